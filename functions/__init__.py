@@ -1,0 +1,1 @@
+"""The photo wall's webhooks, recap mail and e-mail preferences."""

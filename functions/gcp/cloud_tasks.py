@@ -1,0 +1,69 @@
+"""The Cloud Tasks service, over gRPC.
+
+https://cloud.google.com/tasks/docs/reference/rpc/google.cloud.tasks.v2
+"""
+
+from typing import Any, Final, Self
+
+import google.auth
+import google.auth.transport.requests
+from google.api_core import exceptions
+from google.api_core.retry import Retry, if_exception_type
+from google.cloud import tasks_v2
+from google.protobuf import duration_pb2
+
+from functions.gcp.firestore import project_id
+from functions.gcp.task_queue import CALL_SECONDS, DISPATCH_SECONDS, LOCATION, Task
+
+# A named task can be sent twice without harm.
+_RETRY: Final = Retry(
+    predicate=if_exception_type(exceptions.ServiceUnavailable, exceptions.DeadlineExceeded),
+    initial=0.1,
+    maximum=2.0,
+    timeout=CALL_SECONDS,
+)
+
+
+class CloudTasks:
+    """Queues tasks that call this project's functions as the project's service account."""
+
+    def __init__(self, client: tasks_v2.CloudTasksClient, project: str, account: str) -> None:
+        """`account` is the e-mail address of the service account that may call the workers."""
+        self._client = client
+        self._project = project
+        self._account = account
+
+    @classmethod
+    def of_environment(cls) -> Self:
+        """The service, with the credentials that this function runs with."""
+        credentials: Any
+        credentials, project = google.auth.default()
+        account = getattr(credentials, "service_account_email", "default")
+        if account == "default":  # the metadata server tells it along with the first token
+            credentials.refresh(google.auth.transport.requests.Request())
+            account = credentials.service_account_email
+        client = tasks_v2.CloudTasksClient(credentials=credentials)
+        return cls(client, project_id() or project or "", account)
+
+    def enqueue(self, task: Task) -> None:
+        """See `TaskQueue`."""
+        url = f"https://{LOCATION}-{self._project}.cloudfunctions.net/{task.queue}"
+        parent = self._client.queue_path(self._project, LOCATION, task.queue)
+        request = tasks_v2.Task(
+            name=f"{parent}/tasks/{task.name}",
+            schedule_time=task.due,
+            dispatch_deadline=duration_pb2.Duration(seconds=DISPATCH_SECONDS),
+            http_request=tasks_v2.HttpRequest(
+                url=url,
+                http_method=tasks_v2.HttpMethod.POST,
+                headers={"Content-Type": "application/json"},
+                body=task.body,
+                oidc_token=tasks_v2.OidcToken(service_account_email=self._account, audience=url),
+            ),
+        )
+        try:
+            self._client.create_task(
+                parent=parent, task=request, retry=_RETRY, timeout=CALL_SECONDS
+            )
+        except exceptions.AlreadyExists:
+            return

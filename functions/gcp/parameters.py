@@ -1,0 +1,35 @@
+"""Parameters of the deployment: `.env` in production, `.env.demo-wall` in the local suite.
+
+https://firebase.google.com/docs/functions/config-env
+"""
+
+import os
+
+from firebase_functions.params import IntParam, StringParam
+
+MAIL_FROM = StringParam("MAIL_FROM", description="Sender of the recap mails")
+PUBLIC_BASE_URL = StringParam("PUBLIC_BASE_URL", description="Base of the links in mails")
+SENDGRID_HOST = StringParam(
+    "SENDGRID_HOST", default="https://api.sendgrid.com", description="Address of SendGrid's API"
+)
+TRUSTED_PROXY_HOPS = IntParam(
+    "TRUSTED_PROXY_HOPS", default=0, description="Own proxies in front of Google's front end"
+)
+DELIVERY_CONCURRENCY = IntParam(
+    "DELIVERY_CONCURRENCY", default=800, description="Tasks of one queue at work at a time"
+)
+
+
+def in_emulator() -> bool:
+    """Whether this process belongs to the local emulator suite."""
+    return os.environ.get("FUNCTIONS_EMULATOR") == "true"
+
+
+def webhook_ca_bundle() -> str | None:
+    """Path of further certificate authorities that receivers may have; in the emulator only."""
+    return (os.environ.get("WEBHOOK_CA_BUNDLE") or None) if in_emulator() else None
+
+
+def webhook_allow_loopback() -> bool:
+    """Whether receivers may be on this machine; in the emulator only."""
+    return in_emulator() and os.environ.get("WEBHOOK_ALLOW_LOOPBACK") == "true"

@@ -1,0 +1,64 @@
+"""Cloud Tasks: one task for each attempt of a delivery (DESIGN 2).
+
+The client library cannot talk to the local emulator, which is plain HTTP without the version in
+its paths and with an answer of its own; so there is one interface with two implementations.
+"""
+
+import functools
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+
+LOCATION: Final = "us-central1"
+
+DISPATCH_SECONDS: Final = 60
+"""How long Cloud Tasks waits for the worker's answer: the worker's own time-out."""
+
+CALL_SECONDS: Final = 15.0
+"""How long the queuing of one task may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A call of the function `queue` with `data`, not before `due`.
+
+    Two tasks of one `name` are one: the second is not queued, also long after the first has run.
+    """
+
+    queue: str
+    name: str
+    data: Mapping[str, str | int]
+    due: datetime
+
+    @property
+    def body(self) -> bytes:
+        """The request that the function gets: a callable's body."""
+        return json.dumps({"data": dict(self.data)}).encode()
+
+
+class TaskQueue(Protocol):
+    """Where tasks go."""
+
+    def enqueue(self, task: Task) -> None:
+        """Queue `task`; one that was queued before is a success.
+
+        Raises:
+            Exception: it could not be queued, whatever the service says.
+        """
+
+
+@functools.cache
+def task_queue() -> TaskQueue:
+    """The queue of this process: the emulator's where there is one."""
+    # One of the two is never needed, and the client library alone is a third of a cold start.
+    emulator = os.environ.get("CLOUD_TASKS_EMULATOR_HOST")
+    if emulator:
+        from functions.gcp.emulated_tasks import EmulatedTasks  # noqa: PLC0415
+
+        return EmulatedTasks.of_environment(emulator)
+    from functions.gcp.cloud_tasks import CloudTasks  # noqa: PLC0415
+
+    return CloudTasks.of_environment()

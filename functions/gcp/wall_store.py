@@ -1,0 +1,53 @@
+"""What the webhooks read of an event in Firestore: settings, photos, milestones."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from google.cloud import firestore
+from google.cloud.firestore_v1.base_query import FieldFilter
+
+from functions.gcp.firestore import CALL_SECONDS, RETRY
+
+
+class WallStore:
+    """Reads of `events/{eventId}`; every method is one round trip."""
+
+    def __init__(self, client: firestore.Client) -> None:
+        self._client = client
+
+    def webhook_settings(self, event_id: str) -> Mapping[str, Any] | None:
+        """Fields of `settings/webhooks`; None where there is no such document."""
+        settings = self._event(event_id).collection("settings").document("webhooks")
+        fields: Mapping[str, Any] | None = settings.get(retry=RETRY, timeout=CALL_SECONDS).to_dict()
+        return fields
+
+    def count_photos(self, event_id: str) -> int:
+        """How many photos the event has, whatever their status."""
+        counted = self._photos(event_id).count().get(retry=RETRY, timeout=CALL_SECONDS)
+        return int(counted[0][0].value)
+
+    def first_photo_by(self, event_id: str, uploader_email: str) -> str | None:
+        """Id of the oldest photo with that `uploaderEmail`; None where no photo has one."""
+        query = (
+            self._photos(event_id)
+            .where(filter=FieldFilter("uploaderEmail", "==", uploader_email))
+            .order_by("createdAt")
+            .limit(1)
+            .select(["createdAt"])
+        )
+        found = query.get(retry=RETRY, timeout=CALL_SECONDS)
+        return str(found[0].id) if found else None
+
+    def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str]:
+        """Which of the milestones `numbers` are recorded, each with the photo that reached it."""
+        milestones = self._event(event_id).collection("milestones")
+        found = self._client.get_all(
+            [milestones.document(str(n)) for n in numbers], retry=RETRY, timeout=CALL_SECONDS
+        )
+        return {int(one.id): str(one.get("photoId")) for one in found if one.exists}
+
+    def _event(self, event_id: str) -> firestore.DocumentReference:
+        return self._client.collection("events").document(event_id)
+
+    def _photos(self, event_id: str) -> firestore.CollectionReference:
+        return self._event(event_id).collection("photos")

@@ -1,0 +1,31 @@
+"""Structured log lines: one JSON object each, as Cloud Logging reads them from standard output.
+
+https://cloud.google.com/logging/docs/structured-logging
+"""
+
+import json
+import sys
+from typing import TypeAlias
+
+Field: TypeAlias = str | int | float | bool | None
+
+
+def _write(severity: str, message: str, fields: dict[str, Field]) -> None:
+    line = json.dumps({"severity": severity, "message": message, **fields}, ensure_ascii=False)
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def info(message: str, **fields: Field) -> None:
+    """Log what happened; `message` is a fixed name, what differs is in the fields."""
+    _write("INFO", message, fields)
+
+
+def warning(message: str, **fields: Field) -> None:
+    """Log what somebody should look at."""
+    _write("WARNING", message, fields)
+
+
+def error(message: str, **fields: Field) -> None:
+    """Log what has gone wrong for good."""
+    _write("ERROR", message, fields)

@@ -1,0 +1,8 @@
+"""Times on the wire: ISO 8601, UTC, milliseconds, `Z` (SPEC 6, DESIGN 4)."""
+
+from datetime import UTC, datetime
+
+
+def wire_time(moment: datetime) -> str:
+    """`2026-05-01T18:30:00.000Z` for an aware `moment`; what is finer than milliseconds is cut."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,50 @@
+"""The task that asks a worker for one attempt of a delivery."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from functions.gcp.task_queue import Task
+from functions.webhooks.delivery import Delivery
+from functions.webhooks.ladder import rung
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRequest:
+    """Which attempt of which delivery is asked for."""
+
+    event_id: str
+    delivery_id: str
+    attempt: int
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the body of a task.
+
+        Raises:
+            ValueError: it is none that `attempt_task` made.
+        """
+        match data:
+            case {"eventId": str(event), "deliveryId": str(delivery), "attempt": int(attempt)}:
+                return cls(event, delivery, attempt)
+        raise ValueError("not the task of an attempt: eventId, deliveryId and attempt are needed")
+
+
+def attempt_task(delivery: Delivery, *, again: str = "") -> Task:
+    """The task for the attempt that `delivery` is owed, on that attempt's rung of the ladder.
+
+    It has the same name however often it is made, so that Cloud Tasks keeps one. `again` makes
+    another name, for a task that was queued once and got lost: its name stays taken for a day.
+    """
+    if delivery.next_attempt_at is None:
+        raise ValueError("the delivery is owed no attempt")
+    data: dict[str, str | int] = {
+        "eventId": delivery.event_id,
+        "deliveryId": delivery.id,
+        "attempt": delivery.due_attempt,
+    }
+    return Task(
+        queue=rung(delivery.due_attempt).queue,
+        name=f"{delivery.id}-{delivery.due_attempt}{again}",
+        data=data,
+        due=delivery.next_attempt_at,
+    )

@@ -1,0 +1,20 @@
+"""The event types that a receiver can subscribe to (SPEC 6.1)."""
+
+from enum import StrEnum
+from typing import Final
+
+
+class EventType(StrEnum):
+    """Name of an event type, as it stands in the body and in `Wall-Event-Type`."""
+
+    PHOTO_UPLOADED = "photo.uploaded"
+    PHOTO_APPROVED = "photo.approved"
+    PHOTO_REJECTED = "photo.rejected"
+    EVENT_PUBLISHED = "event.published"
+    EVENT_ARCHIVED = "event.archived"
+    MILESTONE_REACHED = "milestone.reached"
+    GUEST_JOINED = "guest.joined"
+
+
+MILESTONES: Final = (100, 500, 1000, 5000, 10_000)
+"""Photo counts that fire `milestone.reached`, once each an event."""

@@ -1,0 +1,77 @@
+"""What the deployed functions call: from the SDK's requests to the nouns of this package."""
+
+from datetime import datetime
+from typing import Any
+
+from firebase_functions.https_fn import FunctionsErrorCode, HttpsError
+
+from functions.webhooks import service
+from functions.webhooks.attempt_task import AttemptRequest
+from functions.webhooks.records import Photo, WallEvent
+from functions.webhooks.worker import TooEarlyError
+
+
+def photo_written(event: Any) -> None:
+    """A write of `events/{eventId}/photos/{photoId}`."""
+    photo_id = event.params["photoId"]
+    service.publisher().photo_written(
+        event.id,
+        event.params["eventId"],
+        _photo(photo_id, event.data.before),
+        _photo(photo_id, event.data.after),
+    )
+
+
+def event_written(event: Any) -> None:
+    """A write of `events/{eventId}`."""
+    service.publisher().event_written(
+        event.id,
+        event.params["eventId"],
+        _wall_event(event.data.before),
+        _wall_event(event.data.after),
+    )
+
+
+def attempt(data: Any) -> None:
+    """A task of one of the ladder's queues.
+
+    Raises:
+        HttpsError: `aborted`, so that the queue brings the task back after its backoff, where the
+            attempt is not due yet. Not `unavailable`: Cloud Tasks would throttle the queue.
+            `invalid-argument` where the body is no task of ours.
+    """
+    try:
+        request = AttemptRequest.read(data)
+    except ValueError as error:
+        raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
+    try:
+        service.worker().attempt(request)
+    except TooEarlyError as early:
+        raise HttpsError(FunctionsErrorCode.ABORTED, "the attempt is not due yet") from early
+
+
+def sweep() -> None:
+    """The schedule."""
+    service.sweeper().sweep()
+
+
+def _photo(photo_id: str, snapshot: Any) -> Photo | None:
+    if snapshot is None:
+        return None
+    return Photo.read(
+        photo_id,
+        snapshot.to_dict(),
+        created=_moment(snapshot.create_time),
+        updated=_moment(snapshot.update_time),
+    )
+
+
+def _wall_event(snapshot: Any) -> WallEvent | None:
+    if snapshot is None:
+        return None
+    return WallEvent.read(snapshot.to_dict(), updated=_moment(snapshot.update_time))
+
+
+def _moment(timestamp: Any) -> datetime:
+    moment: datetime = timestamp
+    return moment

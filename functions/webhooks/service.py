@@ -1,0 +1,49 @@
+"""The webhooks' parts, put together for this process on first use."""
+
+import functools
+import ssl
+from datetime import UTC, datetime
+
+import certifi
+
+from functions.gcp import firestore, parameters
+from functions.gcp.delivery_store import DeliveryStore
+from functions.gcp.task_queue import task_queue
+from functions.gcp.wall_store import WallStore
+from functions.gcp.webhook_secrets import WebhookSecrets
+from functions.webhooks.publisher import Publisher
+from functions.webhooks.sender import Sender
+from functions.webhooks.sweeper import Sweeper
+from functions.webhooks.worker import Worker
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@functools.cache
+def publisher() -> Publisher:
+    """What the triggers call."""
+    client = firestore.client()
+    return Publisher(WallStore(client), DeliveryStore(client), task_queue(), _now)
+
+
+@functools.cache
+def worker() -> Worker:
+    """What the task queues call."""
+    client = firestore.client()
+    return Worker(DeliveryStore(client), WebhookSecrets(client), _sender(), task_queue(), _now)
+
+
+@functools.cache
+def sweeper() -> Sweeper:
+    """What the schedule calls."""
+    return Sweeper(DeliveryStore(firestore.client()), task_queue(), _now)
+
+
+def _sender() -> Sender:
+    tls = ssl.create_default_context(cafile=certifi.where())
+    further = parameters.webhook_ca_bundle()
+    if further:
+        tls.load_verify_locations(further)
+    return Sender(tls, allow_loopback=parameters.webhook_allow_loopback())

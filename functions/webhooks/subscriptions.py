@@ -1,0 +1,57 @@
+"""Which URL of an event takes which event types (SPEC 2.1, 6.3.4).
+
+The settings document `events/{eventId}/settings/webhooks` holds `urls`: a list of a URL, or of
+`{url, events}` with the event types that URL takes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from functions.webhooks.catalogue import EventType
+
+MAX_URLS: Final = 20
+"""Webhook URLs of one event (SPEC 8)."""
+
+ALL: Final = frozenset(EventType)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """One URL, as it is configured, and the event types that it takes."""
+
+    url: str
+    events: frozenset[EventType] = ALL
+
+
+def read(settings: Mapping[str, Any] | None) -> tuple[Subscription, ...]:
+    """Subscriptions in the fields of a settings document, each URL once, `MAX_URLS` at most.
+
+    An entry that cannot be read becomes a subscription of the empty URL, so that the mistake shows
+    as a skipped delivery. A URL that stands twice takes what either entry takes.
+    """
+    entries = (settings or {}).get("urls")
+    if not isinstance(entries, list):
+        return ()
+    merged: dict[str, frozenset[EventType]] = {}
+    for entry in entries[:MAX_URLS]:
+        one = _entry(entry)
+        merged[one.url] = merged.get(one.url, frozenset()) | one.events
+    return tuple(Subscription(url, events) for url, events in merged.items())
+
+
+def _entry(entry: object) -> Subscription:
+    if isinstance(entry, str):
+        return Subscription(entry.strip())
+    if not isinstance(entry, Mapping):
+        return Subscription("")
+    url, events = entry.get("url"), entry.get("events")
+    return Subscription(
+        url.strip() if isinstance(url, str) else "",
+        ALL if events is None else _event_types(events),
+    )
+
+
+def _event_types(events: object) -> frozenset[EventType]:
+    names = events if isinstance(events, list) else [events]
+    return frozenset(one for one in EventType if one in names)

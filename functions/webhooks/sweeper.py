@@ -1,0 +1,52 @@
+"""Finds the deliveries whose task was lost, and queues them again (DESIGN 2)."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Final
+
+from functions import log
+from functions.gcp.delivery_store import DeliveryStore
+from functions.gcp.task_queue import TaskQueue
+from functions.webhooks.attempt_task import attempt_task
+from functions.webhooks.delivery import Delivery
+
+PERIOD: Final = timedelta(minutes=5)
+"""How often the sweeper runs."""
+
+OVERDUE_AFTER: Final = timedelta(minutes=2)
+"""How late an attempt may be before its task counts as lost: a busy queue is not a lost task."""
+
+_AT_ONCE: Final = 20
+
+
+class Sweeper:
+    """Queues what is overdue; a delivery whose task is alive after all is attempted once."""
+
+    def __init__(
+        self, deliveries: DeliveryStore, queue: TaskQueue, now: Callable[[], datetime]
+    ) -> None:
+        """`now` gives the time, aware and in UTC."""
+        self._deliveries = deliveries
+        self._queue = queue
+        self._now = now
+
+    def sweep(self) -> int:
+        """Queue every overdue delivery again; how many there were."""
+        now = self._now()
+        # The name that got lost is taken for a day; the one of this period is the same for two
+        # sweeps that overlap.
+        again = f"-sweep{int(now.timestamp() // PERIOD.total_seconds())}"
+        overdue = self._deliveries.overdue(now - OVERDUE_AFTER)
+        count = 0
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sweep") as threads:
+            while some := list(islice(overdue, _AT_ONCE)):
+                list(threads.map(lambda one: self._requeue(one, again), some))
+                count += len(some)
+        if count:
+            log.warning("deliveries.overdue", count=count)
+        return count
+
+    def _requeue(self, delivery: Delivery, again: str) -> None:
+        self._queue.enqueue(attempt_task(delivery, again=again))

@@ -1,0 +1,147 @@
+"""One attempt of a delivery (DESIGN 2): read the record, sign, POST, write the outcome.
+
+A receiver's failure is the delivery's business: it is recorded, the next rung is queued, and the
+task has succeeded. Only our own failures make the task fail, and its queue brings it back.
+"""
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import quote
+
+from functions import log
+from functions.gcp.delivery_store import ChangedMeanwhileError, DeliveryStore, Stored
+from functions.gcp.task_queue import TaskQueue
+from functions.gcp.webhook_secrets import WebhookSecrets
+from functions.webhooks import signature
+from functions.webhooks.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.destination import Destination, host_of
+from functions.webhooks.sender import Sender, SendError
+
+USER_AGENT: Final = "Wall-Webhooks/1.0"
+
+EARLY: Final = timedelta(seconds=0.5)
+"""A task that comes no more than this too early is held back here; clocks differ by less."""
+
+
+class TooEarlyError(Exception):
+    """The attempt is not due yet; the task has to come back later."""
+
+
+class Worker:
+    """Makes attempts; one instance serves all threads of the process."""
+
+    def __init__(
+        self,
+        deliveries: DeliveryStore,
+        secrets: WebhookSecrets,
+        sender: Sender,
+        queue: TaskQueue,
+        now: Callable[[], datetime],
+    ) -> None:
+        """`now` gives the time, aware and in UTC."""
+        self._deliveries = deliveries
+        self._secrets = secrets
+        self._sender = sender
+        self._queue = queue
+        self._now = now
+
+    def attempt(self, request: AttemptRequest) -> None:
+        """Make the attempt that is asked for, unless it has been made.
+
+        Raises:
+            TooEarlyError: it is not due yet.
+            Exception: a fault of our own; asked again, the same attempt is made again.
+        """
+        stored = self._deliveries.load(request.event_id, request.delivery_id)
+        if stored is None:
+            log.warning("delivery.gone", deliveryId=request.delivery_id, eventId=request.event_id)
+            return
+        delivery = stored.delivery
+        if delivery.attempts < request.attempt and delivery.outcome.is_open:
+            self._wait_until_due(delivery)
+            delivery = self._save(stored, self._post(delivery))
+        if delivery.outcome.is_open:
+            self._queue.enqueue(attempt_task(delivery))
+
+    def _wait_until_due(self, delivery: Delivery) -> None:
+        if delivery.next_attempt_at is None:
+            return
+        early = delivery.next_attempt_at - self._now()
+        if early > EARLY:
+            raise TooEarlyError
+        if early > timedelta(0):
+            time.sleep(early.total_seconds())
+
+    def _post(self, delivery: Delivery) -> Attempt:
+        body = delivery.body.encode()
+        secret = self._secrets.of(delivery.event_id)
+        at = self._now()
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": USER_AGENT,
+            signature.HEADER: signature.sign(secret, body, at=int(at.timestamp())),
+            "Wall-Event-Type": delivery.event,
+            # An id that is no token would end the header line; such an id is quoted.
+            "Wall-Event-Id": quote(delivery.event_id),
+            "Wall-Delivery-Id": delivery.id,
+        }
+        began = time.monotonic()
+        status, error = None, None
+        try:
+            status = self._sender.post(Destination.parse(delivery.url), headers, body).status
+        except SendError as failed:
+            error = str(failed)
+        return Attempt(
+            number=delivery.due_attempt,
+            at=at,
+            status=status,
+            milliseconds=round((time.monotonic() - began) * 1000),
+            error=error,
+        )
+
+    def _save(self, stored: Stored, attempt: Attempt) -> Delivery:
+        """Write what `attempt` came to; the delivery as it stands then."""
+        done = stored.delivery.after(attempt)
+        while True:
+            try:
+                self._deliveries.save(done, stored.version)
+                break
+            except ChangedMeanwhileError:
+                # The same attempt was made twice at once, and the other one is on record. One is
+                # enough, but an acknowledgement counts, whichever of the two got it.
+                found = self._deliveries.load(done.event_id, done.id)
+                if found is None:
+                    break
+                if not (attempt.acknowledged and found.delivery.outcome.is_open):
+                    done = found.delivery
+                    break
+                stored, done = found, found.delivery.after(attempt)
+        _log(done, attempt)
+        return done
+
+
+def _log(delivery: Delivery, attempt: Attempt) -> None:
+    log.info(
+        "delivery.attempted",
+        deliveryId=delivery.id,
+        eventId=delivery.event_id,
+        event=delivery.event,
+        host=host_of(delivery.url),
+        attempt=attempt.number,
+        outcome=delivery.outcome,
+        status=attempt.status,
+        ms=attempt.milliseconds,
+        error=attempt.error,
+    )
+    if delivery.outcome is Outcome.FAILED:
+        log.error(
+            "delivery.failed",
+            deliveryId=delivery.id,
+            eventId=delivery.event_id,
+            event=delivery.event,
+            host=host_of(delivery.url),
+            attempts=delivery.attempts,
+        )

@@ -1,0 +1,99 @@
+"""The deployed surface: every function of the service, and nothing else."""
+
+from typing import Any, Final
+
+from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, tasks_fn
+
+from functions.gcp import parameters
+from functions.gcp.manifest import private, retried
+from functions.webhooks import handlers
+from functions.webhooks.ladder import LADDER, Rung
+from functions.webhooks.sweeper import PERIOD
+
+# SPEC 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
+# means one request at a time (the SDK's silent default is a sixth).
+options.set_global_options(region="us-central1", cpu=1)
+
+_TRIGGER: Final[dict[str, Any]] = {
+    "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
+    "concurrency": 80,  # a trigger waits for Firestore most of its time
+    "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
+    "max_instances": 20,  # 1,600 writes at a time; more would only queue up in Firestore
+}
+
+
+def _worker(rung: Rung) -> dict[str, Any]:
+    """Options of the function, and of the queue of the same name, that makes `rung`'s attempt."""
+    return {
+        "memory": options.MemoryOption.MB_512,  # 80 TLS connections and their threads
+        "concurrency": 80,  # an attempt waits for its receiver most of its time
+        "timeout_sec": 60,  # 5 s for the receiver, the rest for an outage of Firestore
+        "max_instances": 20,  # above DELIVERY_CONCURRENCY / 80, for the uneven spread of requests
+        "retry_config": options.RetryConfig(
+            # Only faults of ours are retried here (DESIGN 2): long enough for a bad deploy to be
+            # rolled back, at the rung's own pace.
+            max_attempts=100,
+            max_retry_seconds=3600,
+            min_backoff_seconds=rung.backoff_seconds,
+            max_backoff_seconds=rung.backoff_seconds,
+            max_doublings=0,
+        ),
+        "rate_limits": options.RateLimits(
+            max_concurrent_dispatches=parameters.DELIVERY_CONCURRENCY,
+            max_dispatches_per_second=500,  # the most that a queue can do
+        ),
+    }
+
+
+@retried
+@firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
+def onPhotoWritten(event: Any) -> None:
+    """A photo was uploaded, moderated, edited or deleted."""
+    handlers.photo_written(event)
+
+
+@retried
+@firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER)
+def onEventWritten(event: Any) -> None:
+    """An event was created, published, archived, edited or deleted."""
+    handlers.event_written(event)
+
+
+@private
+@tasks_fn.on_task_dispatched(**_worker(LADDER[0]))
+def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
+    """First attempt of a delivery."""
+    handlers.attempt(request.data)
+
+
+@private
+@tasks_fn.on_task_dispatched(**_worker(LADDER[1]))
+def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
+    """Second attempt."""
+    handlers.attempt(request.data)
+
+
+@private
+@tasks_fn.on_task_dispatched(**_worker(LADDER[2]))
+def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
+    """Third attempt."""
+    handlers.attempt(request.data)
+
+
+@private
+@tasks_fn.on_task_dispatched(**_worker(LADDER[3]))
+def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
+    """Fourth attempt, the last."""
+    handlers.attempt(request.data)
+
+
+@scheduler_fn.on_schedule(
+    schedule=f"every {PERIOD.seconds // 60} minutes",
+    memory=options.MemoryOption.MB_512,
+    timeout_sec=240,  # ends before the next one begins
+    max_instances=1,  # two sweeps at a time would do the same work
+    concurrency=1,
+)
+def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
+    """Queue every delivery again whose task was lost."""
+    handlers.sweep()
