@@ -1,0 +1,26 @@
+"""What every test inside the emulator suite needs."""
+
+import os
+import uuid
+
+import pytest
+from google.cloud import firestore
+
+
+@pytest.fixture(scope="session")
+def db() -> firestore.Client:
+    """A plain Firestore client, as an administrator's script would use it."""
+    return firestore.Client(project=os.environ["GCLOUD_PROJECT"])
+
+
+@pytest.fixture
+def event_id() -> str:
+    """An event of this test alone."""
+    return f"event-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def event(db: firestore.Client, event_id: str) -> firestore.DocumentReference:
+    """The reference of that event's document, which does not exist yet."""
+    reference: firestore.DocumentReference = db.collection("events").document(event_id)
+    return reference
