@@ -1,0 +1,117 @@
+"""The command line: `python3 -m emulator --help`.
+
+Starts with whatever Python it is given, goes on with Python 3.11, and from there, once everything
+is installed, with the one in ./venv. Until then only the standard library is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shutil
+import sys
+
+PYTHON = (3, 11)
+STATUS_FAILED = 1
+STATUS_CANNOT_START = 2
+
+DESCRIPTION = """\
+Runs the service on this machine: Firebase's emulators with the functions in main.py.
+
+What it needs beforehand: Python 3.11, Node.js 20 or newer, and access to the package registries.
+The first run installs the rest inside this checkout, which takes a minute or two.
+"""
+
+COMMANDS = """\
+commands:
+  demo           show the main job on a small made-up event, then end
+  up             start everything and keep it up until Ctrl-C, for trying things by hand
+  exec -- CMD …  run CMD inside the suite and return its exit status
+  test [CHECK …] [pytest's arguments]
+                 run every check, or only some of:
+                 lint format types unit runner suite
+
+examples:
+  python3 -m emulator exec -- bash
+  python3 -m emulator test unit
+  python3 -m emulator test suite -k recap
+
+Its logs are in .emulator/; the emulators' is .emulator/suite.log.
+"""
+
+
+def main() -> int:
+    """Read the command line, see to the environment, and run the command."""
+    command, arguments = _read_command_line()
+    if sys.platform == "win32":
+        return _refuse("Windows is not supported: use the Windows Subsystem for Linux.")
+    if sys.version_info[:2] != PYTHON:
+        return _restart_with_right_python()
+
+    # Only from here on: these do not run on every Python.
+    from emulator import environment  # noqa: PLC0415
+
+    os.chdir(environment.ROOT)
+    try:
+        installed = environment.prepare()
+        in_venv = os.path.realpath(sys.prefix) == os.path.realpath(environment.VENV)
+        if installed or not in_venv:
+            python = str(environment.VENV_PYTHON)
+            os.execv(python, [python, "-m", "emulator", *sys.argv[1:]])
+
+        from emulator import commands  # noqa: PLC0415
+
+        return commands.run(command, arguments)
+    except environment.SetupError as error:
+        return _refuse(str(error))
+    except KeyboardInterrupt:
+        # While installing; a running suite has a way of its own.
+        return 130
+
+
+def _read_command_line() -> tuple[str, list[str]]:
+    parser = argparse.ArgumentParser(
+        prog="python3 -m emulator",
+        description=DESCRIPTION,
+        epilog=COMMANDS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="python3 -m emulator {demo,up,exec,test} …",
+    )
+    parser.add_argument("command", choices=("demo", "up", "exec", "test"), help=argparse.SUPPRESS)
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parsed = parser.parse_args()
+    arguments = list(parsed.arguments)
+    if parsed.command == "exec":
+        if arguments[:1] == ["--"]:
+            del arguments[0]
+        if not arguments:
+            parser.error("exec needs a command: python3 -m emulator exec -- CMD …")
+    elif parsed.command != "test" and arguments:
+        parser.error(f"{parsed.command} takes no arguments")
+    return parsed.command, arguments
+
+
+def _restart_with_right_python() -> int:
+    """Go on with the first Python of the right version on PATH that really runs."""
+    name = "python{}.{}".format(*PYTHON)
+    for folder in os.get_exec_path():
+        python = shutil.which(name, path=folder)
+        if python and os.system(f"'{python}' -c '' 2>/dev/null") == 0:  # noqa: S605
+            with contextlib.suppress(OSError):
+                os.execv(python, [python, "-m", "emulator", *sys.argv[1:]])
+    found = ".".join(map(str, sys.version_info[:2]))
+    return _refuse(
+        f"Python 3.11 is needed, the runtime of the deployed functions; this is {found}, and there "
+        f"is no `{name}` on PATH.\nInstall one: from python.org, with pyenv or uv, "
+        f"`brew install python@3.11`, or\n`apt install {name} {name}-venv`.",
+    )
+
+
+def _refuse(text: str) -> int:
+    print(text, file=sys.stderr)
+    return STATUS_CANNOT_START
+
+
+if __name__ == "__main__":
+    sys.exit(main())

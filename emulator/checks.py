@@ -1,0 +1,120 @@
+"""`python3 -m emulator test`: every check of the project, one after the other."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from emulator.environment import ROOT, say, tool_environment
+from emulator.suite import Suite, SuiteError, check_ports, read_addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from emulator.processes import ProcessTree
+
+PYTEST_FOUND_NOTHING = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One step.
+
+    Attributes:
+        name: What it is called on the command line.
+        command: The program and its arguments.
+        folder: The tests that it runs; skipped where there are none.
+        in_suite: Whether it runs inside the emulators.
+        needs_ports: Whether it starts emulators itself.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    folder: str = ""
+    in_suite: bool = False
+    needs_ports: bool = False
+
+
+CHECKS = (
+    Check("lint", ("ruff", "check", ".")),
+    Check("format", ("ruff", "format", "--check", ".")),
+    Check("types", ("mypy",)),
+    Check("unit", ("pytest",), folder="tests/unit"),
+    # Outside the suite: these start and stop it themselves.
+    Check("runner", ("pytest",), folder="tests/emulator", needs_ports=True),
+    Check("suite", ("pytest",), folder="tests/suite", in_suite=True),
+)
+NAMES = tuple(check.name for check in CHECKS)
+
+
+def choose(arguments: Sequence[str]) -> tuple[list[Check], list[str]]:
+    """Split the command's arguments into the checks to run and what is passed on to pytest."""
+    names = set()
+    rest = list(arguments)
+    while rest and rest[0] in NAMES:
+        names.add(rest.pop(0))
+    chosen = [check for check in CHECKS if not names or check.name in names]
+    if rest and not names:
+        # Arguments for pytest make no sense to the others.
+        chosen = [check for check in chosen if check.folder]
+    return chosen, rest
+
+
+def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
+    """Run the checks and print a summary.
+
+    Args:
+        tree: Owns every process that is started.
+        arguments: Names of checks (none means all), then arguments for pytest.
+
+    Returns:
+        0 when all passed, 1 otherwise.
+
+    Raises:
+        SetupError: The suite's ports are taken, or a tool is missing.
+    """
+    checks, extra = choose(arguments)
+    if any(check.in_suite or check.needs_ports for check in checks):
+        # Said now and not after minutes of other checks.
+        check_ports(read_addresses())
+    outcomes: list[tuple[str, str, float]] = []
+    for check in checks:
+        started = time.monotonic()
+        outcome = _run_check(tree, check, extra)
+        outcomes.append((check.name, outcome, time.monotonic() - started))
+    say("\nSummary")
+    for name, outcome, seconds in outcomes:
+        say(f"  {name:8} {outcome:24} {seconds:6.1f} s")
+    return int(any(outcome.startswith("FAILED") for _, outcome, _ in outcomes))
+
+
+def _run_check(tree: ProcessTree, check: Check, extra: Sequence[str]) -> str:
+    if check.folder and not any((ROOT / check.folder).rglob("test_*.py")):
+        say(f"\n{check.name}: skipped, {check.folder} holds no tests")
+        return "skipped"
+    command = [*check.command, *([check.folder, *extra] if check.folder else [])]
+    say(f"\n{check.name}: {' '.join(command)}")
+    if not check.in_suite:
+        return _outcome(tree, command, tool_environment(os.environ), extra)
+    try:
+        with Suite() as suite:
+            return _outcome(tree, command, suite.environment, extra)
+    except SuiteError as error:
+        say(str(error))
+        return "FAILED (no suite)"
+
+
+def _outcome(
+    tree: ProcessTree,
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    extra: Sequence[str],
+) -> str:
+    status = tree.run(command, environment)
+    if status == 0:
+        return "passed"
+    if status == PYTEST_FOUND_NOTHING and extra:
+        return "nothing chosen"
+    return f"FAILED (status {status})"

@@ -1,0 +1,80 @@
+"""Stand-ins for the world outside, which `up` and `demo` start beside the emulators.
+
+A further one gets its address in ADDRESSES, its field in `StandIns` and its line in `started`.
+"""
+
+from __future__ import annotations
+
+import functools
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from google.cloud import firestore
+
+from emulator import certificates
+from emulator.receiver import Receiver, always, fails, slow
+from emulator.suite import PROJECT, check_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from emulator.receiver import Request, Script
+
+RECEIVER_PORT = 9443
+# Longer than the 5 seconds that a delivery may take (SPEC 8).
+SLOW_SECONDS = 8.0
+
+ADDRESSES = {
+    "webhook receiver": f"127.0.0.1:{RECEIVER_PORT}",
+}
+
+RECEIVER_SCRIPTS: dict[str, Script] = {
+    "/ok": always(),
+    "/flaky": fails(2),
+    "/dead": always(500),
+    "/slow": slow(SLOW_SECONDS),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StandIns:
+    """The running stand-ins."""
+
+    receiver: Receiver
+
+
+@contextmanager
+def started(on_request: Callable[[Request], None] | None = None) -> Iterator[StandIns]:
+    """Run the stand-ins.
+
+    Args:
+        on_request: Called with each webhook delivery as it is answered.
+
+    Raises:
+        SetupError: A port is taken.
+    """
+    check_ports(ADDRESSES)
+    certificates.ensure()
+    with Receiver(
+        certificates.SERVER,
+        port=RECEIVER_PORT,
+        scripts=RECEIVER_SCRIPTS,
+        secret_of=webhook_secret,
+        on_request=on_request,
+    ) as receiver:
+        yield StandIns(receiver)
+
+
+def webhook_secret(event_id: str) -> str | None:
+    """Return an event's webhook secret from the Firestore emulator, None where it has none."""
+    if not event_id or "/" in event_id:
+        return None
+    secret = _database().document(f"events/{event_id}/secrets/webhooks").get()
+    return cast("str | None", secret.get("secret")) if secret.exists else None
+
+
+@functools.cache
+def _database() -> firestore.Client:
+    # Finds the emulator by FIRESTORE_EMULATOR_HOST, and is its administrator.
+    return firestore.Client(project=PROJECT)

@@ -1,0 +1,300 @@
+"""Firebase's emulators, started together and watched until every function is loaded."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import re
+import socket
+import subprocess
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+import psutil
+
+from emulator import certificates
+from emulator.environment import (
+    NODE_MODULES,
+    ROOT,
+    STATE,
+    SetupError,
+    firestore_jar,
+    log_tail,
+    say,
+    tool_environment,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
+PROJECT = "demo-wall"
+EMULATORS = ("auth", "functions", "firestore", "tasks")
+LOG = STATE / "suite.log"
+
+# Seconds. A cold start takes about ten; the rest is for a slow machine.
+START_LIMIT = 180.0
+# Seconds that Firebase gets to end its emulators by itself.
+STOP_GRACE = 10.0
+# Seconds that firebase-tools waits for main.py to be imported; its own 10 are few for a cold disk.
+DISCOVERY_TIMEOUT = "60"
+
+# The variables by which clients find an emulator.
+ADDRESS_VARIABLES = {
+    "auth": "FIREBASE_AUTH_EMULATOR_HOST",
+    "firestore": "FIRESTORE_EMULATOR_HOST",
+    "hub": "FIREBASE_EMULATOR_HUB",
+    "tasks": "CLOUD_TASKS_EMULATOR_HOST",
+}
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_READY = "All emulators ready"
+_LOADED = re.compile(r"functions: Loaded functions definitions from source: (.*)\.$")
+_INITIALIZED = re.compile(r"functions\[[a-z0-9-]+?-(\w+)\]: .*function initialized")
+# Scheduled functions wait for Pub/Sub, which is not started: they are called by hand or not at all.
+_SCHEDULED = re.compile(r"functions\[[a-z0-9-]+?-(\w+)\]: function ignored because the pubsub ")
+_LOAD_FAILURE = re.compile(
+    r"(Failed to load function definition from source|Failed to start functions in).*",
+)
+
+
+class SuiteError(Exception):
+    """The emulators did not start, or not with every function; the text says why."""
+
+
+class Suite:
+    """The running emulators; a context manager.
+
+    Attributes:
+        addresses: `host:port` of each emulator by its name in firebase.json.
+        environment: What a program inside the suite needs in its environment, and PATH.
+    """
+
+    def __init__(self, *, on_line: Callable[[str], None] | None = None) -> None:
+        """Prepare, start nothing.
+
+        Args:
+            on_line: Called from a thread with each line of the emulators once they are ready.
+
+        Raises:
+            SetupError: A tool is missing.
+        """
+        self.addresses = read_addresses()
+        self.environment = self._client_environment()
+        self._on_line = on_line
+        self._settled = threading.Event()
+        self._ready = False
+        self._failure = ""
+        self._expected: set[str] = set()
+        self._loaded: set[str] = set()
+        self._process: subprocess.Popen[bytes] | None = None
+        self.ended = threading.Event()
+        """Set when the emulators have ended, by themselves or not."""
+
+    def __enter__(self) -> Self:
+        """Start the emulators and wait until every function is loaded.
+
+        Raises:
+            SetupError: A port is taken, or a tool is missing.
+            SuiteError: The emulators did not start.
+        """
+        check_ports(self.addresses)
+        certificates.ensure()
+        environment = self._server_environment()
+        say("Starting the emulators …", end="")
+        started = time.monotonic()
+        try:
+            self._start(environment)
+            if not self._settled.wait(START_LIMIT):
+                self._failure = f"the emulators are not ready after {START_LIMIT:.0f} s"
+            self._check_start()
+        except BaseException:
+            say(" failed")
+            self._stop()
+            raise
+        say(f" {len(self._expected)} functions ready after {time.monotonic() - started:.1f} s")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop()
+
+    def _client_environment(self) -> dict[str, str]:
+        environment = tool_environment(os.environ)
+        for name, variable in ADDRESS_VARIABLES.items():
+            environment[variable] = self.addresses[name]
+        environment["GCLOUD_PROJECT"] = environment["GOOGLE_CLOUD_PROJECT"] = PROJECT
+        environment["WALL_SUITE_LOG"] = str(LOG)
+        return _without_credentials(environment)
+
+    def _server_environment(self) -> dict[str, str]:
+        environment = _without_credentials(tool_environment(os.environ))
+        for variable in ADDRESS_VARIABLES.values():
+            # With one of these set, the functions would talk to somebody else's emulator.
+            environment.pop(variable, None)
+        environment |= {
+            "CI": "1",
+            "NO_COLOR": "1",
+            "NO_UPDATE_NOTIFIER": "1",
+            "FUNCTIONS_DISCOVERY_TIMEOUT": DISCOVERY_TIMEOUT,
+            # Settings of its own: no login of the user is looked at, and no usage is reported.
+            "XDG_CONFIG_HOME": str(STATE / "config"),
+            # The lines of a worker appear when they are printed.
+            "PYTHONUNBUFFERED": "1",
+        }
+        if jar := firestore_jar(environment):
+            environment["FIRESTORE_EMULATOR_BINARY_PATH"] = str(jar)
+        return environment
+
+    def _start(self, environment: dict[str, str]) -> None:
+        STATE.mkdir(exist_ok=True)
+        settings = STATE / "config" / "configstore" / "firebase-tools.json"
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        # Asked about usage reports once and for all, and about news until the year 2100.
+        settings.write_text(json.dumps({"usage": False, "motd": {"fetched": 4_102_444_800_000}}))
+        LOG.write_bytes(b"")
+        self._process = subprocess.Popen(
+            [
+                str(NODE_MODULES / ".bin" / "firebase"),
+                "emulators:start",
+                *("--project", PROJECT),
+                *("--only", ",".join(EMULATORS)),
+            ],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            # Ctrl-C in the terminal is for the command in the suite; the suite ends after it.
+            start_new_session=True,
+        )
+        threading.Thread(target=self._read, args=(self._process,), daemon=True).start()
+
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
+        with LOG.open("ab", buffering=0) as log, process.stdout as output:
+            for raw in output:
+                log.write(raw)
+                line = _COLOUR.sub("", raw.decode(errors="replace")).rstrip()
+                if not self._settled.is_set():
+                    self._notice(line)
+                elif self._on_line and not self.ended.is_set():
+                    self._on_line(line)
+        self.ended.set()
+        self._settled.set()
+
+    def _notice(self, line: str) -> None:
+        if found := _LOADED.search(line):
+            self._expected = {name.strip() for name in found[1].split(",") if name.strip()}
+        elif found := _INITIALIZED.search(line) or _SCHEDULED.search(line):
+            self._loaded.add(found[1])
+        elif found := _LOAD_FAILURE.search(line):
+            self._failure = found[0]
+            self._settled.set()
+        elif _READY in line:
+            self._ready = True
+            self._settled.set()
+
+    def _check_start(self) -> None:
+        missing = sorted(self._expected - self._loaded)
+        if not self._failure and not self._ready:
+            self._failure = "the emulators ended by themselves"
+        if not self._failure and not self._expected:
+            self._failure = "main.py declares no function"
+        if not self._failure and missing:
+            self._failure = f"not loaded: {', '.join(missing)}"
+        if self._failure:
+            tail = "\n".join(f"  {line}" for line in log_tail(LOG))
+            raise SuiteError(f"{self._failure}\n{LOG.relative_to(ROOT)} ends:\n{tail}")
+
+    def _stop(self) -> None:
+        """Ask Firebase to end its emulators; whoever stays is the process tree's to end."""
+        process = self._process
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_GRACE)
+
+
+def read_addresses() -> dict[str, str]:
+    """Return `host:port` of each emulator, as firebase.json has it.
+
+    Raises:
+        SetupError: firebase.json is missing or lacks an emulator.
+    """
+    try:
+        emulators: dict[str, Any] = json.loads((ROOT / "firebase.json").read_text())["emulators"]
+        names = (*EMULATORS, "hub", "logging")
+        addresses = {name: f"{emulators[name]['host']}:{emulators[name]['port']}" for name in names}
+        firestore = emulators["firestore"]
+        if "websocketPort" in firestore:
+            addresses["firestore websocket"] = f"{firestore['host']}:{firestore['websocketPort']}"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SetupError(f"firebase.json cannot be used: {error!r}") from error
+    return addresses
+
+
+def check_ports(addresses: dict[str, str]) -> None:
+    """Make sure that every port is free.
+
+    Raises:
+        SetupError: One is taken; the text names it, who wants it and, where known, who has it.
+    """
+    busy = [
+        f"Port {port} is taken{holder}; it is wanted for: {name}."
+        for name, host, port in _ports(addresses)
+        if (holder := _holder(host, port)) is not None
+    ]
+    if busy:
+        raise SetupError("\n".join([*busy, "End the program that holds it, and start again."]))
+
+
+def _ports(addresses: dict[str, str]) -> Iterator[tuple[str, str, int]]:
+    for name, address in addresses.items():
+        host, _, port = address.rpartition(":")
+        yield name, host, int(port)
+
+
+def _holder(host: str, port: int) -> str | None:
+    """Return who listens on a port, in words, or None where it is free."""
+    with socket.socket() as probe:
+        # As servers do: connections that are only winding down are no obstacle.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise SetupError(f"{host}:{port} cannot be listened on: {error.strerror}") from error
+        else:
+            return None
+    with contextlib.suppress(psutil.Error):
+        for connection in psutil.net_connections("tcp"):
+            if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port:
+                return _describe(connection.pid)
+    return ""
+
+
+def _describe(pid: int | None) -> str:
+    if pid is None:
+        return ""
+    with contextlib.suppress(psutil.Error):
+        command = " ".join(psutil.Process(pid).cmdline())
+        return f" by process {pid} ({command[:60]})"
+    return f" by process {pid}"
+
+
+def _without_credentials(environment: dict[str, str]) -> dict[str, str]:
+    """Keep local work local: nothing finds a way to a real project, or looks long for one."""
+    environment.pop("GOOGLE_APPLICATION_CREDENTIALS", None)
+    environment["CLOUDSDK_CONFIG"] = str(STATE / "config" / "gcloud")
+    environment["NO_GCE_CHECK"] = "true"
+    return environment
