@@ -18,8 +18,8 @@ from functions.webhooks.destination import Destination, UnusableUrlError, host_o
         ("https://[2001:db8::1]:8443/", ("2001:db8::1", 8443, "/", "[2001:db8::1]:8443")),
         ("https://192.0.2.7/", ("192.0.2.7", 443, "/", "192.0.2.7")),
         (
-            "https://example.com/%0d%0aX: y".replace(" ", ""),
-            ("example.com", 443, "/%0d%0aX:y", None),
+            "https://example.com/%0d%0aX:y",
+            ("example.com", 443, "/%0d%0aX:y", "example.com"),
         ),
     ],
 )
