@@ -35,7 +35,7 @@ class FunctionProcess:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         signature = "cloudevent" if event else "http"
-        self._process = subprocess.Popen(  # noqa: S603 - the environment's own program
+        self._process = subprocess.Popen(
             [
                 str(Path(sys.executable).parent / "functions-framework"),
                 "--source=main.py",
