@@ -32,7 +32,7 @@ def publisher() -> Publisher:
 def worker() -> Worker:
     """What the task queues call."""
     client = firestore.client()
-    return Worker(DeliveryStore(client), WebhookSecrets(client), _sender(), task_queue(), _now)
+    return Worker(DeliveryStore(client), WebhookSecrets(client), sender(), task_queue(), _now)
 
 
 @functools.cache
@@ -41,7 +41,8 @@ def sweeper() -> Sweeper:
     return Sweeper(DeliveryStore(firestore.client()), task_queue(), _now)
 
 
-def _sender() -> Sender:
+def sender() -> Sender:
+    """What posts to receivers, with the authorities and addresses that are trusted here."""
     tls = ssl.create_default_context(cafile=certifi.where())
     further = parameters.webhook_ca_bundle()
     if further:
