@@ -2,10 +2,13 @@
 
 from typing import Any, Final
 
+import flask
 from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, tasks_fn
 
 from functions.gcp import parameters
+from functions.gcp.callables import anonymous
 from functions.gcp.manifest import private, retried
+from functions.preferences import handlers as preferences
 from functions.webhooks import handlers
 from functions.webhooks.ladder import LADDER, Rung
 from functions.webhooks.sweeper import PERIOD
@@ -19,6 +22,16 @@ _TRIGGER: Final[dict[str, Any]] = {
     "concurrency": 80,  # a trigger waits for Firestore most of its time
     "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
     "max_instances": 20,  # 1,600 writes at a time; more would only queue up in Firestore
+}
+
+_PUBLIC: Final[dict[str, Any]] = {
+    "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
+    "concurrency": 80,  # a call waits for Firestore most of its time
+    "timeout_sec": 60,  # two or three calls of 10 s in an outage, and a cold start
+    "max_instances": 10,  # 800 calls at a time; whoever floods us pays for no more
+    # Grants access to it, and refuses a deploy without it; its versions are read in
+    # `secret_manager`, so that a new one needs no deploy.
+    "secrets": ["EMAIL_PREFS_KEY"],
 }
 
 
@@ -97,3 +110,23 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     """Queue every delivery again whose task was lost."""
     handlers.sweep()
+
+
+@anonymous
+@https_fn.on_call(**_PUBLIC)
+def getEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
+    """What mail the bearer of a link wants."""
+    return preferences.get_email_preferences(request)
+
+
+@anonymous
+@https_fn.on_call(**_PUBLIC)
+def updateEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
+    """The bearer of a link changes that."""
+    return preferences.update_email_preferences(request)
+
+
+@https_fn.on_request(**_PUBLIC)
+def unsubscribe(request: flask.Request) -> flask.Response:
+    """A mail program's unsubscribe button."""
+    return preferences.unsubscribe(request)
