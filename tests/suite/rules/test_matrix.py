@@ -12,37 +12,37 @@ from tests.suite.rules.samples import change, creation, event, on_record
 
 NONE: Final[frozenset[Who]] = frozenset()
 GUESTS: Final = frozenset(Who) - {Who.SIGNED_OUT}
-ONESELF: Final = frozenset({Who.UPLOADER})  # whose record or photo it is
+SELF: Final = frozenset({Who.UPLOADER})  # whose record or photo it is
 ADMIN: Final = frozenset({Who.ADMIN})
 MODS: Final = frozenset({Who.ADMIN, Who.MODERATOR})
 SUPERS: Final = frozenset({Who.SUPERADMIN, Who.SUPERADMIN_OF_NONE})
 STAFF: Final = MODS | SUPERS
 OWNERS: Final = ADMIN | SUPERS
-FINDERS: Final = STAFF | ONESELF
+READS: Final = STAFF | SELF
 
 OPERATIONS: Final = ("get", "list", "create", "update", "delete")
 
 # fmt: off
 MATRIX: Final = {
-    # path                                                 get      list     create   update   delete
-    "events/{eventId}":                                   (GUESTS,  GUESTS,  ADMIN,   ADMIN,   NONE),
-    "events/{eventId}/photos/{photoId}":                  (FINDERS, STAFF,   GUESTS,  MODS,    NONE),
-    "events/{eventId}/settings/webhooks":                 (OWNERS,  NONE,    ADMIN,   ADMIN,   ADMIN),
-    "events/{eventId}/secrets/webhooks":                  (SUPERS,  NONE,    NONE,    NONE,    NONE),
-    "events/{eventId}/deliveries/{deliveryId}":           (STAFF,   STAFF,   NONE,    NONE,    NONE),
-    "events/{eventId}/milestones/{number}":               (STAFF,   STAFF,   NONE,    NONE,    NONE),
-    "events/{eventId}/recaps/{recapId}":                  (STAFF,   STAFF,   NONE,    NONE,    NONE),
-    "events/{eventId}/recaps/{recapId}/batches/{number}": (STAFF,   STAFF,   NONE,    NONE,    NONE),
-    "events/{eventId}/locks/recap":                       (STAFF,   NONE,    NONE,    NONE,    NONE),
-    "users/{uid}":                                        (ONESELF, NONE,    NONE,    ONESELF, NONE),
-    "rateLimits/{key}":                                   (NONE,    NONE,    NONE,    NONE,    NONE),
+    # path                                                 get     list    create  update  delete
+    "events/{eventId}":                                   (GUESTS, GUESTS, ADMIN,  ADMIN,  NONE),
+    "events/{eventId}/photos/{photoId}":                  (READS,  STAFF,  GUESTS, MODS,   NONE),
+    "events/{eventId}/settings/webhooks":                 (OWNERS, NONE,   ADMIN,  ADMIN,  ADMIN),
+    "events/{eventId}/secrets/webhooks":                  (SUPERS, NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/deliveries/{deliveryId}":           (STAFF,  STAFF,  NONE,   NONE,   NONE),
+    "events/{eventId}/milestones/{number}":               (STAFF,  STAFF,  NONE,   NONE,   NONE),
+    "events/{eventId}/recaps/{recapId}":                  (STAFF,  STAFF,  NONE,   NONE,   NONE),
+    "events/{eventId}/recaps/{recapId}/batches/{number}": (STAFF,  STAFF,  NONE,   NONE,   NONE),
+    "events/{eventId}/locks/recap":                       (STAFF,  NONE,   NONE,   NONE,   NONE),
+    "users/{uid}":                                        (SELF,   NONE,   NONE,   SELF,   NONE),
+    "rateLimits/{key}":                                   (NONE,   NONE,   NONE,   NONE,   NONE),
     # What the data model does not name.
-    "unheardOf/{id}":                                     (NONE,    NONE,    NONE,    NONE,    NONE),
-    "events/{eventId}/unheardOf/{id}":                    (NONE,    NONE,    NONE,    NONE,    NONE),
-    "events/{eventId}/secrets/other":                     (NONE,    NONE,    NONE,    NONE,    NONE),
-    "events/{eventId}/settings/other":                    (NONE,    NONE,    NONE,    NONE,    NONE),
-    "events/{eventId}/locks/other":                       (NONE,    NONE,    NONE,    NONE,    NONE),
-    "events/{eventId}/photos/{photoId}/unheardOf/{id}":   (NONE,    NONE,    NONE,    NONE,    NONE),
+    "unheardOf/{id}":                                     (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/unheardOf/{id}":                    (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/secrets/other":                     (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/settings/other":                    (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/locks/other":                       (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/photos/{photoId}/unheardOf/{id}":   (NONE,   NONE,   NONE,   NONE,   NONE),
 }
 # fmt: on
 
