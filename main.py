@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, tasks_fn
 
-from functions.gcp import parameters
+from functions.gcp import callables, parameters
 from functions.gcp.manifest import private, retried
 from functions.webhooks import handlers
 from functions.webhooks.ladder import LADDER, Rung
@@ -43,6 +43,14 @@ def _worker(rung: Rung) -> dict[str, Any]:
             max_dispatches_per_second=500,  # the most that a queue can do
         ),
     }
+
+
+_ACTION: Final[dict[str, Any]] = {
+    "memory": options.MemoryOption.MB_512,
+    "concurrency": 40,  # organizers are few, and wait for Firestore or a receiver
+    "timeout_sec": 60,  # 5 s for a receiver, or a page of deliveries; the rest for an outage
+    "max_instances": 5,  # bounds what a flood of calls can cost
+}
 
 
 @retried
@@ -97,3 +105,24 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     """Queue every delivery again whose task was lost."""
     handlers.sweep()
+
+
+@callables.signed_in
+@https_fn.on_call(**_ACTION)
+def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An organizer tries a webhook URL of an event."""
+    return handlers.send_test(request)
+
+
+@callables.signed_in
+@https_fn.on_call(**_ACTION)
+def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An organizer has deliveries sent again."""
+    return handlers.resend(request)
+
+
+@callables.signed_in
+@https_fn.on_call(**_ACTION)
+def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """A superadmin replaces the webhook secret of an event."""
+    return handlers.rotate_secret(request)

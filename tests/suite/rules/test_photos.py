@@ -215,6 +215,8 @@ def test_what_was_uploaded_is_moderated_whatever_became_of_the_event(
 @pytest.mark.parametrize(
     "fields",
     [
+        {"status": "pending"},
+        {"status": "Approved"},
         {"approvedAt": PAST},
         {"approvedAt": None},
         {"approvedAt": "now"},
@@ -256,6 +258,8 @@ def test_an_approval_says_who_and_when_and_changes_nothing_else(
         ({"reason": "r" * 1000}, True),
         ({"reason": "r" * 1001}, False),
         ({"reason": 1}, False),
+        ({"status": "approved"}, False),
+        ({"status": "Rejected"}, False),
         ({"rejectedAt": PAST}, False),
         ({"rejectedAt": None}, False),
         ({"rejectedBy": "somebody.else@example.com"}, False),
