@@ -71,14 +71,16 @@ class Actions:
         *,
         worker: Worker,
         now: Callable[[], datetime],
+        page: int = PAGE,
     ) -> None:
-        """`now` gives the time, aware and in UTC."""
+        """`now` gives the time, aware and in UTC; `page` is how many deliveries a call looks at."""
         self._wall = wall
         self._deliveries = deliveries
         self._secrets = secrets
         self._worker = worker
         self._queue = queue
         self._now = now
+        self._page = page
 
     def send_test(self, caller: Caller, wanted: TestArguments) -> Delivery:
         """Deliver a made-up `photo.uploaded` to a URL of the event (SPEC 6); its first attempt.
@@ -171,7 +173,7 @@ class Actions:
     ) -> Resent:
         # What fails again while the pages are turned is not met again: it ends later than that.
         until = page.until or self._now()
-        found = self._deliveries.undelivered(event_id, page.since, until, page.after, PAGE)
+        found = self._deliveries.undelivered(event_id, page.since, until, page.after, self._page)
         wanted = [
             one
             for one in found
@@ -182,7 +184,7 @@ class Actions:
         return Resent(
             resent=resent,
             left_alone=len(found) - resent,
-            next=next_page(until, _place(found)) if len(found) == PAGE else None,
+            next=next_page(until, _place(found)) if len(found) == self._page else None,
         )
 
     def _begin_again(self, stored: Stored) -> bool:

@@ -66,6 +66,8 @@ def test_an_entry_that_is_not_as_specified_is_refused(
 ) -> None:
     """SPEC 2.1 and 6.1: a URL, or a URL with event types of the catalogue."""
     assert not admin.create(f"{wall}/settings/webhooks", {"urls": [URL, entry]})
+    assert admin.create(f"{wall}/settings/webhooks", {"urls": [URL]})
+    assert not admin.update(f"{wall}/settings/webhooks", {"urls": [URL, entry]})
 
 
 @pytest.mark.parametrize("index", range(20))
@@ -97,6 +99,8 @@ def test_settings_that_are_not_as_specified_are_refused(
 ) -> None:
     """SPEC 8: 20 URLs; no other field, and nothing disabled by hand."""
     assert not admin.create(f"{wall}/settings/webhooks", fields)
+    assert admin.create(f"{wall}/settings/webhooks", {"urls": [URL]})
+    assert not admin.replace(f"{wall}/settings/webhooks", fields)
 
 
 @pytest.mark.parametrize(
