@@ -6,6 +6,7 @@ Every action first finds the event and checks that it is the caller's business (
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,7 +14,12 @@ from typing import Final
 from functions import log
 from functions.access import Caller, check_tenant
 from functions.call_error import CallError, Code
-from functions.gcp.delivery_store import ChangedMeanwhileError, DeliveryStore, Stored
+from functions.gcp.delivery_store import (
+    AlreadyRecordedError,
+    ChangedMeanwhileError,
+    DeliveryStore,
+    Stored,
+)
 from functions.gcp.task_queue import TaskQueue
 from functions.gcp.wall_store import WallStore
 from functions.gcp.webhook_secrets import KEPT_SECONDS, WebhookSecrets
@@ -107,7 +113,8 @@ class Actions:
             now=now,
             test=True,
         )
-        self._deliveries.create(wanted.event_id, [delivery])
+        with suppress(AlreadyRecordedError):  # by this call, and the answer was lost
+            self._deliveries.create(wanted.event_id, [delivery])
         if delivery.outcome is Outcome.SKIPPED:
             return delivery
         request = AttemptRequest(wanted.event_id, delivery.id, delivery.due_attempt)
@@ -188,12 +195,16 @@ class Actions:
         )
 
     def _begin_again(self, stored: Stored) -> bool:
-        """Record and queue the next round; False where the record has changed meanwhile."""
+        """Record and queue the next round; False where something else has happened meanwhile."""
         delivery = stored.delivery.again(self._now())
         try:
             self._deliveries.restart(delivery, stored.version)
         except ChangedMeanwhileError:
-            return False
+            # By another call that wants the same, or by this one, and the answer was lost.
+            found = self._deliveries.load(delivery.event_id, delivery.id)
+            if not found or not (found.delivery.is_untried and found.delivery.round):
+                return False
+            delivery = found.delivery
         self._queue.enqueue(attempt_task(delivery))
         return True
 

@@ -16,6 +16,7 @@ TENANT: Final = "tenant-a"
 
 Configure = Callable[..., None]
 Record = Callable[..., firestore.DocumentReference]
+Named = Callable[[str], str]
 
 
 @pytest.fixture(scope="session")
@@ -37,10 +38,17 @@ def configure(event: firestore.DocumentReference) -> Configure:
 
 
 @pytest.fixture
-def record(event: firestore.DocumentReference) -> Record:
+def named(event_id: str) -> Named:
+    """Ids of deliveries, by a name for this test: tasks are known by them in the whole suite."""
+    return lambda name: f"{name}-{event_id}"
+
+
+@pytest.fixture
+def record(event: firestore.DocumentReference, named: Named) -> Record:
     """Put a delivery on record as it stands once it has ended."""
 
-    def put(url: str, delivery_id: str = "d1", **fields: Any) -> firestore.DocumentReference:
+    def put(url: str, name: str = "d1", **fields: Any) -> firestore.DocumentReference:
+        delivery_id = named(name)
         ended = datetime.now(UTC) - timedelta(hours=1)
         reference: firestore.DocumentReference = event.collection("deliveries").document(
             delivery_id

@@ -18,7 +18,7 @@ from functions.webhooks import service
 from functions.webhooks.actions import Actions
 from functions.webhooks.arguments import ResendArguments
 from functions.webhooks.subscriptions import key
-from tests.suite.actions.conftest import TENANT, Configure, Record
+from tests.suite.actions.conftest import TENANT, Configure, Named, Record
 from tests.suite.call import Answer, call
 from tests.suite.people import Person
 from tests.suite.process import FunctionProcess
@@ -39,6 +39,7 @@ def resend(event_id: str, admin: Person) -> Resend:
 def test_a_failed_delivery_gets_four_fresh_attempts(
     configure: Configure,
     record: Record,
+    named: Named,
     receiving: Callable[..., Any],
     deliveries: Deliveries,
     resend: Resend,
@@ -48,7 +49,7 @@ def test_a_failed_delivery_gets_four_fresh_attempts(
         url = receiver.url("/hook")
         configure(url)
         before = record(url).get().to_dict() or {}
-        assert resend(deliveryId="d1").result == {
+        assert resend(deliveryId=named("d1")).result == {
             "resent": 1,
             "leftAlone": 0,
             "more": False,
@@ -63,7 +64,7 @@ def test_a_failed_delivery_gets_four_fresh_attempts(
         requests = receiver.requests
 
     assert [one.body for one in requests] == [before["body"].encode()] * 4
-    assert {one.delivery_id for one in requests} == {"d1"}
+    assert {one.delivery_id for one in requests} == {named("d1")}
     assert all(one.verified for one in requests)
     assert (after["attempts"], after["body"]) == (4, before["body"])
     assert [(one.get("round", 0), one["attempt"]) for one in after["log"]] == [
@@ -79,6 +80,7 @@ def test_what_succeeded_or_was_skipped_is_sent_again_too(
     outcome: str,
     configure: Configure,
     record: Record,
+    named: Named,
     receiving: Callable[..., Any],
     deliveries: Deliveries,
     resend: Resend,
@@ -87,7 +89,7 @@ def test_what_succeeded_or_was_skipped_is_sent_again_too(
     with receiving({"/hook": always()}) as receiver:
         configure(receiver.url("/hook"))
         record(receiver.url("/hook"), outcome=outcome, reason="the URL is disabled", attempts=0)
-        assert resend(deliveryId="d1").result["resent"] == 1
+        assert resend(deliveryId=named("d1")).result["resent"] == 1
         [after] = deliveries.wait_for(
             lambda all_: bool(all_) and all_[0].get("round") == 1 and all_[0]["attempts"] == 1,
             timeout=60,
@@ -98,7 +100,7 @@ def test_what_succeeded_or_was_skipped_is_sent_again_too(
 
 
 def test_what_cannot_be_sent_again_is_refused(
-    configure: Configure, record: Record, resend: Resend
+    configure: Configure, record: Record, named: Named, resend: Resend
 ) -> None:
     """Each with its code, and with what to do."""
     url, disabled, plain = "https://example.com/hook", "https://example.com/off", "http://a.example"
@@ -110,8 +112,8 @@ def test_what_cannot_be_sent_again_is_refused(
     record(plain, "plain", outcome="skipped")
 
     answers = {
-        delivery_id: resend(deliveryId=delivery_id)
-        for delivery_id in ("none", "pending", "retrying", "removed", "disabled", "plain")
+        name: resend(deliveryId=named(name))
+        for name in ("none", "pending", "retrying", "removed", "disabled", "plain")
     }
 
     assert {one: (answer.status, answer.error[0]) for one, answer in answers.items()} == {
@@ -130,6 +132,7 @@ def test_what_cannot_be_sent_again_is_refused(
 def test_everything_that_failed_since_a_time(
     configure: Configure,
     record: Record,
+    named: Named,
     receiving: Callable[..., Any],
     deliveries: Deliveries,
     resend: Resend,
@@ -155,7 +158,7 @@ def test_everything_that_failed_since_a_time(
         arrived = {one.delivery_id for one in receiver.requests}
 
     assert answer.result == {"resent": 3, "leftAlone": 3, "more": False, "next": None}
-    assert arrived == {"at-once", "later", "skipped"}
+    assert arrived == {named(name) for name in ("at-once", "later", "skipped")}
 
 
 @pytest.fixture
@@ -166,7 +169,12 @@ def tasks() -> Iterator[Tasks]:
 
 
 def test_page_after_page_everything_is_met_once(
-    db: firestore.Client, event_id: str, configure: Configure, record: Record, tasks: Tasks
+    db: firestore.Client,
+    event_id: str,
+    configure: Configure,
+    record: Record,
+    named: Named,
+    tasks: Tasks,
 ) -> None:
     """Also what ended at the same moment, and whatever of it cannot be sent again."""
     url = "https://example.com/hook"
@@ -196,23 +204,28 @@ def test_page_after_page_everything_is_met_once(
         pages.append(organizer.resend(caller, ResendArguments.read(asked)))
 
     assert [(one.resent, one.left_alone) for one in pages] == [(2, 1), (2, 1), (1, 1)]
-    assert [one.name for one in tasks.queued] == [f"d{n}-r1-1" for n in (1, 2, 4, 5, 7)]
+    names = sorted(one.name for one in tasks.queued)
+    assert names == [f"{named(f'd{n}')}-r1-1" for n in (1, 2, 4, 5, 7)]
 
 
 def test_two_who_send_again_at_once_make_one_round(
-    configure: Configure, record: Record, deliveries: Deliveries, resend: Resend
+    configure: Configure,
+    record: Record,
+    named: Named,
+    deliveries: Deliveries,
+    resend: Resend,
 ) -> None:
-    """One is told that the delivery is being attempted, or they come one after the other."""
+    """Whoever comes later is told that it is being attempted."""
     configure("https://localhost:9/hook")
     record("https://localhost:9/hook")
 
     with ThreadPoolExecutor(2) as threads:
-        answers = list(threads.map(lambda _: resend(deliveryId="d1"), range(2)))
+        answers = list(threads.map(lambda _: resend(deliveryId=named("d1")), range(2)))
     [after] = deliveries.wait_for(
         lambda all_: bool(all_) and all_[0]["outcome"] == "failed" and "round" in all_[0], 120
     )
 
-    assert sorted(one.status for one in answers) == [200, 409]
+    assert 200 in {one.status for one in answers} <= {200, 409}
     assert (after["round"], after["attempts"], len(after["log"])) == (1, 4, 8)
 
 
@@ -220,6 +233,7 @@ def test_a_task_of_an_older_round_does_nothing(
     event: firestore.DocumentReference,
     configure: Configure,
     record: Record,
+    named: Named,
     receiving: Callable[..., Any],
     tasks: Tasks,
 ) -> None:
@@ -233,7 +247,7 @@ def test_a_task_of_an_older_round_does_nothing(
         due = datetime.now(UTC)
         reference = record(url, outcome="pending", attempts=0, nextAttemptAt=due, round=2)
         before = reference.get().update_time
-        task = {"eventId": event.id, "deliveryId": "d1", "attempt": 1}
+        task = {"eventId": event.id, "deliveryId": named("d1"), "attempt": 1}
         assert worker.dispatch(task) == 200
         assert worker.dispatch(task | {"round": 1}) == 200
         assert reference.get().update_time == before
@@ -249,11 +263,12 @@ def test_an_answer_to_an_older_round_changes_nothing(
     event: firestore.DocumentReference,
     configure: Configure,
     record: Record,
+    named: Named,
     receiving: Callable[..., Any],
     tasks: Tasks,
 ) -> None:
     """The delivery is sent again while an attempt of the round before is under way."""
-    reference = event.collection("deliveries").document("d1")
+    reference = event.collection("deliveries").document(named("d1"))
     with (
         receiving(
             {"/hook": always()},
@@ -264,8 +279,10 @@ def test_an_answer_to_an_older_round_changes_nothing(
         url = receiver.url("/hook")
         configure(url)
         record(url, outcome="pending", attempts=0, nextAttemptAt=datetime.now(UTC), log=[])
-        assert worker.dispatch({"eventId": event.id, "deliveryId": "d1", "attempt": 1}) == 200
+        assert (
+            worker.dispatch({"eventId": event.id, "deliveryId": named("d1"), "attempt": 1}) == 200
+        )
         after = reference.get().to_dict() or {}
 
     assert (after["round"], after["outcome"], after["log"]) == (1, "pending", [])
-    assert [one.name for one in tasks.queued] == ["d1-r1-1"]
+    assert [one.name for one in tasks.queued] == [f"{named('d1')}-r1-1"]
