@@ -14,7 +14,8 @@ from functions.webhooks.delivery import Place
 
 URL_CHARACTERS: Final = 2048
 
-_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
+# Firestore keeps names between double underscores for itself, and refuses to look them up.
+_ID: Final = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}")
 _TIME_CHARACTERS: Final = 40
 
 

@@ -1,7 +1,7 @@
 """Whatever is sent to a callable: a code of the specification, never `internal` (SPEC 7, DESIGN 3).
 
-Every callable that main.py declares runs in a process of its own; nothing of what it is sent here
-may leave a traceback in its log.
+Every callable that main.py declares runs in a process of its own; nothing that it is sent here may
+leave a traceback or a fault in its log.
 """
 
 import base64
@@ -36,6 +36,7 @@ STATUS: Final = {
 }
 """Codes of the specification, with the HTTP status of the callable protocol."""
 
+SECRETS: Final = {"EMAIL_PREFS_KEY": "made-up-key", "SENDGRID_API_KEY": "SG.made-up"}
 JSON: Final = {"Content-Type": "application/json"}
 BODY: Final = b'{"data":{"eventId":"none","token":"t","url":"https://example.com"}}'
 
@@ -64,7 +65,7 @@ class Called:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.process = FunctionProcess(name)
+        self.process = FunctionProcess(name, **SECRETS)
         self.token = sign_in("superadmin").id_token
         self._addresses = itertools.count()
 
@@ -95,6 +96,7 @@ def called(request: pytest.FixtureRequest) -> Iterator[Called]:
     one.process.kill()
     log = "".join(one.process.output)
     assert "Traceback" not in log
+    assert "callable.failed" not in log
     assert one.token not in log
 
 
@@ -103,7 +105,7 @@ def test_there_are_callables() -> None:
     assert "sendTestWebhook" in CALLABLES
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "X"])
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "POSTS"])
 def test_another_method(called: Called, method: str) -> None:
     """SPEC 4: POST."""
     assert called.send(method, headers=called.signed_in()).code == "INVALID_ARGUMENT"
@@ -137,7 +139,6 @@ def test_a_browser_may_ask_before_it_calls(called: Called) -> None:
         "application/jsonp",
         "application/json; charset=utf-16",
         "application/json; charset=nonsense",
-        "application/json; charset=\xff",
         "application/json, text/plain",
         ";;;===",
         "a" * 4000,
@@ -236,7 +237,6 @@ def test_another_token(called: Called, name: str) -> None:
     code = called.send(headers=JSON | {"Authorization": TOKENS[name]}).code
     anonymous = called.send().code
     assert code == anonymous
-    assert code in ("UNAUTHENTICATED", "PERMISSION_DENIED")
 
 
 def test_other_headers_mean_nothing(called: Called) -> None:
