@@ -37,7 +37,7 @@ def worker() -> Worker:
     client = firestore.client()
     deliveries = DeliveryStore(client)
     breaker = Breaker(deliveries, WebhookSettings(client), _now)
-    return Worker(deliveries, _secrets(), _sender(), task_queue(), breaker=breaker, now=_now)
+    return Worker(deliveries, _secrets(), sender(), task_queue(), breaker=breaker, now=_now)
 
 
 @functools.cache
@@ -61,7 +61,8 @@ def _secrets() -> WebhookSecrets:
     return WebhookSecrets(firestore.client())
 
 
-def _sender() -> Sender:
+def sender() -> Sender:
+    """What posts to receivers, with the authorities and addresses that are trusted here."""
     tls = ssl.create_default_context(cafile=certifi.where())
     further = parameters.webhook_ca_bundle()
     if further:

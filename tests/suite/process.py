@@ -14,7 +14,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
@@ -35,7 +35,7 @@ class FunctionProcess:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         signature = "cloudevent" if event else "http"
-        self._process = subprocess.Popen(  # noqa: S603 - the environment's own program
+        self._process = subprocess.Popen(
             [
                 str(Path(sys.executable).parent / "functions-framework"),
                 "--source=main.py",
@@ -45,7 +45,7 @@ class FunctionProcess:
                 f"--port={self.port}",
             ],
             cwd=ROOT,
-            env=_local_parameters() | dict(os.environ) | environment,
+            env=local_parameters() | dict(os.environ) | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -157,8 +157,25 @@ def _encoded(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: encoders[type(value)](value) for name, value in fields.items()}
 
 
-def _local_parameters() -> dict[str, str]:
+def local_parameters() -> dict[str, str]:
     """What the functions emulator reads from the project's files."""
     lines = (ROOT / ".env.demo-wall").read_text().splitlines()
     given = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
     return given | {"FUNCTIONS_EMULATOR": "true", "GUNICORN_LOG_LEVEL": "info"}
+
+
+@contextlib.contextmanager
+def background_triggers_off() -> Iterator[None]:
+    """Write to Firestore without the suite's own triggers noticing."""
+    _hub("disableBackgroundTriggers")
+    try:
+        yield
+    finally:
+        _hub("enableBackgroundTriggers")
+
+
+def _hub(method: str) -> None:
+    url = f"http://{os.environ['FIREBASE_EMULATOR_HUB']}/functions/{method}"
+    request = urllib.request.Request(url, method="PUT")
+    with urllib.request.urlopen(request, timeout=60):  # noqa: S310 - likewise
+        pass

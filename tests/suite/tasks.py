@@ -21,6 +21,10 @@ class Queued:
     data: Any
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 256  # a hundred triggers at the same moment
+
+
 class Tasks:
     """The API of the tasks emulator on a port of loopback; a context manager.
 
@@ -33,7 +37,7 @@ class Tasks:
         self.requests = 0
         self._tasks: dict[str, Queued] = {}
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = _Server(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever)
         self._thread.start()
 

@@ -36,7 +36,10 @@ STATUS: Final = {
 }
 """Codes of the specification, with the HTTP status of the callable protocol."""
 
-SECRETS: Final = {"EMAIL_PREFS_KEY": "made-up-key", "SENDGRID_API_KEY": "SG.made-up"}
+SECRETS: Final[dict[str, Any]] = {
+    "EMAIL_PREFS_KEY": "made-up-key",
+    "SENDGRID_API_KEY": "SG.made-up",
+}
 JSON: Final = {"Content-Type": "application/json"}
 BODY: Final = b'{"data":{"eventId":"none","token":"t","url":"https://example.com"}}'
 

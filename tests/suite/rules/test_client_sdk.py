@@ -25,7 +25,7 @@ def test_a_browser_uploads_as_a_guest_and_approves_as_a_moderator(
     node = shutil.which("node")
     assert node
 
-    ran = subprocess.run(  # noqa: S603 - a file of this folder
+    ran = subprocess.run(
         [node, SCRIPT, event.id, moderator.email, password],
         check=False,
         capture_output=True,

@@ -16,7 +16,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.receiver import Answer, Request, always
-from tests.suite.process import FunctionProcess, Written
+from tests.suite.process import FunctionProcess, Written, background_triggers_off
 from tests.suite.tasks import Tasks
 from tests.suite.wire import Wire
 
@@ -391,3 +391,58 @@ def test_one_line_is_logged_for_an_attempt(
     secret = event.collection("secrets").document("webhooks").get().get("secret")
     for private in (secret, "ann@example.com", "path-with-a-key", "another-key", "p1.jpg"):
         assert private not in "".join(output)
+
+
+@pytest.fixture
+def hundred(db: firestore.Client, event: firestore.DocumentReference) -> list[Written]:
+    """An event that has just got its hundred photos, and the CloudEvents of all of them."""
+    paths = [f"events/{event.id}/photos/p{n}" for n in range(100)]
+    with background_triggers_off():
+        batch = db.batch()
+        for path in paths:
+            batch.set(db.document(path), PHOTO)
+        batch.commit()
+    return [Written(db, path, event_id=f"write-{path}", after=PHOTO) for path in paths]
+
+
+def milestones_of(records: Records) -> list[tuple[str, int]]:
+    """URL and number of every `milestone.reached` on record."""
+    return sorted(
+        (one["url"], json.loads(one["body"])["data"]["milestone"])
+        for one in records()
+        if one["event"] == "milestone.reached"
+    )
+
+
+def test_a_hundred_uploads_at_the_same_moment(
+    event: firestore.DocumentReference,
+    db: firestore.Client,
+    start: Start,
+    tasks: Tasks,
+    records: Records,
+    hundred: list[Written],
+) -> None:
+    """SPEC 6.1: every trigger sees a hundred photos, and the milestone fires once at each URL."""
+    urls = ["https://localhost/a", "https://localhost/b"]
+    event.collection("settings").document("webhooks").set({"urls": urls})
+    trigger = start("onPhotoWritten", THREADS="80")
+    with ThreadPoolExecutor(80) as threads:
+        assert {200} == set(threads.map(trigger.written, hundred)), "".join(trigger.output)
+    assert [(url, 100) for url in urls] == milestones_of(records)
+    uploads = [one for one in records() if one["event"] == "photo.uploaded"]
+    assert len(uploads) == 200, "a lost race for the milestone loses nothing else"
+    assert {one.name.rpartition("-")[0] for one in tasks.queued} == {one["id"] for one in records()}
+    recorded = event.collection("milestones").document("100").get()
+    assert recorded.get("photoId").startswith("p")
+    assert recorded.get("reachedAt")
+
+    # the same writes seen again, and a photo more after one was deleted
+    with ThreadPoolExecutor(80) as threads:
+        assert {200} == set(threads.map(trigger.written, hundred[:20]))
+    with background_triggers_off():
+        event.collection("photos").document("p0").delete()
+        event.collection("photos").document("again").set(PHOTO)
+    path = f"events/{event.id}/photos/again"
+    assert trigger.written(Written(db, path, event_id="again", after=PHOTO)) == 200
+    assert start("onPhotoWritten").written(hundred[50]) == 200, "in a process that knows nothing"
+    assert [(url, 100) for url in urls] == milestones_of(records)
