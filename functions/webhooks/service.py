@@ -11,6 +11,9 @@ from functions.gcp.delivery_store import DeliveryStore
 from functions.gcp.task_queue import task_queue
 from functions.gcp.wall_store import WallStore
 from functions.gcp.webhook_secrets import WebhookSecrets
+from functions.gcp.webhook_settings import WebhookSettings
+from functions.webhooks.actions import Actions
+from functions.webhooks.breaker import Breaker
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sender import Sender
 from functions.webhooks.sweeper import Sweeper
@@ -32,13 +35,30 @@ def publisher() -> Publisher:
 def worker() -> Worker:
     """What the task queues call."""
     client = firestore.client()
-    return Worker(DeliveryStore(client), WebhookSecrets(client), sender(), task_queue(), _now)
+    deliveries = DeliveryStore(client)
+    breaker = Breaker(deliveries, WebhookSettings(client), _now)
+    return Worker(deliveries, _secrets(), sender(), task_queue(), breaker=breaker, now=_now)
 
 
 @functools.cache
 def sweeper() -> Sweeper:
     """What the schedule calls."""
     return Sweeper(DeliveryStore(firestore.client()), task_queue(), _now)
+
+
+@functools.cache
+def actions() -> Actions:
+    """What an organizer calls."""
+    client = firestore.client()
+    deliveries = DeliveryStore(client)
+    return Actions(
+        WallStore(client), deliveries, _secrets(), task_queue(), worker=worker(), now=_now
+    )
+
+
+@functools.cache
+def _secrets() -> WebhookSecrets:
+    return WebhookSecrets(firestore.client())
 
 
 def sender() -> Sender:

@@ -15,8 +15,10 @@ from emulator.receiver import always
 from functions.gcp.delivery_store import DeliveryStore
 from functions.gcp.wall_store import WallStore
 from functions.gcp.webhook_secrets import WebhookSecrets
+from functions.gcp.webhook_settings import WebhookSettings
 from functions.webhooks import service
 from functions.webhooks.attempt_task import AttemptRequest
+from functions.webhooks.breaker import Breaker
 from functions.webhooks.catalogue import EventType
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.records import Photo
@@ -118,13 +120,15 @@ def worker(
     for name, value in local_parameters().items():
         monkeypatch.setenv(name, value)
     sender = service.sender()
-    yield Worker(DeliveryStore(client), WebhookSecrets(client), sender, counted, now)
+    deliveries = DeliveryStore(client)
+    breaker = Breaker(deliveries, WebhookSettings(client), now)
+    yield Worker(deliveries, WebhookSecrets(client), sender, counted, breaker=breaker, now=now)
     sender.close()
 
 
 @pytest.mark.parametrize(
-    ("status", "rpcs", "posts", "tasks"),
-    [(200, 2, 1, 0), (500, 8, 4, 3)],
+    ("status", "reads", "writes", "posts", "tasks"),
+    [(200, 1, 1, 1, 0), (500, 5, 4, 4, 3)],
 )
 def test_a_delivery(
     event: firestore.DocumentReference,
@@ -133,11 +137,15 @@ def test_a_delivery(
     counted: Operations,
     receiving: Callable[..., Any],
     status: int,
-    rpcs: int,
+    reads: int,
+    writes: int,
     posts: int,
     tasks: int,
 ) -> None:
-    """One read, one write and one POST an attempt, on a connection and a secret that are kept."""
+    """One read, one write and one POST an attempt, on a connection and a secret that are kept.
+
+    One more read once it has failed: whether its URL is to be given up.
+    """
     with receiving({"/hook": always(status), "/warm": always()}) as receiver:
         settings = event.collection("settings").document("webhooks")
         for path in ("/warm", "/hook"):
@@ -154,7 +162,11 @@ def test_a_delivery(
             worker.attempt(AttemptRequest.read(task.data))
             made += 1
         assert len(receiver.to("/hook")) == posts
-    assert (counted.rpcs, counted.reads, counted.writes) == (rpcs, rpcs // 2, rpcs // 2)
+    assert (counted.rpcs, counted.reads, counted.writes) == (
+        reads + writes,
+        reads,
+        writes,
+    )
     assert len(counted.tasks) - 1 == tasks
 
 
