@@ -126,6 +126,7 @@ def test_newest_first(service: Service, secrets: SecretManager) -> None:
     """Enabled versions come newest first, by number and not by text; disabled ones do not."""
     service.versions |= {10: (b"tenth", ENABLED), 9: (b"ninth", DISABLED), 2: (b"second", ENABLED)}
     assert secrets.versions("EMAIL_PREFS_KEY") == ("tenth", "second", "first")
+    assert service.calls == ["list"] + ["access"] * 3
 
 
 def test_only_the_newest(service: Service, secrets: SecretManager) -> None:
