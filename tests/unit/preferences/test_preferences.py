@@ -35,7 +35,7 @@ FLAGS = ("lifecycle", "recap", "marketing")
         ({"emailPreferences": {"recap": True, "lifecycle": False}}, True),
     ],
 )
-def test_opted_out_of_recap(stored: dict[str, Any] | None, out: bool) -> None:  # noqa: FBT001
+def test_opted_out_of_recap(stored: dict[str, Any] | None, out: bool) -> None:
     """SPEC 4.1 rule 3: whoever has recap or lifecycle off gets no recap."""
     assert opted_out_of_recap(stored) is out
 
