@@ -156,15 +156,8 @@ def _verified(request: flask.Request) -> AuthData:
     app = _app()
     try:
         claims: dict[str, Any] = auth.verify_id_token(token.strip(), app=app)
-    # The last four are what the library makes of a token whose parts are no JSON objects.
-    except (
-        auth.InvalidIdTokenError,
-        ValueError,
-        TypeError,
-        LookupError,
-        AttributeError,
-        RecursionError,
-    ):
+    # The last two are what the library makes of an empty token and of one that is deeply nested.
+    except (auth.InvalidIdTokenError, ValueError, RecursionError):
         _unauthenticated("the ID token is not valid (any more); sign in again")
     return AuthData(uid=claims["uid"], token=claims)
 

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from functions import log
 from functions.gcp import parameters
@@ -113,23 +113,25 @@ class SecretManager:
         from google.cloud.secretmanager_v1 import SecretVersion  # noqa: PLC0415
 
         client = self._client()
-        retry = Retry(initial=0.1, maximum=1.0, timeout=CALL_SECONDS)
-        listed = client.list_secret_versions(
-            request={
-                "parent": f"projects/{self._project}/secrets/{name}",
-                "filter": "state:ENABLED",
-            },
-            retry=retry,
-            timeout=CALL_SECONDS,
-        )
-        enabled = [one.name for one in listed if one.state == SecretVersion.State.ENABLED]
-        enabled.sort(key=lambda version: int(version.rpartition("/")[2]), reverse=True)
+        secret = f"projects/{self._project}/secrets/{name}"
+        how: dict[str, Any] = {
+            "retry": Retry(initial=0.1, maximum=1.0, timeout=CALL_SECONDS),
+            "timeout": CALL_SECONDS,
+        }
+        try:
+            request = {"parent": secret, "filter": "state:ENABLED"}
+            listed = client.list_secret_versions(request=request, **how)
+            enabled = [one.name for one in listed if one.state == SecretVersion.State.ENABLED]
+            enabled.sort(key=lambda version: int(version.rpartition("/")[2]), reverse=True)
+        except exceptions.PermissionDenied:
+            # A deploy grants the reading of versions and not the listing, which takes the role
+            # `secretmanager.viewer` on the secret. One version is better than none.
+            log.warning("secret.not-listed", secret=name)
+            enabled = [f"{secret}/versions/latest"]
         values = []
         for version in enabled:
             try:
-                found = client.access_secret_version(
-                    request={"name": version}, retry=retry, timeout=CALL_SECONDS
-                )
+                found = client.access_secret_version(request={"name": version}, **how)
             except (exceptions.FailedPrecondition, exceptions.NotFound):
                 continue  # disabled or destroyed since it was listed
             values.append(found.payload.data.decode().strip())

@@ -32,12 +32,15 @@ class Service:
 
     versions: dict[int, tuple[bytes, int]] = field(default_factory=dict)
     down: bool = False
+    listable: bool = True
     calls: list[str] = field(default_factory=list)
     disabled_meanwhile: set[int] = field(default_factory=set)
 
     def list_secret_versions(self, request: Any, context: grpc.ServicerContext) -> Any:
         """All versions, in no useful order: a filter is a wish."""
         self._answer("list", context)
+        if not self.listable:
+            context.abort(grpc.StatusCode.PERMISSION_DENIED, "the role is missing")
         if request.parent != SECRET:
             context.abort(grpc.StatusCode.NOT_FOUND, "no such secret")
         return secretmanager_v1.ListSecretVersionsResponse(
@@ -50,7 +53,8 @@ class Service:
     def access_secret_version(self, request: Any, context: grpc.ServicerContext) -> Any:
         """The value of one enabled version."""
         self._answer("access", context)
-        number = int(request.name.rpartition("/")[2])
+        named = request.name.rpartition("/")[2]
+        number = max(self.versions) if named == "latest" else int(named)
         value, state = self.versions[number]
         if state != ENABLED or number in self.disabled_meanwhile:
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, "the version is disabled")
@@ -61,7 +65,7 @@ class Service:
     def _answer(self, call: str, context: grpc.ServicerContext) -> None:
         self.calls.append(call)
         if self.down:
-            context.abort(grpc.StatusCode.PERMISSION_DENIED, "down")
+            context.abort(grpc.StatusCode.UNKNOWN, "down")
 
 
 @dataclass
@@ -122,6 +126,7 @@ def test_newest_first(service: Service, secrets: SecretManager) -> None:
     """Enabled versions come newest first, by number and not by text; disabled ones do not."""
     service.versions |= {10: (b"tenth", ENABLED), 9: (b"ninth", DISABLED), 2: (b"second", ENABLED)}
     assert secrets.versions("EMAIL_PREFS_KEY") == ("tenth", "second", "first")
+    assert service.calls == ["list"] + ["access"] * 3
 
 
 def test_only_the_newest(service: Service, secrets: SecretManager) -> None:
@@ -175,10 +180,20 @@ def test_service_down_later(
 def test_service_down_at_first(service: Service, secrets: SecretManager) -> None:
     """Where nothing was read before, the failure is the caller's; the next call tries again."""
     service.down = True
-    with pytest.raises(exceptions.PermissionDenied):
+    with pytest.raises(exceptions.Unknown):
         secrets.versions("EMAIL_PREFS_KEY")
     service.down = False
     assert secrets.versions("EMAIL_PREFS_KEY") == ("first",)
+
+
+def test_role_missing(
+    service: Service, secrets: SecretManager, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without the role that lists versions, the newest one is used, and the log says so."""
+    service.versions[2] = (b"second", ENABLED)
+    service.listable = False
+    assert secrets.versions("EMAIL_PREFS_KEY") == ("second",)
+    assert '"WARNING", "message": "secret.not-listed"' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("versions", [{}, {1: (b"first", DISABLED)}])

@@ -67,6 +67,13 @@ def test_any_choices(data: Any) -> None:
             read_choices(data)
 
 
+@pytest.mark.parametrize("value", [0, 1, None, "false", [], {}])
+def test_flag_that_is_no_boolean(value: Any) -> None:
+    """Only true and false can be chosen."""
+    with pytest.raises(InvalidChoicesError, match="true or false"):
+        read_choices({"recap": value})
+
+
 @pytest.mark.parametrize(
     ("record", "email"),
     [
