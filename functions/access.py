@@ -1,0 +1,79 @@
+"""Who may do what: roles, tenants and the superadmin's explicit tenantId (SPEC 5, DESIGN 3).
+
+Two steps, because arguments are checked in between: `staff` reads the caller off the ID token,
+`check_tenant` decides about one event.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NoReturn
+
+from functions.call_error import CallError, Code
+
+
+class Role(StrEnum):
+    """Values of the custom claim `role` that mean something."""
+
+    MODERATOR = "moderator"
+    ADMIN = "admin"
+    SUPERADMIN = "superadmin"
+
+
+STAFF = frozenset(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Somebody with a valid ID token and a role; `tenant_id` is the claim, where there is one."""
+
+    uid: str
+    role: Role
+    tenant_id: str | None
+
+
+def staff(
+    uid: str | None, claims: Mapping[str, Any] | None, roles: frozenset[Role] = STAFF
+) -> Caller:
+    """Read the caller off the `claims` of a verified ID token; None where there was no token.
+
+    Raises:
+        CallError: `unauthenticated` without a token, `permission-denied` without one of `roles`.
+    """
+    if uid is None or claims is None:
+        raise CallError(
+            Code.UNAUTHENTICATED,
+            "Sign in first: the request needs an ID token in the header Authorization.",
+        )
+    role = claims.get("role")
+    if not isinstance(role, str) or role not in roles:
+        wanted = " or ".join(sorted(roles))
+        _deny(f"The ID token needs the custom claim role: {wanted}.")
+    tenant_id = claims.get("tenantId")
+    return Caller(uid, Role(role), tenant_id if isinstance(tenant_id, str) and tenant_id else None)
+
+
+def check_tenant(caller: Caller, event_tenant: str | None, asked: str | None) -> None:
+    """Let `caller` act on an event of `event_tenant`; `asked` is the request's tenantId, if any.
+
+    Raises:
+        CallError: `permission-denied`, or `not-found` where a superadmin names a tenant that the
+            event does not belong to.
+    """
+    if caller.role is Role.SUPERADMIN:
+        if asked is not None:
+            if asked != event_tenant:
+                raise CallError(
+                    Code.NOT_FOUND, "The tenant tenantId has no event with that eventId."
+                )
+        elif caller.tenant_id is not None and caller.tenant_id != event_tenant:
+            _deny("The event belongs to another tenant; pass its tenantId to act on it.")
+        return
+    if asked is not None and asked != caller.tenant_id:
+        _deny("Only a superadmin may act on another tenant; leave tenantId out.")
+    if caller.tenant_id is None or caller.tenant_id != event_tenant:
+        _deny("The event belongs to another tenant.")
+
+
+def _deny(message: str) -> NoReturn:
+    raise CallError(Code.PERMISSION_DENIED, message)

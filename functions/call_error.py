@@ -1,0 +1,24 @@
+"""A refusal that a callable answers with (SPEC 7): raised by pure code, answered at the edge."""
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """The codes of the callable protocol that the service answers with."""
+
+    INVALID_ARGUMENT = "invalid-argument"
+    UNAUTHENTICATED = "unauthenticated"
+    PERMISSION_DENIED = "permission-denied"
+    NOT_FOUND = "not-found"
+    ABORTED = "aborted"
+    RESOURCE_EXHAUSTED = "resource-exhausted"
+    INTERNAL = "internal"
+
+
+class CallError(Exception):
+    """Carries what the caller is told: `code` and a `message` that says what to change."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
