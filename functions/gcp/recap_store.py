@@ -66,59 +66,60 @@ class RecapStore:
         Raises:
             CallError: `aborted` or `resource-exhausted` (SPEC 3.3).
         """
-        lock = self._lock(event_id)
         holder = secrets.token_hex(16)
+        resumed: str | None = None
         while True:
-            snapshot = lock.get(retry=RETRY, timeout=CALL_SECONDS)
-            found = _lock(snapshot.to_dict()) if snapshot.exists else None
+            snapshot = self._lock(event_id).get(retry=RETRY, timeout=CALL_SECONDS)
+            found = _lock(snapshot.to_dict() or {}) if snapshot.exists else None
             if found and found.holder == holder:  # the answer to the commit was lost
-                return Claim(event_id, found.recap_id, holder, resumed=resumed is not None)
+                return Claim(event_id, found.recap_id, holder, resumed is not None)
             resumed = resumable(found, now)
-            recap_id = resumed or self._recaps(event_id).document().id
-            batch = self._client.batch()
-            taken = {
-                "recapId": recap_id,
-                "holder": holder,
-                "leasedUntil": now + LEASE,
-                # Of a call that crashes: what it has sent must not be sent again before then.
-                "cooldownUntil": now + COOLDOWN,
-                "unfinished": True,
+            claim = Claim(
+                event_id,
+                resumed or self._recaps(event_id).document().id,
+                holder,
+                resumed is not None,
+            )
+            commit = self._client.batch()
+            self._hold(commit, claim, snapshot, now)
+            recap: dict[str, Any] = {
+                "mode": mode,
+                "startedBy": started_by,
+                "state": RecapState.SENDING,
             }
-            if snapshot.exists:
-                option = self._client.write_option(last_update_time=snapshot.update_time)
-                batch.update(lock, taken, option=option)
-            else:
-                batch.create(lock, taken)
-            recap = self._recap(event_id, recap_id)
-            if resumed:
-                batch.set(
-                    recap,
-                    {"mode": mode, "startedBy": started_by, "state": RecapState.SENDING},
-                    merge=True,
-                )
-            else:
-                batch.create(
-                    recap,
-                    {
-                        "mode": mode,
-                        "startedBy": started_by,
-                        "startedAt": now,
-                        "state": RecapState.SENDING,
-                        "sent": 0,
-                        "unknown": 0,
-                        "skipped": 0,
-                        "left": 0,
-                    },
-                )
+            if not resumed:
+                recap |= {"startedAt": now, "sent": 0, "unknown": 0, "skipped": 0, "left": 0}
+            commit.set(self._recap(event_id, claim.recap_id), recap, merge=True)
             if found and found.unfinished and not resumed:
-                # Nobody can continue that one any more.
+                # Its cooldown is over, so nobody can continue that one any more.
                 gone = self._recap(event_id, found.recap_id)
-                batch.set(gone, {"state": RecapState.INTERRUPTED}, merge=True)
+                commit.set(gone, {"state": RecapState.INTERRUPTED}, merge=True)
             try:
-                batch.commit(retry=RETRY, timeout=CALL_SECONDS)
+                commit.commit(retry=RETRY, timeout=CALL_SECONDS)
             except (exceptions.AlreadyExists, exceptions.FailedPrecondition, exceptions.NotFound):
-                continue
-            return Claim(event_id, recap_id, holder, resumed=resumed is not None)
+                continue  # somebody else was first: look again
+            return claim
+
+    def _hold(
+        self,
+        commit: firestore.WriteBatch,
+        claim: Claim,
+        as_read: firestore.DocumentSnapshot[Any],
+        now: datetime,
+    ) -> None:
+        fields = {
+            "recapId": claim.recap_id,
+            "holder": claim.holder,
+            "leasedUntil": now + LEASE,
+            # For a call that crashes: what it has sent must not be sent again before then.
+            "cooldownUntil": now + COOLDOWN,
+            "unfinished": True,
+        }
+        if as_read.exists:
+            option = self._client.write_option(last_update_time=as_read.update_time)
+            commit.update(as_read.reference, fields, option=option)
+        else:
+            commit.create(as_read.reference, fields)
 
     def batches(self, claim: Claim) -> list[Batch]:
         """The ledger as it stands, in order."""
@@ -164,8 +165,23 @@ class RecapStore:
             for one, result in zip(planned, results[: len(planned)], strict=True)
         ]
 
-    def start(self, claim: Claim, batch: Batch, recipients: Sequence[str], now: datetime) -> Batch:
+    def start(
+        self,
+        claim: Claim,
+        batch: Batch,
+        recipients: Sequence[str],
+        *,
+        skipped: int,
+        now: datetime,
+    ) -> Batch:
         """Record that the request of `batch` is about to leave, and to whom.
+
+        Args:
+            claim: Of the call.
+            batch: As planned.
+            recipients: Those of the batch who are still to have the mail.
+            skipped: How many of the others have opted out since.
+            now: Aware.
 
         Raises:
             TakenElsewhereError: another call did so.
@@ -174,7 +190,7 @@ class RecapStore:
             claim,
             replace(batch, state=BatchState.STARTED, recipients=tuple(recipients)),
             {"startedAt": now},
-            {"left": len(recipients) - len(batch.recipients)},
+            {"left": len(recipients) - len(batch.recipients), "skipped": skipped},
         )
 
     def settle(
@@ -246,28 +262,34 @@ class RecapStore:
         commit = self._client.batch()
         commit.update(
             reference,
-            {"state": batch.state, "recipients": list(batch.recipients), **fields},
+            {
+                "state": batch.state,
+                "recipients": list(batch.recipients),
+                "holder": claim.holder,
+                **fields,
+            },
             option=self._client.write_option(last_update_time=batch.version),
         )
-        increments = {
-            name: firestore.Increment(count)  # type: ignore[no-untyped-call]
-            for name, count in counts.items()
-            if count
-        }
+        increments = {name: firestore.Increment(count) for name, count in counts.items() if count}
         if increments:
             recap = self._recap(claim.event_id, claim.recap_id)
             commit.set(recap, increments, merge=True)
         try:
             written = commit.commit(retry=RETRY, timeout=CALL_SECONDS)
         except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
-            raise TakenElsewhereError from changed
+            found = reference.get(retry=RETRY, timeout=CALL_SECONDS)
+            now_there = found.to_dict() or {}
+            if (now_there.get("holder"), now_there.get("state")) != (claim.holder, batch.state):
+                raise TakenElsewhereError from changed
+            # It is there: only the answer to a first commit was lost.
+            return replace(batch, version=found.update_time)
         return replace(batch, version=written[0].update_time)
 
     def _event(self, event_id: str) -> firestore.DocumentReference:
         return self._client.collection("events").document(event_id)
 
     def _lock(self, event_id: str) -> firestore.DocumentReference:
-        return self._event(event_id).collection("locks").document("recap")
+        return self._client.document("events", event_id, "locks", "recap")
 
     def _recaps(self, event_id: str) -> firestore.CollectionReference:
         recaps: firestore.CollectionReference = self._event(event_id).collection("recaps")
@@ -290,9 +312,9 @@ def _lock(fields: Mapping[str, Any]) -> Lock:
     return Lock(
         recap_id=fields["recapId"],
         holder=fields["holder"],
-        leased_until=fields["leasedUntil"],
-        cooldown_until=fields["cooldownUntil"],
-        unfinished=fields["unfinished"],
+        leased_until=fields.get("leasedUntil"),
+        cooldown_until=fields.get("cooldownUntil"),
+        unfinished=fields.get("unfinished") is True,
     )
 
 

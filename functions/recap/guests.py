@@ -64,8 +64,13 @@ class Guest:
         return self.photos.pictures()
 
     @property
+    def guest_id(self) -> str:
+        """Id of the user record of this guest, who has no account (DESIGN 3)."""
+        return f"guest-{address_hash(self.spellings[0])}"
+
+    @property
     def guest_ids(self) -> set[str]:
-        """Ids of the records that hold the preferences of a guest without an account."""
+        """Ids of all records in which a guest without an account may have opted out."""
         return {f"guest-{address_hash(one)}" for one in (self.address.casefold(), *self.spellings)}
 
 

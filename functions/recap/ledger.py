@@ -38,6 +38,11 @@ class BatchState(StrEnum):
     ACCEPTED = "accepted"
     UNKNOWN = "unknown"
 
+    @property
+    def counts_as_sent(self) -> bool:
+        """Whether the mails must not be sent again; of a started batch that is not known yet."""
+        return self in (BatchState.ACCEPTED, BatchState.UNKNOWN)
+
 
 class RecapState(StrEnum):
     """Where a recap stands.
