@@ -592,7 +592,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fault and self._failed(fault, raw, body):
             return
         refused = fault.addresses if fault else ()
-        if wrong := problems(body, refused):
+        if (wrong := problems(body, refused)) or not isinstance(body, dict):
             self._finish(HTTPStatus.BAD_REQUEST, raw, body, _error_body(wrong))
             return
         message_id = mailbox._take(body)  # noqa: SLF001 - one module
