@@ -7,14 +7,15 @@ is installed, with the one in ./venv. Until then only the standard library is th
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import shutil
+import signal
+import subprocess
 import sys
 
 PYTHON = (3, 11)
-STATUS_FAILED = 1
 STATUS_CANNOT_START = 2
+SHELL_SIGNAL_BASE = 128
 
 DESCRIPTION = """\
 Runs the service on this machine: Firebase's emulators with the functions in main.py.
@@ -53,12 +54,15 @@ def main() -> int:
     from emulator import environment  # noqa: PLC0415
 
     os.chdir(environment.ROOT)
+    # While installing; a running suite has a way of its own.
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGHUP, _stop)
     try:
         installed = environment.prepare()
         in_venv = os.path.realpath(sys.prefix) == os.path.realpath(environment.VENV)
         if installed or not in_venv:
             python = str(environment.VENV_PYTHON)
-            os.execv(python, [python, "-m", "emulator", *sys.argv[1:]])
+            os.execv(python, [python, "-m", "emulator", *sys.argv[1:]])  # noqa: S606
 
         from emulator import commands  # noqa: PLC0415
 
@@ -66,8 +70,11 @@ def main() -> int:
     except environment.SetupError as error:
         return _refuse(str(error))
     except KeyboardInterrupt:
-        # While installing; a running suite has a way of its own.
-        return 130
+        return SHELL_SIGNAL_BASE + signal.SIGINT
+
+
+def _stop(number: int, _frame: object) -> None:
+    raise SystemExit(SHELL_SIGNAL_BASE + number)
 
 
 def _read_command_line() -> tuple[str, list[str]]:
@@ -97,9 +104,9 @@ def _restart_with_right_python() -> int:
     name = "python{}.{}".format(*PYTHON)
     for folder in os.get_exec_path():
         python = shutil.which(name, path=folder)
-        if python and os.system(f"'{python}' -c '' 2>/dev/null") == 0:  # noqa: S605
-            with contextlib.suppress(OSError):
-                os.execv(python, [python, "-m", "emulator", *sys.argv[1:]])
+        # A version manager's stand-in may be there without the version.
+        if python and subprocess.call([python, "-c", ""], stderr=subprocess.DEVNULL) == 0:
+            os.execv(python, [python, "-m", "emulator", *sys.argv[1:]])  # noqa: S606
     found = ".".join(map(str, sys.version_info[:2]))
     return _refuse(
         f"Python 3.11 is needed, the runtime of the deployed functions; this is {found}, and there "

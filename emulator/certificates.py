@@ -192,7 +192,7 @@ def _write(path: Path, content: bytes, mode: int = 0o600) -> None:
     draft = path.with_suffix(f".{os.getpid()}")
     draft.unlink(missing_ok=True)
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with open(descriptor, "wb") as file:
+    with os.fdopen(descriptor, "wb") as file:
         file.write(content)
     draft.replace(path)
 

@@ -24,6 +24,8 @@ STATUS_FAILED = 1
 
 _USER_LINE = re.compile(r"^>\s+(.*)")
 _NOTABLE = re.compile(r"^(⚠|⬢)\s+(.*)")
+# The emulator looks whether a new worker answers, and the worker complains about the question.
+_PROBES = ("WARNING:root:Request has invalid method. GET", "ERROR:root:Invalid request, unable to")
 # What structured log lines have besides their message, and nobody reads in a terminal.
 _UNREAD_FIELDS = {"severity", "level", "message", "event", "time", "timestamp"}
 
@@ -118,6 +120,8 @@ def readable(line: str) -> str:
     if not (found := _USER_LINE.match(line)) or not found[1].strip():
         return ""
     text = found[1]
+    if text.startswith(_PROBES):
+        return ""
     try:
         record = json.loads(text)
     except ValueError:

@@ -13,12 +13,16 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
 # Logs, locks and everything else that may be deleted at any time.
@@ -37,6 +41,8 @@ MIN_NODE = 20
 # firebase-tools refuses anything older.
 MIN_JAVA = 21
 LOG_TAIL_LINES = 25
+# Debian ships the two modules apart from the interpreter.
+VENV_PROBE = "import sys; print(sys.version_info[:2]); import venv, ensurepip"
 
 FIRESTORE_MAIN_CLASS = "com.google.cloud.datastore.emulator.firestore.CloudFirestore"
 SDK_JAR = Path("platform", "cloud-firestore-emulator", "cloud-firestore-emulator.jar")
@@ -134,9 +140,7 @@ def base_python() -> Path:
     version = ".".join(map(str, PYTHON_VERSION))
     without_venv: list[Path] = []
     for candidate in _pythons(f"python{version}"):
-        probe = _output(
-            [str(candidate), "-c", "import sys; print(sys.version_info[:2]); import venv, ensurepip"],
-        )
+        probe = _output([str(candidate), "-c", VENV_PROBE])
         if probe is None:
             continue
         if probe.status == 0 and str(PYTHON_VERSION) in probe.text:
@@ -164,7 +168,6 @@ def _pythons(name: str) -> Iterator[Path]:
 
 
 def _python_stamp() -> str:
-    # With the path: a virtual environment does not survive being moved.
     return _digest(str(VENV), *(_read(path) for path in REQUIREMENTS))
 
 
@@ -174,13 +177,15 @@ def _python_is_current() -> bool:
 
 def _install_python() -> None:
     stamp = _python_stamp()
-    moved = f'"{VENV}"' not in _read(VENV / "bin" / "activate") and VENV.exists()
-    if moved or not VENV_PYTHON.exists():
+    finished = (VENV / ".installed").exists() and VENV_PYTHON.exists()
+    # A virtual environment does not survive being moved.
+    if not finished or str(VENV) not in _read(VENV / "bin" / "activate"):
         _run_step(
             "Making ./venv",
             [str(base_python()), "-m", "venv", "--clear", str(VENV)],
             log="venv.log",
         )
+    (VENV / ".installed").unlink(missing_ok=True)
     _run_step(
         "Installing Python packages",
         [
@@ -316,7 +321,7 @@ def _write_secrets() -> None:
     )
     with contextlib.suppress(FileExistsError):
         descriptor = os.open(SECRETS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(descriptor, "w", encoding="ascii") as file:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write("\n".join(lines) + "\n")
 
 
@@ -367,19 +372,24 @@ def _run_step(
     started = time.monotonic()
     try:
         with path.open("wb") as output:
-            status = subprocess.run(
+            process = subprocess.Popen(
                 command,
                 cwd=folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                check=False,
-            ).returncode
+                # A group of its own, so that it can be ended with whatever it starts.
+                start_new_session=True,
+            )
     except OSError as error:
         say(" failed")
         raise SetupError(f"{command[0]}: {error.strerror}") from error
+    try:
+        status = process.wait()
     except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
         say(" stopped")
         raise
     seconds = time.monotonic() - started

@@ -32,7 +32,7 @@ OWNER = "WALL_SUITE_OWNER"
 # Seconds for a command to end after the signal that ends us was handed on.
 COMMAND_GRACE = 10.0
 # Seconds between SIGTERM and SIGKILL.
-TERM_GRACE = 3.0
+TERM_GRACE = 2.0
 # Seconds to see a killed process gone.
 KILL_GRACE = 5.0
 # A process may start another while it is being ended; more rounds than this mean a fork bomb.
@@ -45,7 +45,7 @@ STATUS_NOT_FOUND = 127
 PR_SET_CHILD_SUBREAPER = 36
 
 
-class Stopped(SystemExit):  # noqa: N818 - no error: the user asked for it
+class Stopped(SystemExit):
     """A signal asks this command to end."""
 
     def __init__(self, number: signal.Signals) -> None:

@@ -345,7 +345,7 @@ class _Server(ThreadingHTTPServer):
         self._connections_lock = threading.Lock()
         super().__init__(address, _Handler)
 
-    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
         # The handshake belongs here and not into accept: a silent client must hold up itself only.
         request.settimeout(IDLE_TIMEOUT)
         try:
@@ -368,7 +368,7 @@ class _Server(ThreadingHTTPServer):
                     # On the bare socket: the TLS layer belongs to the thread that reads.
                     socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+    def handle_error(self, request: Any, client_address: Any) -> None:
         # A client that goes away, for example at its deadline, is no news.
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
@@ -396,26 +396,25 @@ class _Handler(BaseHTTPRequestHandler):
         if answer.delay and closing.wait(answer.delay):
             self.close_connection = True
             return
+        if answer.drip:
+            self._drip(answer, closing)
+            return
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", "0")
-        if answer.drip:
-            self._drip(answer.drip, closing)
-        else:
-            self.end_headers()
+        self.end_headers()
 
     # Whatever the method: that no redirect is followed with a GET can be seen only if it is kept.
-    do_GET = do_PUT = do_POST
+    do_GET = do_PUT = do_POST  # noqa: N815 - http.server looks them up by these names
 
-    def _drip(self, seconds: float, closing: threading.Event) -> None:
-        head = b"".join([*self._headers_buffer, b"\r\n"])
-        self._headers_buffer = []
+    def _drip(self, answer: Answer, closing: threading.Event) -> None:
+        self.close_connection = True
+        head = f"HTTP/1.1 {answer.status:d} \r\nContent-Length: 0\r\n\r\n".encode()
         for byte in head:
             self.wfile.write(bytes([byte]))
-            if closing.wait(seconds):
-                break
-        self.close_connection = True
+            if closing.wait(answer.drip):
+                return
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Keep quiet: `on_request` is for whoever wants to see."""

@@ -65,6 +65,49 @@ class SuiteError(Exception):
     """The emulators did not start, or not with every function; the text says why."""
 
 
+class Startup:
+    """What the emulators' output tells about their start.
+
+    Firebase calls itself ready even when it could not load a function, so its word is not enough.
+    """
+
+    def __init__(self) -> None:
+        self._ready = False
+        self._failure = ""
+        self._declared: set[str] = set()
+        self._loaded: set[str] = set()
+
+    def notice(self, line: str) -> bool:
+        """Take in one line, without colours; return whether the start is over, well or not."""
+        if found := _LOADED.search(line):
+            self._declared = {name.strip() for name in found[1].split(",") if name.strip()}
+        elif found := _INITIALIZED.search(line) or _SCHEDULED.search(line):
+            self._loaded.add(found[1])
+        elif found := _LOAD_FAILURE.search(line):
+            self._failure = found[0]
+            return True
+        elif _READY in line:
+            self._ready = True
+            return True
+        return False
+
+    @property
+    def functions(self) -> int:
+        """Return how many functions are loaded."""
+        return len(self._loaded)
+
+    def failure(self) -> str:
+        """Return why the start has failed; empty when everything is there."""
+        if self._failure:
+            return self._failure
+        if not self._ready:
+            return "the emulators ended by themselves"
+        if not self._declared:
+            return "main.py declares no function"
+        missing = sorted(self._declared - self._loaded)
+        return f"not loaded: {', '.join(missing)}" if missing else ""
+
+
 class Suite:
     """The running emulators; a context manager.
 
@@ -85,11 +128,8 @@ class Suite:
         self.addresses = read_addresses()
         self.environment = self._client_environment()
         self._on_line = on_line
+        self._startup = Startup()
         self._settled = threading.Event()
-        self._ready = False
-        self._failure = ""
-        self._expected: set[str] = set()
-        self._loaded: set[str] = set()
         self._process: subprocess.Popen[bytes] | None = None
         self.ended = threading.Event()
         """Set when the emulators have ended, by themselves or not."""
@@ -108,14 +148,13 @@ class Suite:
         started = time.monotonic()
         try:
             self._start(environment)
-            if not self._settled.wait(START_LIMIT):
-                self._failure = f"the emulators are not ready after {START_LIMIT:.0f} s"
-            self._check_start()
+            in_time = self._settled.wait(START_LIMIT)
+            self._check_start(in_time=in_time)
         except BaseException:
             say(" failed")
             self._stop()
             raise
-        say(f" {len(self._expected)} functions ready after {time.monotonic() - started:.1f} s")
+        say(f" {self._startup.functions} functions ready after {time.monotonic() - started:.1f} s")
         return self
 
     def __exit__(
@@ -184,35 +223,18 @@ class Suite:
                 log.write(raw)
                 line = _COLOUR.sub("", raw.decode(errors="replace")).rstrip()
                 if not self._settled.is_set():
-                    self._notice(line)
-                elif self._on_line and not self.ended.is_set():
+                    if self._startup.notice(line):
+                        self._settled.set()
+                elif self._on_line:
                     self._on_line(line)
         self.ended.set()
         self._settled.set()
 
-    def _notice(self, line: str) -> None:
-        if found := _LOADED.search(line):
-            self._expected = {name.strip() for name in found[1].split(",") if name.strip()}
-        elif found := _INITIALIZED.search(line) or _SCHEDULED.search(line):
-            self._loaded.add(found[1])
-        elif found := _LOAD_FAILURE.search(line):
-            self._failure = found[0]
-            self._settled.set()
-        elif _READY in line:
-            self._ready = True
-            self._settled.set()
-
-    def _check_start(self) -> None:
-        missing = sorted(self._expected - self._loaded)
-        if not self._failure and not self._ready:
-            self._failure = "the emulators ended by themselves"
-        if not self._failure and not self._expected:
-            self._failure = "main.py declares no function"
-        if not self._failure and missing:
-            self._failure = f"not loaded: {', '.join(missing)}"
-        if self._failure:
+    def _check_start(self, *, in_time: bool) -> None:
+        late = "" if in_time else f"the emulators are not ready after {START_LIMIT:.0f} s"
+        if failure := late or self._startup.failure():
             tail = "\n".join(f"  {line}" for line in log_tail(LOG))
-            raise SuiteError(f"{self._failure}\n{LOG.relative_to(ROOT)} ends:\n{tail}")
+            raise SuiteError(f"{failure}\n{LOG.relative_to(ROOT)} ends:\n{tail}")
 
     def _stop(self) -> None:
         """Ask Firebase to end its emulators; whoever stays is the process tree's to end."""
@@ -273,12 +295,13 @@ def _holder(host: str, port: int) -> str | None:
             probe.bind((host, port))
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
-                raise SetupError(f"{host}:{port} cannot be listened on: {error.strerror}") from error
+                raise SetupError(f"{host}:{port} is of no use: {error.strerror}") from error
         else:
             return None
     with contextlib.suppress(psutil.Error):
         for connection in psutil.net_connections("tcp"):
-            if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port:
+            address = connection.laddr
+            if connection.status == psutil.CONN_LISTEN and address and address.port == port:
                 return _describe(connection.pid)
     return ""
 

@@ -173,7 +173,7 @@ class Sender:
         """
         deadline = time.monotonic() + self._timeout_seconds
         receiver = (to.host, to.port)
-        connection = None
+        connection, answer = None, None
         try:
             connection = self._idle.take(receiver) or self._connect(to, deadline)
             connection.deadline = deadline
@@ -181,14 +181,12 @@ class Sender:
             answer = http.client.HTTPResponse(connection, method="POST")
             answer.begin()
         except (OSError, http.client.HTTPException, ValueError) as error:
-            if connection:
-                connection.close()
+            _close(connection, answer)
             raise SendError(_reason(error, self._timeout_seconds)) from error
         if _discard(answer, connection):
             self._idle.put(receiver, connection)
         else:
-            answer.close()
-            connection.close()
+            _close(connection, answer)
         return Response(answer.status)
 
     def close(self) -> None:
@@ -264,6 +262,14 @@ def _discard(answer: http.client.HTTPResponse, connection: _DeadlineSocket) -> b
     except (OSError, http.client.HTTPException, ValueError):
         return False
     return answer.isclosed()
+
+
+def _close(connection: socket.socket | None, answer: http.client.HTTPResponse | None) -> None:
+    """Close both: a socket stays open while an answer that reads from it is."""
+    if answer:
+        answer.close()
+    if connection:
+        connection.close()
 
 
 def _readable(connection: socket.socket) -> bool:

@@ -1,0 +1,182 @@
+"""The callable protocol: what `httpsCallable` of the Firebase SDKs speaks (SPEC 1, 4 and 7).
+
+https://firebase.google.com/docs/functions/callable-reference
+
+`https_fn.on_call` declares a function; `anonymous` and `signed_in` above it take over its requests.
+firebase-functions 0.6.0 itself answers a malformed body with `internal` and a traceback in the log,
+logs bodies and tokens that it refuses, and refuses anonymous calls that carry a stale ID token.
+"""
+
+import functools
+import inspect
+import json
+import threading
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any, Final, NoReturn, TypeAlias
+
+import firebase_admin
+import flask
+from firebase_admin import auth
+from firebase_functions.https_fn import AuthData, CallableRequest, FunctionsErrorCode, HttpsError
+from flask_cors import cross_origin
+
+from functions import log
+
+MAX_BODY_BYTES: Final = 1_000_000
+"""Ten times the longest body that can be valid."""
+
+_STATUS: Final[Mapping[FunctionsErrorCode, int]] = {
+    FunctionsErrorCode.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
+    FunctionsErrorCode.FAILED_PRECONDITION: HTTPStatus.BAD_REQUEST,
+    FunctionsErrorCode.OUT_OF_RANGE: HTTPStatus.BAD_REQUEST,
+    FunctionsErrorCode.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
+    FunctionsErrorCode.PERMISSION_DENIED: HTTPStatus.FORBIDDEN,
+    FunctionsErrorCode.NOT_FOUND: HTTPStatus.NOT_FOUND,
+    FunctionsErrorCode.ABORTED: HTTPStatus.CONFLICT,
+    FunctionsErrorCode.ALREADY_EXISTS: HTTPStatus.CONFLICT,
+    FunctionsErrorCode.RESOURCE_EXHAUSTED: HTTPStatus.TOO_MANY_REQUESTS,
+    FunctionsErrorCode.UNIMPLEMENTED: HTTPStatus.NOT_IMPLEMENTED,
+    FunctionsErrorCode.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
+    FunctionsErrorCode.DEADLINE_EXCEEDED: HTTPStatus.GATEWAY_TIMEOUT,
+}
+"""Any other is 500.
+
+https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto
+"""
+
+_APP_NAME: Final = "callables"
+_making_app: Final = threading.Lock()
+
+Handler: TypeAlias = Callable[[CallableRequest[Any]], Any]
+
+
+def anonymous(declared: Any) -> Any:
+    """Serve the callable `declared` to anybody; an `Authorization` header means nothing to it."""
+    return _served(declared, lambda _: None)
+
+
+def signed_in(declared: Any) -> Any:
+    """Serve the callable `declared` to whoever shows a valid ID token: `request.auth` is there.
+
+    Anybody else is answered `unauthenticated`.
+    """
+    return _served(declared, _verified)
+
+
+def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None]) -> Any:
+    """The function that `main.py` exports: `declared`'s manifest entry and this module's ways."""
+    handler: Handler = inspect.unwrap(declared)
+
+    # The SDK's own settings: any page may call, as no cookie is involved.
+    @cross_origin(methods="POST", origins="*")
+    @functools.wraps(handler)
+    def serve(request: flask.Request) -> flask.Response:
+        try:
+            data = _data(request)
+            call = CallableRequest(data=data, raw_request=request, auth=identify(request))
+            answer = flask.jsonify(result=handler(call))
+        except HttpsError as refused:
+            answer = _error(refused.code, refused.message)
+        # Whatever it is: it must be on record, and must reach neither the caller nor the log as it
+        # stands, for its text may hold somebody's data.
+        except Exception as error:  # noqa: BLE001
+            log.fault("callable.failed", error, function=handler.__name__)
+            answer = _error(FunctionsErrorCode.INTERNAL, "something went wrong on our side")
+        answer.headers["Cache-Control"] = "no-store"  # answers are about one person
+        return answer
+
+    serve.__firebase_endpoint__ = declared.__firebase_endpoint__  # type: ignore[attr-defined]
+    return serve
+
+
+def _error(code: FunctionsErrorCode, message: str) -> flask.Response:
+    error = {"status": code.value.upper().replace("-", "_"), "message": message}
+    answer = flask.jsonify(error=error)
+    answer.status_code = _STATUS.get(code, HTTPStatus.INTERNAL_SERVER_ERROR)
+    return answer
+
+
+def _data(request: flask.Request) -> Any:
+    """What stands under `data` in the request's body.
+
+    Raises:
+        HttpsError: `invalid-argument`, with what to change.
+    """
+    if request.method != "POST":
+        _refuse("send the request with the method POST")
+    if request.mimetype != "application/json":
+        _refuse("send the header Content-Type: application/json")
+    if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
+        _refuse("send the body as UTF-8, which is JSON's encoding")
+    body = _parsed(request.get_data())
+    if not isinstance(body, dict) or "data" not in body:
+        _refuse('send a JSON object with the parameters under its key "data"')
+    if len(body) > 1:
+        _refuse('send a JSON object with "data" as its only key; the parameters go inside it')
+    return body["data"]
+
+
+def _parsed(body: bytes) -> Any:
+    if len(body) > MAX_BODY_BYTES:
+        _refuse(f"send a body of {MAX_BODY_BYTES} bytes at most")
+    try:
+        parsed = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        # An escaped half of a surrogate pair is valid JSON and still no text.
+        json.dumps(parsed, ensure_ascii=False).encode()
+    except UnicodeError:
+        _refuse("send the body as UTF-8, with whole characters")
+    except RecursionError:
+        _refuse("send a body that is nested less deeply")
+    except ValueError:
+        _refuse("send a body that is valid JSON")
+    return parsed
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise ValueError  # NaN and Infinity are Python's, not JSON's
+
+
+def _refuse(message: str) -> NoReturn:
+    raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, message)
+
+
+def _verified(request: flask.Request) -> AuthData:
+    """The caller, from the ID token in the `Authorization` header (SPEC 5).
+
+    Raises:
+        HttpsError: `unauthenticated`.
+        Exception: the keys that tokens are checked with could not be fetched.
+    """
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if not scheme:
+        _unauthenticated("sign in and send the header Authorization: Bearer <ID token>")
+    if scheme.lower() != "bearer":
+        _unauthenticated("send the ID token in the header Authorization: Bearer <ID token>")
+    app = _app()
+    try:
+        claims: dict[str, Any] = auth.verify_id_token(token.strip(), app=app)
+    # The last four are what the library makes of a token whose parts are no JSON objects.
+    except (
+        auth.InvalidIdTokenError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+    ):
+        _unauthenticated("the ID token is not valid (any more); sign in again")
+    return AuthData(uid=claims["uid"], token=claims)
+
+
+def _unauthenticated(message: str) -> NoReturn:
+    raise HttpsError(FunctionsErrorCode.UNAUTHENTICATED, message) from None
+
+
+def _app() -> firebase_admin.App:
+    """This project's app, made on first use: a deploy reads `main.py` without credentials."""
+    with _making_app:
+        try:
+            return firebase_admin.get_app(_APP_NAME)
+        except ValueError:
+            return firebase_admin.initialize_app(name=_APP_NAME)

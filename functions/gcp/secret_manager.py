@@ -1,0 +1,177 @@
+"""Keys from Secret Manager, so that they rotate without a deploy.
+
+https://cloud.google.com/secret-manager/docs
+
+In the local suite they come from the environment, which the emulator fills from `.secret.local`.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from functions import log
+from functions.gcp import parameters
+from functions.gcp.firestore import project_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from google.cloud.secretmanager_v1 import SecretManagerServiceClient
+
+KEPT_SECONDS: Final = 300.0
+"""How long a process uses what it has read: a new version is everywhere after that."""
+
+RETRY_SECONDS: Final = 30.0
+"""How long a process that could not refresh leaves it at what it has."""
+
+CALL_SECONDS: Final = 5.0
+"""How long one call may take with its repetitions."""
+
+MAX_VERSIONS: Final = 10
+"""The newest enabled versions that are read; older ones belong to be disabled."""
+
+
+class MissingSecretError(Exception):
+    """The secret has no enabled version (or, in the local suite, no value)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    values: tuple[str, ...]
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    error: Exception
+    at: float
+
+
+class SecretManager:
+    """Reads secrets and keeps them for some minutes; one instance serves all threads."""
+
+    def __init__(
+        self,
+        client: Callable[[], SecretManagerServiceClient],
+        project: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`client` is called on first use; `clock` gives seconds that only grow."""
+        self._client = functools.cache(client)
+        self._project = project
+        self._clock = clock
+        self._kept: dict[str, _Kept] = {}
+        self._failed: dict[str, _Failed] = {}
+        self._refreshing = threading.Lock()
+
+    def versions(self, name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
+        """Values of the secret's enabled versions, the newest first, without surrounding space.
+
+        Raises:
+            MissingSecretError: it has none.
+            Exception: Secret Manager could not be reached, and was not before.
+        """
+        began = self._clock()
+        kept = self._kept.get(name)
+        if kept and began < kept.until:
+            return kept.values
+        # Whoever has values to go on with does not wait for the one that renews them.
+        if not self._refreshing.acquire(blocking=kept is None):
+            return kept.values if kept else ()
+        try:
+            kept = self._kept.get(name)
+            if kept and self._clock() < kept.until:
+                return kept.values
+            failed = self._failed.get(name)
+            if failed and failed.at > began:
+                # In an outage those who waited do not each wait for another failure.
+                raise failed.error
+            return self._refreshed(name, kept, at_most)
+        finally:
+            self._refreshing.release()
+
+    def _refreshed(self, name: str, kept: _Kept | None, at_most: int) -> tuple[str, ...]:
+        try:
+            values, seconds = self._read(name, at_most), KEPT_SECONDS
+        except Exception as error:
+            if kept is None:
+                self._failed[name] = _Failed(error, self._clock())
+                raise
+            log.warning("secret.stale", secret=name, exception=type(error).__name__)
+            values, seconds = kept.values, RETRY_SECONDS
+        self._kept[name] = _Kept(values, self._clock() + seconds)
+        return values
+
+    def _read(self, name: str, at_most: int) -> tuple[str, ...]:
+        from google.api_core import exceptions  # noqa: PLC0415 - a cold start
+        from google.api_core.retry import Retry  # noqa: PLC0415
+        from google.cloud.secretmanager_v1 import SecretVersion  # noqa: PLC0415
+
+        client = self._client()
+        retry = Retry(initial=0.1, maximum=1.0, timeout=CALL_SECONDS)
+        listed = client.list_secret_versions(
+            request={
+                "parent": f"projects/{self._project}/secrets/{name}",
+                "filter": "state:ENABLED",
+            },
+            retry=retry,
+            timeout=CALL_SECONDS,
+        )
+        enabled = [one.name for one in listed if one.state == SecretVersion.State.ENABLED]
+        enabled.sort(key=lambda version: int(version.rpartition("/")[2]), reverse=True)
+        values = []
+        for version in enabled:
+            try:
+                found = client.access_secret_version(
+                    request={"name": version}, retry=retry, timeout=CALL_SECONDS
+                )
+            except (exceptions.FailedPrecondition, exceptions.NotFound):
+                continue  # disabled or destroyed since it was listed
+            values.append(found.payload.data.decode().strip())
+            if len(values) == at_most:
+                break
+        if not values:
+            raise MissingSecretError(name)
+        return tuple(values)
+
+
+@functools.cache
+def _secret_manager() -> SecretManager:
+    # The client library is a good part of a cold start, and the local suite never needs it.
+    from google.cloud.secretmanager_v1 import SecretManagerServiceClient  # noqa: PLC0415
+
+    return SecretManager(SecretManagerServiceClient, project_id() or "")
+
+
+def _versions(name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
+    if not parameters.in_emulator():
+        return _secret_manager().versions(name, at_most=at_most)
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise MissingSecretError(name)
+    return (value,)
+
+
+def email_prefs_keys() -> tuple[str, ...]:
+    """Keys of the preferences token, the newest first (DESIGN 3).
+
+    Raises:
+        MissingSecretError: there is none.
+        Exception: Secret Manager could not be reached.
+    """
+    return _versions("EMAIL_PREFS_KEY")
+
+
+def sendgrid_api_key() -> str:
+    """The newest key of SendGrid's API.
+
+    Raises:
+        MissingSecretError: there is none.
+        Exception: Secret Manager could not be reached.
+    """
+    return _versions("SENDGRID_API_KEY", at_most=1)[0]

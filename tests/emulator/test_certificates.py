@@ -1,0 +1,140 @@
+"""Local certificates satisfy a client that checks everything it can."""
+
+import socket
+import ssl
+import stat
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from emulator import certificates
+
+# Seconds.
+LIMIT = 10.0
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the checkout's own certificates alone."""
+    for name, file in {"CA": "ca.pem", "CA_KEY": "ca-key.pem", "SERVER": "server.pem"}.items():
+        monkeypatch.setattr(certificates, name, tmp_path / file)
+    monkeypatch.setattr(certificates, "FOLDER", tmp_path)
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """A socket to shake hands on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(LIMIT)
+        yield listener
+
+
+def shake_hands(listener: socket.socket, certificate: Path, name: str) -> None:
+    """Connect as a strict client; raises what it raises."""
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(certificate)
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        try:
+            server.wrap_socket(connection, server_side=True).close()
+        except OSError:
+            connection.close()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    client = ssl.create_default_context(cafile=certificates.CA)
+    client.verify_flags |= ssl.VERIFY_X509_STRICT
+    try:
+        with (
+            socket.create_connection(listener.getsockname(), LIMIT) as plain,
+            client.wrap_socket(plain, server_hostname=name),
+        ):
+            pass
+    finally:
+        thread.join()
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "::1"])
+def test_the_server_certificate_is_accepted_by_a_strict_client(
+    name: str, listener: socket.socket
+) -> None:
+    """For each of the names of this machine."""
+    certificates.ensure()
+
+    shake_hands(listener, certificates.SERVER, name)
+
+
+def test_a_certificate_for_another_name_is_refused(listener: socket.socket) -> None:
+    """The names are what they are made for."""
+    issued = certificates.issue(["receiver.example.com"])
+
+    shake_hands(listener, issued, "receiver.example.com")
+    with pytest.raises(ssl.SSLCertVerificationError):
+        shake_hands(listener, issued, "localhost")
+
+
+def test_private_keys_are_readable_by_their_owner_only() -> None:
+    """The certificate itself is for everyone."""
+    certificates.ensure()
+
+    modes = [
+        stat.S_IMODE(path.stat().st_mode)
+        for path in (certificates.CA_KEY, certificates.SERVER, certificates.CA)
+    ]
+    assert modes == [0o600, 0o600, 0o644]
+
+
+def test_certificates_are_kept_while_they_are_valid() -> None:
+    """A second call changes nothing."""
+    certificates.ensure()
+    before = certificates.CA.read_bytes(), certificates.SERVER.read_bytes()
+
+    certificates.ensure()
+
+    assert (certificates.CA.read_bytes(), certificates.SERVER.read_bytes()) == before
+
+
+def test_a_certificate_is_renewed_before_it_expires(
+    monkeypatch: pytest.MonkeyPatch, listener: socket.socket
+) -> None:
+    """Under the same authority, so that whoever trusts it goes on."""
+    with monkeypatch.context() as patched:
+        patched.setattr(certificates, "LIFETIME", certificates.RENEW_BEFORE)
+        certificates.ensure()
+    old, authority = certificates.SERVER.read_bytes(), certificates.CA.read_bytes()
+
+    certificates.ensure()
+
+    assert certificates.SERVER.read_bytes() != old
+    assert certificates.CA.read_bytes() == authority
+    shake_hands(listener, certificates.SERVER, "localhost")
+
+
+def test_a_new_authority_signs_everything_anew(
+    monkeypatch: pytest.MonkeyPatch, listener: socket.socket
+) -> None:
+    """What the old one signed is not trusted any more."""
+    with monkeypatch.context() as patched:
+        patched.setattr(certificates, "CA_LIFETIME", timedelta(days=1))
+        certificates.ensure()
+    authority = certificates.CA.read_bytes()
+
+    certificates.ensure()
+
+    assert certificates.CA.read_bytes() != authority
+    shake_hands(listener, certificates.SERVER, "localhost")
+
+
+@pytest.mark.parametrize("file", ["CA", "CA_KEY", "SERVER"])
+def test_a_damaged_file_is_replaced(file: str, listener: socket.socket) -> None:
+    """Whichever it is."""
+    certificates.ensure()
+    getattr(certificates, file).write_bytes(b"damaged")
+
+    certificates.ensure()
+
+    shake_hands(listener, certificates.SERVER, "localhost")

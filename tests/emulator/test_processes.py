@@ -1,0 +1,138 @@
+"""The process tree ends as a whole, whatever the processes in it do to stay."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# Seconds.
+LIMIT = 60
+
+RUNNER = """
+import sys
+from emulator.processes import ProcessTree
+
+with ProcessTree() as tree:
+    sys.exit(tree.run([sys.executable, "-c", sys.argv[1]]))
+"""
+
+# Starts what is hard to end, says who they are, and does what its last line says.
+COMMAND = """
+import os, subprocess, sys
+STUBBORN = '''
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("up", flush=True)
+time.sleep(600)
+'''
+ORPHAN = '''
+import os, subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", sys.argv[1]], start_new_session=True)
+print(child.pid, flush=True)
+'''
+
+def start(code, *arguments, **options):
+    command = [sys.executable, "-c", code, *arguments]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options)
+    return child, child.stdout.readline().strip()
+
+stubborn, _ = start(STUBBORN)
+unmarked, _ = start(STUBBORN, env={})
+session, _ = start(STUBBORN, start_new_session=True)
+_, orphan = start(ORPHAN, STUBBORN)
+print(stubborn.pid, unmarked.pid, session.pid, orphan, flush=True)
+"""
+WAIT = "import time; time.sleep(600)"
+
+
+def start(last_line: str) -> tuple[subprocess.Popen[str], list[int]]:
+    """Start a tree; return its runner and the ids of the stubborn processes."""
+    runner = subprocess.Popen(  # noqa: S603 - written above
+        [sys.executable, "-c", RUNNER, COMMAND + last_line],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert runner.stdout is not None
+    pids = [int(word) for word in runner.stdout.readline().split()]
+    assert len(pids) == 4, runner.communicate(timeout=LIMIT)
+    return runner, pids
+
+
+def alive(pids: list[int]) -> list[int]:
+    """Return those that still run."""
+    return [pid for pid in pids if psutil.pid_exists(pid) and not _is_zombie(pid)]
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("last_line", "status"),
+    [("sys.exit(0)", 0), ("sys.exit(3)", 3), ("os.kill(os.getpid(), 9)", 128 + 9)],
+)
+def test_the_end_of_the_command_ends_the_tree(last_line: str, status: int) -> None:
+    """However the command itself ended, and with its status."""
+    runner, pids = start(last_line)
+
+    runner.communicate(timeout=LIMIT)
+
+    assert runner.returncode == status
+    assert alive(pids) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_tree(number: signal.Signals) -> None:
+    """The stubborn, the orphaned and those without the mark too."""
+    runner, pids = start(WAIT)
+
+    runner.send_signal(number)
+    runner.communicate(timeout=LIMIT)
+
+    assert runner.returncode == 128 + number
+    assert alive(pids) == []
+
+
+def test_a_second_signal_ends_it_at_once() -> None:
+    """No grace is given any more: SIGKILL follows."""
+    runner, pids = start("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" + WAIT)
+    command = psutil.Process(runner.pid).children()[0]
+    started = time.monotonic()
+
+    runner.send_signal(signal.SIGINT)
+    # The command ignores it, so that the runner is in its grace now.
+    with pytest.raises(psutil.TimeoutExpired):
+        command.wait(0.5)
+    runner.send_signal(signal.SIGINT)
+    runner.communicate(timeout=LIMIT)
+
+    assert time.monotonic() - started < 5
+    assert alive(pids) == []
+
+
+def test_the_next_run_ends_what_a_killed_one_left() -> None:
+    """After SIGKILL nobody can tidy up at once; whoever comes next does."""
+    killed, left = start(WAIT)
+    killed.kill()
+    killed.wait(LIMIT)
+    assert alive(left) == left
+
+    runner, pids = start("sys.exit(0)")
+    runner.communicate(timeout=LIMIT)
+
+    # Without the mark, and no descendant of anybody: the one that cannot be found.
+    unmarked = left[1]
+    assert alive(left) == [unmarked]
+    psutil.Process(unmarked).kill()
+    assert alive(pids) == []

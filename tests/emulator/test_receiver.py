@@ -1,0 +1,192 @@
+"""The local receiver does what SPEC 5 asks of a receiver, and what tests ask of it."""
+
+import hashlib
+import hmac
+import http.client
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from emulator import certificates
+from emulator.receiver import (
+    Answer,
+    Receiver,
+    Request,
+    always,
+    drips,
+    fails,
+    signature_problem,
+    slow,
+)
+
+SECRET = "whsec_made-up"
+NOW = 1_700_000_000
+BODY = b'{"event":"photo.uploaded"}'
+# Seconds.
+LIMIT = 10.0
+
+
+def sign(timestamp: str, body: bytes = BODY, secret: str = SECRET) -> str:
+    """Return a right `v1`, computed as SPEC 5 words it."""
+    return hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A receiver that knows one event's secret, at a fixed time."""
+    certificates.ensure()
+    scripts = {"/ok": always(), "/flaky": fails(2), "/dead": always(500), "/slow": slow(LIMIT)}
+    with Receiver(
+        certificates.SERVER,
+        scripts=scripts,
+        secret_of={"event-1": SECRET}.get,
+        clock=lambda: NOW,
+    ) as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def post(receiver: Receiver) -> Iterator[Callable[..., int]]:
+    """A client with one connection that is kept alive."""
+    context = ssl.create_default_context(cafile=certificates.CA)
+    client = http.client.HTTPSConnection("localhost", receiver.port, context=context)
+
+    def send(path: str, delivery: str = "d-1", event: str = "event-1", body: bytes = BODY) -> int:
+        headers = {
+            "Wall-Signature": f"t={NOW},v1={sign(str(NOW))}",
+            "Wall-Event-Id": event,
+            "Wall-Event-Type": "photo.uploaded",
+            "Wall-Delivery-Id": delivery,
+        }
+        client.request("POST", path, body, headers)
+        answer = client.getresponse()
+        answer.read()
+        return answer.status
+
+    yield send
+    client.close()
+
+
+@pytest.mark.parametrize("distance", [-300, 0, 300])
+def test_a_right_signature_up_to_300_seconds_away_is_accepted(distance: int) -> None:
+    """Step 2 rejects what is more than 300 seconds away, in either direction."""
+    header = f"t={NOW},v1={sign(str(NOW))}"
+
+    assert signature_problem(header, BODY, SECRET, NOW + distance) == ""
+
+
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        (None, "t or v1 is missing"),
+        ("", "t or v1 is missing"),
+        (f"t={NOW}", "t or v1 is missing"),
+        (f"v1={sign(str(NOW))}", "t or v1 is missing"),
+        (f"t=soon,v1={sign('soon')}", "t is not a number of seconds"),
+        (f"t={NOW - 301},v1={sign(str(NOW - 301))}", "t is more than 300 seconds away"),
+        (f"t={NOW + 301},v1={sign(str(NOW + 301))}", "t is more than 300 seconds away"),
+        (f"t={NOW},v1={sign(str(NOW), b'other')}", "v1 does not match"),
+        (f"t={NOW},v1={sign(str(NOW), secret='other')}", "v1 does not match"),
+        (f"t={NOW},v1={sign(str(NOW)).upper()}", "v1 does not match"),
+        (f"t={NOW},v1=ü", "v1 does not match"),
+    ],
+)
+def test_anything_else_is_rejected(header: str | None, problem: str) -> None:
+    """Each step of the receiver's side of SPEC 5, with its reason."""
+    assert signature_problem(header, BODY, SECRET, NOW) == problem
+
+
+def test_a_request_is_recorded_as_it_arrived(receiver: Receiver, post: Callable[..., int]) -> None:
+    """Path, headers, raw bytes, and that its signature is right."""
+    assert post("/ok?x=1") == 200
+
+    (request,) = receiver.requests
+    assert (request.method, request.path, request.body) == ("POST", "/ok?x=1", BODY)
+    assert (request.event_type, request.event_id, request.delivery_id) == (
+        "photo.uploaded",
+        "event-1",
+        "d-1",
+    )
+    assert request.headers["wall-event-id"] == "event-1"
+    assert request.json() == {"event": "photo.uploaded"}
+    assert request.verified
+
+
+def test_a_wrong_signature_is_recorded_with_its_reason(
+    receiver: Receiver, post: Callable[..., int]
+) -> None:
+    """It is answered as scripted all the same: the service is under test, not the receiver."""
+    post("/ok", body=b"{}")
+    post("/ok", event="event-2")
+
+    problems = [request.problem for request in receiver.requests]
+    assert problems == ["v1 does not match", "the event has no secret"]
+
+
+def test_a_flaky_path_fails_twice_a_delivery_then_recovers(post: Callable[..., int]) -> None:
+    """Each delivery is counted by itself."""
+    first = [post("/flaky", "d-1") for _ in range(4)]
+    second = [post("/flaky", "d-2") for _ in range(3)]
+
+    assert (first, second) == ([500, 500, 200, 200], [500, 500, 200])
+
+
+def test_a_dead_path_fails_always_and_an_unknown_one_is_not_found(
+    post: Callable[..., int],
+) -> None:
+    """As servers do."""
+    assert [post("/dead"), post("/dead"), post("/nowhere")] == [500, 500, 404]
+
+
+def test_a_script_can_be_changed(receiver: Receiver, post: Callable[..., int]) -> None:
+    """From the next request on."""
+    receiver.script("/ok", lambda attempt: Answer(200 + attempt))
+
+    assert [post("/ok"), post("/ok")] == [201, 202]
+
+
+def test_waiting_ends_with_the_request_it_waits_for(
+    receiver: Receiver, post: Callable[..., int]
+) -> None:
+    """And not with one before it."""
+
+    def dead(requests: tuple[Request, ...]) -> bool:
+        return any(request.path == "/dead" for request in requests)
+
+    client = threading.Thread(target=lambda: [post("/ok"), post("/dead")])
+    client.start()
+    found = receiver.wait_for(lambda requests: dead(tuple(requests)), LIMIT)
+    client.join()
+
+    assert [request.path for request in found] == ["/ok", "/dead"]
+
+
+def test_waiting_in_vain_lists_what_arrived(receiver: Receiver, post: Callable[..., int]) -> None:
+    """So that a failing test explains itself."""
+    post("/ok")
+
+    with pytest.raises(TimeoutError, match=r"/ok photo\.uploaded delivery d-1 attempt 1"):
+        receiver.wait_for(lambda requests: len(requests) > 1, 0.01)
+
+
+def test_a_slow_answer_does_not_hold_up_the_end(receiver: Receiver) -> None:
+    """Closing cuts what is still being answered."""
+    context = ssl.create_default_context(cafile=certificates.CA)
+    client = http.client.HTTPSConnection("localhost", receiver.port, context=context)
+    client.request("POST", "/slow", BODY)
+    receiver.wait_for(lambda requests: len(requests) == 1, LIMIT)
+
+    receiver.close()
+
+    with pytest.raises((http.client.RemoteDisconnected, OSError)):
+        client.getresponse()
+    client.close()
+
+
+def test_a_dripping_answer_arrives_in_the_end(receiver: Receiver, post: Callable[..., int]) -> None:
+    """Byte by byte."""
+    receiver.script("/drip", drips(0.001))
+
+    assert post("/drip") == 200

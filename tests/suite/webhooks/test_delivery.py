@@ -1,0 +1,240 @@
+"""SPEC 2.5, 3, 4.3, 6 and 8: from a write by a client to a signed POST, in the whole suite."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pytest
+import stripe
+from google.cloud import firestore
+
+from emulator.receiver import always, fails, slow
+from tests.suite.webhooks.conftest import Deliveries
+
+LATE: Final = 3.0  # seconds by which an attempt may come late in the local suite
+
+UPLOAD: Final = {
+    "status": "pending",
+    "url": "https://example.com/p1.jpg",
+    "uploaderName": "Ann",
+    "uploaderEmail": "ann@example.com",
+    "uploaderUid": "u1",
+}
+
+
+def configure(event: firestore.DocumentReference, *urls: Any) -> None:
+    """Write the event's webhook settings."""
+    event.collection("settings").document("webhooks").set({"urls": list(urls)})
+
+
+def upload(event: firestore.DocumentReference, photo_id: str = "p1", **fields: Any) -> None:
+    """A guest's upload."""
+    photo = event.collection("photos").document(photo_id)
+    photo.set({**UPLOAD, "createdAt": firestore.SERVER_TIMESTAMP, **fields})
+
+
+def test_a_photo_arrives_signed(
+    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
+) -> None:
+    """SPEC 4.3, 5 and 6.2: body, headers and signature, by a library of somebody else."""
+    with receiving({"/hook": always()}) as receiver:
+        configure(event, {"url": receiver.url("/hook"), "events": ["photo.uploaded"]})
+        upload(event)
+        [record] = deliveries.ended(1)
+        [request] = receiver.requests
+    body = request.json()
+    assert request.method == "POST"
+    assert request.headers["Content-Type"] == "application/json"
+    assert request.headers["User-Agent"] == "Wall-Webhooks/1.0"
+    assert list(body) == ["event", "eventId", "deliveryId", "timestamp", "data"]
+    assert body["event"] == request.headers["Wall-Event-Type"] == "photo.uploaded"
+    assert body["eventId"] == request.headers["Wall-Event-Id"] == event.id
+    assert body["deliveryId"] == request.headers["Wall-Delivery-Id"] == record["id"]
+    assert {**UPLOAD, "id": "p1"}.items() >= (body["data"]["photo"].items() - _time_of(body))
+    assert request.verified
+
+    secret = event.collection("secrets").document("webhooks").get().get("secret")
+    assert secret.startswith("whsec_")
+    # Stripe's scheme is the same, and its library knows nothing of ours.
+    stripe.WebhookSignature.verify_header(
+        request.body.decode(), request.headers["Wall-Signature"], secret, 300
+    )
+    with pytest.raises(stripe.SignatureVerificationError):
+        stripe.WebhookSignature.verify_header(
+            request.body.decode() + " ", request.headers["Wall-Signature"], secret, 300
+        )
+
+    assert (record["outcome"], record["attempts"], record["nextAttemptAt"]) == ("success", 1, None)
+    assert record["body"].encode() == request.body
+    assert record["expireAt"] > record["createdAt"]
+    [attempt] = record["log"]
+    assert attempt.keys() == {"attempt", "at", "status", "ms", "error"}
+    assert (attempt["attempt"], attempt["status"], attempt["error"]) == (1, 200, None)
+
+
+def _time_of(body: dict[str, Any]) -> set[tuple[str, Any]]:
+    created_at = body["data"]["photo"]["createdAt"]
+    assert abs((datetime.now(UTC) - datetime.fromisoformat(created_at)).total_seconds()) < 60
+    return {("createdAt", created_at)}
+
+
+def test_the_ladder(
+    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
+) -> None:
+    """SPEC 3.4 and 8: 0, 1, 5 and 30 s, each no earlier; no fifth attempt; one id and body."""
+    scripts = {"/flaky": fails(2), "/dead": always(500), "/moved": always(308), "/slow": slow(20)}
+    with receiving(scripts) as receiver:
+        configure(
+            event,
+            *({"url": receiver.url(path), "events": ["photo.uploaded"]} for path in scripts),
+        )
+        upload(event)
+        records = {
+            one["url"].rpartition("/")[2]: one for one in deliveries.ended(len(scripts), 120)
+        }
+        requests = {path: receiver.to(path) for path in scripts}
+
+    assert {
+        name: (one["outcome"], one["attempts"], [entry["status"] for entry in one["log"]])
+        for name, one in records.items()
+    } == {
+        "flaky": ("success", 3, [500, 500, 200]),
+        "dead": ("failed", 4, [500] * 4),
+        "moved": ("failed", 4, [308] * 4),
+        "slow": ("failed", 4, [None] * 4),
+    }
+    for path, seen in requests.items():
+        record = records[path[1:]]
+        assert len(seen) == record["attempts"], "no attempt beyond those on record"
+        assert {one.delivery_id for one in seen} == {record["id"]}
+        assert {one.body for one in seen} == {record["body"].encode()}
+        assert all(one.verified for one in seen)
+        signed_at = [one.headers["Wall-Signature"].partition(",")[0] for one in seen]
+        assert len(set(signed_at)) == len(seen), "each attempt is signed afresh"
+        # A receiver that keeps silent holds an attempt up for its five seconds.
+        held = 5.0 if path == "/slow" else 0.0
+        for earlier, later, delay in zip(seen, seen[1:], (1, 5, 30), strict=False):
+            waited = later.monotonic - earlier.monotonic - held
+            assert delay <= waited <= delay + LATE, (path, delay, waited)
+    assert {entry["error"] for entry in records["slow"]["log"]} == {"no answer within 5 s"}
+
+
+def test_subscriptions_and_unusable_urls(
+    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
+) -> None:
+    """SPEC 6.3.4 and 3.4: each URL gets what it takes; an unusable one is recorded as skipped."""
+    with receiving({"/all": always(), "/guests": always(), "/none": always()}) as receiver:
+        configure(
+            event,
+            receiver.url("/all"),
+            {"url": receiver.url("/guests"), "events": ["guest.joined"]},
+            {"url": receiver.url("/none"), "events": ["photo.rejected"]},
+            {"url": "http://example.com/plain", "events": ["photo.uploaded"]},
+            {"url": "", "events": ["photo.uploaded"]},
+        )
+        upload(event)
+        records = deliveries.ended(5)
+        assert sorted(one.event_type for one in receiver.to("/all")) == [
+            "guest.joined",
+            "photo.uploaded",
+        ]
+        assert [one.event_type for one in receiver.to("/guests")] == ["guest.joined"]
+        assert not receiver.to("/none")
+    skipped = [one for one in records if one["outcome"] == "skipped"]
+    assert {"", "http://example.com/plain"} == {one["url"] for one in skipped}
+    assert all(one["attempts"] == 0 and not one["log"] and one["reason"] for one in skipped)
+
+
+def test_twenty_urls(
+    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
+) -> None:
+    """SPEC 8: twenty URLs each get their own delivery; a twenty-first none."""
+    paths = [f"/{n}" for n in range(21)]
+    with receiving({path: always() for path in paths}) as receiver:
+        configure(event, *({"url": receiver.url(p), "events": ["photo.uploaded"]} for p in paths))
+        upload(event)
+        records = deliveries.ended(20, 120)
+        assert {*paths[:20]} == {one.path for one in receiver.requests}
+    assert len({one["id"] for one in records}) == 20
+
+
+def test_moderation_and_what_is_none(
+    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
+) -> None:
+    """SPEC 3.1: approve and reject fire once; an edit, a repeat or a delete fire nothing."""
+    photos = event.collection("photos")
+    with receiving({"/hook": always()}) as receiver:
+        configure(
+            event,
+            {"url": receiver.url("/hook"), "events": ["photo.approved", "photo.rejected"]},
+        )
+        for photo_id in ("a", "b"):
+            upload(event, photo_id)
+        photos.document("a").update({"uploaderName": "Anna"})
+        photos.document("a").update({"status": "approved", "approvedBy": "m@example.com"})
+        photos.document("a").update({"status": "approved", "featured": True})
+        photos.document("a").update({"status": "rejected"})
+        photos.document("a").delete()
+        photos.document("b").update({"status": "rejected", "reason": "blurry"})
+        upload(event, "auto", status="approved")
+        deliveries.ended(3)
+        bodies = [one.json() for one in receiver.requests]
+    assert sorted(
+        (
+            one["event"],
+            one["data"]["photo"]["id"],
+            one["data"]["photo"].get("approvedBy"),
+        )
+        for one in bodies
+    ) == [
+        ("photo.approved", "a", "m@example.com"),
+        ("photo.approved", "auto", None),
+        ("photo.rejected", "b", None),
+    ]
+
+
+def test_an_event_goes_live_and_is_archived(
+    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
+) -> None:
+    """SPEC 3.2 and 6.1: event.published and event.archived, with the count of its photos."""
+    with receiving({"/hook": always()}) as receiver:
+        configure(event, {"url": receiver.url("/hook"), "events": ["event.published"]})
+        event.set({"tenantId": "t1", "name": "Midsummer", "template": "garden", "status": "draft"})
+        event.update({"status": "published", "galleryUrl": "https://example.com/g"})
+        deliveries.ended(1)
+        event.update({"name": "Midsummer!"})
+        configure(event, {"url": receiver.url("/hook"), "events": ["event.archived"]})
+        upload(event, "a")
+        upload(event, "b", status="approved")
+        event.update({"status": "archived"})
+        deliveries.ended(2)
+        published, archived = (one.json() for one in receiver.requests)
+    assert published["event"] == "event.published"
+    assert published["data"].items() >= {
+        ("eventName", "Midsummer"),
+        ("template", "garden"),
+        ("galleryUrl", "https://example.com/g"),
+    }
+    assert archived["event"] == "event.archived"
+    assert archived["data"]["photoCount"] == 2
+
+
+def test_a_guest_joins_once(
+    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
+) -> None:
+    """SPEC 6.1: for the first photo of each guest, however the address is spelt."""
+    with receiving({"/hook": always()}) as receiver:
+        configure(event, {"url": receiver.url("/hook"), "events": ["guest.joined"]})
+        upload(event, "a1")
+        deliveries.ended(1)
+        upload(event, "a2")
+        upload(event, "a3", uploaderEmail=" ANN@example.com ")
+        event.collection("photos").document("a1").delete()
+        upload(event, "nobody", uploaderEmail=None)
+        upload(event, "b1", uploaderEmail="bob@example.com", uploaderName="Bob")
+        deliveries.ended(2)
+        joined = [one.json()["data"] for one in receiver.requests]
+    assert [(one["firstPhotoId"], one["uploaderEmail"]) for one in joined] == [
+        ("a1", "ann@example.com"),
+        ("b1", "bob@example.com"),
+    ]

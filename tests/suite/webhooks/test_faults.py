@@ -1,0 +1,448 @@
+"""DESIGN 2: every step may be repeated and may crash; nothing is lost, and no attempt is added.
+
+The functions run in processes of their own, which are really killed, cut off and called twice;
+the test stands where Eventarc and Cloud Tasks stand.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from emulator.receiver import Answer, Request, always
+from tests.suite.process import FunctionProcess, Written, background_triggers_off
+from tests.suite.tasks import Tasks
+from tests.suite.wire import Wire
+
+NOW: Final = datetime.now(UTC)
+PHOTO: Final = {
+    "status": "pending",
+    "url": "https://example.com/p1.jpg",
+    "uploaderName": "Ann",
+    "uploaderEmail": "ann@example.com",
+    "createdAt": NOW,
+}
+
+
+@pytest.fixture
+def tasks() -> Iterator[Tasks]:
+    """Cloud Tasks, dispatched by the test."""
+    with Tasks() as queue:
+        yield queue
+
+
+@pytest.fixture
+def start(tasks: Tasks) -> Iterator[Callable[..., FunctionProcess]]:
+    """Start functions whose tasks go to `tasks`; all are ended in the end."""
+    started: list[FunctionProcess] = []
+
+    def one(function: str = "deliverWebhook", **environment: str) -> FunctionProcess:
+        options = {"CLOUD_TASKS_EMULATOR_HOST": tasks.address, **environment}
+        process = FunctionProcess(function, event=function.startswith("on"), **options)
+        started.append(process)
+        return process
+
+    yield one
+    for process in started:
+        process.kill()
+
+
+@pytest.fixture
+def uploaded(db: firestore.Client, event: firestore.DocumentReference) -> Callable[[str], Written]:
+    """The CloudEvent of an upload, for an event that has one URL; no photo is really written."""
+
+    def write(url: str) -> Written:
+        settings = event.collection("settings").document("webhooks")
+        settings.set({"urls": [{"url": url, "events": ["photo.uploaded"]}]})
+        path = f"events/{event.id}/photos/p1"
+        return Written(db, path, event_id=f"write-{event.id}", after=PHOTO)
+
+    return write
+
+
+@pytest.fixture
+def records(event: firestore.DocumentReference) -> Callable[[], list[dict[str, Any]]]:
+    """The event's deliveries as they are now."""
+    return lambda: [
+        one.to_dict() | {"id": one.id} for one in event.collection("deliveries").stream()
+    ]
+
+
+@pytest.fixture
+def owed(
+    start: Callable[..., FunctionProcess], uploaded: Callable[[str], Written], tasks: Tasks
+) -> Callable[[str], dict[str, Any]]:
+    """Have a delivery to a URL recorded and queued; the data of its first task."""
+
+    def publish(url: str) -> dict[str, Any]:
+        assert start("onPhotoWritten").written(uploaded(url)) == 200
+        [task] = tasks.queued
+        data: dict[str, Any] = task.data
+        return data
+
+    return publish
+
+
+Records = Callable[[], list[dict[str, Any]]]
+Start = Callable[..., FunctionProcess]
+Owed = Callable[[str], dict[str, Any]]
+Uploaded = Callable[[str], Written]
+
+
+def _backdate(event: firestore.DocumentReference, task: dict[str, Any]) -> None:
+    """Let the wait before the attempt of `task` be over."""
+    record = event.collection("deliveries").document(task["deliveryId"])
+    record.update({"nextAttemptAt": datetime.now(UTC) - timedelta(seconds=1)})
+
+
+def test_a_trigger_runs_twice_for_one_write(
+    start: Start, uploaded: Uploaded, tasks: Tasks, records: Records
+) -> None:
+    """At the same moment and again later: one delivery, one task."""
+    trigger, written = start("onPhotoWritten"), uploaded("https://localhost/hook")
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(trigger.written, [written] * 4)) == [200] * 4
+    assert trigger.written(written) == 200
+    assert len(records()) == len(tasks.queued) == 1
+
+
+def test_a_trigger_dies_between_record_and_enqueue(
+    start: Start, uploaded: Uploaded, tasks: Tasks, records: Records
+) -> None:
+    """What is recorded is queued by the next run."""
+    first, written = start("onPhotoWritten"), uploaded("https://localhost/hook")
+    tasks.on_lost = first.kill
+    assert first.written(written) is None
+    tasks.on_lost = None
+    [recorded] = records()
+    assert recorded["outcome"] == "pending"
+    assert start("onPhotoWritten").written(written) == 200
+    assert records() == [recorded]
+    assert [f"{recorded['id']}-1"] == [one.name for one in tasks.queued]
+
+
+def test_the_tasks_api_refuses(
+    start: Start, uploaded: Uploaded, tasks: Tasks, records: Records, receiving: Any
+) -> None:
+    """Trigger and worker fail and are run again; the receiver notices nothing."""
+    with receiving({"/hook": always(500)}) as receiver:
+        trigger, written = start("onPhotoWritten"), uploaded(receiver.url("/hook"))
+        tasks.refuse = True
+        assert trigger.written(written) == 500
+        tasks.refuse = False
+        assert trigger.written(written) == 200
+        [task] = tasks.queued
+
+        worker = start()
+        tasks.refuse = True
+        assert worker.dispatch(task.data) == 500
+        tasks.refuse = False
+        assert worker.dispatch(task.data) == 200
+        assert len(receiver.requests) == 1
+    [record] = records()
+    assert (record["attempts"], record["outcome"]) == (1, "retrying")
+    assert ("retryWebhookAfter1s", f"{record['id']}-2") == (
+        tasks.queued[-1].queue,
+        tasks.queued[-1].name,
+    )
+
+
+def test_a_worker_dies_before_the_post(
+    start: Start, owed: Owed, records: Records, receiving: Any
+) -> None:
+    """Killed while it connects: the same attempt is made by the next dispatch."""
+    with receiving({"/hook": always()}) as receiver:
+        worker = start()
+        with Wire(f"127.0.0.1:{receiver.port}", on_connect=worker.kill) as wire:
+            task = owed(f"https://localhost:{wire.port}/hook")
+            assert worker.dispatch(task) is None
+            assert not receiver.requests
+            wire.on_connect = None
+            assert start().dispatch(task) == 200
+        [request] = receiver.requests
+    [record] = records()
+    assert (record["outcome"], record["attempts"], record["id"]) == (
+        "success",
+        1,
+        request.delivery_id,
+    )
+
+
+def test_a_worker_dies_between_post_and_record(
+    start: Start, owed: Owed, records: Records, receiving: Any
+) -> None:
+    """Nobody knows how the POST went: the same attempt is made again, under the same id."""
+    worker = start()
+
+    def kill_once(request: Request) -> None:
+        if request.attempt == 1:
+            worker.kill()
+
+    with receiving({"/hook": always()}, on_request=kill_once) as receiver:
+        task = owed(receiver.url("/hook"))
+        assert worker.dispatch(task) is None
+        assert records()[0]["attempts"] == 0
+        assert start().dispatch(task) == 200
+        first, second = receiver.requests
+    [record] = records()
+    assert (record["outcome"], record["attempts"], len(record["log"])) == ("success", 1, 1)
+    assert first.delivery_id == second.delivery_id == record["id"]
+    assert first.body == second.body
+
+
+def test_a_worker_dies_between_record_and_enqueue(
+    start: Start, owed: Owed, tasks: Tasks, records: Records, receiving: Any
+) -> None:
+    """The attempt is on record and is not made again; the next one is queued."""
+    with receiving({"/hook": always(500)}) as receiver:
+        task, worker = owed(receiver.url("/hook")), start()
+        tasks.on_lost = worker.kill
+        assert worker.dispatch(task) is None
+        tasks.on_lost = None
+        assert (records()[0]["attempts"], len(tasks.queued)) == (1, 1)
+        assert start().dispatch(task) == 200
+        assert len(receiver.requests) == 1
+    [record] = records()
+    assert (record["attempts"], record["outcome"]) == (1, "retrying")
+    assert tasks.queued[-1].name == f"{record['id']}-2"
+
+
+@pytest.mark.parametrize(
+    ("statuses", "outcome", "queued"),
+    [
+        ([500, 500], "retrying", 2),
+        ([200, 200], "success", 1),
+        # an acknowledgement counts, whichever of the two got it
+        ([500, 200], "success", None),
+        ([200, 500], "success", None),
+    ],
+)
+def test_two_dispatches_of_one_task_at_once(
+    start: Start,
+    owed: Owed,
+    tasks: Tasks,
+    records: Records,
+    receiving: Any,
+    statuses: list[int],
+    outcome: str,
+    queued: int | None,
+) -> None:
+    """One attempt is counted, and one delivery has one id."""
+    both = threading.Barrier(2)
+    with receiving(
+        {"/hook": lambda attempt: Answer(statuses[attempt - 1])},
+        on_request=lambda _: both.wait(30) and None,
+    ) as receiver:
+        task, worker = owed(receiver.url("/hook")), start()
+        with ThreadPoolExecutor(2) as threads:
+            assert list(threads.map(worker.dispatch, [task, task])) == [200, 200]
+        first, second = receiver.requests
+        assert first.delivery_id == second.delivery_id
+    [record] = records()
+    assert (record["attempts"], record["outcome"]) == (1, outcome)
+    if queued is not None:
+        assert (len(record["log"]), len(tasks.queued)) == (1, queued)
+
+
+def test_four_attempts_and_no_fifth_however_often_tasks_come(
+    event: firestore.DocumentReference,
+    start: Start,
+    owed: Owed,
+    tasks: Tasks,
+    records: Records,
+    receiving: Any,
+) -> None:
+    """SPEC 3.4: every task dispatched twice in a row; the receiver sees four."""
+    with receiving({"/hook": always(500)}) as receiver:
+        owed(receiver.url("/hook"))
+        worker = start()
+        for number in range(4):
+            task = tasks.queued[number]
+            _backdate(event, task.data)
+            assert [worker.dispatch(task.data) for _ in range(2)] == [200, 200]
+        for task in tasks.queued:
+            assert worker.dispatch(task.data) == 200
+        assert len(receiver.requests) == 4
+    [record] = records()
+    assert (record["outcome"], record["attempts"], len(tasks.queued)) == ("failed", 4, 4)
+    assert record["nextAttemptAt"] is None
+
+
+def test_a_task_that_comes_too_early_is_sent_back(
+    start: Start, owed: Owed, tasks: Tasks, receiving: Any
+) -> None:
+    """DESIGN 2: non-2xx, so that it comes back after the rung's backoff; nothing is posted."""
+    with receiving({"/hook": always(500)}) as receiver:
+        task, worker = owed(receiver.url("/hook")), start()
+        assert worker.dispatch(task) == 200
+        assert worker.dispatch(tasks.queued[-1].data) == 409
+        assert len(receiver.requests) == 1
+
+
+def test_firestore_is_away_for_some_seconds(
+    start: Start, owed: Owed, records: Records, receiving: Any
+) -> None:
+    """The outcome is recorded when Firestore is back; nothing is posted twice."""
+    with Wire(os.environ["FIRESTORE_EMULATOR_HOST"]) as wire:
+        worker = start(FIRESTORE_EMULATOR_HOST=wire.address)
+        with receiving({"/hook": always()}, on_request=lambda _: wire.cut()) as receiver:
+            task = owed(receiver.url("/hook"))
+            with ThreadPoolExecutor(1) as threads:
+                answer = threads.submit(worker.dispatch, task)
+                wire.wait_for_refused(2, timeout=30)
+                assert records()[0]["attempts"] == 0
+                wire.mend()
+                assert answer.result() == 200
+            assert len(receiver.requests) == 1
+    [record] = records()
+    assert (record["outcome"], record["attempts"]) == ("success", 1)
+
+
+def test_the_sweeper_queues_what_was_lost(
+    event: firestore.DocumentReference,
+    start: Start,
+    uploaded: Uploaded,
+    tasks: Tasks,
+    records: Records,
+    receiving: Any,
+) -> None:
+    """A delivery whose task is gone, also when the name of that task is still taken."""
+    with receiving({"/hook": always()}) as receiver:
+        assert start("onPhotoWritten").written(uploaded(receiver.url("/hook"))) == 200
+        lost, [record] = tasks.queued[0], records()
+        sweeper = start("sweepDeliveries")
+        assert sweeper.dispatch(None) == 200
+        assert tasks.queued == [lost], "what is not overdue is left alone"
+
+        reference = event.collection("deliveries").document(record["id"])
+        reference.update({"nextAttemptAt": datetime.now(UTC) - timedelta(minutes=10)})
+        assert sweeper.dispatch(None) == 200
+        found = [one for one in tasks.queued if one.data["eventId"] == event.id]
+        assert len(found) == 2
+        assert found[1].name.startswith(f"{record['id']}-1-")
+        assert found[1].data == lost.data
+
+        worker = start()
+        assert [worker.dispatch(one.data) for one in found] == [200, 200]
+        assert len(receiver.requests) == 1
+    assert records()[0]["outcome"] == "success"
+
+
+def test_a_delivery_that_is_gone_is_no_fault(start: Start, event_id: str) -> None:
+    """An expired record, or a deleted event: the task has nothing to do."""
+    task = {"eventId": event_id, "deliveryId": "no-such-delivery", "attempt": 1}
+    assert start().dispatch(task) == 200
+
+
+@pytest.mark.parametrize(
+    "data", [None, {}, {"eventId": 1}, [], "x", {"eventId": "e", "deliveryId": "d", "attempt": "1"}]
+)
+def test_a_task_that_is_none_is_refused(start: Start, data: Any) -> None:
+    """And nothing is done."""
+    assert start().dispatch(data) == 400
+
+
+def test_one_line_is_logged_for_an_attempt(
+    event: firestore.DocumentReference,
+    start: Start,
+    db: firestore.Client,
+    tasks: Tasks,
+    records: Records,
+    receiving: Any,
+) -> None:
+    """One structured line an attempt, a warning for what is skipped, an error for what failed."""
+    with receiving({"/path-with-a-key": always(500)}) as receiver:
+        urls = [receiver.url("/path-with-a-key"), "http://example.com/another-key"]
+        event.collection("settings").document("webhooks").set(
+            {"urls": [{"url": url, "events": ["photo.uploaded"]} for url in urls]}
+        )
+        trigger, worker = start("onPhotoWritten"), start()
+        path = f"events/{event.id}/photos/p1"
+        assert trigger.written(Written(db, path, event_id=event.id, after=PHOTO)) == 200
+        for _ in range(4):
+            _backdate(event, tasks.queued[-1].data)
+            assert worker.dispatch(tasks.queued[-1].data) == 200
+    trigger.kill()
+    worker.kill()
+    output = trigger.output + worker.output
+    lines = [json.loads(line) for line in output if line.startswith('{"severity"')]
+    [skipped] = [one for one in lines if one["message"] == "delivery.skipped"]
+    attempted = [one for one in lines if one["message"] == "delivery.attempted"]
+    [failed] = [one for one in lines if one["message"] == "delivery.failed"]
+    assert (skipped["severity"], failed["severity"]) == ("WARNING", "ERROR")
+    assert [one["attempt"] for one in attempted] == [1, 2, 3, 4]
+    assert [one["outcome"] for one in attempted] == ["retrying"] * 3 + ["failed"]
+    assert attempted[0].items() >= {
+        ("severity", "INFO"),
+        ("eventId", event.id),
+        ("event", "photo.uploaded"),
+        ("host", "localhost"),
+        ("status", 500),
+        ("error", None),
+    }
+    assert isinstance(attempted[0]["ms"], int)
+    assert {one["id"] for one in records()} == {skipped["deliveryId"], failed["deliveryId"]}
+    secret = event.collection("secrets").document("webhooks").get().get("secret")
+    for private in (secret, "ann@example.com", "path-with-a-key", "another-key", "p1.jpg"):
+        assert private not in "".join(output)
+
+
+@pytest.fixture
+def hundred(db: firestore.Client, event: firestore.DocumentReference) -> list[Written]:
+    """An event that has just got its hundred photos, and the CloudEvents of all of them."""
+    paths = [f"events/{event.id}/photos/p{n}" for n in range(100)]
+    with background_triggers_off():
+        batch = db.batch()
+        for path in paths:
+            batch.set(db.document(path), PHOTO)
+        batch.commit()
+    return [Written(db, path, event_id=f"write-{path}", after=PHOTO) for path in paths]
+
+
+def milestones_of(records: Records) -> list[tuple[str, int]]:
+    """URL and number of every `milestone.reached` on record."""
+    return sorted(
+        (one["url"], json.loads(one["body"])["data"]["milestone"])
+        for one in records()
+        if one["event"] == "milestone.reached"
+    )
+
+
+def test_a_hundred_uploads_at_the_same_moment(
+    event: firestore.DocumentReference,
+    db: firestore.Client,
+    start: Start,
+    tasks: Tasks,
+    records: Records,
+    hundred: list[Written],
+) -> None:
+    """SPEC 6.1: every trigger sees a hundred photos, and the milestone fires once at each URL."""
+    urls = ["https://localhost/a", "https://localhost/b"]
+    event.collection("settings").document("webhooks").set({"urls": urls})
+    trigger = start("onPhotoWritten", THREADS="80")
+    with ThreadPoolExecutor(80) as threads:
+        assert {200} == set(threads.map(trigger.written, hundred))
+    assert [(url, 100) for url in urls] == milestones_of(records)
+    uploads = [one for one in records() if one["event"] == "photo.uploaded"]
+    assert len(uploads) == 200, "a lost race for the milestone loses nothing else"
+    assert {one.name.rpartition("-")[0] for one in tasks.queued} == {one["id"] for one in records()}
+    recorded = event.collection("milestones").document("100").get()
+    assert recorded.get("photoId").startswith("p")
+    assert recorded.get("reachedAt")
+
+    # the same writes seen again, and a photo more after one was deleted
+    with ThreadPoolExecutor(80) as threads:
+        assert {200} == set(threads.map(trigger.written, hundred[:20]))
+    with background_triggers_off():
+        event.collection("photos").document("p0").delete()
+        event.collection("photos").document("again").set(PHOTO)
+    path = f"events/{event.id}/photos/again"
+    assert trigger.written(Written(db, path, event_id="again", after=PHOTO)) == 200
+    assert start("onPhotoWritten").written(hundred[50]) == 200, "in a process that knows nothing"
+    assert [(url, 100) for url in urls] == milestones_of(records)

@@ -1,0 +1,118 @@
+"""A wire between a process and a server, which a test may cut: TCP on loopback."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable
+from typing import Self
+
+
+class Wire:
+    """Forwards TCP connections to `target`; a context manager.
+
+    `on_connect` and `on_data` are called in the connection's thread, before anything is passed
+    on: at that moment the client has connected, or has sent its first bytes.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        *,
+        on_connect: Callable[[], None] | None = None,
+        on_data: Callable[[], None] | None = None,
+    ) -> None:
+        """Listen on a free port; `target` is `host:port`."""
+        host, _, port = target.rpartition(":")
+        self._target = (host, int(port))
+        self.on_connect = on_connect
+        self.on_data = on_data
+        self._changed = threading.Condition()
+        self._is_cut = False
+        self._refused = 0
+        self._open: set[socket.socket] = set()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._accept)
+        self._thread.start()
+
+    @property
+    def address(self) -> str:
+        """Where clients connect to: `host:port`."""
+        return f"127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join()
+        self._reset()
+
+    def cut(self) -> None:
+        """Drop every connection, and every one that comes."""
+        with self._changed:
+            self._is_cut = True
+        self._reset()
+
+    def mend(self) -> None:
+        """Let connections through again."""
+        with self._changed:
+            self._is_cut = False
+
+    def wait_for_refused(self, count: int, timeout: float) -> None:
+        """Wait until `count` connections were dropped while the wire was cut.
+
+        Raises:
+            TimeoutError: there were fewer after `timeout` seconds.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._refused >= count, timeout):
+                raise TimeoutError(f"{self._refused} connections in {timeout} s")
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._forward, args=(client,), daemon=True).start()
+
+    def _forward(self, client: socket.socket) -> None:
+        with contextlib.suppress(OSError), client:
+            if self.on_connect:
+                self.on_connect()
+            with self._changed:
+                if self._is_cut:
+                    self._refused += 1
+                    self._changed.notify_all()
+                    return
+            first = client.recv(65536)
+            if self.on_data:
+                self.on_data()
+            with socket.create_connection(self._target) as server:
+                with self._changed:
+                    self._open |= {client, server}
+                server.sendall(first)
+                back = threading.Thread(target=_pump, args=(server, client), daemon=True)
+                back.start()
+                _pump(client, server)
+                back.join()
+                with self._changed:
+                    self._open -= {client, server}
+
+    def _reset(self) -> None:
+        with self._changed:
+            connections, self._open = self._open, set()
+        for one in connections:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+
+def _pump(source: socket.socket, sink: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while chunk := source.recv(65536):
+            sink.sendall(chunk)
+    with contextlib.suppress(OSError):
+        sink.shutdown(socket.SHUT_WR)

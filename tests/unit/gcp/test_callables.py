@@ -1,0 +1,253 @@
+"""DESIGN 3 and 5: what a callable answers to requests that are not as they should be."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import flask
+import pytest
+from firebase_functions import https_fn
+from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
+from flask.testing import FlaskClient
+from hypothesis import given
+from hypothesis import strategies as st
+from werkzeug.test import TestResponse
+
+from functions.gcp.callables import MAX_BODY_BYTES, anonymous, signed_in
+
+JSON = {"Content-Type": "application/json"}
+PRIVATE = "guest@example.com"
+
+
+def serve(handler: Callable[[CallableRequest[Any]], Any], protocol: Any = anonymous) -> FlaskClient:
+    """`handler` as a deployed callable."""
+    deployed = protocol(https_fn.on_call(region="us-central1")(handler))
+    app = flask.Flask("worker")
+    methods = ["GET", "POST", "PUT", "DELETE", "OPTIONS"]
+    app.add_url_rule(
+        "/",
+        endpoint="run",
+        view_func=lambda: deployed(flask.request),
+        methods=methods,
+        provide_automatic_options=False,
+    )
+    return app.test_client()
+
+
+def echo(request: CallableRequest[Any]) -> Any:
+    """Answer with the parameters."""
+    return request.data
+
+
+def error_of(answer: TestResponse) -> tuple[int, str, str]:
+    """HTTP status, status and message of an error body that holds nothing else."""
+    body = answer.get_json()
+    assert list(body) == ["error"]
+    assert set(body["error"]) == {"status", "message"}
+    return answer.status_code, body["error"]["status"], body["error"]["message"]
+
+
+def test_result() -> None:
+    """SPEC 1: parameters come under `data`, the result goes back under `result`."""
+    answer = serve(echo).post("/", data='{"data": {"a": [1, null, "ü"]}}', headers=JSON)
+    assert (answer.status_code, answer.get_json()) == (200, {"result": {"a": [1, None, "ü"]}})
+
+
+def test_manifest_entry() -> None:
+    """The deployment manifest still has what `on_call` declared."""
+    declared = https_fn.on_call(region="us-central1", memory=512)(echo)
+    deployed = anonymous(declared)
+    assert deployed.__firebase_endpoint__ is declared.__firebase_endpoint__
+    assert deployed.__name__ == "echo"
+
+
+@pytest.mark.parametrize(
+    ("body", "hint"),
+    [
+        (b"", "valid JSON"),
+        (b"{", "valid JSON"),
+        (b'{"data": NaN}', "valid JSON"),
+        (b'{"data": Infinity}', "valid JSON"),
+        (b'{"data": ' + b"9" * 5000 + b"}", "valid JSON"),
+        (b"data=1", "valid JSON"),
+        (b"null", '"data"'),
+        (b"[]", '"data"'),
+        (b'"data"', '"data"'),
+        (b"{}", '"data"'),
+        (b'{"Data": {}}', '"data"'),
+        (b'{"data": {}, "eventId": "e1"}', "only key"),
+        (b'{"data": "\xff"}', "UTF-8"),
+        ('{"data": "ü"}'.encode("latin-1"), "UTF-8"),
+        ('{"data": {}}'.encode("utf-16"), "UTF-8"),
+        (b'{"data": "\\ud83d"}', "whole characters"),
+        (b'{"data": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested"),
+        (b'{"data": "' + b"x" * MAX_BODY_BYTES + b'"}', "at most"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_malformed_body(body: bytes, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """DESIGN 3: a malformed body is `invalid-argument`; the message says what to change."""
+    code, status, message = error_of(serve(echo).post("/", data=body, headers=JSON))
+    assert (code, status) == (400, "INVALID_ARGUMENT")
+    assert hint in message
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("method", "content_type", "hint"),
+    [
+        ("GET", "application/json", "POST"),
+        ("PUT", "application/json", "POST"),
+        ("DELETE", "application/json", "POST"),
+        ("POST", "text/plain", "Content-Type"),
+        ("POST", "application/x-www-form-urlencoded", "Content-Type"),
+        ("POST", "", "Content-Type"),
+        ("POST", "application/json; charset=latin-1", "UTF-8"),
+    ],
+)
+def test_wrong_request(method: str, content_type: str, hint: str) -> None:
+    """SPEC 4: every endpoint uses POST and `application/json`."""
+    answer = serve(echo).open(
+        "/", method=method, data='{"data": {}}', headers={"Content-Type": content_type}
+    )
+    code, status, message = error_of(answer)
+    assert (code, status) == (400, "INVALID_ARGUMENT")
+    assert hint in message
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/json; charset=utf-8", "Application/JSON;charset=UTF-8"]
+)
+def test_charset(content_type: str) -> None:
+    """What SDKs and browsers add to the content type changes nothing."""
+    answer = serve(echo).post("/", data='{"data": 1}', headers={"Content-Type": content_type})
+    assert answer.get_json() == {"result": 1}
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes(body: bytes) -> None:
+    """No body makes anything but a result or `invalid-argument`."""
+    assert serve(echo).post("/", data=body, headers=JSON).status_code in (200, 400)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_any_json(body: Any) -> None:
+    """No JSON makes anything but a result or `invalid-argument`."""
+    answer = serve(echo).post("/", data=json.dumps(body), headers=JSON)
+    assert answer.status_code in (200, 400)
+
+
+@pytest.mark.parametrize(
+    ("code", "http"),
+    [
+        (FunctionsErrorCode.INVALID_ARGUMENT, 400),
+        (FunctionsErrorCode.UNAUTHENTICATED, 401),
+        (FunctionsErrorCode.PERMISSION_DENIED, 403),
+        (FunctionsErrorCode.NOT_FOUND, 404),
+        (FunctionsErrorCode.ABORTED, 409),
+        (FunctionsErrorCode.RESOURCE_EXHAUSTED, 429),
+        (FunctionsErrorCode.INTERNAL, 500),
+    ],
+)
+def test_error_codes(code: FunctionsErrorCode, http: int) -> None:
+    """DESIGN 3: the codes of SPEC 7, as the callable protocol has them."""
+
+    def refuse(_: CallableRequest[Any]) -> None:
+        raise HttpsError(code, "change this")
+
+    answer = serve(refuse).post("/", data='{"data": {}}', headers=JSON)
+    assert error_of(answer) == (http, code.value.upper().replace("-", "_"), "change this")
+
+
+def test_unforeseen_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    """A fault of ours is `internal`; its text, which may hold data, is told to nobody."""
+
+    def fail(_: CallableRequest[Any]) -> None:
+        raise KeyError(PRIVATE)
+
+    answer = serve(fail).post("/", data='{"data": {}}', headers=JSON)
+    out, err = capsys.readouterr()
+    code, status, message = error_of(answer)
+    assert (code, status) == (500, "INTERNAL")
+    assert PRIVATE not in message + out + err
+    line = json.loads(out)
+    assert (line["severity"], line["message"]) == ("ERROR", "callable.failed")
+    assert (line["exception"], line["function"]) == ("builtins.KeyError", "fail")
+    assert line["at"].startswith("functions.gcp.callables:")
+
+
+def test_result_that_is_no_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """A result that cannot be written as JSON is a fault of ours too."""
+    answer = serve(lambda _: object()).post("/", data='{"data": {}}', headers=JSON)
+    assert error_of(answer)[:2] == (500, "INTERNAL")
+    assert "callable.failed" in capsys.readouterr().out
+
+
+def test_preflight() -> None:
+    """A browser's preflight is answered, with the headers that `httpsCallable` sends allowed."""
+    answer = serve(echo, signed_in).options(
+        "/",
+        headers={
+            "Origin": "https://wall.example.com",
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization, content-type",
+        },
+    )
+    assert answer.status_code == 200
+    assert answer.headers["Access-Control-Allow-Origin"] in ("*", "https://wall.example.com")
+    assert "POST" in answer.headers["Access-Control-Allow-Methods"]
+    assert answer.headers["Access-Control-Allow-Headers"] == "authorization, content-type"
+
+
+@pytest.mark.parametrize("body", ['{"data": {}}', "{"])
+def test_cross_origin_answer(body: str) -> None:
+    """A page of another origin may read results and errors alike."""
+    headers = JSON | {"Origin": "https://wall.example.com"}
+    answer = serve(echo).post("/", data=body, headers=headers)
+    assert answer.headers["Access-Control-Allow-Origin"] in ("*", "https://wall.example.com")
+
+
+@pytest.mark.parametrize("header", ["Bearer stale", "Bearer a.b.c", "Basic xyz", "Bearer", "é"])
+def test_anonymous_with_authorization(header: str) -> None:
+    """An anonymous endpoint ignores whatever stands in `Authorization`."""
+    headers = JSON | {"Authorization": header}
+    answer = serve(echo).post("/", data='{"data": 1}', headers=headers)
+    assert answer.get_json() == {"result": 1}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Basic xyz",
+        "Bearer no-token",
+        "Bearer a.b.c",
+        "Bearer W10.W10.W10",  # its parts are lists
+        "Bearer MQ.MQ.MQ",  # its parts are numbers
+        "Bearer e30.e30.e30",  # its parts are empty objects
+        "Bearer " + "é",
+    ],
+)
+def test_signed_in_without_valid_token(
+    header: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SPEC 7.1: without a valid ID token the call is `unauthenticated`; the log has no token."""
+    monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", "127.0.0.1:9")  # as in the local suite
+    monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "demo-wall")
+    headers = JSON | ({} if header is None else {"Authorization": header})
+    answer = serve(echo, signed_in).post("/", data='{"data": 1}', headers=headers)
+    assert error_of(answer)[:2] == (401, "UNAUTHENTICATED")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_malformed_body_comes_first() -> None:
+    """DESIGN 3: a malformed body is `invalid-argument`, whoever sends it."""
+    assert error_of(serve(echo, signed_in).post("/", data="{", headers=JSON))[0] == 400

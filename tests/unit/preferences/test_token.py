@@ -1,0 +1,256 @@
+"""SPEC 2.4, 5 and DESIGN 3: the preferences token."""
+
+import hashlib
+import itertools
+import json
+import zlib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from itsdangerous import Signer, URLSafeSerializer
+from itsdangerous.encoding import base64_encode
+
+from functions.preferences.token import LIFETIME, MAX_LENGTH, InvalidTokenError, TokenKeys
+
+KEY = "a key of the tests"
+NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+KEYS = TokenKeys([KEY])
+TOKEN = KEYS.issue("user-1", NOW)
+FIELDS: dict[str, Any] = {
+    "uid": "user-1",
+    "exp": int((NOW + LIFETIME).timestamp()),
+    "scope": "email-prefs",
+}
+
+
+def signed(payload: bytes, *, key: str = KEY, salt: str = "email-prefs", **how: Any) -> str:
+    """`payload` with a signature of the library."""
+    options = {"key_derivation": "django-concat", "digest_method": hashlib.sha256} | how
+    return Signer(key, salt, **options).sign(payload).decode()
+
+
+def signed_fields(fields: object) -> str:
+    """`fields` as a genuine token's payload."""
+    return signed(base64_encode(json.dumps(fields)))
+
+
+def test_token_stands_for_its_user() -> None:
+    """A token leads back to the user it was issued for."""
+    assert KEYS.check(TOKEN, NOW) == "user-1"
+
+
+def test_form() -> None:
+    """SPEC 2.4: it is `payload.sig`, at most 4096 characters, safe in a URL."""
+    payload, signature = TOKEN.split(".")
+    assert payload
+    assert len(signature) == 43  # 32 bytes of SHA-256 in base64 without padding
+    assert TOKEN.replace(".", "").replace("-", "").replace("_", "").isalnum()
+
+
+def test_library_reads_it() -> None:
+    """DESIGN 3: it is what `itsdangerous.URLSafeSerializer` makes with that salt and SHA-256."""
+    serializer = URLSafeSerializer(
+        KEY, salt="email-prefs", signer_kwargs={"digest_method": hashlib.sha256}
+    )
+    assert serializer.loads(TOKEN) == FIELDS
+    assert serializer.dumps(FIELDS) == TOKEN
+
+
+def test_expiry() -> None:
+    """SPEC 8: a token lives for 30 days."""
+    assert KEYS.check(TOKEN, NOW + timedelta(days=30, seconds=-1)) == "user-1"
+    for late in (timedelta(days=30), timedelta(days=31)):
+        with pytest.raises(InvalidTokenError):
+            KEYS.check(TOKEN, NOW + late)
+
+
+def test_rotation() -> None:
+    """DESIGN 3: the newest key signs, every enabled one verifies, a removed one does not."""
+    rotated = TokenKeys(["newer", KEY])
+    assert rotated.check(TOKEN, NOW) == "user-1"
+    fresh = rotated.issue("user-1", NOW)
+    assert TokenKeys(["newer"]).check(fresh, NOW) == "user-1"
+    with pytest.raises(InvalidTokenError):
+        KEYS.check(fresh, NOW)
+    with pytest.raises(InvalidTokenError):
+        TokenKeys(["newer"]).check(TOKEN, NOW)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        None,
+        1,
+        b"bytes",
+        [TOKEN],
+        "",
+        ".",
+        "..",
+        TOKEN.partition(".")[0],
+        TOKEN.partition(".")[2],
+        TOKEN + ".",
+        "." + TOKEN,
+        TOKEN + " ",
+        " " + TOKEN,
+        TOKEN + "=",
+        TOKEN + "\n",
+        TOKEN.replace(".", ".."),
+        f"{TOKEN}.{TOKEN.partition('.')[2]}",
+        TOKEN.replace(".", "\uff0e"),
+        "\ud800." + TOKEN,
+        "\u0663" + TOKEN,
+        TOKEN + "A" * MAX_LENGTH,
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_other_texts(token: object) -> None:
+    """A text that is not byte for byte what the signer makes is refused."""
+    with pytest.raises(InvalidTokenError):
+        KEYS.check(token, NOW)
+
+
+def test_longest() -> None:
+    """SPEC 8: a genuine signature does not help a text of more than 4096 characters."""
+    padding = MAX_LENGTH - len(signed_fields(FIELDS | {"pad": ""}))
+    sizes = {}
+    for pad in range(padding * 3 // 4 - 4, padding * 3 // 4 + 4):
+        token = signed_fields(FIELDS | {"pad": "x" * pad})
+        sizes[len(token)] = token
+    assert KEYS.check(sizes[max(n for n in sizes if n <= MAX_LENGTH)], NOW) == "user-1"
+    with pytest.raises(InvalidTokenError):
+        KEYS.check(sizes[min(n for n in sizes if n > MAX_LENGTH)], NOW)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        signed(base64_encode(json.dumps(FIELDS)), digest_method=hashlib.sha1),
+        signed(base64_encode(json.dumps(FIELDS)), digest_method=hashlib.sha512),
+        signed(base64_encode(json.dumps(FIELDS)), key_derivation="none"),
+        signed(base64_encode(json.dumps(FIELDS)), salt="another"),
+        signed(base64_encode(json.dumps(FIELDS)), key="another key"),
+        signed(b"." + base64_encode(zlib.compress(json.dumps(FIELDS).encode()))),
+        signed(b""),
+        signed(b"!"),
+        signed(base64_encode(b"\xff")),
+        signed(base64_encode(b"[" * 2900)),
+    ],
+    ids=[
+        "sha-1",
+        "sha-512",
+        "key not derived",
+        "other salt",
+        "other key",
+        "compressed",
+        "empty",
+        "no base64",
+        "no text",
+        "nested",
+    ],
+)
+def test_other_signatures(token: str) -> None:
+    """Only HMAC-SHA256 under our salt and key, over a payload that is not compressed, will do."""
+    with pytest.raises(InvalidTokenError):
+        KEYS.check(token, NOW)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        FIELDS | {"scope": "another"},
+        FIELDS | {"scope": None},
+        FIELDS | {"exp": str(FIELDS["exp"])},
+        FIELDS | {"exp": float(FIELDS["exp"])},
+        FIELDS | {"exp": True},
+        FIELDS | {"exp": None},
+        FIELDS | {"exp": float("nan")},
+        FIELDS | {"exp": float("inf")},
+        FIELDS | {"uid": 1},
+        FIELDS | {"uid": None},
+        FIELDS | {"uid": ["user-1"]},
+        FIELDS | {"uid": ""},
+        FIELDS | {"uid": "a/b/c"},
+        FIELDS | {"uid": ".."},
+        FIELDS | {"uid": "__x__"},
+        FIELDS | {"uid": "\ud800"},
+        FIELDS | {"uid": "x" * 1501},
+        {},
+        [],
+        None,
+        "email-prefs",
+        *({k: v for k, v in FIELDS.items() if k != name} for name in FIELDS),
+    ],
+    ids=lambda value: repr(value)[:90],
+)
+def test_other_payloads(fields: object) -> None:
+    """A genuine signature over anything but `{uid, exp, scope}` of the right types is refused."""
+    with pytest.raises(InvalidTokenError):
+        KEYS.check(signed_fields(fields), NOW)
+
+
+def test_one_refusal() -> None:
+    """SPEC 5: wrong signature, expiry and wrong scope cannot be told apart."""
+    refusals = []
+    for token, now in (
+        (TOKEN + "x", NOW),
+        (TOKEN, NOW + timedelta(days=31)),
+        (signed_fields(FIELDS | {"scope": "another"}), NOW),
+    ):
+        with pytest.raises(InvalidTokenError) as refused:
+            KEYS.check(token, now)
+        refusals.append((str(refused.value), refused.value.args, refused.value.__cause__))
+    assert refusals == [refusals[0]] * 3
+
+
+def test_every_single_character() -> None:
+    """No other character anywhere, also not the last, leaves a token valid."""
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ "
+    for position, other in itertools.product(range(len(TOKEN)), alphabet):
+        if TOKEN[position] == other:
+            continue
+        with pytest.raises(InvalidTokenError):
+            KEYS.check(TOKEN[:position] + other + TOKEN[position + 1 :], NOW)
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=300))
+def test_any_text(text: str) -> None:
+    """No text that was not issued passes, and none makes another error."""
+    with pytest.raises(InvalidTokenError):
+        KEYS.check(text, NOW)
+
+
+@given(
+    st.integers(0, len(TOKEN)), st.integers(0, 8), st.text(alphabet=sorted(set(TOKEN)), max_size=8)
+)
+def test_any_alteration(start: int, length: int, put: str) -> None:
+    """No token with a piece replaced, removed or added passes."""
+    altered = TOKEN[:start] + put + TOKEN[start + length :]
+    if altered != TOKEN:
+        with pytest.raises(InvalidTokenError):
+            KEYS.check(altered, NOW)
+
+
+@given(st.text(min_size=1, max_size=128))
+def test_any_user(uid: str) -> None:
+    """Every id that Firestore takes comes back from its token; others get none."""
+    try:
+        token = KEYS.issue(uid, NOW)
+    except ValueError:
+        assert "/" in uid or uid in (".", "..") or (uid[:2], uid[-2:]) == ("__", "__")
+        return
+    assert KEYS.check(token, NOW) == uid
+
+
+def test_repetitive_user() -> None:
+    """An id that compresses well makes a token like any other."""
+    assert KEYS.check(KEYS.issue("x" * 128, NOW), NOW) == "x" * 128
+
+
+@pytest.mark.parametrize("keys", [[], [""], ["good", ""]])
+def test_no_key(keys: list[str]) -> None:
+    """Nothing is ever signed or verified with an empty key."""
+    with pytest.raises(ValueError, match="key"):
+        TokenKeys(keys)

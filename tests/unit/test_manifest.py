@@ -1,0 +1,106 @@
+"""DESIGN 1, 2 and 5: what `firebase deploy` reads off `main.py`, rendered by the SDK itself."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+ROOT: Final = Path(__file__).parents[2]
+LADDER: Final = {
+    "deliverWebhook": 1,
+    "retryWebhookAfter1s": 1,
+    "retryWebhookAfter5s": 5,
+    "retryWebhookAfter30s": 30,
+}
+TRIGGERS: Final = {
+    "onPhotoWritten": "events/{eventId}/photos/{photoId}",
+    "onEventWritten": "events/{eventId}",
+}
+
+
+@pytest.fixture(scope="module")
+def manifest() -> dict[str, Any]:
+    """The manifest, made in a process without a credential, as `firebase deploy` makes it."""
+    render = (
+        "from firebase_functions.private import serving;"
+        "print(serving.functions_as_yaml(serving.get_functions()))"
+    )
+    made = subprocess.run(  # noqa: S603 - this interpreter
+        [sys.executable, "-c", render],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "GOOGLE_APPLICATION_CREDENTIALS": "/nonexistent"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    rendered: dict[str, Any] = yaml.safe_load(made.stdout)
+    return rendered
+
+
+@pytest.fixture(scope="module")
+def endpoints(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The functions, by name."""
+    found: dict[str, Any] = manifest["endpoints"]
+    return found
+
+
+def test_every_function_of_the_contract_is_there(endpoints: dict[str, Any]) -> None:
+    """DESIGN 4: the names that others use."""
+    assert {*LADDER, *TRIGGERS, "sweepDeliveries"} <= endpoints.keys()
+
+
+def test_every_function_says_where_and_how_large_it_runs(endpoints: dict[str, Any]) -> None:
+    """SPEC 6.3.3: us-central1; and a whole CPU, or concurrency is silently 1 (DESIGN 5)."""
+    for name, endpoint in endpoints.items():
+        assert endpoint["region"] == ["us-central1"], name
+        assert endpoint["platform"] == "gcfv2", name
+        assert endpoint["cpu"] == 1, name
+        for option in ("availableMemoryMb", "timeoutSeconds", "maxInstances", "concurrency"):
+            assert isinstance(endpoint[option], int), (name, option)
+
+
+@pytest.mark.parametrize(("name", "document"), TRIGGERS.items())
+def test_a_trigger_is_retried(endpoints: dict[str, Any], name: str, document: str) -> None:
+    """DESIGN 2: triggers run at least once; the SDK alone would drop a failed event."""
+    trigger = endpoints[name]["eventTrigger"]
+    assert trigger["retry"] is True
+    assert trigger["eventType"] == "google.cloud.firestore.document.v1.written"
+    assert trigger["eventFilterPathPatterns"] == {"document": document}
+
+
+@pytest.mark.parametrize(("name", "backoff"), LADDER.items())
+def test_a_rungs_queue(endpoints: dict[str, Any], name: str, backoff: int) -> None:
+    """DESIGN 2: the rung's backoff, never doubled; many attempts; private."""
+    queue = endpoints[name]["taskQueueTrigger"]
+    assert queue["retryConfig"] == {
+        "maxAttempts": 100,
+        "maxRetrySeconds": 3600,
+        "minBackoffSeconds": backoff,
+        "maxBackoffSeconds": backoff,
+        "maxDoublings": 0,
+    }
+    assert queue["rateLimits"] == {
+        "maxConcurrentDispatches": "{{ params.DELIVERY_CONCURRENCY }}",
+        "maxDispatchesPerSecond": 500,
+    }
+    assert queue["invoker"] == ["private"]
+
+
+def test_the_sweeper_runs_every_five_minutes(endpoints: dict[str, Any]) -> None:
+    """DESIGN 2: scheduled, one at a time."""
+    sweeper = endpoints["sweepDeliveries"]
+    assert sweeper["scheduleTrigger"]["schedule"] == "every 5 minutes"
+    assert (sweeper["maxInstances"], sweeper["concurrency"]) == (1, 1)
+
+
+def test_every_parameter_has_a_value_in_env(manifest: dict[str, Any]) -> None:
+    """DESIGN 5: a parameter that is not in `.env` stops a deploy that may not ask."""
+    lines = (ROOT / ".env").read_text().splitlines()
+    given = {line.partition("=")[0] for line in lines if line and not line.startswith("#")}
+    asked = {one["name"] for one in manifest["params"] if one["type"] != "secret"}
+    assert asked <= given
+    assert "THREADS" in given

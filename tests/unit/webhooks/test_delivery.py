@@ -1,0 +1,133 @@
+"""SPEC 2.5, 3.4, 7.3 and 8: the life of a delivery, and the ladder it climbs."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from functions.webhooks.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.catalogue import EventType
+from functions.webhooks.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.ladder import LADDER, rung
+
+NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+
+
+def delivery(url: str = "https://example.com/hook", cause: str = "write-1") -> Delivery:
+    """A delivery as it is created."""
+    return Delivery.create(
+        cause=cause, event_id="e1", event=EventType.PHOTO_UPLOADED, url=url, data={}, now=NOW
+    )
+
+
+def attempt(number: int, status: int | None, milliseconds: int = 0) -> Attempt:
+    """An attempt that began at NOW."""
+    return Attempt(number=number, at=NOW, status=status, milliseconds=milliseconds)
+
+
+def after(*statuses: int | None) -> Delivery:
+    """A delivery whose attempts were answered so; None is a time-out."""
+    made = delivery()
+    for number, status in enumerate(statuses, start=1):
+        made = made.after(attempt(number, status))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("answers", "outcome", "attempts", "wait"),
+    [
+        # the table of SPEC 3.4
+        ([], Outcome.PENDING, 0, 0),
+        ([200], Outcome.SUCCESS, 1, None),
+        ([500], Outcome.RETRYING, 1, 1),
+        ([None], Outcome.RETRYING, 1, 1),
+        ([500, 500], Outcome.RETRYING, 2, 5),
+        ([500, None, 500], Outcome.RETRYING, 3, 30),
+        ([500, 200], Outcome.SUCCESS, 2, None),
+        ([500, 500, 200], Outcome.SUCCESS, 3, None),
+        ([500, 500, 500, 200], Outcome.SUCCESS, 4, None),
+        ([500, 500, 500, 500], Outcome.FAILED, 4, None),
+        ([None, None, None, None], Outcome.FAILED, 4, None),
+    ],
+)
+def test_the_table_of_attempts(
+    answers: list[int | None], outcome: Outcome, attempts: int, wait: int | None
+) -> None:
+    """SPEC 3.4, row by row: outcome, attempts made, seconds until the next."""
+    made = after(*answers)
+    due = None if wait is None else NOW + timedelta(seconds=wait)
+    assert (outcome, attempts, due) == (made.outcome, made.attempts, made.next_attempt_at)
+
+
+@pytest.mark.parametrize(
+    ("status", "acknowledged"),
+    [(200, True), (201, True), (204, True), (299, True)]
+    + [(code, False) for code in (100, 199, 300, 301, 304, 400, 401, 404, 410, 429, 500, 503)],
+)
+def test_only_2xx_acknowledges(status: int, *, acknowledged: bool) -> None:
+    """SPEC 4.3: a 2xx stops retries, anything else triggers them."""
+    assert attempt(1, status).acknowledged is acknowledged
+
+
+@pytest.mark.parametrize(
+    "url", ["", "http://example.com/", "ftp://example.com", "https://", "nonsense", "https://u:p@x"]
+)
+def test_an_unusable_url_is_skipped(url: str) -> None:
+    """SPEC 3.4 and 7.3: skipped, no attempt owed, and the reason on record."""
+    made = delivery(url)
+    assert (made.outcome, made.next_attempt_at, made.attempts) == (Outcome.SKIPPED, None, 0)
+    assert made.reason
+
+
+def test_the_ladder() -> None:
+    """SPEC 8: one initial attempt and three retries, after 1 s, 5 s and 30 s."""
+    assert [one.delay.total_seconds() for one in LADDER] == [0, 1, 5, 30]
+    assert [one.attempt for one in LADDER] == [1, 2, 3, 4]
+    assert len({one.queue for one in LADDER}) == len(LADDER)
+
+
+@pytest.mark.parametrize("number", [0, -1, 5])
+def test_the_ladder_has_no_fifth_rung(number: int) -> None:
+    """SPEC 3.4: no further attempts."""
+    with pytest.raises(IndexError):
+        rung(number)
+
+
+def test_a_wait_begins_when_the_attempt_ended() -> None:
+    """SPEC 3.4: a receiver that took its five seconds is left alone for the whole wait."""
+    assert delivery().after(attempt(1, None, 5000)).next_attempt_at == NOW + timedelta(seconds=6)
+
+
+def test_one_happening_at_one_url_has_one_id() -> None:
+    """SPEC 2.5: stable, and different for another happening, type or URL."""
+    assert delivery().id == delivery().id
+    assert delivery(cause="write-2").id != delivery().id
+    assert delivery(url="https://example.com/other").id != delivery().id
+
+
+def test_every_attempt_sends_the_same_body() -> None:
+    """DESIGN 3: the body is serialised once."""
+    assert after(500, 500).body == delivery().body
+
+
+@pytest.mark.parametrize(("made", "number"), [(0, 1), (1, 2), (2, 3), (3, 4)])
+def test_an_attempts_task(made: int, number: int) -> None:
+    """DESIGN 2: named after delivery and attempt, on the rung's queue, due when the record says."""
+    waiting = after(*[500] * made)
+    task = attempt_task(waiting)
+    assert (task.name, task.queue) == (f"{waiting.id}-{number}", rung(number).queue)
+    assert task.due == waiting.next_attempt_at
+    assert AttemptRequest.read(task.data) == AttemptRequest("e1", waiting.id, number)
+
+
+@pytest.mark.parametrize("answers", [[200], [500, 500, 500, 500]])
+def test_no_task_once_the_outcome_is_final(answers: list[int]) -> None:
+    """SPEC 3.4: no further attempts."""
+    with pytest.raises(ValueError, match="no attempt"):
+        attempt_task(after(*answers))
+
+
+@pytest.mark.parametrize("data", [None, [], "x", {}, {"eventId": "e", "deliveryId": 1}])
+def test_a_task_of_somebody_else_is_refused(data: object) -> None:
+    """What is no task of the ladder is not guessed at."""
+    with pytest.raises(ValueError, match="eventId"):
+        AttemptRequest.read(data)

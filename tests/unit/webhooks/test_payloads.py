@@ -1,0 +1,177 @@
+"""SPEC 6.1 and 4.3: the fields of every event type, and the envelope around them."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from functions.webhooks import payloads
+from functions.webhooks.catalogue import EventType
+from functions.webhooks.delivery import Delivery
+from functions.webhooks.payloads import Payload
+from functions.webhooks.records import Photo, WallEvent
+
+CREATED = datetime(2026, 5, 1, 18, 30, 0, 123_456, tzinfo=UTC)
+LATER = datetime(2026, 5, 1, 20, 45, tzinfo=timezone(timedelta(hours=2)))
+FIELDS: Mapping[str, Any] = {
+    "url": "https://example.com/p1.jpg",
+    "uploaderName": "Ann",
+    "uploaderEmail": "ann@example.com",
+    "uploaderUid": "u1",
+    "createdAt": CREATED,
+}
+
+
+def photo(**fields: Any) -> Photo:
+    """A photo with all fields of SPEC 2.2 that `fields` does not change."""
+    return Photo.read("p1", {**FIELDS, **fields}, created=CREATED, updated=LATER)
+
+
+APPROVED = photo(status="approved", approvedAt=LATER, approvedBy="mod@example.com")
+REJECTED = photo(status="rejected", rejectedAt=LATER, rejectedBy="mod@example.com", reason="blurry")
+EVENT = WallEvent.read(
+    {
+        "status": "published",
+        "name": "Midsummer",
+        "template": "garden",
+        "galleryUrl": "https://example.com/g/1",
+        "publishedAt": CREATED,
+        "archivedAt": LATER,
+    },
+    updated=LATER,
+)
+
+TABLE: list[tuple[EventType, Payload, Payload]] = [
+    (
+        EventType.PHOTO_UPLOADED,
+        payloads.photo_uploaded(photo(status="pending")),
+        {
+            "photo": {
+                "id": "p1",
+                "status": "pending",
+                "url": "https://example.com/p1.jpg",
+                "uploaderName": "Ann",
+                "uploaderEmail": "ann@example.com",
+                "createdAt": "2026-05-01T18:30:00.123Z",
+            }
+        },
+    ),
+    (
+        EventType.PHOTO_APPROVED,
+        payloads.photo_approved(APPROVED, by_moderator=True),
+        {
+            "photo": {
+                "id": "p1",
+                "status": "approved",
+                "url": "https://example.com/p1.jpg",
+                "uploaderName": "Ann",
+                "approvedAt": "2026-05-01T18:45:00.000Z",
+                "approvedBy": "mod@example.com",
+            }
+        },
+    ),
+    (
+        EventType.PHOTO_REJECTED,
+        payloads.photo_rejected(REJECTED),
+        {
+            "photo": {
+                "id": "p1",
+                "status": "rejected",
+                "uploaderName": "Ann",
+                "rejectedAt": "2026-05-01T18:45:00.000Z",
+                "rejectedBy": "mod@example.com",
+                "reason": "blurry",
+            }
+        },
+    ),
+    (
+        EventType.EVENT_PUBLISHED,
+        payloads.event_published(EVENT),
+        {
+            "eventName": "Midsummer",
+            "template": "garden",
+            "publishedAt": "2026-05-01T18:30:00.123Z",
+            "galleryUrl": "https://example.com/g/1",
+        },
+    ),
+    (
+        EventType.EVENT_ARCHIVED,
+        payloads.event_archived(EVENT, photo_count=321),
+        {"archivedAt": "2026-05-01T18:45:00.000Z", "photoCount": 321},
+    ),
+    (
+        EventType.MILESTONE_REACHED,
+        payloads.milestone_reached(100, reached_at=LATER, latest=photo()),
+        {
+            "milestone": 100,
+            "reachedAt": "2026-05-01T18:45:00.000Z",
+            "latestPhoto": {"id": "p1", "uploaderName": "Ann"},
+        },
+    ),
+    (
+        EventType.GUEST_JOINED,
+        payloads.guest_joined(photo()),
+        {
+            "uploaderName": "Ann",
+            "uploaderEmail": "ann@example.com",
+            "firstPhotoId": "p1",
+            "joinedAt": "2026-05-01T18:30:00.123Z",
+        },
+    ),
+]
+
+
+def test_the_table_is_whole() -> None:
+    """SPEC 6.1 has seven event types."""
+    assert [event for event, _, _ in TABLE] == list(EventType)
+
+
+@pytest.mark.parametrize(("event", "actual", "expected"), TABLE)
+def test_data_has_exactly_the_fields_of_the_table(
+    event: EventType, actual: Payload, expected: Payload
+) -> None:
+    """SPEC 6.1, row by row, nested as DESIGN 3 says."""
+    assert expected == actual, event
+
+
+def test_under_auto_approve_nobody_approved_at_the_upload() -> None:
+    """DESIGN 3: approvedBy is null and approvedAt is createdAt."""
+    data: Any = payloads.of_photo(EventType.PHOTO_APPROVED, APPROVED, uploaded=True)
+    assert data["photo"]["approvedBy"] is None
+    assert data["photo"]["approvedAt"] == "2026-05-01T18:30:00.123Z"
+
+
+@pytest.mark.parametrize("event", [EventType.PHOTO_UPLOADED, EventType.PHOTO_REJECTED])
+def test_what_is_missing_or_of_a_wrong_type_is_null(event: EventType) -> None:
+    """Every field of the table is there, whatever a client has written."""
+    odd = Photo.read(
+        "p1",
+        {"url": 7, "uploaderName": ["Ann"], "createdAt": "yesterday", "reason": {"a": 1}},
+        created=CREATED,
+        updated=LATER,
+    )
+    data: Any = payloads.of_photo(event, odd, uploaded=event is EventType.PHOTO_UPLOADED)
+    assert data["photo"]["uploaderName"] is None
+    times = [value for name, value in data["photo"].items() if name.endswith("At")]
+    assert all(value.endswith("Z") for value in times)
+
+
+def test_the_envelope() -> None:
+    """SPEC 4.3: event, eventId, deliveryId, timestamp and data."""
+    delivery = Delivery.create(
+        cause="write-1",
+        event_id="e1",
+        event=EventType.GUEST_JOINED,
+        url="https://example.com/hook",
+        data={"uploaderName": "Zoë ✓"},
+        now=CREATED,
+    )
+    assert json.loads(delivery.body) == {
+        "event": "guest.joined",
+        "eventId": "e1",
+        "deliveryId": delivery.id,
+        "timestamp": "2026-05-01T18:30:00.123Z",
+        "data": {"uploaderName": "Zoë ✓"},
+    }

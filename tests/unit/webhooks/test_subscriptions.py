@@ -1,0 +1,55 @@
+"""SPEC 2.1, 6.3.4 and 8: which URL takes which event types."""
+
+from typing import Any
+
+import pytest
+
+from functions.webhooks import subscriptions
+from functions.webhooks.catalogue import EventType
+from functions.webhooks.subscriptions import ALL, Subscription
+
+URL = "https://example.com/hook"
+
+
+@pytest.mark.parametrize(
+    ("urls", "expected"),
+    [
+        ([], []),
+        ([URL], [Subscription(URL, ALL)]),
+        ([{"url": URL}], [Subscription(URL, ALL)]),
+        ([{"url": URL, "events": None}], [Subscription(URL, ALL)]),
+        ([{"url": URL, "events": []}], [Subscription(URL, frozenset())]),
+        (
+            [{"url": URL, "events": ["guest.joined", "no.such.type", 7, []]}],
+            [Subscription(URL, frozenset({EventType.GUEST_JOINED}))],
+        ),
+        (
+            [{"url": URL, "events": "guest.joined"}],
+            [Subscription(URL, frozenset({EventType.GUEST_JOINED}))],
+        ),
+        ([f" {URL}\n"], [Subscription(URL, ALL)]),
+        # one delivery for each URL, also where it is configured twice
+        ([URL, URL], [Subscription(URL, ALL)]),
+        (
+            [{"url": URL, "events": ["guest.joined"]}, {"url": URL, "events": ["photo.uploaded"]}],
+            [Subscription(URL, frozenset({EventType.GUEST_JOINED, EventType.PHOTO_UPLOADED}))],
+        ),
+        # a mistake shows as a skipped delivery
+        ([7, None, {"events": []}], [Subscription("", ALL)]),
+    ],
+)
+def test_urls(urls: list[Any], expected: list[Subscription]) -> None:
+    """A URL, or a URL with its event types; absent means all."""
+    assert expected == list(subscriptions.read({"urls": urls}))
+
+
+@pytest.mark.parametrize("settings", [None, {}, {"urls": None}, {"urls": URL}, {"urls": {"a": 1}}])
+def test_no_urls(settings: Any) -> None:
+    """An event without a list of URLs has no receivers."""
+    assert subscriptions.read(settings) == ()
+
+
+def test_twenty_urls_at_most() -> None:
+    """SPEC 8."""
+    urls = [f"https://example.com/{n}" for n in range(25)]
+    assert urls[:20] == [one.url for one in subscriptions.read({"urls": urls})]

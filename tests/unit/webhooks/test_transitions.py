@@ -1,0 +1,118 @@
+"""SPEC 3.1, 3.2 and 6.1: which write of a document fires which event types."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from functions.webhooks import transitions
+from functions.webhooks.records import Photo, WallEvent
+
+NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+
+
+def photo(status: Any = "pending", **fields: Any) -> Photo:
+    """A photo as the trigger reads it."""
+    return Photo.read("p1", {"status": status, **fields}, created=NOW, updated=NOW)
+
+
+def event(status: Any) -> WallEvent:
+    """An event as the trigger reads it."""
+    return WallEvent.read({"status": status}, updated=NOW)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fired"),
+    [
+        # the table of SPEC 3.1
+        (None, "pending", ["photo.uploaded"]),
+        (None, "approved", ["photo.uploaded", "photo.approved"]),
+        ("pending", "approved", ["photo.approved"]),
+        ("pending", "rejected", ["photo.rejected"]),
+        # and every move that it does not name
+        (None, "rejected", ["photo.uploaded"]),
+        ("pending", "pending", []),
+        ("approved", "approved", []),
+        ("rejected", "rejected", []),
+        ("approved", "rejected", []),
+        ("approved", "pending", []),
+        ("rejected", "approved", []),
+        ("rejected", "pending", []),
+        ("pending", None, []),
+        ("approved", None, []),
+        (None, None, []),
+    ],
+)
+def test_a_photos_write_fires(before: str | None, after: str | None, fired: list[str]) -> None:
+    """SPEC 3.1, row by row, and what is no row of it."""
+    assert fired == list(
+        transitions.of_photo(
+            photo(before) if before else None,
+            photo(after) if after else None,
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fired"),
+    [
+        # the table of SPEC 3.2
+        ("draft", "published", "event.published"),
+        ("published", "archived", "event.archived"),
+        # "not live" is also what does not exist yet, and what is archived
+        (None, "published", "event.published"),
+        ("archived", "published", "event.published"),
+        # and every move that it does not name
+        (None, "draft", None),
+        (None, "archived", None),
+        ("draft", "draft", None),
+        ("draft", "archived", None),
+        ("published", "published", None),
+        ("published", "draft", None),
+        ("archived", "archived", None),
+        ("archived", "draft", None),
+        ("published", None, None),
+        (None, None, None),
+    ],
+)
+def test_an_events_write_fires(before: str | None, after: str | None, fired: str | None) -> None:
+    """SPEC 3.2, row by row, and what is no row of it."""
+    assert fired == transitions.of_event(
+        event(before) if before else None,
+        event(after) if after else None,
+    )
+
+
+@pytest.mark.parametrize("edited", ["url", "uploaderName", "featured", "reason", "approvedBy"])
+def test_an_edit_of_another_field_fires_nothing(edited: str) -> None:
+    """SPEC 3.1 names moves of the status only."""
+    assert transitions.of_photo(photo("approved"), photo("approved", **{edited: "new"})) == ()
+
+
+@pytest.mark.parametrize("status", [None, "", "APPROVED", 1, ["approved"], {"a": 1}])
+def test_an_unknown_status_is_a_photo_nobody_moderated(status: Any) -> None:
+    """A document that cannot be read does not stop the trigger."""
+    assert transitions.of_photo(None, photo(status)) == ("photo.uploaded",)
+    assert transitions.of_photo(photo(status), photo("approved")) == ("photo.approved",)
+
+
+@pytest.mark.parametrize(
+    ("count", "recorded", "due"),
+    [
+        (0, [], []),
+        (99, [], []),
+        (100, [], [100]),
+        (101, [], [100]),
+        (101, [100], []),
+        (499, [100], []),
+        (500, [100], [500]),
+        (500, [], [100, 500]),
+        (1000, [100, 500], [1000]),
+        (5000, [100, 500, 1000], [5000]),
+        (10_000, [100, 500, 1000, 5000], [10_000]),
+        (1_000_000, [100, 500, 1000, 5000, 10_000], []),
+    ],
+)
+def test_milestones_due(count: int, recorded: list[int], due: list[int]) -> None:
+    """SPEC 6.1: 100, 500, 1000, 5000 and 10000, each for the first write at or past it."""
+    assert due == list(transitions.milestones_due(count, set(recorded)))
