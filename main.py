@@ -2,10 +2,13 @@
 
 from typing import Any, Final
 
+import flask
 from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, tasks_fn
 
-from functions.gcp import callables, parameters
+from functions.gcp import parameters
+from functions.gcp.callables import anonymous, signed_in
 from functions.gcp.manifest import private, retried
+from functions.preferences import handlers as preferences
 from functions.recap import handlers as recap
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
 from functions.webhooks import handlers
@@ -21,6 +24,16 @@ _TRIGGER: Final[dict[str, Any]] = {
     "concurrency": 80,  # a trigger waits for Firestore most of its time
     "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
     "max_instances": 20,  # 1,600 writes at a time; more would only queue up in Firestore
+}
+
+_PUBLIC: Final[dict[str, Any]] = {
+    "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
+    "concurrency": 80,  # a call waits for Firestore most of its time
+    "timeout_sec": 60,  # two or three calls of 10 s in an outage, and a cold start
+    "max_instances": 10,  # 800 calls at a time; whoever floods us pays for no more
+    # Grants access to it, and refuses a deploy without it; its versions are read in
+    # `secret_manager`, so that a new one needs no deploy.
+    "secrets": ["EMAIL_PREFS_KEY"],
 }
 
 
@@ -101,7 +114,7 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     handlers.sweep()
 
 
-@callables.signed_in
+@signed_in
 @https_fn.on_call(
     memory=options.MemoryOption.MB_512,  # up to 5000 mails, 3000 of them on their way at a time
     timeout_sec=RECAP_TIMEOUT.seconds,  # 100,000 photos, a slow mail service, and its rate limit
@@ -112,3 +125,23 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
 def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer sends every guest of an event the recap mail."""
     return recap.send_event_recap(request)
+
+
+@anonymous
+@https_fn.on_call(**_PUBLIC)
+def getEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
+    """What mail the bearer of a link wants."""
+    return preferences.get_email_preferences(request)
+
+
+@anonymous
+@https_fn.on_call(**_PUBLIC)
+def updateEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
+    """The bearer of a link changes that."""
+    return preferences.update_email_preferences(request)
+
+
+@https_fn.on_request(**_PUBLIC)
+def unsubscribe(request: flask.Request) -> flask.Response:
+    """A mail program's unsubscribe button."""
+    return preferences.unsubscribe(request)

@@ -18,6 +18,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import escape
 
+from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.recap.photos import Picture
@@ -39,21 +40,13 @@ _templates: Final = Environment(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MailLinks:
-    """Where one recipient changes their preferences, by hand and by one click (RFC 8058)."""
-
-    preferences: str
-    unsubscribe: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Addressee:
     """One recipient: `pictures` are their own, newest first, `photo_count` may be more."""
 
     address: str
     name: str
-    links: MailLinks
+    links: PreferencesLinks
     pictures: Sequence[Picture] = ()
     photo_count: int = 0
 
@@ -154,10 +147,8 @@ class Composer:
         values = {
             html["greeting"]: f"Hi {escaped_name}," if to.name else "Hi there,",
             text["greeting"]: f"Hi {to.name}," if to.name else "Hi there,",
-            html["preferences"]: str(escape(to.links.preferences)),
-            text["preferences"]: to.links.preferences,
-            html["unsubscribe"]: str(escape(to.links.unsubscribe)),
-            text["unsubscribe"]: to.links.unsubscribe,
+            html["preferences"]: str(escape(to.links.page)),
+            text["preferences"]: to.links.page,
         }
         if self._recap.mode is Mode.PERSONAL:
             left = SUBSTITUTION_BYTES - _json_bytes(values) - 2 * len(html["photos"]) - 16
@@ -171,7 +162,7 @@ class Composer:
         return {
             "to": [{"email": to.address}],
             "headers": {
-                "List-Unsubscribe": f"<{to.links.unsubscribe}>",
+                "List-Unsubscribe": f"<{to.links.one_click}>",
                 "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
             },
             "substitutions": values,
@@ -181,7 +172,7 @@ class Composer:
 class _Tags:
     """Tags of one request; `html` and `text` have the same names and never the same tag."""
 
-    NAMES: Final = ("greeting", "photos", "preferences", "unsubscribe")
+    NAMES: Final = ("greeting", "photos", "preferences")
 
     def __init__(self, new_tag: Callable[[], str]) -> None:
         self.html = {name: new_tag() for name in self.NAMES}

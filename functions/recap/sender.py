@@ -11,6 +11,7 @@ from functions.access import Caller, check_tenant
 from functions.call_error import CallError, Code
 from functions.gcp.guest_store import GuestStore
 from functions.gcp.recap_store import Claim, RecapStore
+from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import RecapArguments
 from functions.recap.dispatch import Dispatch, Mailer, Parcel
 from functions.recap.guests import Audience, Guest, select
@@ -24,7 +25,7 @@ from functions.recap.ledger import (
     final_state,
     plan,
 )
-from functions.recap.mail import Addressee, Composer, MailLinks, Recap
+from functions.recap.mail import Addressee, Composer, Recap
 from functions.recap.photos import web_address
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
@@ -82,7 +83,7 @@ class RecapSender:
         recaps: RecapStore,
         guests: GuestStore,
         mailer: Callable[[], Mailer],
-        links: Callable[[], Callable[[str], MailLinks]],
+        links: Callable[[], Callable[[str], PreferencesLinks]],
         opted_out: Callable[[Mapping[str, Any]], bool],
         mail_from: Callable[[], str],
         now: Callable[[], datetime],

@@ -94,9 +94,11 @@ def test_every_mail_can_be_unsubscribed_from_by_one_click(
     assert len(links) == 2
     for mail in mailbox.mails:
         assert mail.headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-        link = mail.headers["List-Unsubscribe"].strip("<>")
-        assert link in mail.html
-        assert link in mail.text
+        one_click = mail.headers["List-Unsubscribe"].strip("<>")
+        assert one_click.startswith("http://127.0.0.1:5000/unsubscribe?token=")
+        page = one_click.replace("/unsubscribe?", "/preferences#")
+        assert page in mail.html
+        assert page in mail.text
 
 
 def test_the_organizer_may_choose_subject_and_message(
