@@ -24,7 +24,7 @@ def deliverable(email: str) -> str | None:
     """The address to send to, with its domain in ASCII; None where the syntax is not valid."""
     try:
         # Nobody's mail server is asked: 5000 look-ups take longer than the mails.
-        found = validate_email(email, check_deliverability=False, allow_smtputf8=False)
+        found = validate_email(email, check_deliverability=False, allow_smtputf8=False, strict=True)
     except EmailNotValidError:
         return None
     return found.ascii_email

@@ -24,7 +24,7 @@ MESSAGE = "Dear all,\nthank you for a wonderful evening! The wall stays open for
 
 _PAGE = """<!DOCTYPE html><meta charset="utf-8"><style>
 body { margin: 0; display: flex; gap: 16px; background: #888; }
-iframe { border: 0; } </style>
+iframe { border: 0; flex-shrink: 0; } </style>
 %s<pre id="widths"></pre><script>
 addEventListener("load", () => {
   document.getElementById("widths").textContent = [...document.querySelectorAll("iframe")].map(
@@ -111,7 +111,7 @@ def test_the_mail_fits_every_window(
     site.mail, site.missing = mail.html, case == "images-off"
     for scheme, number in SCHEMES.items():
         picture = Path(".emulator").resolve() / f"recap-{case}-{scheme}.png"
-        options = (f"--blink-settings=preferredColorScheme={number}", "--window-size=1180,2600")
+        options = (f"--blink-settings=preferredColorScheme={number}", "--window-size=1180,1900")
         _browse(site.url, tmp_path, *options, f"--screenshot={picture}")
         page = _browse(site.url, tmp_path, *options, "--dump-dom")
         found = re.search(r'<pre id="widths">(.*?)</pre>', page)
