@@ -101,6 +101,7 @@ def test_a_photo_shows_its_thumbnail_and_leads_to_itself() -> None:
         ("https://example.com/a.jpg?x=1&y=%20", True),
         ("http://127.0.0.1:9199/a.jpg", True),
         ("javascript:alert(1)", False),
+        ("javascript://example.com/%0aalert(1)", False),
         ("data:image/png;base64,AA", False),
         ("//example.com/a.jpg", False),
         ("https://", False),
