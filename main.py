@@ -11,7 +11,7 @@ from functions.gcp.manifest import private, retried
 from functions.preferences import handlers as preferences
 from functions.recap import handlers as recap
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
-from functions.webhooks import handlers
+from functions.webhooks import handlers as webhooks
 from functions.webhooks.ladder import LADDER, Rung
 from functions.webhooks.sweeper import PERIOD
 
@@ -60,46 +60,54 @@ def _worker(rung: Rung) -> dict[str, Any]:
     }
 
 
+_ACTION: Final[dict[str, Any]] = {
+    "memory": options.MemoryOption.MB_512,
+    "concurrency": 40,  # organizers are few, and wait for Firestore or a receiver
+    "timeout_sec": 60,  # 5 s for a receiver, or a page of deliveries; the rest for an outage
+    "max_instances": 5,  # bounds what a flood of calls can cost
+}
+
+
 @retried
 @firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
 def onPhotoWritten(event: Any) -> None:
     """A photo was uploaded, moderated, edited or deleted."""
-    handlers.photo_written(event)
+    webhooks.photo_written(event)
 
 
 @retried
 @firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER)
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""
-    handlers.event_written(event)
+    webhooks.event_written(event)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[0]))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     """First attempt of a delivery."""
-    handlers.attempt(request.data)
+    webhooks.attempt(request.data)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[1]))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
-    handlers.attempt(request.data)
+    webhooks.attempt(request.data)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[2]))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
-    handlers.attempt(request.data)
+    webhooks.attempt(request.data)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[3]))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
-    handlers.attempt(request.data)
+    webhooks.attempt(request.data)
 
 
 @scheduler_fn.on_schedule(
@@ -111,7 +119,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 )
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     """Queue every delivery again whose task was lost."""
-    handlers.sweep()
+    webhooks.sweep()
 
 
 @signed_in
@@ -145,3 +153,24 @@ def updateEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
 def unsubscribe(request: flask.Request) -> flask.Response:
     """A mail program's unsubscribe button."""
     return preferences.unsubscribe(request)
+
+
+@signed_in
+@https_fn.on_call(**_ACTION)
+def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An organizer tries a webhook URL of an event."""
+    return webhooks.send_test(request)
+
+
+@signed_in
+@https_fn.on_call(**_ACTION)
+def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An organizer has deliveries sent again."""
+    return webhooks.resend(request)
+
+
+@signed_in
+@https_fn.on_call(**_ACTION)
+def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """A superadmin replaces the webhook secret of an event."""
+    return webhooks.rotate_secret(request)

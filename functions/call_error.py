@@ -10,6 +10,7 @@ class Code(StrEnum):
     UNAUTHENTICATED = "unauthenticated"
     PERMISSION_DENIED = "permission-denied"
     NOT_FOUND = "not-found"
+    FAILED_PRECONDITION = "failed-precondition"
     ABORTED = "aborted"
     RESOURCE_EXHAUSTED = "resource-exhausted"
     INTERNAL = "internal"

@@ -11,7 +11,7 @@ from google.cloud.firestore_v1.base_query import FieldFilter
 
 from functions.gcp.firestore import CALL_SECONDS, RETRY
 from functions.webhooks.catalogue import EventType
-from functions.webhooks.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.delivery import KEPT_FOR, Attempt, Delivery, Outcome, Place
 from functions.webhooks.occurrence import Milestone
 
 _SWEEP_PAGE: Final = 300
@@ -88,6 +88,87 @@ class DeliveryStore:
         except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
             raise ChangedMeanwhileError from changed
 
+    def restart(self, delivery: Delivery, version: Any) -> None:
+        """Write the beginning of another round; it stays on record as long as a new delivery.
+
+        Raises:
+            ChangedMeanwhileError: the record is not in `version` any more.
+        """
+        begun = delivery.next_attempt_at or delivery.created_at
+        fields = _progress(delivery) | {
+            "round": delivery.round,
+            "reason": firestore.DELETE_FIELD,
+            "expireAt": begun + KEPT_FOR,
+        }
+        try:
+            self._reference(delivery.event_id, delivery.id).update(
+                fields,
+                option=self._client.write_option(last_update_time=version),
+                retry=RETRY,
+                timeout=CALL_SECONDS,
+            )
+        except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
+            raise ChangedMeanwhileError from changed
+
+    def undelivered(
+        self, event_id: str, since: datetime, until: datetime, after: Place | None, limit: int
+    ) -> Sequence[Stored]:
+        """Deliveries that ended failed or skipped in `[since, until]`, oldest first, one page."""
+        query = (
+            self._deliveries(event_id)
+            .where(filter=FieldFilter("outcome", "in", [Outcome.FAILED, Outcome.SKIPPED]))
+            .where(filter=FieldFilter("endedAt", ">=", since))
+            .where(filter=FieldFilter("endedAt", "<=", until))
+            .order_by("endedAt")
+            .order_by("__name__")
+            .limit(limit)
+        )
+        if after is not None:
+            place = {
+                "endedAt": after.ended_at,
+                "__name__": self._reference(event_id, after.delivery_id),
+            }
+            query = query.start_after(place)
+        found = query.get(retry=RETRY, timeout=CALL_SECONDS)
+        return [Stored(_delivery(one), one.update_time) for one in found]
+
+    def last_success(self, event_id: str, url: str) -> datetime | None:
+        """When a delivery to `url` was last acknowledged; None where none is on record."""
+        query = self._ended(event_id, url, Outcome.SUCCESS).select(["endedAt"]).limit(1)
+        found = query.get(retry=RETRY, timeout=CALL_SECONDS)
+        return found[0].get("endedAt") if found else None
+
+    def has_failed_within(self, event_id: str, url: str, after: datetime, until: datetime) -> bool:
+        """Whether a delivery to `url` ended failed `after` the one moment and by the other."""
+        query = self._failed(event_id, url, after).where(filter=FieldFilter("endedAt", "<=", until))
+        found = query.select([]).limit(1).get(retry=RETRY, timeout=CALL_SECONDS)
+        return bool(found)
+
+    def count_failed(self, event_id: str, url: str, after: datetime, at_most: int) -> int:
+        """How many deliveries to `url` ended failed `after` that moment; counts to `at_most`."""
+        query: Any = self._failed(event_id, url, after).limit(at_most)
+        return int(query.count().get(retry=RETRY, timeout=CALL_SECONDS)[0][0].value)
+
+    def _failed(self, event_id: str, url: str, after: datetime) -> firestore.Query:
+        return self._ended(event_id, url, Outcome.FAILED).where(
+            filter=FieldFilter("endedAt", ">", after)
+        )
+
+    def _ended(self, event_id: str, url: str, outcome: Outcome) -> firestore.Query:
+        # Latest first in every query: one index serves them all.
+        return (
+            self._deliveries(event_id)
+            .where(filter=FieldFilter("url", "==", url))
+            .where(filter=FieldFilter("outcome", "==", outcome))
+            .order_by("endedAt", direction=firestore.Query.DESCENDING)
+        )
+
+    def _deliveries(self, event_id: str) -> firestore.CollectionReference:
+        deliveries: firestore.CollectionReference = self._client.collection(
+            "events", event_id, "deliveries"
+        )
+        return deliveries
+
     def overdue(self, before: datetime) -> Iterator[Delivery]:
         """Every delivery of every event whose next attempt was due `before` that moment."""
         query = (
@@ -112,6 +193,7 @@ def _progress(delivery: Delivery) -> dict[str, Any]:
         "outcome": delivery.outcome,
         "attempts": delivery.attempts,
         "nextAttemptAt": delivery.next_attempt_at,
+        "endedAt": delivery.ended_at,
         "log": [
             {
                 "attempt": one.number,
@@ -120,6 +202,7 @@ def _progress(delivery: Delivery) -> dict[str, Any]:
                 "ms": one.milliseconds,
                 "error": one.error,
             }
+            | ({"round": one.round} if one.round else {})
             for one in delivery.log
         ],
     }
@@ -134,7 +217,11 @@ def _document(delivery: Delivery) -> dict[str, Any]:
         "expireAt": delivery.expire_at,
         **_progress(delivery),
     }
-    return fields | ({"reason": delivery.reason} if delivery.reason else {})
+    if delivery.reason:
+        fields["reason"] = delivery.reason
+    if delivery.test:
+        fields["test"] = True
+    return fields
 
 
 def _delivery(snapshot: firestore.DocumentSnapshot[Any]) -> Delivery:
@@ -156,8 +243,12 @@ def _delivery(snapshot: firestore.DocumentSnapshot[Any]) -> Delivery:
                 status=one["status"],
                 milliseconds=one["ms"],
                 error=one["error"],
+                round=one.get("round", 0),
             )
             for one in fields["log"]
         ),
         reason=fields.get("reason"),
+        round=fields.get("round", 0),
+        ended_at=fields.get("endedAt"),
+        test=fields.get("test", False),
     )

@@ -21,6 +21,12 @@ class WallStore:
         fields: Mapping[str, Any] | None = settings.get(retry=RETRY, timeout=CALL_SECONDS).to_dict()
         return fields
 
+    def event(self, event_id: str) -> Mapping[str, Any] | None:
+        """Fields of the event; None where there is none."""
+        found = self._event(event_id).get(retry=RETRY, timeout=CALL_SECONDS)
+        fields: Mapping[str, Any] | None = found.to_dict()
+        return fields
+
     def count_photos(self, event_id: str) -> int:
         """How many photos the event has, whatever their status."""
         count: Any = self._photos(event_id).count()  # type: ignore[no-untyped-call]

@@ -41,6 +41,17 @@ class WebhookSecrets:
         self._kept[event_id] = (now, secret)
         return secret
 
+    def rotate(self, event_id: str) -> None:
+        """Give the event a new secret; other processes sign with the old one for `KEPT_SECONDS`."""
+        fresh = new_secret()
+        now = time.monotonic()
+        self._client.document("events", event_id, "secrets", "webhooks").set(
+            {"secret": fresh, "rotatedAt": firestore.SERVER_TIMESTAMP},
+            retry=RETRY,
+            timeout=CALL_SECONDS,
+        )
+        self._kept[event_id] = (now, fresh)
+
     def _read_or_create(self, event_id: str) -> str:
         reference = self._client.document("events", event_id, "secrets", "webhooks")
         found = reference.get(["secret"], retry=RETRY, timeout=CALL_SECONDS)

@@ -10,11 +10,12 @@ from functions.webhooks.ladder import rung
 
 @dataclass(frozen=True, slots=True)
 class AttemptRequest:
-    """Which attempt of which delivery is asked for."""
+    """Which attempt of which delivery is asked for, and in which round of it."""
 
     event_id: str
     delivery_id: str
     attempt: int
+    round: int = 0
 
     @classmethod
     def read(cls, data: Any) -> Self:
@@ -25,7 +26,9 @@ class AttemptRequest:
         """
         match data:
             case {"eventId": str(event), "deliveryId": str(delivery), "attempt": int(attempt)}:
-                return cls(event, delivery, attempt)
+                match data.get("round", 0):
+                    case int(in_round):
+                        return cls(event, delivery, attempt, in_round)
         raise ValueError("not the task of an attempt: eventId, deliveryId and attempt are needed")
 
 
@@ -33,7 +36,8 @@ def attempt_task(delivery: Delivery, *, again: str = "") -> Task:
     """The task for the attempt that `delivery` is owed, on that attempt's rung of the ladder.
 
     It has the same name however often it is made, so that Cloud Tasks keeps one. `again` makes
-    another name, for a task that was queued once and got lost: its name stays taken for a day.
+    another name, for a task that was queued once and got lost: its name stays taken for a day. So
+    do the names of a round, and the next one has names of its own.
     """
     if delivery.next_attempt_at is None:
         raise ValueError("the delivery is owed no attempt")
@@ -42,9 +46,13 @@ def attempt_task(delivery: Delivery, *, again: str = "") -> Task:
         "deliveryId": delivery.id,
         "attempt": delivery.due_attempt,
     }
+    series = delivery.id
+    if delivery.round:
+        data["round"] = delivery.round
+        series += f"-r{delivery.round}"
     return Task(
         queue=rung(delivery.due_attempt).queue,
-        name=f"{delivery.id}-{delivery.due_attempt}{again}",
+        name=f"{series}-{delivery.due_attempt}{again}",
         data=data,
         due=delivery.next_attempt_at,
     )

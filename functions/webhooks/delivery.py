@@ -1,9 +1,11 @@
 """A delivery: one notification of one event to one URL (SPEC 2.5), and how an attempt changes it.
 
-created ──▶ skipped                        the URL is unusable
+created ──▶ skipped                        the URL is unusable, or disabled
         └─▶ pending ──▶ success            2xx
                     └─▶ retrying ──▶ …     anything else, and a rung is left
                                  └─▶ failed
+
+What has ended can be sent again: the next round, from `pending` on, with the same id and body.
 """
 
 import json
@@ -21,6 +23,9 @@ from functions.webhooks.payloads import Payload
 
 KEPT_FOR: Final = timedelta(days=30)
 """How long a delivery stays on record; Firestore's TTL policy deletes it after `expire_at`."""
+
+LOG_KEPT: Final = 40
+"""Attempts on record, the last ones: ten rounds."""
 
 _NAMESPACE: Final = uuid.UUID("6f2b8a52-0c5d-5d7e-9a0e-6d1f4f0b7c11")
 
@@ -44,7 +49,7 @@ class Outcome(StrEnum):
 class Attempt:
     """One POST and how it went: the HTTP `status`, or else the `error` that left none.
 
-    `at` is when it began, `milliseconds` how long it took.
+    `at` is when it began, `milliseconds` how long it took. `round` is the delivery's at that time.
     """
 
     number: int
@@ -52,6 +57,7 @@ class Attempt:
     status: int | None
     milliseconds: int
     error: str | None = None
+    round: int = 0
 
     @property
     def acknowledged(self) -> bool:
@@ -64,7 +70,9 @@ class Delivery:
     """The record of a delivery, `events/{event_id}/deliveries/{id}`.
 
     `body` is the JSON text that every attempt sends, byte for byte. `next_attempt_at` is None once
-    the outcome is final. `reason` says why a delivery was skipped.
+    the outcome is final, and `ended_at` is from then on when it became so. `reason` says why a
+    delivery was skipped. `round` counts how often it was sent again; `attempts` are those of this
+    round, `log` has those of all. `test` marks what an organizer sent to try a URL.
     """
 
     id: str
@@ -78,6 +86,9 @@ class Delivery:
     next_attempt_at: datetime | None = None
     log: tuple[Attempt, ...] = ()
     reason: str | None = None
+    round: int = 0
+    ended_at: datetime | None = None
+    test: bool = False
 
     @classmethod
     def create(
@@ -89,8 +100,10 @@ class Delivery:
         url: str,
         data: Payload,
         now: datetime,
+        disabled: str | None = None,
+        test: bool = False,
     ) -> Self:
-        """A new delivery, due at once, or skipped where `url` is unusable.
+        """A new delivery, due at once, or skipped where `url` is unusable or `disabled` says why.
 
         `cause` is what happened, under a name that stays the same however often it is looked at:
         with the event type and the URL it makes the delivery's id.
@@ -98,7 +111,7 @@ class Delivery:
         delivery_id = str(uuid.uuid5(_NAMESPACE, f"{cause}\n{event}\n{url}"))
         try:
             Destination.parse(url)
-            reason = None
+            reason = disabled
         except UnusableUrlError as unusable:
             reason = str(unusable)
         body = {
@@ -118,6 +131,8 @@ class Delivery:
             outcome=Outcome.SKIPPED if reason else Outcome.PENDING,
             next_attempt_at=None if reason else now,
             reason=reason,
+            ended_at=now if reason else None,
+            test=test,
         )
 
     @property
@@ -137,14 +152,46 @@ class Delivery:
 
     def after(self, attempt: Attempt) -> Self:
         """The record once `attempt` has been made (the table of SPEC 3.4)."""
-        made = replace(self, attempts=max(self.attempts, attempt.number), log=(*self.log, attempt))
-        if attempt.acknowledged:
-            return replace(made, outcome=Outcome.SUCCESS, next_attempt_at=None)
-        if attempt.number >= len(LADDER):
-            return replace(made, outcome=Outcome.FAILED, next_attempt_at=None)
+        made = replace(
+            self,
+            attempts=max(self.attempts, attempt.number),
+            log=(*self.log, attempt)[-LOG_KEPT:],
+        )
         ended = attempt.at + timedelta(milliseconds=attempt.milliseconds)
+        if attempt.acknowledged:
+            return replace(made, outcome=Outcome.SUCCESS, next_attempt_at=None, ended_at=ended)
+        if attempt.number >= len(LADDER):
+            return replace(made, outcome=Outcome.FAILED, next_attempt_at=None, ended_at=ended)
         return replace(
             made,
             outcome=Outcome.RETRYING,
             next_attempt_at=ended + rung(attempt.number + 1).delay,
         )
+
+    def again(self, now: datetime) -> Self:
+        """The record once an organizer has it sent again: four fresh attempts, due at once.
+
+        Raises:
+            ValueError: an attempt is still owed.
+            UnusableUrlError: no attempt can be made.
+        """
+        if self.outcome.is_open:
+            raise ValueError("the delivery has not ended")
+        Destination.parse(self.url)
+        return replace(
+            self,
+            outcome=Outcome.PENDING,
+            attempts=0,
+            next_attempt_at=now,
+            reason=None,
+            round=self.round + 1,
+            ended_at=None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page of ended deliveries stopped, in the order of their ends."""
+
+    ended_at: datetime
+    delivery_id: str

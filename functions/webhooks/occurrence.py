@@ -71,4 +71,5 @@ class Occurrence:
                     url=one.url,
                     data=self.data,
                     now=now,
+                    disabled=one.disabled,
                 )

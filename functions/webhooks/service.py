@@ -11,6 +11,9 @@ from functions.gcp.delivery_store import DeliveryStore
 from functions.gcp.task_queue import task_queue
 from functions.gcp.wall_store import WallStore
 from functions.gcp.webhook_secrets import WebhookSecrets
+from functions.gcp.webhook_settings import WebhookSettings
+from functions.webhooks.actions import Actions
+from functions.webhooks.breaker import Breaker
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sender import Sender
 from functions.webhooks.sweeper import Sweeper
@@ -32,7 +35,9 @@ def publisher() -> Publisher:
 def worker() -> Worker:
     """What the task queues call."""
     client = firestore.client()
-    return Worker(DeliveryStore(client), WebhookSecrets(client), _sender(), task_queue(), _now)
+    deliveries = DeliveryStore(client)
+    breaker = Breaker(deliveries, WebhookSettings(client), _now)
+    return Worker(deliveries, _secrets(), sender(), task_queue(), breaker=breaker, now=_now)
 
 
 @functools.cache
@@ -41,7 +46,23 @@ def sweeper() -> Sweeper:
     return Sweeper(DeliveryStore(firestore.client()), task_queue(), _now)
 
 
-def _sender() -> Sender:
+@functools.cache
+def actions() -> Actions:
+    """What an organizer calls."""
+    client = firestore.client()
+    deliveries = DeliveryStore(client)
+    return Actions(
+        WallStore(client), deliveries, _secrets(), task_queue(), worker=worker(), now=_now
+    )
+
+
+@functools.cache
+def _secrets() -> WebhookSecrets:
+    return WebhookSecrets(firestore.client())
+
+
+def sender() -> Sender:
+    """What posts to receivers, with the authorities and addresses that are trusted here."""
     tls = ssl.create_default_context(cafile=certifi.where())
     further = parameters.webhook_ca_bundle()
     if further:

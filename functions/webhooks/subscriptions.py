@@ -1,9 +1,11 @@
 """Which URL of an event takes which event types (SPEC 2.1, 6.3.4).
 
 The settings document `events/{eventId}/settings/webhooks` holds `urls`: a list of a URL, or of
-`{url, events}` with the event types that URL takes.
+`{url, events}` with the event types that URL takes. `disabled` holds, under the `key` of a URL,
+`{url, reason, at}`: the service has given that URL up, until an admin removes the entry.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,10 +20,14 @@ ALL: Final = frozenset(EventType)
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """One URL, as it is configured, and the event types that it takes."""
+    """One URL, as it is configured, and the event types that it takes.
+
+    `disabled` says why nothing is sent to it, where nothing is.
+    """
 
     url: str
     events: frozenset[EventType] = ALL
+    disabled: str | None = None
 
 
 def read(settings: Mapping[str, Any] | None) -> tuple[Subscription, ...]:
@@ -37,7 +43,22 @@ def read(settings: Mapping[str, Any] | None) -> tuple[Subscription, ...]:
     for entry in entries[:MAX_URLS]:
         one = _entry(entry)
         merged[one.url] = merged.get(one.url, frozenset()) | one.events
-    return tuple(Subscription(url, events) for url, events in merged.items())
+    disabled = (settings or {}).get("disabled")
+    given_up = disabled if isinstance(disabled, Mapping) else {}
+    return tuple(
+        Subscription(url, events, _reason(given_up[key(url)]) if key(url) in given_up else None)
+        for url, events in merged.items()
+    )
+
+
+def key(url: str) -> str:
+    """Under which `disabled` tells of `url`: a name that needs no quotes in a field path."""
+    return "u" + hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _reason(entry: object) -> str:
+    reason = entry.get("reason") if isinstance(entry, Mapping) else None
+    return f"the URL is disabled: {reason}" if isinstance(reason, str) else "the URL is disabled"
 
 
 def _entry(entry: object) -> Subscription:

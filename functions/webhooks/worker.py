@@ -16,6 +16,7 @@ from functions.gcp.task_queue import TaskQueue
 from functions.gcp.webhook_secrets import WebhookSecrets
 from functions.webhooks import signature
 from functions.webhooks.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.breaker import Breaker
 from functions.webhooks.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.destination import Destination, host_of
 from functions.webhooks.sender import Sender, SendError
@@ -39,6 +40,8 @@ class Worker:
         secrets: WebhookSecrets,
         sender: Sender,
         queue: TaskQueue,
+        *,
+        breaker: Breaker,
         now: Callable[[], datetime],
     ) -> None:
         """`now` gives the time, aware and in UTC."""
@@ -46,10 +49,14 @@ class Worker:
         self._secrets = secrets
         self._sender = sender
         self._queue = queue
+        self._breaker = breaker
         self._now = now
 
-    def attempt(self, request: AttemptRequest) -> None:
+    def attempt(self, request: AttemptRequest) -> Delivery | None:
         """Make the attempt that is asked for, unless it has been made.
+
+        Returns:
+            The delivery as it stands then; None where there is none.
 
         Raises:
             TooEarlyError: it is not due yet.
@@ -58,13 +65,18 @@ class Worker:
         stored = self._deliveries.load(request.event_id, request.delivery_id)
         if stored is None:
             log.warning("delivery.gone", deliveryId=request.delivery_id, eventId=request.event_id)
-            return
+            return None
         delivery = stored.delivery
+        if request.round != delivery.round:
+            return delivery  # it was sent again meanwhile, and that round has tasks of its own
         if delivery.attempts < request.attempt and delivery.outcome.is_open:
             self._wait_until_due(delivery)
             delivery = self._save(stored, self._post(delivery))
+            if delivery.outcome is Outcome.FAILED:
+                self._breaker.delivery_failed(delivery)
         if delivery.outcome.is_open:
             self._queue.enqueue(attempt_task(delivery))
+        return delivery
 
     def _wait_until_due(self, delivery: Delivery) -> None:
         if delivery.next_attempt_at is None:
@@ -100,6 +112,7 @@ class Worker:
             status=status,
             milliseconds=round((time.monotonic() - began) * 1000),
             error=error,
+            round=delivery.round,
         )
 
     def _save(self, stored: Stored, attempt: Attempt) -> Delivery:
@@ -115,7 +128,8 @@ class Worker:
                 found = self._deliveries.load(done.event_id, done.id)
                 if found is None:
                     break
-                if not (attempt.acknowledged and found.delivery.outcome.is_open):
+                same_round = found.delivery.round == attempt.round
+                if not (attempt.acknowledged and same_round and found.delivery.outcome.is_open):
                     done = found.delivery
                     break
                 stored, done = found, found.delivery.after(attempt)

@@ -52,7 +52,7 @@ WAIT = "import time; time.sleep(600)"
 
 def start(last_line: str) -> tuple[subprocess.Popen[str], list[int]]:
     """Start a tree; return its runner and the ids of the stubborn processes."""
-    runner = subprocess.Popen(  # noqa: S603 - written above
+    runner = subprocess.Popen(
         [sys.executable, "-c", RUNNER, COMMAND + last_line],
         cwd=ROOT,
         stdout=subprocess.PIPE,

@@ -20,11 +20,15 @@ class Person:
 
 
 def sign_in(
-    role: str | None = None, tenant_id: str | None = None, *, email: str | None = None
+    role: str | None = None,
+    tenant_id: str | None = None,
+    *,
+    email: str | None = None,
+    password: str | None = None,
 ) -> Person:
     """Make a user with the claims `role` and `tenantId`, and sign it in with a password."""
     address = email or f"{uuid.uuid4().hex}@example.com"
-    password = uuid.uuid4().hex
+    password = password or uuid.uuid4().hex
     claims = {"role": role, "tenantId": tenant_id}
     user = _call("accounts", {"email": address, "password": password}, admin=True)
     _call(

@@ -35,7 +35,7 @@ class FunctionProcess:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         signature = "cloudevent" if event else "http"
-        self._process = subprocess.Popen(  # noqa: S603 - the environment's own program
+        self._process = subprocess.Popen(
             [
                 str(Path(sys.executable).parent / "functions-framework"),
                 "--source=main.py",
@@ -45,7 +45,7 @@ class FunctionProcess:
                 f"--port={self.port}",
             ],
             cwd=ROOT,
-            env=_local_parameters() | dict(os.environ) | environment,
+            env=local_parameters() | dict(os.environ) | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -64,6 +64,11 @@ class FunctionProcess:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+
+    @property
+    def pid(self) -> int:
+        """Process id of the runtime; its workers are its children."""
+        return self._process.pid
 
     def kill(self) -> None:
         """SIGKILL, at once, with all of its workers."""
@@ -157,7 +162,7 @@ def _encoded(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: encoders[type(value)](value) for name, value in fields.items()}
 
 
-def _local_parameters() -> dict[str, str]:
+def local_parameters() -> dict[str, str]:
     """What the functions emulator reads from the project's files."""
     lines = (ROOT / ".env.demo-wall").read_text().splitlines()
     given = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))

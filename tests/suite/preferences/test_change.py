@@ -123,6 +123,7 @@ def test_bad_token(
     assert not record.get().exists
 
 
+@pytest.mark.usefixtures("one_hour")
 def test_change_is_limited(token: str, headers: dict[str, str]) -> None:
     """SPEC 8: the limit on calls holds for changes too, counted by themselves."""
     statuses = [change(token, {"recap": False}, headers).status for _ in range(21)]
@@ -209,6 +210,7 @@ def test_other_requests(
     assert not record.get().exists
 
 
+@pytest.mark.usefixtures("one_hour")
 def test_one_click_with_bad_token(old_token: str, headers: dict[str, str]) -> None:
     """Bad tokens are refused, all with the same words, and guessing is limited."""
     tokens = [old_token, "nonsense", None, *["x.y"] * 18]

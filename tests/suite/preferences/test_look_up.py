@@ -109,6 +109,7 @@ def test_stale_sign_in(token: str, headers: dict[str, str]) -> None:
     assert look_up(token, stale).result["preferences"] == ALL
 
 
+@pytest.mark.usefixtures("one_hour")
 def test_twenty_calls_an_hour(
     token: str, headers: dict[str, str], db: firestore.Client, client: str
 ) -> None:
@@ -125,6 +126,7 @@ def test_twenty_calls_an_hour(
     assert all(one["expireAt"] <= datetime.now(UTC) + timedelta(hours=1) for one in stored.values())
 
 
+@pytest.mark.usefixtures("one_hour")
 def test_guessing_is_limited(headers: dict[str, str]) -> None:
     """SPEC 8: calls with bad tokens count too, and forged addresses in front do not help."""
     statuses = [

@@ -124,6 +124,7 @@ def _browse(url: str, profile: Path, *options: str) -> str:
     command = [
         str(CHROMIUM),
         *("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
+        *("--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run"),
         *(f"--user-data-dir={profile}", "--virtual-time-budget=5000"),
         *options,
         url,

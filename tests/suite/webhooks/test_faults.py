@@ -427,7 +427,7 @@ def test_a_hundred_uploads_at_the_same_moment(
     event.collection("settings").document("webhooks").set({"urls": urls})
     trigger = start("onPhotoWritten", THREADS="80")
     with ThreadPoolExecutor(80) as threads:
-        assert {200} == set(threads.map(trigger.written, hundred))
+        assert {200} == set(threads.map(trigger.written, hundred)), "".join(trigger.output)
     assert [(url, 100) for url in urls] == milestones_of(records)
     uploads = [one for one in records() if one["event"] == "photo.uploaded"]
     assert len(uploads) == 200, "a lost race for the milestone loses nothing else"

@@ -1,0 +1,228 @@
+"""What an organizer does with webhooks: try a URL, send deliveries again, rotate the secret.
+
+Every action first finds the event and checks that it is the caller's business (DESIGN 3).
+"""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from functions import log
+from functions.access import Caller, check_tenant
+from functions.call_error import CallError, Code
+from functions.gcp.delivery_store import (
+    AlreadyRecordedError,
+    ChangedMeanwhileError,
+    DeliveryStore,
+    Stored,
+)
+from functions.gcp.task_queue import TaskQueue
+from functions.gcp.wall_store import WallStore
+from functions.gcp.webhook_secrets import KEPT_SECONDS, WebhookSecrets
+from functions.webhooks import payloads, subscriptions
+from functions.webhooks.arguments import (
+    EventArguments,
+    Page,
+    ResendArguments,
+    TestArguments,
+    next_page,
+)
+from functions.webhooks.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.catalogue import EventType
+from functions.webhooks.delivery import Delivery, Outcome, Place
+from functions.webhooks.destination import UnusableUrlError
+from functions.webhooks.records import Photo
+from functions.webhooks.subscriptions import Subscription
+from functions.webhooks.worker import Worker
+
+PAGE: Final = 300
+"""Deliveries that one call looks at."""
+
+_AT_ONCE: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resent:
+    """How many deliveries a call has sent again, and how many it has looked at and left alone.
+
+    `next` is for the call that goes on; None where everything has been looked at.
+    """
+
+    resent: int
+    left_alone: int = 0
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rotated:
+    """When the new secret was there, and until when processes may sign with the one before."""
+
+    at: datetime
+    old_secret_used_until: datetime
+
+
+class Actions:
+    """The actions, for one caller each."""
+
+    def __init__(
+        self,
+        wall: WallStore,
+        deliveries: DeliveryStore,
+        secrets: WebhookSecrets,
+        queue: TaskQueue,
+        *,
+        worker: Worker,
+        now: Callable[[], datetime],
+        page: int = PAGE,
+    ) -> None:
+        """`now` gives the time, aware and in UTC; `page` is how many deliveries a call looks at."""
+        self._wall = wall
+        self._deliveries = deliveries
+        self._secrets = secrets
+        self._worker = worker
+        self._queue = queue
+        self._now = now
+        self._page = page
+
+    def send_test(self, caller: Caller, wanted: TestArguments) -> Delivery:
+        """Deliver a made-up `photo.uploaded` to a URL of the event (SPEC 6); its first attempt.
+
+        Whether the URL takes that type or is disabled does not matter: this is how one finds out
+        whether its receiver works. What fails goes up the ladder like any other delivery.
+
+        Raises:
+            CallError: `invalid-argument` where the event has no such URL.
+        """
+        self._check(caller, wanted)
+        if wanted.url not in self._configured(wanted.event_id):
+            raise CallError(
+                Code.INVALID_ARGUMENT,
+                "url must be one of the event's webhook URLs; add it to them first.",
+            )
+        now = self._now()
+        delivery = Delivery.create(
+            cause=f"test {uuid.uuid4()}",
+            event_id=wanted.event_id,
+            event=EventType.PHOTO_UPLOADED,
+            url=wanted.url,
+            data=payloads.photo_uploaded(Photo.made_up(now)),
+            now=now,
+            test=True,
+        )
+        with suppress(AlreadyRecordedError):  # by this call, and the answer was lost
+            self._deliveries.create(wanted.event_id, [delivery])
+        if delivery.outcome is Outcome.SKIPPED:
+            return delivery
+        request = AttemptRequest(wanted.event_id, delivery.id, delivery.due_attempt)
+        return self._worker.attempt(request) or delivery
+
+    def resend(self, caller: Caller, wanted: ResendArguments) -> Resent:
+        """Send a delivery again, or a page of those that failed or were skipped.
+
+        Raises:
+            CallError: as `_resend_one` says. A page leaves alone what cannot be sent again.
+        """
+        self._check(caller, wanted)
+        configured = self._configured(wanted.event_id)
+        if isinstance(wanted.what, Page):
+            return self._resend_page(wanted.event_id, wanted.what, configured)
+        self._resend_one(wanted.event_id, wanted.what, configured)
+        return Resent(resent=1)
+
+    def rotate_secret(self, caller: Caller, wanted: EventArguments) -> Rotated:
+        """Give the event a new webhook secret, at once; each attempt is signed with one of them."""
+        self._check(caller, wanted)
+        self._secrets.rotate(wanted.event_id)
+        now = self._now()
+        log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
+        return Rotated(now, now + timedelta(seconds=KEPT_SECONDS))
+
+    def _check(self, caller: Caller, wanted: EventArguments) -> None:
+        event = self._wall.event(wanted.event_id)
+        if event is None:
+            raise CallError(Code.NOT_FOUND, "There is no event with that eventId.")
+        tenant_id = event.get("tenantId")
+        check_tenant(caller, tenant_id if isinstance(tenant_id, str) else None, wanted.tenant_id)
+
+    def _configured(self, event_id: str) -> Mapping[str, Subscription]:
+        settings = self._wall.webhook_settings(event_id)
+        return {one.url: one for one in subscriptions.read(settings)}
+
+    def _resend_one(
+        self, event_id: str, delivery_id: str, configured: Mapping[str, Subscription]
+    ) -> None:
+        """Begin the next round of a delivery.
+
+        Raises:
+            CallError: `not-found`, `aborted` where the last round has not ended, and
+                `failed-precondition` where nothing may or can go to the URL (any more).
+        """
+        while True:
+            stored = self._deliveries.load(event_id, delivery_id)
+            if stored is None:
+                raise CallError(Code.NOT_FOUND, "The event has no delivery with that deliveryId.")
+            if stored.delivery.outcome.is_open:
+                raise CallError(
+                    Code.ABORTED, "The delivery is still being attempted; wait until it has ended."
+                )
+            obstacle = _obstacle(stored.delivery, configured)
+            if obstacle:
+                raise CallError(Code.FAILED_PRECONDITION, obstacle)
+            if self._begin_again(stored):
+                return
+
+    def _resend_page(
+        self, event_id: str, page: Page, configured: Mapping[str, Subscription]
+    ) -> Resent:
+        # What fails again while the pages are turned is not met again: it ends later than that.
+        until = page.until or self._now()
+        found = self._deliveries.undelivered(event_id, page.since, until, page.after, self._page)
+        wanted = [
+            one
+            for one in found
+            if not one.delivery.test and not _obstacle(one.delivery, configured)
+        ]
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="resend") as threads:
+            resent = sum(threads.map(self._begin_again, wanted))
+        return Resent(
+            resent=resent,
+            left_alone=len(found) - resent,
+            next=next_page(until, _place(found)) if len(found) == self._page else None,
+        )
+
+    def _begin_again(self, stored: Stored) -> bool:
+        """Record and queue the next round; False where something else has happened meanwhile."""
+        delivery = stored.delivery.again(self._now())
+        try:
+            self._deliveries.restart(delivery, stored.version)
+        except ChangedMeanwhileError:
+            # By another call that wants the same, or by this one, and the answer was lost.
+            found = self._deliveries.load(delivery.event_id, delivery.id)
+            if not found or not (found.delivery.is_untried and found.delivery.round):
+                return False
+            delivery = found.delivery
+        self._queue.enqueue(attempt_task(delivery))
+        return True
+
+
+def _place(page: Sequence[Stored]) -> Place:
+    last = page[-1].delivery
+    return Place(last.ended_at or last.created_at, last.id)
+
+
+def _obstacle(delivery: Delivery, configured: Mapping[str, Subscription]) -> str | None:
+    """Why `delivery` cannot be sent again, and what to change; None where it can."""
+    subscription = configured.get(delivery.url)
+    if subscription is None:
+        return "The delivery's URL is not one of the event's webhook URLs any more; add it first."
+    if subscription.disabled:
+        return "The delivery's URL is disabled; remove its entry from the settings first."
+    try:
+        delivery.again(delivery.created_at)
+    except UnusableUrlError as unusable:
+        return f"The delivery was skipped and would be again: {unusable}."
+    return None

@@ -1,0 +1,112 @@
+"""DESIGN 5: what `firebase deploy` would upload, made by firebase-tools itself, runs on its own."""
+
+import json
+import os
+import re
+import subprocess
+import venv
+import zipfile
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+ROOT: Final = Path(__file__).parents[2]
+
+# firebase-tools' own packing of a functions source, with the configuration of firebase.json.
+_PACK: Final = """
+const deploy = "firebase-tools/lib/deploy/functions/";
+const { prepareFunctionsUpload } = require(deploy + "prepareFunctionsUpload.js");
+const [config] = require(process.argv[1] + "/firebase.json").functions;
+prepareFunctionsUpload(process.argv[1], process.argv[1], config, [], undefined)
+  .then((made) => process.stdout.write(made.pathToSource));
+"""
+_RENDER: Final = (
+    "from firebase_functions.private import serving;"
+    "print(serving.functions_as_yaml(serving.get_functions()))"
+)
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The uploaded archive, unpacked in an empty folder."""
+    folder = tmp_path_factory.mktemp("archive")
+    packed = subprocess.run(
+        ["node", "-e", _PACK, str(ROOT)],
+        cwd=ROOT / "emulator",
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    with zipfile.ZipFile(packed) as file:
+        file.extractall(folder)
+    Path(packed).unlink()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def python(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An interpreter with what the archive's requirements.txt names, and nothing that it lacks."""
+    folder = tmp_path_factory.mktemp("venv")
+    venv.create(folder, with_pip=True)
+    found = folder / "bin" / "python"
+    requirements = str(archive / "requirements.txt")
+    # --no-deps: what a requirement needs and the file does not name is missing, and shows.
+    _run(found, "-m", "pip", "install", "--quiet", "--no-deps", "-r", requirements)
+    return found
+
+
+def _run(python: Path, *arguments: str, cwd: Path | None = None) -> str:
+    ran = subprocess.run(
+        [str(python), *arguments],
+        cwd=cwd,
+        env={name: value for name, value in os.environ.items() if not name.startswith("GOOGLE_")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def test_only_what_runs_is_uploaded(archive: Path) -> None:
+    """The code, its templates, the requirements and the parameters; no secret, no tests."""
+    top = {path.name for path in archive.iterdir()}
+    assert top == {"main.py", "functions", "requirements.txt", ".env"}
+    kinds = {path.suffix for path in (archive / "functions").rglob("*") if path.is_file()}
+    assert kinds <= {".py", ".html", ".txt", ".j2", ".css"}
+
+
+def test_the_requirements_are_complete_and_pinned(archive: Path, python: Path) -> None:
+    """Every line names one version, and nothing is missing among them."""
+    lines = (archive / "requirements.txt").read_text().splitlines()
+    named = [line for line in lines if line and not line.startswith("#")]
+    assert all(re.match(r"[A-Za-z0-9_.-]+(\[\w+\])?==[\w.]+(\s+#.*)?$", line) for line in named)
+    assert "No broken requirements found" in _run(python, "-m", "pip", "check")
+
+
+def test_every_function_loads_from_the_archive_alone(archive: Path, python: Path) -> None:
+    """As the deploy's discovery and the runtime load it."""
+    functions = yaml.safe_load(_run(python, "-c", _RENDER, cwd=archive))["endpoints"]
+    assert functions == _of_the_checkout()
+    modules = [
+        ".".join(path.relative_to(archive).with_suffix("").parts)
+        for path in (archive / "functions").rglob("*.py")
+        if path.name != "__init__.py"
+    ]
+    _run(python, "-c", "import " + ", ".join(sorted(modules)), cwd=archive)
+
+
+def _of_the_checkout() -> Any:
+    ran = subprocess.run(
+        ["python", "-c", _RENDER], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return yaml.safe_load(ran.stdout)["endpoints"]
+
+
+def test_firebase_json_names_files_that_exist() -> None:
+    """Rules, indexes and pages."""
+    configured = json.loads((ROOT / "firebase.json").read_text())
+    assert (ROOT / configured["firestore"]["rules"]).is_file()
+    json.loads((ROOT / configured["firestore"]["indexes"]).read_text())

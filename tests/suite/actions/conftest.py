@@ -1,0 +1,74 @@
+"""An event with staff, receivers, and records of deliveries."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from tests.suite.people import Person, sign_in
+from tests.suite.webhooks.conftest import deliveries, receiving, secret_of
+
+__all__ = ["deliveries", "receiving", "secret_of"]
+
+TENANT: Final = "tenant-a"
+
+Configure = Callable[..., None]
+Record = Callable[..., firestore.DocumentReference]
+Named = Callable[[str], str]
+
+
+@pytest.fixture(scope="session")
+def admin() -> Person:
+    """An admin of the event's tenant."""
+    return sign_in("admin", TENANT)
+
+
+@pytest.fixture
+def configure(event: firestore.DocumentReference) -> Configure:
+    """Make the event one of the tenant's, with these webhook URLs."""
+
+    def write(*urls: Any, **further: Any) -> None:
+        event.set({"tenantId": TENANT, "name": "Garden party", "status": "draft"})
+        settings = event.collection("settings").document("webhooks")
+        settings.set({"urls": list(urls)} | further)
+
+    return write
+
+
+@pytest.fixture
+def named(event_id: str) -> Named:
+    """Ids of deliveries, by a name for this test: tasks are known by them in the whole suite."""
+    return lambda name: f"{name}-{event_id}"
+
+
+@pytest.fixture
+def record(event: firestore.DocumentReference, named: Named) -> Record:
+    """Put a delivery on record as it stands once it has ended."""
+
+    def put(url: str, name: str = "d1", **fields: Any) -> firestore.DocumentReference:
+        delivery_id = named(name)
+        ended = datetime.now(UTC) - timedelta(hours=1)
+        reference: firestore.DocumentReference = event.collection("deliveries").document(
+            delivery_id
+        )
+        attempt = {"at": ended, "status": 500, "ms": 7, "error": None}
+        reference.set(
+            {
+                "event": "photo.uploaded",
+                "url": url,
+                "body": f'{{"deliveryId":"{delivery_id}"}}',
+                "createdAt": ended - timedelta(seconds=40),
+                "expireAt": ended + timedelta(days=30),
+                "outcome": "failed",
+                "attempts": 4,
+                "nextAttemptAt": None,
+                "endedAt": ended,
+                "log": [attempt | {"attempt": number} for number in range(1, 5)],
+            }
+            | fields
+        )
+        return reference
+
+    return put

@@ -1,0 +1,96 @@
+"""Who may do what an organizer does, and in which order that is checked (SPEC 5, DESIGN 3)."""
+
+from typing import Any, Final
+
+import flask
+import pytest
+from firebase_functions.https_fn import AuthData, CallableRequest, FunctionsErrorCode, HttpsError
+from google.cloud import firestore
+from werkzeug.test import EnvironBuilder
+
+from functions.webhooks import handlers
+from tests.suite.actions.conftest import TENANT, Configure
+
+UNAUTHENTICATED: Final = FunctionsErrorCode.UNAUTHENTICATED
+DENIED: Final = FunctionsErrorCode.PERMISSION_DENIED
+INVALID: Final = FunctionsErrorCode.INVALID_ARGUMENT
+NOT_FOUND: Final = FunctionsErrorCode.NOT_FOUND
+
+TEST: Final = (handlers.send_test, {"url": "https://example.com/not-configured"}, INVALID)
+RESEND: Final = (handlers.resend, {"deliveryId": "none"}, NOT_FOUND)
+ROTATE: Final[tuple[Any, dict[str, Any], None]] = (handlers.rotate_secret, {}, None)
+
+
+def outcome(handler: Any, data: object, claims: dict[str, Any] | None) -> FunctionsErrorCode | None:
+    """The code that a caller with these claims is refused with; None where it goes well."""
+    auth = None if claims is None else AuthData(uid="u1", token=claims)
+    raw = flask.Request(EnvironBuilder().get_environ())
+    try:
+        handler(CallableRequest(data=data, raw_request=raw, auth=auth))
+    except HttpsError as refused:
+        code: FunctionsErrorCode = refused.code
+        return code
+    return None
+
+
+@pytest.mark.parametrize(
+    ("claims", "tenant_id", "staff", "superadmin"),
+    [
+        # claims                                         tenantId      test, resend     rotate
+        (None, None, UNAUTHENTICATED, UNAUTHENTICATED),
+        ({}, None, DENIED, DENIED),
+        ({"tenantId": TENANT}, None, DENIED, DENIED),
+        ({"role": "owner", "tenantId": TENANT}, None, DENIED, DENIED),
+        ({"role": ["admin"], "tenantId": TENANT}, None, DENIED, DENIED),
+        ({"role": "moderator", "tenantId": TENANT}, None, None, DENIED),
+        ({"role": "admin", "tenantId": TENANT}, None, None, DENIED),
+        ({"role": "admin", "tenantId": TENANT}, TENANT, None, DENIED),
+        ({"role": "admin", "tenantId": TENANT}, "tenant-b", DENIED, DENIED),
+        ({"role": "admin", "tenantId": "tenant-b"}, None, DENIED, DENIED),
+        ({"role": "admin", "tenantId": "tenant-b"}, TENANT, DENIED, DENIED),
+        ({"role": "admin"}, None, DENIED, DENIED),
+        ({"role": "superadmin", "tenantId": TENANT}, None, None, None),
+        ({"role": "superadmin", "tenantId": "tenant-b"}, None, DENIED, DENIED),
+        ({"role": "superadmin", "tenantId": "tenant-b"}, TENANT, None, None),
+        ({"role": "superadmin", "tenantId": TENANT}, "tenant-b", NOT_FOUND, NOT_FOUND),
+        ({"role": "superadmin"}, None, None, None),
+    ],
+)
+def test_roles_and_tenants(
+    claims: dict[str, Any] | None,
+    tenant_id: str | None,
+    staff: FunctionsErrorCode | None,
+    superadmin: FunctionsErrorCode | None,
+    event_id: str,
+    configure: Configure,
+) -> None:
+    """DESIGN 3: staff of the tenant test and resend, superadmins rotate; None is let through."""
+    configure("https://example.com/hook")
+    for (handler, arguments, if_allowed), refused in (
+        (TEST, staff),
+        (RESEND, staff),
+        (ROTATE, superadmin),
+    ):
+        data = {"eventId": event_id, "tenantId": tenant_id} | arguments
+        assert outcome(handler, data, claims) == (refused or if_allowed), handler.__name__
+
+
+@pytest.mark.parametrize(("handler", "arguments", "_"), [TEST, RESEND, ROTATE])
+def test_the_role_comes_before_the_arguments_and_they_before_the_event(
+    handler: Any, arguments: dict[str, Any], _: object, event_id: str
+) -> None:
+    """DESIGN 3: ID token, role, arguments, event, tenant."""
+    superadmin = {"role": "superadmin"}
+    assert outcome(handler, None, None) == UNAUTHENTICATED
+    assert outcome(handler, None, {}) == DENIED
+    assert outcome(handler, None, superadmin) == INVALID
+    assert outcome(handler, {"eventId": event_id} | arguments, superadmin) == NOT_FOUND
+
+
+def test_an_event_without_a_tenant_is_nobodys(event: firestore.DocumentReference) -> None:
+    """Two missing tenants are not the same one."""
+    event.set({"name": "Garden party"})
+    data = {"eventId": event.id, "deliveryId": "none"}
+
+    assert outcome(handlers.resend, data, {"role": "admin"}) == DENIED
+    assert outcome(handlers.resend, data, {"role": "admin", "tenantId": ""}) == DENIED

@@ -1,0 +1,288 @@
+"""`resendWebhook`: a delivery again, or everything that failed since a time."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from google.cloud import firestore
+
+from emulator.receiver import always
+from functions.access import Caller, Role
+from functions.gcp.delivery_store import DeliveryStore
+from functions.gcp.emulated_tasks import EmulatedTasks
+from functions.gcp.wall_store import WallStore
+from functions.gcp.webhook_secrets import WebhookSecrets
+from functions.webhooks import service
+from functions.webhooks.actions import Actions
+from functions.webhooks.arguments import ResendArguments
+from functions.webhooks.subscriptions import key
+from tests.suite.actions.conftest import TENANT, Configure, Named, Record
+from tests.suite.call import Answer, call
+from tests.suite.people import Person
+from tests.suite.process import FunctionProcess
+from tests.suite.tasks import Tasks
+from tests.suite.webhooks.conftest import Deliveries
+
+Resend = Callable[..., Answer]
+
+
+@pytest.fixture
+def resend(event_id: str, admin: Person) -> Resend:
+    """Call `resendWebhook` as an admin."""
+    return lambda **data: call(
+        "resendWebhook", {"eventId": event_id, **data}, id_token=admin.id_token
+    )
+
+
+def test_a_failed_delivery_gets_four_fresh_attempts(
+    configure: Configure,
+    record: Record,
+    named: Named,
+    receiving: Callable[..., Any],
+    deliveries: Deliveries,
+    resend: Resend,
+) -> None:
+    """The same id and body, another round; both are on record, and it is kept as long as a new."""
+    with receiving({"/hook": always(503)}) as receiver:
+        url = receiver.url("/hook")
+        configure(url)
+        before = record(url).get().to_dict() or {}
+        assert resend(deliveryId=named("d1")).result == {
+            "resent": 1,
+            "leftAlone": 0,
+            "more": False,
+            "next": None,
+        }
+        [after] = deliveries.wait_for(
+            lambda all_: (
+                bool(all_) and all_[0]["outcome"] == "failed" and all_[0].get("round") == 1
+            ),
+            timeout=120,
+        )
+        requests = receiver.requests
+
+    assert [one.body for one in requests] == [before["body"].encode()] * 4
+    assert {one.delivery_id for one in requests} == {named("d1")}
+    assert all(one.verified for one in requests)
+    assert (after["attempts"], after["body"]) == (4, before["body"])
+    assert [(one.get("round", 0), one["attempt"]) for one in after["log"]] == [
+        *((0, number) for number in range(1, 5)),
+        *((1, number) for number in range(1, 5)),
+    ]
+    assert after["endedAt"] > before["endedAt"]
+    assert after["expireAt"] > before["expireAt"]
+
+
+@pytest.mark.parametrize("outcome", ["success", "skipped"])
+def test_what_succeeded_or_was_skipped_is_sent_again_too(
+    outcome: str,
+    configure: Configure,
+    record: Record,
+    named: Named,
+    receiving: Callable[..., Any],
+    deliveries: Deliveries,
+    resend: Resend,
+) -> None:
+    """The receiver has lost it, or was disabled at that time."""
+    with receiving({"/hook": always()}) as receiver:
+        configure(receiver.url("/hook"))
+        record(receiver.url("/hook"), outcome=outcome, reason="the URL is disabled", attempts=0)
+        assert resend(deliveryId=named("d1")).result["resent"] == 1
+        [after] = deliveries.wait_for(
+            lambda all_: bool(all_) and all_[0].get("round") == 1 and all_[0]["attempts"] == 1,
+            timeout=60,
+        )
+
+    assert after["outcome"] == "success"
+    assert "reason" not in after
+
+
+def test_what_cannot_be_sent_again_is_refused(
+    configure: Configure, record: Record, named: Named, resend: Resend
+) -> None:
+    """Each with its code, and with what to do."""
+    url, disabled, plain = "https://example.com/hook", "https://example.com/off", "http://a.example"
+    configure(url, disabled, plain, disabled={key(disabled): {"reason": "nobody answers"}})
+    record(url, "pending", outcome="pending", attempts=0, nextAttemptAt=datetime.now(UTC))
+    record(url, "retrying", outcome="retrying", attempts=1, nextAttemptAt=datetime.now(UTC))
+    record("https://example.com/removed", "removed")
+    record(disabled, "disabled")
+    record(plain, "plain", outcome="skipped")
+
+    answers = {
+        name: resend(deliveryId=named(name))
+        for name in ("none", "pending", "retrying", "removed", "disabled", "plain")
+    }
+
+    assert {one: (answer.status, answer.error[0]) for one, answer in answers.items()} == {
+        "none": (404, "NOT_FOUND"),
+        "pending": (409, "ABORTED"),
+        "retrying": (409, "ABORTED"),
+        "removed": (400, "FAILED_PRECONDITION"),
+        "disabled": (400, "FAILED_PRECONDITION"),
+        "plain": (400, "FAILED_PRECONDITION"),
+    }
+    assert "not one of the event's webhook URLs" in answers["removed"].error[1]
+    assert "remove its entry" in answers["disabled"].error[1]
+    assert "https://" in answers["plain"].error[1]
+
+
+def test_everything_that_failed_since_a_time(
+    configure: Configure,
+    record: Record,
+    named: Named,
+    receiving: Callable[..., Any],
+    deliveries: Deliveries,
+    resend: Resend,
+) -> None:
+    """Failed, or skipped while the URL was disabled; not what came before, succeeded or tested."""
+    with receiving({"/hook": always()}) as receiver:
+        url = receiver.url("/hook")
+        configure(url, "http://example.com/plain")
+        outage = datetime.now(UTC) - timedelta(hours=3)
+        record(url, "earlier", endedAt=outage - timedelta(seconds=1))
+        record(url, "at-once", endedAt=outage)
+        record(url, "later")
+        record(url, "skipped", outcome="skipped", reason="the URL is disabled", attempts=0, log=[])
+        record(url, "success", outcome="success")
+        record(url, "tested", test=True)
+        record("http://example.com/plain", "unusable", outcome="skipped")
+        record("https://example.com/removed", "removed")
+        answer = resend(since=outage.isoformat())
+        deliveries.wait_for(
+            lambda all_: sum(one.get("round") == 1 and one["attempts"] == 1 for one in all_) == 3,
+            timeout=60,
+        )
+        arrived = {one.delivery_id for one in receiver.requests}
+
+    assert answer.result == {"resent": 3, "leftAlone": 3, "more": False, "next": None}
+    assert arrived == {named(name) for name in ("at-once", "later", "skipped")}
+
+
+@pytest.fixture
+def tasks() -> Iterator[Tasks]:
+    """Cloud Tasks, dispatched by the test."""
+    with Tasks() as queue:
+        yield queue
+
+
+def test_page_after_page_everything_is_met_once(
+    db: firestore.Client,
+    event_id: str,
+    configure: Configure,
+    record: Record,
+    named: Named,
+    tasks: Tasks,
+) -> None:
+    """Also what ended at the same moment, and whatever of it cannot be sent again."""
+    url = "https://example.com/hook"
+    configure(url)
+    ended = datetime.now(UTC) - timedelta(hours=1)
+    for number in range(8):
+        record(url if number % 3 else "https://example.com/removed", f"d{number}", endedAt=ended)
+    organizer = Actions(
+        WallStore(db),
+        DeliveryStore(db),
+        WebhookSecrets(db),
+        EmulatedTasks(tasks.address, db.project),
+        worker=service.worker(),
+        now=lambda: datetime.now(UTC),
+        page=3,
+    )
+    caller = Caller("u1", Role.ADMIN, TENANT)
+    asked: dict[str, Any] = {"eventId": event_id, "since": ended.isoformat()}
+
+    pages = [organizer.resend(caller, ResendArguments.read(asked))]
+    while pages[-1].next:
+        # What was sent again fails while the pages are turned: it is not met again.
+        for task in tasks.queued:
+            event = db.document(f"events/{event_id}/deliveries/{task.data['deliveryId']}")
+            event.update({"outcome": "failed", "endedAt": datetime.now(UTC)})
+        asked["next"] = pages[-1].next
+        pages.append(organizer.resend(caller, ResendArguments.read(asked)))
+
+    assert [(one.resent, one.left_alone) for one in pages] == [(2, 1), (2, 1), (1, 1)]
+    names = sorted(one.name for one in tasks.queued)
+    assert names == [f"{named(f'd{n}')}-r1-1" for n in (1, 2, 4, 5, 7)]
+
+
+def test_two_who_send_again_at_once_make_one_round(
+    configure: Configure,
+    record: Record,
+    named: Named,
+    deliveries: Deliveries,
+    resend: Resend,
+) -> None:
+    """Whoever comes later is told that it is being attempted."""
+    configure("https://localhost:9/hook")
+    record("https://localhost:9/hook")
+
+    with ThreadPoolExecutor(2) as threads:
+        answers = list(threads.map(lambda _: resend(deliveryId=named("d1")), range(2)))
+    [after] = deliveries.wait_for(
+        lambda all_: bool(all_) and all_[0]["outcome"] == "failed" and "round" in all_[0], 120
+    )
+
+    assert 200 in {one.status for one in answers} <= {200, 409}
+    assert (after["round"], after["attempts"], len(after["log"])) == (1, 4, 8)
+
+
+def test_a_task_of_an_older_round_does_nothing(
+    event: firestore.DocumentReference,
+    configure: Configure,
+    record: Record,
+    named: Named,
+    receiving: Callable[..., Any],
+    tasks: Tasks,
+) -> None:
+    """Cloud Tasks may bring a task of yesterday back; the round has tasks of its own."""
+    with (
+        receiving({"/hook": always()}) as receiver,
+        FunctionProcess("deliverWebhook", CLOUD_TASKS_EMULATOR_HOST=tasks.address) as worker,
+    ):
+        url = receiver.url("/hook")
+        configure(url)
+        due = datetime.now(UTC)
+        reference = record(url, outcome="pending", attempts=0, nextAttemptAt=due, round=2)
+        before = reference.get().update_time
+        task = {"eventId": event.id, "deliveryId": named("d1"), "attempt": 1}
+        assert worker.dispatch(task) == 200
+        assert worker.dispatch(task | {"round": 1}) == 200
+        assert reference.get().update_time == before
+        assert not receiver.requests
+        assert not tasks.queued
+
+        assert worker.dispatch(task | {"round": 2}) == 200
+        assert reference.get().get("outcome") == "success"
+        assert len(receiver.requests) == 1
+
+
+def test_an_answer_to_an_older_round_changes_nothing(
+    event: firestore.DocumentReference,
+    configure: Configure,
+    record: Record,
+    named: Named,
+    receiving: Callable[..., Any],
+    tasks: Tasks,
+) -> None:
+    """The delivery is sent again while an attempt of the round before is under way."""
+    reference = event.collection("deliveries").document(named("d1"))
+    with (
+        receiving(
+            {"/hook": always()},
+            lambda _: reference.update({"round": 1, "outcome": "pending", "attempts": 0}),
+        ) as receiver,
+        FunctionProcess("deliverWebhook", CLOUD_TASKS_EMULATOR_HOST=tasks.address) as worker,
+    ):
+        url = receiver.url("/hook")
+        configure(url)
+        record(url, outcome="pending", attempts=0, nextAttemptAt=datetime.now(UTC), log=[])
+        assert (
+            worker.dispatch({"eventId": event.id, "deliveryId": named("d1"), "attempt": 1}) == 200
+        )
+        after = reference.get().to_dict() or {}
+
+    assert (after["round"], after["outcome"], after["log"]) == (1, "pending", [])
+    assert [one.name for one in tasks.queued] == [f"{named('d1')}-r1-1"]

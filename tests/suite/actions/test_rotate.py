@@ -1,0 +1,73 @@
+"""`rotateWebhookSecret`: a new secret at once (SPEC 2.1)."""
+
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from google.cloud import firestore
+
+from emulator.receiver import always, signature_problem
+from functions.gcp import webhook_secrets
+from functions.gcp.webhook_secrets import WebhookSecrets
+from tests.suite.actions.conftest import TENANT, Configure
+from tests.suite.call import call
+from tests.suite.people import Person, sign_in
+
+
+def test_deliveries_are_signed_with_the_new_secret_or_for_a_minute_the_old_one(
+    event: firestore.DocumentReference,
+    admin: Person,
+    configure: Configure,
+    receiving: Callable[..., Any],
+) -> None:
+    """Never with a mixture; until when is in the answer, and neither secret is."""
+    superadmin = sign_in("superadmin", TENANT)
+    secret = event.collection("secrets").document("webhooks")
+    secrets = []
+    with receiving({"/hook": always()}) as receiver:
+        url = receiver.url("/hook")
+        configure(url)
+        for _ in range(2):
+            answer = call(
+                "rotateWebhookSecret", {"eventId": event.id}, id_token=superadmin.id_token
+            )
+            assert answer.status == 200
+            secrets.append(secret.get().get("secret"))
+            assert secrets[-1] not in json.dumps(answer.body)
+            test = {"eventId": event.id, "url": url}
+            assert call("sendTestWebhook", test, id_token=admin.id_token).status == 200
+        first, second = receiver.requests
+
+    assert all(one.startswith("whsec_") for one in secrets)
+    assert secrets[0] != secrets[1]
+    assert first.verified
+    signature, now = second.headers["Wall-Signature"], second.at.timestamp()
+    verified = [not signature_problem(signature, second.body, one, now) for one in secrets]
+    assert sum(verified) == 1
+    until = datetime.fromisoformat(answer.result["oldSecretUsedUntil"])
+    assert until - datetime.fromisoformat(answer.result["rotatedAt"]) == timedelta(minutes=1)
+    assert answer.result["oldSecretUsedUntil"] in answer.result["message"]
+
+
+def test_a_process_looks_again_after_a_minute(
+    db: firestore.Client, event_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that rotates knows at once."""
+    one, another = WebhookSecrets(db), WebhookSecrets(db)
+    old = one.of(event_id)
+    another.rotate(event_id)
+    new = another.of(event_id)
+
+    assert one.of(event_id) == old != new
+    monkeypatch.setattr(webhook_secrets, "KEPT_SECONDS", 0.0)
+    assert one.of(event_id) == new
+
+
+def test_an_admin_does_not_rotate(event: firestore.DocumentReference, admin: Person) -> None:
+    """SPEC 2.1: the secret is the superadmins' business."""
+    answer = call("rotateWebhookSecret", {"eventId": event.id}, id_token=admin.id_token)
+
+    assert (answer.status, answer.error[0]) == (403, "PERMISSION_DENIED")
+    assert "superadmin" in answer.error[1]

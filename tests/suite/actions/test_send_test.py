@@ -1,0 +1,128 @@
+"""`sendTestWebhook`: a made-up photo, delivered like a real one (SPEC 6)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from google.cloud import firestore
+
+from emulator.receiver import always, fails
+from functions.webhooks.subscriptions import key
+from tests.suite.actions.conftest import Configure
+from tests.suite.call import call
+from tests.suite.people import Person
+from tests.suite.webhooks.conftest import Deliveries
+
+
+def test_a_test_is_a_delivery_like_any_other(
+    event: firestore.DocumentReference,
+    admin: Person,
+    configure: Configure,
+    receiving: Callable[..., Any],
+    deliveries: Deliveries,
+) -> None:
+    """SPEC 6: a signed `photo.uploaded`; how the first attempt went is in the answer."""
+    with receiving({"/hook": always(204)}) as receiver:
+        url = receiver.url("/hook")
+        configure({"url": url, "events": ["guest.joined"]})
+        answer = call("sendTestWebhook", {"eventId": event.id, "url": url}, id_token=admin.id_token)
+        [record] = deliveries.ended(1)
+        [request] = receiver.requests
+
+    assert answer.status == 200
+    assert answer.result["ms"] >= 0
+    assert answer.result == {
+        "deliveryId": request.delivery_id,
+        "outcome": "success",
+        "status": 204,
+        "ms": answer.result["ms"],
+        "error": None,
+        "nextAttemptAt": None,
+    }
+    assert request.verified
+    assert (request.event_type, request.event_id) == ("photo.uploaded", event.id)
+    body = request.json()
+    assert body["data"]["photo"].keys() == {
+        "id",
+        "status",
+        "url",
+        "uploaderName",
+        "uploaderEmail",
+        "createdAt",
+    }
+    assert record["test"] is True
+    assert (record["outcome"], record["attempts"]) == ("success", 1)
+
+
+def test_a_test_that_fails_climbs_the_ladder(
+    event: firestore.DocumentReference,
+    admin: Person,
+    configure: Configure,
+    receiving: Callable[..., Any],
+    deliveries: Deliveries,
+) -> None:
+    """SPEC 3.4: the first attempt in the answer, the others from the queues."""
+    with receiving({"/hook": fails(2)}) as receiver:
+        url = receiver.url("/hook")
+        configure(url)
+        answer = call("sendTestWebhook", {"eventId": event.id, "url": url}, id_token=admin.id_token)
+        [record] = deliveries.ended(1)
+
+    assert (answer.result["outcome"], answer.result["status"]) == ("retrying", 500)
+    assert answer.result["nextAttemptAt"].endswith("Z")
+    assert (record["outcome"], record["attempts"]) == ("success", 3)
+
+
+def test_a_disabled_url_is_tested_all_the_same(
+    event: firestore.DocumentReference,
+    admin: Person,
+    configure: Configure,
+    receiving: Callable[..., Any],
+) -> None:
+    """To see whether it can be enabled again."""
+    with receiving({"/hook": always()}) as receiver:
+        url = receiver.url("/hook")
+        configure(url, disabled={key(url): {"url": url, "reason": "nobody answers"}})
+        answer = call("sendTestWebhook", {"eventId": event.id, "url": url}, id_token=admin.id_token)
+
+    assert (answer.result["outcome"], answer.result["status"]) == ("success", 200)
+
+
+def test_an_unusable_url_says_why(
+    event: firestore.DocumentReference,
+    admin: Person,
+    configure: Configure,
+    deliveries: Deliveries,
+) -> None:
+    """SPEC 3.4: skipped, no attempt made, on record."""
+    configure("http://example.com/plain")
+    answer = call(
+        "sendTestWebhook",
+        {"eventId": event.id, "url": "http://example.com/plain"},
+        id_token=admin.id_token,
+    )
+    [record] = deliveries.ended(1)
+
+    assert (answer.result["outcome"], answer.result["status"]) == ("skipped", None)
+    assert answer.result["error"] == record["reason"] == "the URL does not start with https://"
+    assert record["test"] is True
+
+
+def test_nothing_is_sent_to_a_url_that_is_not_the_events(
+    event: firestore.DocumentReference,
+    admin: Person,
+    configure: Configure,
+    receiving: Callable[..., Any],
+) -> None:
+    """`invalid-argument`, and what to do."""
+    with receiving({"/hook": always()}) as receiver:
+        configure(receiver.url("/hook"))
+        answer = call(
+            "sendTestWebhook",
+            {"eventId": event.id, "url": receiver.url("/hook?other")},
+            id_token=admin.id_token,
+        )
+        assert not receiver.requests
+
+    assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
+    assert "url" in answer.error[1]
+    assert not list(event.collection("deliveries").stream())

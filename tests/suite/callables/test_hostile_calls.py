@@ -1,0 +1,287 @@
+"""Whatever is sent to a callable: a code of the specification, never `internal` (SPEC 7, DESIGN 3).
+
+Every callable that main.py declares runs in a process of its own; nothing that it is sent here may
+leave a traceback or a fault in its log.
+"""
+
+import base64
+import http.client
+import itertools
+import json
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.suite.people import sign_in
+from tests.suite.process import FunctionProcess
+
+MAIN: Final = (Path(__file__).parents[3] / "main.py").read_text()
+CALLABLES: Final = re.findall(
+    r"^@https_fn\.on_call\(.*?^def (\w+)\(", MAIN, re.DOTALL | re.MULTILINE
+)
+
+STATUS: Final = {
+    "INVALID_ARGUMENT": 400,
+    "FAILED_PRECONDITION": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "ABORTED": 409,
+    "RESOURCE_EXHAUSTED": 429,
+}
+"""Codes of the specification, with the HTTP status of the callable protocol."""
+
+SECRETS: Final[dict[str, Any]] = {
+    "EMAIL_PREFS_KEY": "made-up-key",
+    "SENDGRID_API_KEY": "SG.made-up",
+}
+JSON: Final = {"Content-Type": "application/json"}
+BODY: Final = b'{"data":{"eventId":"none","token":"t","url":"https://example.com"}}'
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    body: bytes
+
+    @property
+    def code(self) -> str:
+        """The error's code; it is checked that the answer is one of the callable protocol."""
+        error = json.loads(self.body)["error"]
+        assert error.keys() == {"status", "message"}
+        assert error["message"]
+        assert error["status"] in STATUS, error
+        assert self.status == STATUS[error["status"]]
+        code: str = error["status"]
+        return code
+
+
+class Called:
+    """A callable in a process of its own, and a superadmin who may call it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.process = FunctionProcess(name, **SECRETS)
+        self.token = sign_in("superadmin").id_token
+        self._addresses = itertools.count()
+
+    def send(
+        self, method: str = "POST", body: Any = BODY, headers: dict[str, Any] | None = None
+    ) -> Answer:
+        """One request, from a client of its own."""
+        number = next(self._addresses)
+        given = {"X-Forwarded-For": f"198.51.{number // 256 % 256}.{number % 256}"}
+        connection = http.client.HTTPConnection("127.0.0.1", self.process.port, timeout=60)
+        try:
+            connection.request(method, "/", body, given | (JSON if headers is None else headers))
+            answer = connection.getresponse()
+            return Answer(answer.status, answer.read())
+        finally:
+            connection.close()
+
+    def signed_in(self) -> dict[str, str]:
+        """The headers of a call by the superadmin."""
+        return JSON | {"Authorization": f"Bearer {self.token}"}
+
+
+@pytest.fixture(scope="module", params=CALLABLES)
+def called(request: pytest.FixtureRequest) -> Iterator[Called]:
+    """Each callable; its log is looked at in the end."""
+    one = Called(request.param)
+    yield one
+    one.process.kill()
+    log = "".join(one.process.output)
+    assert "Traceback" not in log
+    assert "callable.failed" not in log
+    assert one.token not in log
+
+
+def test_there_are_callables() -> None:
+    """The list that the other tests go through is not empty."""
+    assert "sendTestWebhook" in CALLABLES
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "POSTS"])
+def test_another_method(called: Called, method: str) -> None:
+    """SPEC 4: POST."""
+    assert called.send(method, headers=called.signed_in()).code == "INVALID_ARGUMENT"
+
+
+def test_a_head_has_no_body(called: Called) -> None:
+    """HTTP says so."""
+    answer = called.send("HEAD", headers=called.signed_in())
+    assert (answer.status, answer.body) == (400, b"")
+
+
+def test_a_browser_may_ask_before_it_calls(called: Called) -> None:
+    """The preflight request of any page's `httpsCallable`."""
+    preflight = {
+        "Origin": "https://example.com",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type",
+    }
+    assert called.send("OPTIONS", b"", preflight).status in (200, 204)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        None,
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "multipart/form-data",
+        "application/jsonp",
+        "application/json; charset=utf-16",
+        "application/json; charset=nonsense",
+        "application/json, text/plain",
+        ";;;===",
+        "a" * 4000,
+    ],
+)
+def test_another_content_type(called: Called, content_type: str | None) -> None:
+    """SPEC 4: application/json."""
+    headers = called.signed_in()
+    headers.pop("Content-Type")
+    if content_type is not None:
+        headers["Content-Type"] = content_type
+    assert called.send(headers=headers).code == "INVALID_ARGUMENT"
+
+
+BODIES: Final = {
+    "nothing": b"",
+    "blanks": b" \r\n\t ",
+    "no JSON": b"eventId=1",
+    "half": BODY[:-1],
+    "two": BODY + BODY,
+    "null": b"null",
+    "number": b"7",
+    "text": b'"data"',
+    "list": b'[{"data":{}}]',
+    "no data": b"{}",
+    "more than data": b'{"data":{"eventId":"none"},"more":1}',
+    "data null": b'{"data":null}',
+    "data number": b'{"data":1e400}',
+    "data text": b'{"data":"eventId"}',
+    "data list": b'{"data":[]}',
+    "data true": b'{"data":true}',
+    "data NaN": b'{"data":NaN}',
+    "data Infinity": b'{"data":{"eventId":-Infinity}}',
+    "digits": b'{"data":' + b"9" * 10_000 + b"}",
+    "deep lists": b'{"data":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "deep objects": b'{"data":' + b'{"a":' * 50_000 + b"1" + b"}" * 50_000 + b"}",
+    "unclosed": b"[" * 500_000,
+    "too long": b'{"data":{"eventId":"' + b"e" * 2_000_000 + b'"}}',
+    "no UTF-8": b'{"data":{"eventId":"\xff\xfe"}}',
+    "cut UTF-8": b'{"data":{"eventId":"\xe2\x82"}}',
+    "surrogate in UTF-8": b'{"data":{"eventId":"\xed\xa0\x80"}}',
+    "half a pair": b'{"data":{"eventId":"\\ud800","token":"\\udc00","url":"\\ud800"}}',
+    "half a pair as a key": b'{"data":{"\\ud800":1}}',
+    "UTF-16": '{"data":{}}'.encode("utf-16"),
+    "UTF-32": '{"data":{}}'.encode("utf-32"),
+    "NUL": b'{"data":{}}\0',
+    "gzip": base64.b64decode("H4sIAAAAAAAAA6tWSkksSVSyqq6tBQCzjmaFDQAAAA=="),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_another_body(called: Called, name: str) -> None:
+    """DESIGN 3: `invalid-argument`, whatever is wrong with it."""
+    assert called.send(body=BODIES[name], headers=called.signed_in()).code == "INVALID_ARGUMENT"
+
+
+def test_a_body_in_chunks(called: Called) -> None:
+    """HTTP allows it; the answer is the one to the same body in one piece."""
+    whole = called.send(headers=called.signed_in())
+    chunked = called.send(body=iter([BODY[:9], BODY[9:]]), headers=called.signed_in())
+    assert chunked.code == whole.code
+
+
+def _token(header: object, claims: object, signature: str = "") -> str:
+    def part(value: object) -> str:
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+    return f"{part(header)}.{part(claims)}.{signature}"
+
+
+TOKENS: Final = {
+    "no scheme": "x",
+    "another scheme": "Basic dXNlcjpwYXNzd29yZA==",
+    "scheme only": "Bearer",
+    "nothing": "Bearer ",
+    "one part": "Bearer x",
+    "two parts": "Bearer x.y",
+    "three parts": "Bearer x.y.z",
+    "four parts": "Bearer a.b.c.d",
+    "empty parts": "Bearer ..",
+    "lists": f"Bearer {_token([], [])}",
+    "numbers": f"Bearer {_token(1, 2)}",
+    "null": f"Bearer {_token(None, None)}",
+    "no claims": f"Bearer {_token({'alg': 'none'}, {})}",
+    "another project": f"Bearer {_token({'alg': 'none'}, {'aud': 'x', 'iss': 'x', 'sub': 'u'})}",
+    "wrong types": f"Bearer {_token({'alg': 1}, {'aud': [], 'iss': {}, 'sub': 1, 'exp': 'x'})}",
+    "very long": "Bearer " + "x" * 7000,
+    "two": "Bearer x, Bearer y",
+    "beyond ASCII": "Bearer \xe9\xff",
+}
+
+
+@pytest.mark.parametrize("name", TOKENS)
+def test_another_token(called: Called, name: str) -> None:
+    """SPEC 5: `unauthenticated`; an anonymous endpoint does not look at it (SPEC 4.2)."""
+    code = called.send(headers=JSON | {"Authorization": TOKENS[name]}).code
+    anonymous = called.send().code
+    assert code == anonymous
+
+
+def test_other_headers_mean_nothing(called: Called) -> None:
+    """Neither App Check nor Instance ID is part of the specification."""
+    plain = called.send(headers=called.signed_in())
+    odd = called.send(
+        headers=called.signed_in()
+        | {
+            "X-Firebase-AppCheck": "x.y.z",
+            "Firebase-Instance-ID-Token": "\xff",
+            "X-HTTP-Method-Override": "DELETE",
+            "Forwarded": "for=unknown",
+            "Cookie": "a=b; =; ;",
+            "Accept": "text/html",
+            "Content-Encoding": "identity",
+        }
+    )
+    assert odd.code == plain.code
+
+
+VALUES: Final[tuple[Any, ...]] = (
+    *(None, True, False, 0, -1, 1.5, 1e308, 10**30, "", " ", "\n", "\0", "x" * 5000),
+    *("none", "../..", "a/b", "__x__", ".", "..", "é", "\u202e", "\U0001f600", "' OR 1=1 --"),
+    *("https://example.com", "http://[::1", "https://[", "https://\u2100.example", "javascript:1"),
+    *("2026-05-01T18:30:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2026-W01-1"),
+    *("2026-05-01T18:30:00Z~2026-05-01T18:30:00Z~d", "~~", "a.b", "a.b.c", "personal"),
+    *([], [[]], ["none"], {}, {"eventId": "none"}, {"": ""}, {"__proto__": {}}),
+)
+NAMES: Final = (
+    *("eventId", "tenantId", "url", "deliveryId", "since", "next"),
+    *("subject", "message", "mode", "token", "emailPreferences", "preferences"),
+)
+
+
+def test_arguments_of_any_kind(called: Called) -> None:
+    """SPEC 7: each value of each argument, then three hundred mixtures of them."""
+    chance = random.Random(20260501)  # noqa: S311 - the same mixtures every time
+    single = [{"eventId": "none"} | {name: value} for name in NAMES for value in VALUES]
+    mixed = [
+        {name: chance.choice(VALUES) for name in NAMES if chance.random() < 0.5} for _ in range(300)
+    ]
+    for data in [*single, *mixed]:
+        body = json.dumps({"data": data}).encode()
+        answer = called.send(body=body, headers=called.signed_in())
+        assert answer.code, data

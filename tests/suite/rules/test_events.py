@@ -1,0 +1,150 @@
+"""What an event may look like, and what may become of it (SPEC 2.1 and 3.2)."""
+
+import uuid
+from typing import Any
+
+import pytest
+from google.cloud.firestore import DELETE_FIELD, SERVER_TIMESTAMP
+
+from tests.suite.rules.cast import OTHER_TENANT
+from tests.suite.rules.client import Client
+from tests.suite.rules.samples import PAST, draft, event
+
+PUBLISHED = {"status": "published", "publishedAt": SERVER_TIMESTAMP}
+ARCHIVED = {"status": "archived", "archivedAt": SERVER_TIMESTAMP}
+
+
+@pytest.mark.parametrize(
+    ("fields", "allowed"),
+    [
+        ({}, True),
+        (PUBLISHED, True),
+        ({"publishedAt": None, "archivedAt": None, "galleryUrl": None, "template": None}, True),
+        ({"template": "classic", "galleryUrl": "https://example.com/gallery"}, True),
+        ({"autoApprove": True}, True),
+        ({"autoApprove": DELETE_FIELD}, True),
+        ({"name": "n" * 200}, True),
+        ({"name": "n" * 201}, False),
+        ({"name": DELETE_FIELD}, False),
+        ({"name": 1}, False),
+        ({"template": "t" * 201}, False),
+        ({"template": 1}, False),
+        ({"autoApprove": "yes"}, False),
+        ({"galleryUrl": "javascript:alert(1)"}, False),
+        ({"galleryUrl": "https://example.com/" + "g" * 2029}, False),
+        ({"tenantId": OTHER_TENANT}, False),
+        ({"tenantId": None}, False),
+        ({"tenantId": DELETE_FIELD}, False),
+        ({"status": DELETE_FIELD}, False),
+        ({"status": "live"}, False),
+        ({"status": "published"}, False),
+        ({"status": "published", "publishedAt": PAST}, False),
+        ({"status": "published", "publishedAt": None}, False),
+        (PUBLISHED | {"archivedAt": SERVER_TIMESTAMP}, False),
+        (ARCHIVED, False),
+        ({"publishedAt": SERVER_TIMESTAMP}, False),
+        ({"archivedAt": SERVER_TIMESTAMP}, False),
+        ({"unheardOf": 1}, False),
+    ],
+)
+def test_an_admin_creates_an_event(
+    fields: dict[str, Any],
+    allowed: bool,
+    admin: Client,
+) -> None:
+    """SPEC 3.2: as a draft, or published at once; never archived."""
+    whole = {n: value for n, value in (draft() | fields).items() if value is not DELETE_FIELD}
+
+    assert allowed is admin.create(f"events/event-{uuid.uuid4().hex}", whole)
+
+
+@pytest.mark.parametrize(
+    ("event_id", "allowed"),
+    [("Party_2026-05", True), ("e" * 128, True), ("e" * 129, False), ("a%20b", False)],
+)
+def test_an_event_id_is_one_that_the_functions_take(
+    event_id: str,
+    allowed: bool,
+    admin: Client,
+    administrator: Client,
+) -> None:
+    """DESIGN 3: `^[A-Za-z0-9_-]{1,128}$`."""
+    administrator.delete(f"events/{event_id}")
+
+    assert allowed is admin.create(f"events/{event_id}", draft())
+
+
+@pytest.mark.parametrize(
+    ("status", "fields", "allowed"),
+    [
+        ("draft", PUBLISHED, True),
+        ("published", ARCHIVED, True),
+        ("archived", PUBLISHED | {"archivedAt": None}, True),
+        ("archived", PUBLISHED | {"archivedAt": DELETE_FIELD}, True),
+        ("archived", PUBLISHED, False),
+        ("draft", ARCHIVED, False),
+        ("published", {"status": "draft"}, False),
+        ("published", {"status": "draft", "publishedAt": None}, False),
+        ("archived", {"status": "draft", "publishedAt": None, "archivedAt": None}, False),
+        ("draft", {"status": "published"}, False),
+        ("draft", {"status": "published", "publishedAt": PAST}, False),
+        ("draft", PUBLISHED | {"archivedAt": SERVER_TIMESTAMP}, False),
+        ("published", {"status": "archived"}, False),
+        ("published", {"status": "archived", "archivedAt": PAST}, False),
+        ("published", ARCHIVED | {"publishedAt": SERVER_TIMESTAMP}, False),
+        ("published", ARCHIVED | {"publishedAt": DELETE_FIELD}, False),
+        ("published", {"status": "cancelled"}, False),
+        ("published", {"status": DELETE_FIELD}, False),
+        ("unheard of", PUBLISHED, False),
+    ],
+)
+def test_an_event_makes_the_transitions_of_the_specification_and_no_others(
+    status: str,
+    fields: dict[str, Any],
+    allowed: bool,
+    admin: Client,
+    administrator: Client,
+    wall: str,
+) -> None:
+    """SPEC 3.2: not live to published, published to archived, each at the server's time."""
+    administrator.replace(wall, event(status))
+
+    assert allowed is admin.update(wall, fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "allowed"),
+    [
+        ({"name": "Another name"}, True),
+        ({"autoApprove": True}, True),
+        ({"template": "modern", "galleryUrl": "https://example.com/g"}, True),
+        ({"tenantId": OTHER_TENANT}, False),
+        ({"tenantId": DELETE_FIELD}, False),
+        ({"publishedAt": SERVER_TIMESTAMP}, False),
+        ({"publishedAt": DELETE_FIELD}, False),
+        ({"archivedAt": SERVER_TIMESTAMP}, False),
+        ({"name": ""}, True),
+        ({"name": None}, False),
+        ({"autoApprove": 1}, False),
+        ({"galleryUrl": 1}, False),
+        ({"unheardOf": 1}, False),
+    ],
+)
+def test_an_admin_edits_a_live_event(
+    fields: dict[str, Any],
+    allowed: bool,
+    admin: Client,
+    wall: str,
+) -> None:
+    """DESIGN 4: never its tenant, nor its times."""
+    assert allowed is admin.update(wall, fields)
+
+
+def test_a_field_that_others_added_does_not_lock_the_event(
+    admin: Client, administrator: Client, wall: str
+) -> None:
+    """SPEC 2.1: the complete fields of an event are not known."""
+    administrator.replace(wall, event(seats=100))
+
+    assert admin.update(wall, {"name": "Another name"})
+    assert not admin.update(wall, {"seats": 1})

@@ -1,0 +1,107 @@
+"""Who may do what, and where: the whole data model (DESIGN 4) as one table."""
+
+import uuid
+from typing import Final
+
+import pytest
+
+from tests.suite.rules.cast import Cast, Who
+from tests.suite.rules.client import Client
+from tests.suite.rules.data_model import DATA_MODEL, paths_of
+from tests.suite.rules.samples import change, creation, event, on_record
+
+NONE: Final[frozenset[Who]] = frozenset()
+GUESTS: Final = frozenset(Who) - {Who.SIGNED_OUT}
+SELF: Final = frozenset({Who.UPLOADER})  # whose record or photo it is
+ADMIN: Final = frozenset({Who.ADMIN})
+MODS: Final = frozenset({Who.ADMIN, Who.MODERATOR})
+SUPERS: Final = frozenset({Who.SUPERADMIN, Who.SUPERADMIN_OF_NONE})
+STAFF: Final = MODS | SUPERS
+OWNERS: Final = ADMIN | SUPERS
+READS: Final = STAFF | SELF
+
+OPERATIONS: Final = ("get", "list", "create", "update", "delete")
+
+# fmt: off
+MATRIX: Final = {
+    # path                                                 get     list    create  update  delete
+    "events/{eventId}":                                   (GUESTS, GUESTS, ADMIN,  ADMIN,  NONE),
+    "events/{eventId}/photos/{photoId}":                  (READS,  STAFF,  GUESTS, MODS,   NONE),
+    "events/{eventId}/settings/webhooks":                 (OWNERS, NONE,   ADMIN,  ADMIN,  ADMIN),
+    "events/{eventId}/secrets/webhooks":                  (SUPERS, NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/deliveries/{deliveryId}":           (STAFF,  STAFF,  NONE,   NONE,   NONE),
+    "events/{eventId}/milestones/{number}":               (STAFF,  STAFF,  NONE,   NONE,   NONE),
+    "events/{eventId}/recaps/{recapId}":                  (STAFF,  STAFF,  NONE,   NONE,   NONE),
+    "events/{eventId}/recaps/{recapId}/batches/{number}": (STAFF,  STAFF,  NONE,   NONE,   NONE),
+    "events/{eventId}/locks/recap":                       (STAFF,  NONE,   NONE,   NONE,   NONE),
+    "users/{uid}":                                        (SELF,   NONE,   NONE,   SELF,   NONE),
+    "rateLimits/{key}":                                   (NONE,   NONE,   NONE,   NONE,   NONE),
+    # What the data model does not name.
+    "unheardOf/{id}":                                     (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/unheardOf/{id}":                    (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/secrets/other":                     (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/settings/other":                    (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/locks/other":                       (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/photos/{photoId}/unheardOf/{id}":   (NONE,   NONE,   NONE,   NONE,   NONE),
+}
+# fmt: on
+
+
+def test_the_table_has_a_row_for_every_path_of_the_data_model() -> None:
+    """DESIGN 4: nothing is left out."""
+    assert set(DATA_MODEL) <= set(MATRIX)
+
+
+def test_the_rules_speak_of_the_data_model_and_of_nothing_else(rules: str) -> None:
+    """DESIGN 4: no path without a rule, no rule without a path."""
+    assert sorted(DATA_MODEL) == sorted(paths_of(rules))
+
+
+@pytest.mark.parametrize("path", MATRIX)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_path_is_open_to_those_in_its_row(
+    path: str, operation: str, cast: Cast, administrator: Client
+) -> None:
+    """DESIGN 4, for everybody at once."""
+    expected = MATRIX[path][OPERATIONS.index(operation)]
+
+    allowed = {who for who in Who if _is_allowed(path, operation, who, cast, administrator)}
+
+    assert expected == allowed
+
+
+@pytest.mark.parametrize("who", Who)
+@pytest.mark.parametrize(
+    "collection", ["photos", "settings", "secrets", "deliveries", "recaps", "batches", "locks"]
+)
+def test_nobody_searches_all_events_at_once(collection: str, who: Who, cast: Cast) -> None:
+    """A collection group query reaches into other tenants."""
+    assert not cast.client(who).list(f"*/{collection}")
+
+
+def _is_allowed(path: str, operation: str, who: Who, cast: Cast, administrator: Client) -> bool:
+    """Whether `who` is let through to documents that were made for this one question."""
+    names = {
+        "{eventId}": f"event-{uuid.uuid4().hex[:12]}",
+        "{uid}": cast.uid(Who.UPLOADER),
+    }
+    parts = [names.get(part, part.strip("{}")) for part in path.split("/")]
+    document = "/".join(parts)
+    if parts[0] == "events":
+        administrator.replace("/".join(parts[:2]), event())
+    if operation == "create":
+        administrator.delete(document)
+    else:
+        administrator.replace(document, on_record(path, cast))
+    client = cast.client(who)
+    match operation:
+        case "get":
+            return client.get(document)
+        case "list":
+            return client.list("/".join(parts[:-1]))
+        case "create":
+            return client.create(document, creation(path, cast, who))
+        case "update":
+            return client.update(document, change(path, cast, who))
+        case _:
+            return client.delete(document)

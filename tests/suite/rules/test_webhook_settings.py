@@ -1,0 +1,132 @@
+"""What webhook settings may look like (SPEC 2.1 and 8)."""
+
+from typing import Any
+
+import pytest
+from google.cloud.firestore import DELETE_FIELD
+
+from functions.webhooks.catalogue import EventType
+from tests.suite.rules.client import Client
+from tests.suite.rules.samples import PAST
+
+URL = "https://example.com/hook"
+EVERY_TYPE = [str(one) for one in EventType]
+DISABLED = {
+    "a": {"url": URL, "reason": "100 deliveries failed", "at": PAST},
+    "b": {"url": f"{URL}/b", "reason": "100 deliveries failed", "at": PAST},
+}
+
+
+@pytest.mark.parametrize(
+    "urls",
+    [
+        [],
+        [URL],
+        ["http://example.com/not-https"],  # shows as skipped deliveries (SPEC 3.4)
+        [""],
+        ["u" * 2048],
+        [{"url": URL}],
+        [{"url": URL, "events": []}],
+        [{"url": URL, "events": ["photo.uploaded"]}],
+        [URL, {"url": URL, "events": EVERY_TYPE}],
+        [{"url": "u" * 2048, "events": EVERY_TYPE}] * 20,
+        [URL] * 20,
+    ],
+)
+def test_an_admin_chooses_urls_and_what_fires_them(
+    urls: list[Any], admin: Client, wall: str
+) -> None:
+    """SPEC 2.1: 20 URLs at most, each with all event types or a subset."""
+    assert admin.create(f"{wall}/settings/webhooks", {"urls": urls})
+    assert admin.update(f"{wall}/settings/webhooks", {"urls": urls})
+
+
+WRONG_ENTRIES = [
+    "u" * 2049,
+    1,
+    None,
+    True,
+    {},
+    {"events": ["photo.uploaded"]},
+    {"url": None},
+    {"url": "u" * 2049},
+    {"url": URL, "events": None},
+    {"url": URL, "events": "photo.uploaded"},
+    {"url": URL, "events": {"photo.uploaded": True}},
+    {"url": URL, "events": ["photo.deleted"]},
+    {"url": URL, "events": [*EVERY_TYPE[:-1], "*"]},
+    {"url": URL, "events": [None]},
+    {"url": URL, "secret": "mine"},
+]
+
+
+@pytest.mark.parametrize("entry", WRONG_ENTRIES)
+def test_an_entry_that_is_not_as_specified_is_refused(
+    entry: object, admin: Client, wall: str
+) -> None:
+    """SPEC 2.1 and 6.1: a URL, or a URL with event types of the catalogue."""
+    assert not admin.create(f"{wall}/settings/webhooks", {"urls": [URL, entry]})
+    assert admin.create(f"{wall}/settings/webhooks", {"urls": [URL]})
+    assert not admin.update(f"{wall}/settings/webhooks", {"urls": [URL, entry]})
+
+
+@pytest.mark.parametrize("index", range(20))
+def test_every_one_of_the_entries_is_checked(index: int, admin: Client, wall: str) -> None:
+    """SPEC 8: all 20 of them."""
+    urls: list[Any] = [URL] * 20
+    urls[index] = {"url": URL, "events": ["photo.deleted"]}
+
+    assert not admin.create(f"{wall}/settings/webhooks", {"urls": urls})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"urls": [URL] * 21},
+        {"urls": URL},
+        {"urls": None},
+        {"urls": {"0": URL}},
+        {},
+        {"urls": [URL], "secret": "mine"},
+        {"urls": [URL], "tenantId": "tenant-b"},
+        {"urls": [URL], "disabled": DISABLED},
+        {"urls": [URL], "disabled": None},
+        {"urls": [URL], "disabled": []},
+    ],
+)
+def test_settings_that_are_not_as_specified_are_refused(
+    fields: dict[str, Any], admin: Client, wall: str
+) -> None:
+    """SPEC 8: 20 URLs; no other field, and nothing disabled by hand."""
+    assert not admin.create(f"{wall}/settings/webhooks", fields)
+    assert admin.create(f"{wall}/settings/webhooks", {"urls": [URL]})
+    assert not admin.replace(f"{wall}/settings/webhooks", fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "allowed"),
+    [
+        ({"disabled.a": DELETE_FIELD}, True),
+        ({"disabled": {}}, True),
+        ({"disabled": DELETE_FIELD}, True),
+        ({"disabled": DISABLED, "urls": []}, True),
+        ({"urls": []}, True),
+        ({"disabled.a.reason": "none"}, False),
+        ({"disabled.a.at": DELETE_FIELD}, False),
+        ({"disabled.c": DISABLED["a"]}, False),
+        ({"disabled": {"c": DISABLED["a"]}}, False),
+        ({"disabled": None}, False),
+        ({"disabled": "nothing"}, False),
+    ],
+)
+def test_an_admin_enables_a_disabled_url_and_disables_none(
+    fields: dict[str, Any],
+    allowed: bool,
+    admin: Client,
+    administrator: Client,
+    wall: str,
+) -> None:
+    """Removing the entry is all there is to it."""
+    administrator.replace(f"{wall}/settings/webhooks", {"urls": [URL], "disabled": DISABLED})
+
+    assert allowed is admin.update(f"{wall}/settings/webhooks", fields)

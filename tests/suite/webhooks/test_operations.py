@@ -1,0 +1,174 @@
+"""What webhooks cost, as exact numbers: a change that costs more shows itself here.
+
+Calls and documents are counted at the client; they are the same on every machine.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from google.cloud import firestore
+
+from emulator.receiver import always
+from functions.gcp.delivery_store import DeliveryStore
+from functions.gcp.wall_store import WallStore
+from functions.gcp.webhook_secrets import WebhookSecrets
+from functions.gcp.webhook_settings import WebhookSettings
+from functions.webhooks import service
+from functions.webhooks.attempt_task import AttemptRequest
+from functions.webhooks.breaker import Breaker
+from functions.webhooks.catalogue import EventType
+from functions.webhooks.publisher import Publisher
+from functions.webhooks.records import Photo
+from functions.webhooks.worker import Worker
+from tests.suite.operations import Operations, counting_client
+from tests.suite.process import local_parameters
+
+ALL = [one.value for one in EventType]
+NO_GUESTS = [one for one in ALL if one != "guest.joined"]
+
+
+def now() -> datetime:
+    """The clock."""
+    return datetime.now(UTC)
+
+
+def photo(status: str) -> Photo:
+    """A photo of a guest with an address."""
+    fields = {"status": status, "uploaderEmail": "ann@example.com"}
+    return Photo.read("p1", fields, created=now(), updated=now())
+
+
+@pytest.fixture
+def counted() -> Operations:
+    """The counts of this test."""
+    return Operations()
+
+
+@pytest.fixture
+def client(db: firestore.Client, counted: Operations) -> firestore.Client:
+    """A client whose calls are counted."""
+    return counting_client(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
+
+
+@pytest.fixture
+def publisher(client: firestore.Client, counted: Operations) -> Publisher:
+    """The triggers' part, with a queue that only counts."""
+    return Publisher(WallStore(client), DeliveryStore(client), counted, now)
+
+
+@pytest.mark.parametrize(
+    ("urls", "events", "rpcs", "reads", "writes", "tasks"),
+    [
+        (0, ALL, 1, 1, 0, 0),
+        (1, ["photo.uploaded"], 2, 1, 1, 1),
+        (1, NO_GUESTS, 3, 2, 1, 1),
+        (1, ALL, 4, 3, 2, 2),
+        (20, ALL, 4, 3, 40, 40),
+    ],
+)
+def test_an_upload(
+    event: firestore.DocumentReference,
+    publisher: Publisher,
+    counted: Operations,
+    urls: int,
+    events: list[str],
+    rpcs: int,
+    reads: int,
+    writes: int,
+    tasks: int,
+) -> None:
+    """Settings, count and first photo where somebody asks for them, and one commit."""
+    entries = [{"url": f"https://example.com/{n}", "events": events} for n in range(urls)]
+    event.collection("settings").document("webhooks").set({"urls": entries})
+    publisher.photo_written(f"w-{event.id}", event.id, None, photo("pending"))
+    assert (rpcs, reads, writes, tasks) == (
+        counted.rpcs,
+        counted.reads,
+        counted.writes,
+        len(counted.tasks),
+    )
+
+
+def test_an_approval(
+    event: firestore.DocumentReference, publisher: Publisher, counted: Operations
+) -> None:
+    """Settings, and one commit."""
+    event.collection("settings").document("webhooks").set({"urls": ["https://example.com/"]})
+    publisher.photo_written(f"w-{event.id}", event.id, photo("pending"), photo("approved"))
+    assert (counted.rpcs, counted.reads, counted.writes, len(counted.tasks)) == (2, 1, 1, 1)
+
+
+def test_an_edit(
+    event: firestore.DocumentReference, publisher: Publisher, counted: Operations
+) -> None:
+    """A write that means nothing costs nothing."""
+    event.collection("settings").document("webhooks").set({"urls": ["https://example.com/"]})
+    publisher.photo_written(f"w-{event.id}", event.id, photo("approved"), photo("approved"))
+    assert (counted.rpcs, len(counted.tasks)) == (0, 0)
+
+
+@pytest.fixture
+def worker(
+    client: firestore.Client,
+    counted: Operations,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Worker]:
+    """The workers' part, warm: it has delivered once."""
+    for name, value in local_parameters().items():
+        monkeypatch.setenv(name, value)
+    sender = service.sender()
+    deliveries = DeliveryStore(client)
+    breaker = Breaker(deliveries, WebhookSettings(client), now)
+    yield Worker(deliveries, WebhookSecrets(client), sender, counted, breaker=breaker, now=now)
+    sender.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "reads", "writes", "posts", "tasks"),
+    [(200, 1, 1, 1, 0), (500, 5, 4, 4, 3)],
+)
+def test_a_delivery(
+    event: firestore.DocumentReference,
+    publisher: Publisher,
+    worker: Worker,
+    counted: Operations,
+    receiving: Callable[..., Any],
+    status: int,
+    reads: int,
+    writes: int,
+    posts: int,
+    tasks: int,
+) -> None:
+    """One read, one write and one POST an attempt, on a connection and a secret that are kept.
+
+    One more read once it has failed: whether its URL is to be given up.
+    """
+    with receiving({"/hook": always(status), "/warm": always()}) as receiver:
+        settings = event.collection("settings").document("webhooks")
+        for path in ("/warm", "/hook"):
+            settings.set({"urls": [{"url": receiver.url(path), "events": ["photo.uploaded"]}]})
+            publisher.photo_written(f"{path}-{event.id}", event.id, None, photo("pending"))
+        warm, first = counted.tasks
+        worker.attempt(AttemptRequest.read(warm.data))
+        counted.clear()
+        counted.tasks.append(first)
+        made = 0
+        while made < len(counted.tasks):
+            task = counted.tasks[made]
+            _make_due(event, task.data)
+            worker.attempt(AttemptRequest.read(task.data))
+            made += 1
+        assert len(receiver.to("/hook")) == posts
+    assert (counted.rpcs, counted.reads, counted.writes) == (
+        reads + writes,
+        reads,
+        writes,
+    )
+    assert len(counted.tasks) - 1 == tasks
+
+
+def _make_due(event: firestore.DocumentReference, data: Any) -> None:
+    event.collection("deliveries").document(data["deliveryId"]).update({"nextAttemptAt": now()})
