@@ -9,6 +9,8 @@ from functions.gcp import parameters
 from functions.gcp.callables import anonymous, signed_in
 from functions.gcp.manifest import private, retried
 from functions.preferences import handlers as preferences
+from functions.recap import handlers as recap
+from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
 from functions.webhooks import handlers as webhooks
 from functions.webhooks.ladder import LADDER, Rung
 from functions.webhooks.sweeper import PERIOD
@@ -118,6 +120,19 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     """Queue every delivery again whose task was lost."""
     webhooks.sweep()
+
+
+@signed_in
+@https_fn.on_call(
+    memory=options.MemoryOption.MB_512,  # up to 5000 mails, 3000 of them on their way at a time
+    timeout_sec=RECAP_TIMEOUT.seconds,  # 100,000 photos, a slow mail service, and its rate limit
+    concurrency=2,  # a call may take most of the memory, a refused one needs next to none
+    max_instances=20,  # one call a day and event; bounds what a flood of calls can cost
+    secrets=["SENDGRID_API_KEY", "EMAIL_PREFS_KEY"],  # so that a deploy grants access to them
+)
+def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An organizer sends every guest of an event the recap mail."""
+    return recap.send_event_recap(request)
 
 
 @anonymous

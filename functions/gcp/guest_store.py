@@ -1,0 +1,75 @@
+"""Guests in Firestore: who stands on approved photos, and what mails they want."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from google.cloud import firestore
+from google.cloud.firestore_v1.base_query import FieldFilter
+
+from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.recap.photos import FIELDS, ApprovedPhoto
+
+_STREAM_SECONDS: Final = 240.0  # 100,000 photos take half a minute
+_RECORDS_A_READ: Final = 300
+_ADDRESSES_A_QUERY: Final = 30  # the most that `in` takes
+_SIDE_BY_SIDE: Final = 8
+
+
+class GuestStore:
+    """Reads of photos and user records, in pages."""
+
+    def __init__(self, client: firestore.Client) -> None:
+        self._client = client
+
+    def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
+        """Every approved photo of the event, one at a time.
+
+        A stream that breaks goes on behind the last photo it gave.
+        """
+        query = (
+            self._client.collection("events", event_id, "photos")
+            .where(filter=FieldFilter("status", "==", "approved"))
+            .order_by("__name__")
+            .select(FIELDS)
+        )
+        for one in query.stream(retry=RETRY, timeout=_STREAM_SECONDS):
+            yield ApprovedPhoto.read(one.id, one.to_dict() or {}, created=one.create_time)
+
+    def records(self, uids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Those of `users/{uid}` that exist, with their ids."""
+
+        def read(some: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
+            references = [self._client.document("users", uid) for uid in some]
+            found = self._client.get_all(
+                references, ["emailPreferences"], retry=RETRY, timeout=CALL_SECONDS
+            )
+            return [(one.id, one.to_dict() or {}) for one in found if one.exists]
+
+        return _side_by_side(read, uids, _RECORDS_A_READ)
+
+    def records_with(self, emails: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Every user record whose `email` is one of `emails`, letter by letter, with its id."""
+
+        def read(some: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
+            query = (
+                self._client.collection("users")
+                .where(filter=FieldFilter("email", "in", list(some)))
+                .select(["email", "emailPreferences"])
+            )
+            found = query.get(retry=RETRY, timeout=CALL_SECONDS)
+            return [(one.id, one.to_dict() or {}) for one in found]
+
+        return _side_by_side(read, emails, _ADDRESSES_A_QUERY)
+
+
+def _side_by_side(
+    read: Callable[[Sequence[str]], list[tuple[str, Mapping[str, Any]]]],
+    keys: Iterable[str],
+    at_a_time: int,
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    everything = list(keys)
+    pages = [everything[n : n + at_a_time] for n in range(0, len(everything), at_a_time)]
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as threads:
+        for page in threads.map(read, pages):
+            yield from page

@@ -1,0 +1,1 @@
+"""The recap mail: one to every guest of an event, never two."""

@@ -1,0 +1,64 @@
+"""A mailbox in the place of SendGrid, an event, and its organizer."""
+
+import os
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from google.cloud import firestore
+
+from emulator.mailbox import PORT, Mailbox
+from tests.suite.call import Answer, call
+from tests.suite.people import Person, sign_in
+from tests.suite.recap.wall import TENANT, Wall
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_webhooks() -> Iterator[None]:
+    """Photos are written by the thousand: no trigger is to run for them."""
+    _background_triggers(enabled=False)
+    yield
+    _background_triggers(enabled=True)
+
+
+def _background_triggers(*, enabled: bool) -> None:
+    hub = os.environ.get("FIREBASE_EMULATOR_HUB", "127.0.0.1:4400")
+    verb = "enable" if enabled else "disable"
+    request = urllib.request.Request(
+        f"http://{hub}/functions/{verb}BackgroundTriggers", b"", method="PUT"
+    )
+    urllib.request.urlopen(request, timeout=30).close()  # noqa: S310 - likewise
+
+
+@pytest.fixture
+def mailbox() -> Iterator[Mailbox]:
+    """Where the mails of a test arrive."""
+    with Mailbox(port=PORT) as running:
+        yield running
+
+
+@pytest.fixture
+def wall(db: firestore.Client, event: firestore.DocumentReference) -> Wall:
+    """An event that is published and has no photos yet."""
+    made = Wall(db, event)
+    made.publish()
+    return made
+
+
+@pytest.fixture(scope="session")
+def organizer() -> Person:
+    """An admin of the event's tenant."""
+    return sign_in("admin", TENANT)
+
+
+@pytest.fixture
+def recap(wall: Wall, organizer: Person) -> Callable[..., Answer]:
+    """Call `sendEventRecap` for the event, as its organizer."""
+
+    def send(**arguments: Any) -> Answer:
+        return call(
+            "sendEventRecap", {"eventId": wall.id, **arguments}, id_token=organizer.id_token
+        )
+
+    return send

@@ -1,0 +1,127 @@
+"""Answers of `sendEventRecap` to what it does not do (SPEC 4.1, 5, 7.1; order of DESIGN 3)."""
+
+from typing import Any
+
+import pytest
+
+from emulator.mailbox import Mailbox
+from tests.suite.call import call
+from tests.suite.people import Person, sign_in, sign_in_anonymously
+from tests.suite.recap.wall import TENANT, Wall
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"eventId": None}, "eventId"),
+        ({"eventId": ""}, "eventId"),
+        ({"eventId": 7}, "eventId"),
+        ({"eventId": "a/b"}, "eventId"),
+        ({"eventId": "é"}, "eventId"),
+        ({"eventId": "a\n"}, "eventId"),
+        ({"eventId": "a" * 129}, "eventId"),
+        ({"subject": "x" * 201}, "200"),
+        ({"subject": ["x"]}, "subject"),
+        ({"message": "x" * 4001}, "4000"),
+        ({"message": 1}, "message"),
+        ({"mode": "some"}, "personal or all"),
+        ({"mode": ["all"]}, "personal or all"),
+        ({"mode": ""}, "personal or all"),
+        ({"tenantId": 7}, "tenantId"),
+        ({"tenantId": ""}, "tenantId"),
+    ],
+    ids=repr,
+)
+def test_arguments_against_the_rules_are_invalid(
+    wall: Wall, organizer: Person, changed: dict[str, Any], named: str
+) -> None:
+    """SPEC 7.1, invalid-argument; the message names the field."""
+    answer = call("sendEventRecap", {"eventId": wall.id} | changed, id_token=organizer.id_token)
+    assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
+    assert named in answer.error[1]
+
+
+@pytest.mark.parametrize("data", [None, [], "x", 7])
+def test_data_must_be_an_object(organizer: Person, data: object) -> None:
+    """SPEC 4.1."""
+    answer = call("sendEventRecap", data, id_token=organizer.id_token)
+    assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
+
+
+def test_the_longest_subject_and_message_pass(
+    wall: Wall, mailbox: Mailbox, organizer: Person
+) -> None:
+    """SPEC 8: 200 and 4000 characters."""
+    wall.guests(1)
+    data = {"eventId": wall.id, "subject": "é" * 200, "message": "<" * 4000}
+    answer = call("sendEventRecap", data, id_token=organizer.id_token)
+    assert answer.result["sent"] == 1
+    assert mailbox.mails[0].subject == "é" * 200
+
+
+def test_no_token_is_unauthenticated(wall: Wall) -> None:
+    """SPEC 7.1; before anything is looked at."""
+    for data in ({"eventId": wall.id}, {"eventId": "a/b"}):
+        answer = call("sendEventRecap", data)
+        assert (answer.status, answer.error[0]) == (401, "UNAUTHENTICATED")
+
+
+def test_a_token_that_is_none_is_unauthenticated(wall: Wall) -> None:
+    """SPEC 5."""
+    answer = call("sendEventRecap", {"eventId": wall.id}, id_token="a.b.c")
+    assert (answer.status, answer.error[0]) == (401, "UNAUTHENTICATED")
+
+
+@pytest.mark.parametrize("role", [None, "guest", "Admin"])
+def test_without_a_role_it_is_denied_before_arguments_are_looked_at(
+    wall: Wall, role: str | None
+) -> None:
+    """SPEC 5 and 7.1; order of DESIGN 3."""
+    person = sign_in(role, TENANT)
+    for data in ({"eventId": wall.id}, {"eventId": "a/b"}):
+        answer = call("sendEventRecap", data, id_token=person.id_token)
+        assert (answer.status, answer.error[0]) == (403, "PERMISSION_DENIED")
+
+
+def test_an_anonymous_guest_is_denied(wall: Wall) -> None:
+    """SPEC 5."""
+    answer = call("sendEventRecap", {"eventId": wall.id}, id_token=sign_in_anonymously().id_token)
+    assert (answer.status, answer.error[0]) == (403, "PERMISSION_DENIED")
+
+
+def test_an_event_that_is_none_is_not_found(organizer: Person, event_id: str) -> None:
+    """SPEC 7.1; arguments are looked at before."""
+    answer = call("sendEventRecap", {"eventId": event_id}, id_token=organizer.id_token)
+    assert (answer.status, answer.error[0]) == (404, "NOT_FOUND")
+    answer = call("sendEventRecap", {"eventId": event_id, "mode": "x"}, id_token=organizer.id_token)
+    assert answer.error[0] == "INVALID_ARGUMENT"
+
+
+@pytest.mark.parametrize(
+    ("role", "tenant", "asked", "code"),
+    [
+        ("admin", TENANT, None, None),
+        ("moderator", TENANT, None, None),
+        ("admin", TENANT, TENANT, None),
+        ("admin", "tenant-2", None, "PERMISSION_DENIED"),
+        ("moderator", "tenant-2", None, "PERMISSION_DENIED"),
+        ("admin", None, None, "PERMISSION_DENIED"),
+        ("admin", "tenant-2", TENANT, "PERMISSION_DENIED"),
+        ("admin", TENANT, "tenant-2", "PERMISSION_DENIED"),
+        ("superadmin", None, None, None),
+        ("superadmin", TENANT, None, None),
+        ("superadmin", "tenant-2", None, "PERMISSION_DENIED"),
+        ("superadmin", "tenant-2", TENANT, None),
+        ("superadmin", None, "tenant-2", "NOT_FOUND"),
+    ],
+)
+def test_who_may_send_for_an_event_of_a_tenant(
+    wall: Wall, role: str, tenant: str | None, asked: str | None, code: str | None
+) -> None:
+    """SPEC 5, 4.1 rule 6, DESIGN 3."""
+    person = sign_in(role, tenant)
+    data = {"eventId": wall.id} | ({"tenantId": asked} if asked else {})
+    answer = call("sendEventRecap", data, id_token=person.id_token)
+    assert (answer.body.get("error") or {"status": None})["status"] == code
+    if code is None:
+        assert answer.result["sent"] == 0

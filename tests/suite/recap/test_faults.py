@@ -1,0 +1,152 @@
+"""What happens when the mail service fails (DESIGN 3): nobody gets two, counts are true."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from emulator.mailbox import (
+    PORT,
+    Fault,
+    Mailbox,
+    bad_address,
+    drop,
+    hang,
+    slow,
+    status,
+    too_many_requests,
+)
+from tests.suite.call import Answer
+from tests.suite.recap.wall import Wall, guest
+
+Recap = Callable[..., Answer]
+
+GUESTS = 2300
+"""Three requests: 1000, 1000 and 300 mails."""
+
+
+@pytest.fixture(autouse=True)
+def _guests(wall: Wall) -> None:
+    wall.guests(GUESTS)
+
+
+def _once_each(mailbox: Mailbox) -> bool:
+    return set(Counter(mail.to for mail in mailbox.mails).values()) <= {1}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [status(503), status(503, times=2), too_many_requests(1), slow(0.5), status(503, after=2)],
+    ids=str,
+)
+def test_what_passes_is_waited_for(mailbox: Mailbox, recap: Recap, fault: Fault) -> None:
+    """The outcome is certain, so the request is made again within the call."""
+    mailbox.fail_with(fault)
+    assert recap().result == {"sent": GUESTS, "skipped": 0}
+    assert len(mailbox.mails) == GUESTS
+    assert _once_each(mailbox)
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 413, 500])
+def test_where_nothing_is_accepted_the_organizer_may_retry_at_once(
+    wall: Wall, mailbox: Mailbox, recap: Recap, code: int
+) -> None:
+    """DESIGN 3, "Failure while sending"."""
+    mailbox.fail_with(status(code, times=3))
+    answer = recap()
+    assert (answer.status, answer.error[0]) == (500, "INTERNAL")
+    assert len(mailbox.mails) == 0
+    assert wall.recaps()[0]["state"] == "failed"
+    assert recap().result == {"sent": GUESTS, "skipped": 0}
+    assert len(mailbox.mails) == GUESTS
+    assert _once_each(mailbox)
+
+
+def test_without_a_mail_service_nothing_is_sent_and_a_retry_sends(recap: Recap) -> None:
+    """A refused connection is certain."""
+    assert recap().error[0] == "INTERNAL"
+    with Mailbox(port=PORT) as mailbox:
+        assert recap().result == {"sent": GUESTS, "skipped": 0}
+        assert _once_each(mailbox)
+
+
+def test_where_some_is_accepted_a_retry_sends_the_rest_only(
+    wall: Wall, mailbox: Mailbox, recap: Recap
+) -> None:
+    """DESIGN 3, "Failure while sending"."""
+    mailbox.fail_with(status(500))
+    answer = recap()
+    assert answer.error[0] == "INTERNAL"
+    sent = len(mailbox.mails)
+    assert 0 < sent < GUESTS
+    (record,) = wall.recaps()
+    assert (record["state"], record["sent"]) == ("interrupted", sent)
+    assert record["left"] == GUESTS - sent
+    assert f"{sent} mails were sent and {GUESTS - sent} were not" in answer.error[1]
+
+    again = recap()
+    assert again.result["sent"] == GUESTS - sent
+    assert f"{GUESTS} mails in all" in again.result["message"]
+    assert len(mailbox.mails) == GUESTS
+    assert _once_each(mailbox)
+    (record,) = wall.recaps()
+    assert (record["state"], record["sent"], record["left"]) == ("sent", GUESTS, 0)
+    assert recap().error[0] == "RESOURCE_EXHAUSTED"
+
+
+def test_who_opts_out_before_a_retry_is_left_out_of_it(
+    wall: Wall, mailbox: Mailbox, recap: Recap
+) -> None:
+    """SPEC 4.1, rule 3, and new guests wait for the next recap."""
+    mailbox.fail_with(status(500))
+    recap()
+    (waiting,) = (one["recipients"] for one in wall.batches() if one["state"] == "planned")
+    record = wall.db.collection("users").document(f"guest-{waiting[0]}")
+    record.set({"emailPreferences": {"recap": False}})
+    wall.event.collection("photos").add({"status": "approved", "uploaderEmail": "new@example.com"})
+    answer = recap()
+    record.delete()  # the guests of other tests have the same addresses
+    assert (answer.result["sent"], answer.result["skipped"]) == (len(waiting) - 1, 1)
+    assert len(mailbox.mails) == GUESTS - 1
+    assert not mailbox.to("new@example.com")
+    (found,) = wall.recaps()
+    assert (found["sent"], found["skipped"], found["left"]) == (GUESTS - 1, 1, 0)
+
+
+@pytest.mark.parametrize("fault", [drop(), hang(), status(502), status(504)], ids=str)
+def test_a_batch_whose_outcome_is_unknown_is_never_sent_again(
+    wall: Wall, mailbox: Mailbox, recap: Recap, fault: Fault
+) -> None:
+    """It counts as sent and is reported, and whatever comes after leaves it alone."""
+    mailbox.fail_with(fault)
+    with ThreadPoolExecutor(1) as thread:
+        call = thread.submit(recap)
+        if fault == hang():
+            # The others are through; then the one that hangs ends without an answer.
+            mailbox.wait_for(lambda mails: len(mails) in (GUESTS - 300, GUESTS - 1000), 60)
+            mailbox.wait_in_flight(1, 10)
+            mailbox.heal()
+        answer = call.result()
+    assert answer.error[0] == "INTERNAL"
+    (unknown,) = (one["recipients"] for one in wall.batches() if one["state"] == "unknown")
+    assert f"did not confirm {len(unknown)} of the mails" in answer.error[1]
+    (record,) = wall.recaps()
+    assert (record["state"], record["sent"]) == ("sent", GUESTS)
+    assert record["unknown"] == len(unknown)
+    assert len(mailbox.mails) == (GUESTS if fault == drop() else GUESTS - len(unknown))
+    assert recap().error[0] == "RESOURCE_EXHAUSTED"
+    assert _once_each(mailbox)
+
+
+def test_an_address_that_the_mail_service_refuses_is_skipped(
+    wall: Wall, mailbox: Mailbox, recap: Recap
+) -> None:
+    """Everybody else of its batch gets the mail."""
+    mailbox.fail_with(bad_address(guest(3), guest(4), guest(1500)))
+    assert recap().result == {"sent": GUESTS - 3, "skipped": 3}
+    assert len(mailbox.mails) == GUESTS - 3
+    assert _once_each(mailbox)
+    (record,) = wall.recaps()
+    assert (record["sent"], record["skipped"], record["left"]) == (GUESTS - 3, 3, 0)
+    assert sum(len(one["recipients"]) for one in wall.batches()) == GUESTS - 3

@@ -1,0 +1,250 @@
+"""Who gets which mail (SPEC 1.1, 4.1)."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from emulator.mailbox import Mailbox
+from tests.suite.call import Answer
+from tests.suite.people import Person
+from tests.suite.recap.wall import Wall
+
+Recap = Callable[..., Answer]
+
+
+def test_every_guest_of_an_approved_photo_gets_one_mail(
+    wall: Wall, mailbox: Mailbox, recap: Recap
+) -> None:
+    """SPEC 4.1, rule 1."""
+    wall.photos(
+        {"uploaderEmail": "anna@example.com"},
+        {"uploaderEmail": " Anna@Example.com "},
+        {"uploaderEmail": "ben@example.com"},
+        {"uploaderEmail": "carla@example.com", "status": "pending"},
+        {"uploaderEmail": "dario@example.com", "status": "rejected"},
+        {"uploaderEmail": "no address"},
+        {"uploaderEmail": 7},
+        {},
+    )
+    answer = recap()
+    assert (answer.status, answer.result) == (200, {"sent": 2, "skipped": 1})
+    assert sorted(mail.to for mail in mailbox.mails) == ["anna@example.com", "ben@example.com"]
+    assert len(mailbox.requests) == 1
+
+
+def test_a_personal_recap_shows_a_guest_their_own_photos(
+    wall: Wall, mailbox: Mailbox, recap: Recap
+) -> None:
+    """SPEC 1.1; personal is the default."""
+    wall.photos(
+        {"uploaderEmail": "anna@example.com", "uploaderName": "Anna"},
+        {"uploaderEmail": "ben@example.com"},
+        {"uploaderEmail": "anna@example.com", "thumbUrl": None},
+        {"uploaderEmail": "ben@example.com", "url": "javascript:alert(1)", "thumbUrl": "data:,"},
+    )
+    recap()
+    (anna,), (ben,) = mailbox.to("anna@example.com"), mailbox.to("ben@example.com")
+    assert anna.subject == "Your photos from Summer Party"
+    for part in (anna.html, anna.text):
+        assert "Hi Anna," in part
+        assert "https://example.com/photos/1.jpg" in part
+        assert "https://example.com/photos/3.jpg" in part
+        assert "photos/2.jpg" not in part
+    assert 'src="https://example.com/thumbs/1.jpg"' in anna.html
+    assert 'src="https://example.com/photos/3.jpg"' in anna.html
+    assert "https://example.com/gallery/summer" in anna.html
+    assert "photos/2.jpg" in ben.html
+    assert "javascript:" not in ben.html + ben.text
+    assert "data:," not in ben.html
+
+
+def test_an_all_recap_shows_everybody_the_highlight_reel(
+    wall: Wall, mailbox: Mailbox, recap: Recap
+) -> None:
+    """DESIGN 3: featured first, then the newest approved, 24 at most."""
+    wall.photos(
+        {"uploaderEmail": "anna@example.com", "featured": True, "uploaderName": "Anna"},
+        *({} for _ in range(28)),
+        {"uploaderEmail": "ben@example.com"},
+    )
+    assert recap(mode="all").result == {"sent": 2, "skipped": 0}
+    assert len({mail.text.split("\n", 1)[1].split("--")[0] for mail in mailbox.mails}) == 1
+    mail = mailbox.mails[0]
+    assert mail.subject == "The best photos of Summer Party"
+    shown = [line for line in mail.text.splitlines() if line.startswith("https://example.com/ph")]
+    newest = [f"https://example.com/photos/{n}.jpg" for n in range(30, 7, -1)]
+    assert shown == ["https://example.com/photos/1.jpg", *newest]
+    assert "and 6 more in the gallery" in mail.html
+    assert 'alt="Photo by Anna"' in mail.html
+
+
+def test_every_mail_can_be_unsubscribed_from_by_one_click(
+    wall: Wall, mailbox: Mailbox, recap: Recap
+) -> None:
+    """RFC 8058; the link is the recipient's own."""
+    wall.guests(2)
+    recap()
+    links = {mail.headers["List-Unsubscribe"] for mail in mailbox.mails}
+    assert len(links) == 2
+    for mail in mailbox.mails:
+        assert mail.headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+        one_click = mail.headers["List-Unsubscribe"].strip("<>")
+        assert one_click.startswith("http://127.0.0.1:5000/unsubscribe?token=")
+        page = one_click.replace("/unsubscribe?", "/preferences#")
+        assert page in mail.html
+        assert page in mail.text
+
+
+def test_the_organizer_may_choose_subject_and_message(
+    wall: Wall, mailbox: Mailbox, recap: Recap
+) -> None:
+    """SPEC 4.1: newlines are removed from the subject."""
+    wall.guests(1)
+    recap(subject="Thank\r\n you,\u2028 all\u0085", message="It was <great>.\nSee you & yours!")
+    (mail,) = mailbox.mails
+    assert mail.subject == "Thank you, all"
+    assert "It was &lt;great&gt;.<br>\nSee you &amp; yours!" in mail.html
+    assert "It was <great>.\nSee you & yours!" in mail.text
+
+
+def test_newlines_in_the_name_of_an_event_reach_no_subject(
+    wall: Wall, mailbox: Mailbox, recap: Recap
+) -> None:
+    """SPEC 4.1: header injection."""
+    wall.publish(name="Summer\nBcc: x@example.com\x0b\u2029 Party")
+    wall.guests(1)
+    recap()
+    assert mailbox.mails[0].subject == "Your photos from SummerBcc: x@example.com Party"
+
+
+def _guest_id(email: str) -> str:
+    return "guest-" + hashlib.sha256(email.encode()).hexdigest()[:32]
+
+
+@pytest.mark.parametrize("flag", ["recap", "lifecycle"])
+@pytest.mark.parametrize("record", ["guest", "account", "one of two"])
+def test_who_has_opted_out_is_skipped(
+    wall: Wall, mailbox: Mailbox, recap: Recap, flag: str, record: str
+) -> None:
+    """SPEC 4.1, rule 3: by the guest's own record, or that of any account with the address."""
+    users, address = wall.db.collection("users"), f"{uuid.uuid4().hex}@example.com"
+    out = {"emailPreferences": {flag: False}}
+    if record == "guest":
+        users.document(_guest_id(address)).set(out)
+    else:
+        users.document(uuid.uuid4().hex).set(out | {"email": address})
+    if record == "one of two":
+        users.document(uuid.uuid4().hex).set({"email": address})
+    wall.photos({"uploaderEmail": address.upper()}, {"uploaderEmail": "ben@example.com"})
+    assert recap().result == {"sent": 1, "skipped": 1}
+    assert [mail.to for mail in mailbox.mails] == ["ben@example.com"]
+
+
+def test_marketing_and_a_broken_record_are_no_reason_to_skip(
+    wall: Wall, mailbox: Mailbox, recap: Recap
+) -> None:
+    """SPEC 4.1, rule 3."""
+    users, address = wall.db.collection("users"), f"{uuid.uuid4().hex}@example.com"
+    users.document(_guest_id(address)).set({"emailPreferences": {"marketing": False}})
+    users.document(uuid.uuid4().hex).set({"email": address, "emailPreferences": "none"})
+    wall.photos({"uploaderEmail": address})
+    assert recap().result == {"sent": 1, "skipped": 0}
+    assert len(mailbox.mails) == 1
+
+
+def test_nobody_to_send_to_starts_no_cooldown(wall: Wall, mailbox: Mailbox, recap: Recap) -> None:
+    """DESIGN 3, "Nothing sent"."""
+    answer = recap()
+    assert answer.result["sent"] == 0
+    assert "no approved photos" in answer.result["message"]
+    wall.photos({"uploaderEmail": "nobody"})
+    answer = recap()
+    assert (answer.result["sent"], answer.result["skipped"]) == (0, 1)
+    assert answer.result["message"]
+    wall.guests(1)
+    assert recap().result["sent"] == 1
+    assert len(mailbox.mails) == 1
+
+
+def test_the_record_tells_mode_who_and_how_many(
+    wall: Wall, mailbox: Mailbox, recap: Recap, organizer: Person
+) -> None:
+    """DESIGN 4; no address is in it or in the ledger."""
+    wall.photos({"uploaderEmail": "anna@example.com"}, {"uploaderEmail": "no address"})
+    recap(mode="all")
+    (record,) = wall.recaps()
+    expected = {"mode": "all", "startedBy": organizer.uid, "sent": 1, "skipped": 1, "left": 0}
+    assert {name: record[name] for name in expected} == expected
+    assert record["state"] == "sent"
+    (batch,) = wall.batches()
+    assert batch["state"] == "accepted"
+    assert batch["recipients"] == [_guest_id("anna@example.com").removeprefix("guest-")]
+    assert "@" not in json.dumps([record, batch], default=str)
+    assert len(mailbox.mails) == 1
+
+
+_SCRIPT = """
+import { initializeApp } from "firebase/app";
+import { connectFunctionsEmulator, getFunctions, httpsCallable } from "firebase/functions";
+import { connectAuthEmulator, getAuth, signInWithEmailAndPassword } from "firebase/auth";
+const app = initializeApp({ projectId: process.argv[2], apiKey: "local" });
+const functions = getFunctions(app);
+connectFunctionsEmulator(functions, "127.0.0.1", 5001);
+const token = process.argv[3];
+if (token) {
+  functions.contextProvider.getAuthToken = async () => token;
+}
+const send = httpsCallable(functions, "sendEventRecap");
+const answers = [];
+for (const data of JSON.parse(process.argv[4])) {
+  try {
+    answers.push((await send(data)).data);
+  } catch (error) {
+    answers.push(error.code);
+  }
+}
+console.log(JSON.stringify(answers));
+process.exit(0);
+"""
+
+
+def test_the_javascript_sdk_calls_it(
+    wall: Wall, mailbox: Mailbox, organizer: Person, tmp_path: Path
+) -> None:
+    """SPEC 1: callable-style; the codes arrive as the SDK's own."""
+    node = shutil.which("node")
+    modules = next(
+        one for one in (Path("emulator/node_modules"), Path("node_modules")) if one.exists()
+    )
+    (tmp_path / "node_modules").symlink_to(modules.resolve())
+    script = tmp_path / "send.mjs"
+    script.write_text(_SCRIPT)
+    wall.guests(2)
+
+    def run(token: str, *calls: object) -> list[object]:
+        command = [str(node), str(script), "demo-wall", token, json.dumps(calls)]
+        done = subprocess.run(command, capture_output=True, check=True, timeout=60)  # noqa: S603
+        answers: list[object] = json.loads(done.stdout)
+        return answers
+
+    answers = run(
+        organizer.id_token,
+        {"eventId": wall.id, "mode": "some"},
+        {"eventId": f"{wall.id}-not"},
+        {"eventId": wall.id, "mode": None},
+        {"eventId": wall.id},
+    )
+    assert answers == [
+        "functions/invalid-argument",
+        "functions/not-found",
+        {"sent": 2, "skipped": 0},
+        "functions/resource-exhausted",
+    ]
+    assert run("", {"eventId": wall.id}) == ["functions/unauthenticated"]
+    assert len(mailbox.mails) == 2

@@ -1,0 +1,71 @@
+"""Texts of the request and of guests on their way into a mail (SPEC 4.1)."""
+
+import pytest
+
+from functions.call_error import CallError, Code
+from functions.recap.arguments import Mode, RecapArguments
+from functions.recap.lines import greeted_name, one_line, paragraph, shortened
+
+
+def test_only_the_event_id_is_required() -> None:
+    """SPEC 4.1: mode is personal by default, and null is not given."""
+    bare = RecapArguments(event_id="e", mode=Mode.PERSONAL)
+    assert bare == RecapArguments.read({"eventId": "e"})
+    nulls = {"eventId": "e", "subject": None, "message": None, "mode": None, "tenantId": None}
+    assert bare == RecapArguments.read(nulls)
+    assert bare == RecapArguments.read({"eventId": "e", "subject": " \n ", "message": "\u2028"})
+
+
+@pytest.mark.parametrize("length", [200, 201])
+def test_a_subject_has_200_characters_at_most(length: int) -> None:
+    """SPEC 8; characters are counted, not bytes, and as they were given."""
+    data = {"eventId": "e", "subject": "🎉" * (length - 1) + "\n"}
+    if length == 200:
+        assert RecapArguments.read(data).subject == "🎉" * 199
+        return
+    with pytest.raises(CallError) as refused:
+        RecapArguments.read(data)
+    assert (refused.value.code, "201" in refused.value.message) == (Code.INVALID_ARGUMENT, True)
+
+
+BREAKS = ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\0"]
+
+
+@pytest.mark.parametrize("line_break", BREAKS, ids=ascii)
+def test_line_breaks_of_every_kind_are_removed(line_break: str) -> None:
+    """SPEC 4.1: header injection."""
+    assert one_line(f"a{line_break}Bcc: b") == "aBcc: b"
+    assert len(one_line(f"a{line_break}b").splitlines()) == 1
+
+
+@pytest.mark.parametrize("line_break", [one for one in BREAKS if one != "\0"], ids=ascii)
+def test_a_paragraph_keeps_its_lines(line_break: str) -> None:
+    """SPEC 4.1, message."""
+    assert paragraph(f" a{line_break}b\0\x07 ") == "a\nb"
+
+
+def test_what_is_no_text_does_not_reach_a_mail() -> None:
+    """Half a surrogate pair cannot be encoded, and overrides turn the line around."""
+    assert one_line("a\ud800\u202eb") == "a?b"
+    assert shortened("x" * 99, 10) == "x" * 9 + "…"
+
+
+@pytest.mark.parametrize(
+    ("left", "greeted"),
+    [
+        ("Anna", "Anna"),
+        ("  Anna\tMaria ", "Anna Maria"),
+        ("J. R. Ángel", "J. R. Ángel"),
+        ("李雷", "李雷"),
+        ("", ""),
+        ("🎉", ""),
+        ("Win at evil.example", ""),
+        ("https://evil", ""),
+        ("www.evil", ""),
+        ("x@example.com", ""),
+        ("A" * 100, "A" * 59 + "…"),
+    ],
+)
+def test_a_guest_is_greeted_by_a_name_only(left: str, greeted: str) -> None:
+    """Whoever uploads chooses name and address: no link is mailed to a stranger."""
+    assert greeted_name(left) == greeted

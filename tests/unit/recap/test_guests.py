@@ -1,0 +1,139 @@
+"""Recipients (SPEC 4.1, rules 1 to 3) and their photos (DESIGN 3)."""
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from functions.recap.arguments import Mode
+from functions.recap.guests import Audience, Guest, deliverable, select
+from functions.recap.photos import SHOWN, ApprovedPhoto, Picture, web_address
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+def _photo(number: int, email: str = "", **fields: Any) -> ApprovedPhoto:
+    minute = NOON + timedelta(minutes=number)
+    url = f"https://example.com/{number}.jpg"
+    document = {"uploaderEmail": email, "url": url, "createdAt": minute, "approvedAt": minute}
+    return ApprovedPhoto.read(f"{number:05}", document | fields, created=NOON)
+
+
+def _audience(mode: Mode, *photos: ApprovedPhoto) -> Audience:
+    audience = Audience(mode)
+    for photo in photos:
+        audience.add(photo)
+    return audience
+
+
+@pytest.mark.parametrize(
+    ("email", "address"),
+    [
+        ("Anna@Example.com", "Anna@example.com"),
+        ("a@münchen.example.com", "a@xn--mnchen-3ya.example.com"),
+        ("anna", None),
+        ("anna@", None),
+        ("anna@localhost", None),
+        ("Anna <anna@example.com>", None),
+        ("a@example.com\nBcc: b@example.com", None),
+        ("a@example.com, b@example.com", None),
+        ("ä@example.com", None),
+        ("a b@example.com", None),
+        ("x" * 65 + "@example.com", None),
+    ],
+)
+def test_syntax_decides_without_asking_the_network(email: str, address: str | None) -> None:
+    """DESIGN 3, "Emails"; SendGrid takes no local part beyond ASCII."""
+    assert deliverable(email) == address
+
+
+def test_addresses_are_unique_trimmed_and_case_folded() -> None:
+    """DESIGN 3, "Emails"; both spellings of an international domain are one mailbox."""
+    spellings = [" Anna@example.com", "anna@EXAMPLE.com ", "a@MÜNCHEN.example.com"]
+    spellings += ["a@xn--mnchen-3ya.example.com", "nobody", "nobody", ""]
+    audience = _audience(Mode.PERSONAL, *(_photo(n, one) for n, one in enumerate(spellings)))
+    assert [guest.address for guest in audience.guests] == [
+        "Anna@example.com",
+        "a@xn--mnchen-3ya.example.com",
+    ]
+    assert audience.invalid == 1
+    assert audience.photo_count == 7
+
+
+def test_a_guest_has_the_id_of_the_normalised_address() -> None:
+    """DESIGN 3, "Guest without a user record"."""
+    (guest,) = _audience(Mode.PERSONAL, _photo(1, " Anna@Example.com")).guests
+    digest = hashlib.sha256(b"anna@example.com").hexdigest()[:32]
+    assert (guest.id, guest.guest_id) == (digest, f"guest-{digest}")
+
+
+def test_a_guest_has_the_newest_name_and_the_newest_photos() -> None:
+    """What is kept does not grow with the photos."""
+    photos = [_photo(n, "a@example.com", uploaderName=f"Anna {n}") for n in range(100)]
+    (guest,) = _audience(Mode.PERSONAL, *photos[50:], *photos[:50]).guests
+    assert guest.name == "Anna 99"
+    assert guest.photos.count == 100
+    newest = [f"https://example.com/{n}.jpg" for n in range(99, 99 - SHOWN, -1)]
+    assert [picture.url for picture in guest.pictures()] == newest
+
+
+def test_the_reel_begins_with_what_is_featured() -> None:
+    """DESIGN 3, "Highlight reel": then the newest approved, 24 at most."""
+    photos = [_photo(n, featured=n in (3, 5)) for n in range(40)]
+    reel = _audience(Mode.ALL, *photos).reel.pictures()
+    newest = list(range(39, 39 - SHOWN + 2, -1))
+    assert [one.url for one in reel] == [f"https://example.com/{n}.jpg" for n in [5, 3, *newest]]
+
+
+def test_a_photo_shows_its_thumbnail_and_leads_to_itself() -> None:
+    """Brief of the mail: thumbUrl, else url; only web addresses."""
+    thumb = "https://example.com/t.jpg"
+    assert _photo(1, thumbUrl=thumb).picture() == Picture(thumb, "https://example.com/1.jpg")
+    assert _photo(1).picture() == Picture(*["https://example.com/1.jpg"] * 2)
+    assert _photo(1, thumbUrl=thumb, url="javascript:1").picture() == Picture(thumb, thumb)
+    assert _photo(1, url=None).picture() is None
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("https://example.com/a.jpg?x=1&y=%20", True),
+        ("http://127.0.0.1:9199/a.jpg", True),
+        ("javascript:alert(1)", False),
+        ("javascript://example.com/%0aalert(1)", False),
+        ("data:image/png;base64,AA", False),
+        ("//example.com/a.jpg", False),
+        ("https://", False),
+        ("https://[", False),
+        ('https://example.com/"onload=1', False),
+        ("https://example.com/a b", False),
+        ("https://example.com/\u0085", False),
+        ("https://example.com/" + "a" * 2048, False),
+        ("", False),
+        (7, False),
+    ],
+    ids=ascii,
+)
+def test_only_web_addresses_get_into_a_mail(value: object, *, shown: bool) -> None:
+    """Whoever uploads writes the document."""
+    assert web_address(value) == (value if shown else None)
+
+
+def test_a_document_of_nothing_but_wrong_types_is_read() -> None:
+    """Clients write it; a recap must not fail on it."""
+    wrong = dict.fromkeys(
+        ("uploaderEmail", "uploaderName", "url", "thumbUrl", "featured", "createdAt"), 7
+    )
+    photo = ApprovedPhoto.read("1", wrong, created=NOON)
+    assert (photo.email, photo.url, photo.featured, photo.created_at) == ("", None, False, NOON)
+
+
+def test_of_too_many_those_come_first_who_never_had_a_recap() -> None:
+    """DESIGN 3, "More than 5000 recipients"; then those whose last one is the longest ago."""
+    guests = [Guest(f"{name}@example.com") for name in "abcde"]
+    sent_at = {guests[0].id: NOON, guests[1].id: NOON - timedelta(days=2)}
+    chosen = select(guests, sent_at, 4)
+    assert [guest.address[0] for guest in chosen.chosen] == ["c", "d", "e", "b"]
+    assert chosen.left == 0
+    assert select(guests, sent_at, 2).left == 1

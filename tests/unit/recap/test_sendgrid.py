@@ -1,0 +1,137 @@
+"""What the answers of SendGrid mean, over HTTP against its stand-in (DESIGN 5)."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from emulator.mailbox import (
+    MAX_SUBSTITUTION_BYTES,
+    Fault,
+    Mailbox,
+    bad_address,
+    drop,
+    problems,
+    status,
+    too_many_requests,
+)
+from functions.gcp.sendgrid_mailer import SendGridMailer
+from functions.recap.outcome import Accepted, BadAddresses, Later, Refused, Unknown
+
+
+def _body(*addresses: str, **changed: Any) -> dict[str, Any]:
+    people = [{"to": [{"email": one}], "substitutions": {"%n%": one}} for one in addresses]
+    return {
+        "from": {"email": "photos@example.com"},
+        "subject": "Photos",
+        "content": [{"type": "text/plain", "value": "Hi %n%"}],
+        "personalizations": people,
+    } | changed
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Mailbox]:
+    """One stand-in for all tests."""
+    with Mailbox() as mailbox:
+        yield mailbox
+
+
+@pytest.fixture
+def mailbox(running: Mailbox) -> Mailbox:
+    """The stand-in, as if it were new."""
+    running.heal()
+    running.forget()
+    return running
+
+
+def test_202_is_accepted(mailbox: Mailbox) -> None:
+    """With the id that SendGrid's own log knows the request by."""
+    outcome = SendGridMailer("SG.x", mailbox.url).send(_body("a@example.com"))
+    (mail,) = mailbox.mails
+    assert outcome == Accepted(mail.message_id)
+    assert (mail.to, mail.text) == ("a@example.com", "Hi a@example.com")
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected", "mails"),
+    [
+        (status(400), Refused("HTTP 400"), 0),
+        (status(401), Refused("HTTP 401"), 0),
+        (status(413), Refused("HTTP 413"), 0),
+        (status(500), Refused("HTTP 500"), 0),
+        (status(502), Unknown("HTTP 502"), 0),
+        (status(504), Unknown("HTTP 504"), 0),
+        (status(200), Unknown("HTTP 200"), 0),
+        (status(503), Later("HTTP 503", None), 0),
+        (too_many_requests(0), Later("HTTP 429", 0), 0),
+        (drop(), Unknown("RemoteDisconnected"), 2),
+        (bad_address("b@example.com"), BadAddresses(frozenset({1})), 0),
+    ],
+    ids=str,
+)
+def test_only_what_is_certain_may_be_sent_again(
+    mailbox: Mailbox, fault: Fault, expected: object, mails: int
+) -> None:
+    """There is no idempotency key: an outcome is known to be none, or unknown."""
+    mailbox.fail_with(fault)
+    outcome = SendGridMailer("SG.x", mailbox.url).send(_body("a@example.com", "b@example.com"))
+    assert outcome == expected
+    assert len(mailbox.mails) == mails
+
+
+def test_a_refused_connection_is_certain() -> None:
+    """Nothing has left."""
+    with Mailbox() as gone:
+        url = gone.url
+    outcome = SendGridMailer("SG.x", url).send(_body("a@example.com"))
+    assert outcome == Later("not connected: ConnectionRefusedError", None)
+
+
+def test_the_end_of_the_rate_limit_is_told(mailbox: Mailbox) -> None:
+    """`X-RateLimit-Reset` is a time."""
+    mailbox.fail_with(too_many_requests(1000))
+    outcome = SendGridMailer("SG.x", mailbox.url).send(_body("a@example.com"))
+    assert isinstance(outcome, Later)
+    assert outcome.seconds is not None
+    assert 900 < outcome.seconds <= 1000
+
+
+def _with_first(**changed: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda body: body["personalizations"][0].update(changed)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda body: body.pop("from"), "from"),
+        (lambda body: body["from"].update(email="photos"), "from.email"),
+        (lambda body: body.pop("subject"), "subject"),
+        (lambda body: body.pop("content"), "content"),
+        (lambda body: body["content"][0].update(value=""), "content.0.value"),
+        (lambda body: body["content"].insert(0, {"type": "text/html", "value": "x"}), "content"),
+        (lambda body: body.update(personalizations=[]), "personalizations"),
+        (lambda body: body["personalizations"].extend(_people(1001)), "personalizations"),
+        (lambda body: body["personalizations"].append(body["personalizations"][0]), None),
+        (_with_first(to=[]), "personalizations.0.to"),
+        (_with_first(to=[{"email": "nobody"}]), "personalizations.0.to.0.email"),
+        (_with_first(substitutions={"%n%": 7}), "personalizations.0.substitutions.%n%"),
+        (
+            _with_first(substitutions={"%n%": "x" * MAX_SUBSTITUTION_BYTES}),
+            "personalizations.0.substitutions",
+        ),
+        (_with_first(headers={"Subject": "x"}), "personalizations.0.headers.Subject"),
+        (_with_first(headers={"X-A": "x\ny"}), "personalizations.0.headers.X-A"),
+    ],
+)
+def test_the_stand_in_is_as_strict_as_sendgrid(
+    change: Callable[[dict[str, Any]], object], field: str | None
+) -> None:
+    """https://www.twilio.com/docs/sendgrid/api-reference/mail-send/errors ."""
+    body = _body("a@example.com", "b@example.com")
+    assert problems(body) == []
+    change(body)
+    assert {one.field for one in problems(body)} == {field or "personalizations"}
+
+
+def _people(count: int) -> list[dict[str, Any]]:
+    return [{"to": [{"email": f"{n}@example.com"}]} for n in range(count)]

@@ -1,0 +1,82 @@
+"""Roles and tenants (SPEC 5, DESIGN 3)."""
+
+from typing import Any
+
+import pytest
+
+from functions.access import Caller, Role, check_tenant, staff
+from functions.call_error import CallError, Code
+
+
+@pytest.mark.parametrize(
+    ("claims", "caller"),
+    [
+        ({"role": "admin", "tenantId": "t"}, Caller("u", Role.ADMIN, "t")),
+        ({"role": "moderator", "tenantId": "t"}, Caller("u", Role.MODERATOR, "t")),
+        ({"role": "superadmin"}, Caller("u", Role.SUPERADMIN, None)),
+        ({"role": "superadmin", "tenantId": ""}, Caller("u", Role.SUPERADMIN, None)),
+        ({"role": "superadmin", "tenantId": 7}, Caller("u", Role.SUPERADMIN, None)),
+        ({"role": "guest"}, None),
+        ({"role": ["admin"]}, None),
+        ({"role": None}, None),
+        ({}, None),
+    ],
+)
+def test_the_role_claim_decides_who_is_staff(claims: dict[str, Any], caller: Caller | None) -> None:
+    """DESIGN 3, "role claim": any other role, or none, is denied."""
+    if caller:
+        assert staff("u", claims) == caller
+    else:
+        with pytest.raises(CallError) as denied:
+            staff("u", claims)
+        assert denied.value.code is Code.PERMISSION_DENIED
+
+
+def test_without_a_token_nobody_is_staff() -> None:
+    """SPEC 7.1, unauthenticated."""
+    with pytest.raises(CallError) as refused:
+        staff(None, None)
+    assert refused.value.code is Code.UNAUTHENTICATED
+
+
+def test_a_function_may_ask_for_fewer_roles() -> None:
+    """For example the webhook secret: superadmins only (SPEC 2.1)."""
+    only = frozenset({Role.SUPERADMIN})
+    assert staff("u", {"role": "superadmin"}, only).role is Role.SUPERADMIN
+    with pytest.raises(CallError, match="superadmin") as denied:
+        staff("u", {"role": "admin"}, only)
+    assert denied.value.code is Code.PERMISSION_DENIED
+
+
+@pytest.mark.parametrize(
+    ("role", "own", "event", "asked", "code"),
+    [
+        (Role.ADMIN, "t", "t", None, None),
+        (Role.MODERATOR, "t", "t", None, None),
+        (Role.ADMIN, "t", "t", "t", None),
+        (Role.ADMIN, "t", "o", None, Code.PERMISSION_DENIED),
+        (Role.ADMIN, "t", "o", "o", Code.PERMISSION_DENIED),
+        (Role.ADMIN, "t", "t", "o", Code.PERMISSION_DENIED),
+        (Role.ADMIN, None, "t", None, Code.PERMISSION_DENIED),
+        (Role.ADMIN, None, None, None, Code.PERMISSION_DENIED),
+        (Role.SUPERADMIN, None, "t", None, None),
+        (Role.SUPERADMIN, None, None, None, None),
+        (Role.SUPERADMIN, "t", "t", None, None),
+        (Role.SUPERADMIN, "t", "o", None, Code.PERMISSION_DENIED),
+        (Role.SUPERADMIN, "t", "o", "o", None),
+        (Role.SUPERADMIN, None, "o", "o", None),
+        (Role.SUPERADMIN, "t", "t", "o", Code.NOT_FOUND),
+        (Role.SUPERADMIN, None, None, "o", Code.NOT_FOUND),
+    ],
+)
+def test_the_tenants_decide(
+    role: Role, own: str | None, event: str | None, asked: str | None, code: Code | None
+) -> None:
+    """DESIGN 3, "Superadmin and tenantId"."""
+    caller = Caller("u", role, own)
+    if code is None:
+        check_tenant(caller, event, asked)
+    else:
+        with pytest.raises(CallError) as refused:
+            check_tenant(caller, event, asked)
+        assert refused.value.code is code
