@@ -2,11 +2,14 @@
 
 from typing import Any, Final
 
+import flask
 from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, tasks_fn
 
-from functions.gcp import callables, parameters
+from functions.gcp import parameters
+from functions.gcp.callables import anonymous, signed_in
 from functions.gcp.manifest import private, retried
-from functions.webhooks import handlers
+from functions.preferences import handlers as preferences
+from functions.webhooks import handlers as webhooks
 from functions.webhooks.ladder import LADDER, Rung
 from functions.webhooks.sweeper import PERIOD
 
@@ -19,6 +22,16 @@ _TRIGGER: Final[dict[str, Any]] = {
     "concurrency": 80,  # a trigger waits for Firestore most of its time
     "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
     "max_instances": 20,  # 1,600 writes at a time; more would only queue up in Firestore
+}
+
+_PUBLIC: Final[dict[str, Any]] = {
+    "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
+    "concurrency": 80,  # a call waits for Firestore most of its time
+    "timeout_sec": 60,  # two or three calls of 10 s in an outage, and a cold start
+    "max_instances": 10,  # 800 calls at a time; whoever floods us pays for no more
+    # Grants access to it, and refuses a deploy without it; its versions are read in
+    # `secret_manager`, so that a new one needs no deploy.
+    "secrets": ["EMAIL_PREFS_KEY"],
 }
 
 
@@ -57,42 +70,42 @@ _ACTION: Final[dict[str, Any]] = {
 @firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
 def onPhotoWritten(event: Any) -> None:
     """A photo was uploaded, moderated, edited or deleted."""
-    handlers.photo_written(event)
+    webhooks.photo_written(event)
 
 
 @retried
 @firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER)
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""
-    handlers.event_written(event)
+    webhooks.event_written(event)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[0]))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     """First attempt of a delivery."""
-    handlers.attempt(request.data)
+    webhooks.attempt(request.data)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[1]))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
-    handlers.attempt(request.data)
+    webhooks.attempt(request.data)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[2]))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
-    handlers.attempt(request.data)
+    webhooks.attempt(request.data)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[3]))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
-    handlers.attempt(request.data)
+    webhooks.attempt(request.data)
 
 
 @scheduler_fn.on_schedule(
@@ -104,25 +117,45 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 )
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     """Queue every delivery again whose task was lost."""
-    handlers.sweep()
+    webhooks.sweep()
 
 
-@callables.signed_in
+@anonymous
+@https_fn.on_call(**_PUBLIC)
+def getEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
+    """What mail the bearer of a link wants."""
+    return preferences.get_email_preferences(request)
+
+
+@anonymous
+@https_fn.on_call(**_PUBLIC)
+def updateEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
+    """The bearer of a link changes that."""
+    return preferences.update_email_preferences(request)
+
+
+@https_fn.on_request(**_PUBLIC)
+def unsubscribe(request: flask.Request) -> flask.Response:
+    """A mail program's unsubscribe button."""
+    return preferences.unsubscribe(request)
+
+
+@signed_in
 @https_fn.on_call(**_ACTION)
 def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
-    return handlers.send_test(request)
+    return webhooks.send_test(request)
 
 
-@callables.signed_in
+@signed_in
 @https_fn.on_call(**_ACTION)
 def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer has deliveries sent again."""
-    return handlers.resend(request)
+    return webhooks.resend(request)
 
 
-@callables.signed_in
+@signed_in
 @https_fn.on_call(**_ACTION)
 def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """A superadmin replaces the webhook secret of an event."""
-    return handlers.rotate_secret(request)
+    return webhooks.rotate_secret(request)

@@ -256,6 +256,11 @@ class Receiver:
         """Return every request to one path so far, oldest first."""
         return tuple(request for request in self.requests if request.path == path)
 
+    @property
+    def connections(self) -> int:
+        """Return how many connections have shaken hands so far."""
+        return self._server.accepted
+
     def forget(self) -> None:
         """Forget every request and every count of attempts."""
         with self._changed:
@@ -343,6 +348,7 @@ class _Server(ThreadingHTTPServer):
         self.context = context
         self._connections: set[socket.socket] = set()
         self._connections_lock = threading.Lock()
+        self.accepted = 0
         super().__init__(address, _Handler)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -355,6 +361,7 @@ class _Server(ThreadingHTTPServer):
             return
         with self._connections_lock:
             self._connections.add(connection)
+            self.accepted += 1
         try:
             super().process_request_thread(connection, client_address)
         finally:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 PROJECT = "demo-wall"
-EMULATORS = ("auth", "functions", "firestore", "tasks")
+EMULATORS = ("auth", "functions", "firestore", "hosting", "tasks")
 LOG = STATE / "suite.log"
 
 # Seconds. A cold start takes about ten; the rest is for a slow machine.

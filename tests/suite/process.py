@@ -65,6 +65,11 @@ class FunctionProcess:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
+    @property
+    def pid(self) -> int:
+        """Process id of the runtime; its workers are its children."""
+        return self._process.pid
+
     def kill(self) -> None:
         """SIGKILL, at once, with all of its workers."""
         with contextlib.suppress(ProcessLookupError):

@@ -55,7 +55,7 @@ def test_result() -> None:
 
 def test_manifest_entry() -> None:
     """The deployment manifest still has what `on_call` declared."""
-    declared = https_fn.on_call(region="us-central1", memory=512)(echo)
+    declared: Any = https_fn.on_call(region="us-central1", memory=512)(echo)
     deployed = anonymous(declared)
     assert deployed.__firebase_endpoint__ is declared.__firebase_endpoint__
     assert deployed.__name__ == "echo"

@@ -30,7 +30,7 @@ ENABLED, DISABLED = SecretVersion.State.ENABLED, SecretVersion.State.DISABLED
 class Service:
     """Two methods of google.cloud.secretmanager.v1.SecretManagerService, over one secret."""
 
-    versions: dict[int, tuple[bytes, SecretVersion.State]] = field(default_factory=dict)
+    versions: dict[int, tuple[bytes, int]] = field(default_factory=dict)
     down: bool = False
     calls: list[str] = field(default_factory=list)
     disabled_meanwhile: set[int] = field(default_factory=set)

@@ -1,0 +1,82 @@
+"""What the tests of the preferences share: keys, users, links and clients."""
+
+import itertools
+import time
+import uuid
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+from google.cloud import firestore
+
+from functions.preferences.token import TokenKeys
+
+_LIMIT_TEST_SECONDS: Final = 30
+_ADDRESSES = itertools.count(int(uuid.uuid4().hex[:6], 16))
+
+
+@pytest.fixture(scope="session")
+def secret() -> str:
+    """The key that the functions of the local suite sign with."""
+    values = dict(
+        line.split("=", 1)
+        for line in (Path(__file__).parents[3] / ".secret.local").read_text().splitlines()
+        if "=" in line
+    )
+    return values["EMAIL_PREFS_KEY"]
+
+
+@pytest.fixture(scope="session")
+def keys(secret: str) -> TokenKeys:
+    """That key, as tokens are made with it."""
+    return TokenKeys([secret])
+
+
+@pytest.fixture
+def client() -> str:
+    """Address of a client that has called nothing yet."""
+    number = next(_ADDRESSES)
+    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+
+
+@pytest.fixture
+def headers(client: str) -> dict[str, str]:
+    """What Google's front end adds to that client's requests."""
+    return {"X-Forwarded-For": client}
+
+
+@pytest.fixture
+def uid() -> str:
+    """A user of this test alone, without a record."""
+    return f"user-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def record(db: firestore.Client, uid: str) -> firestore.DocumentReference:
+    """The reference of that user's record."""
+    reference: firestore.DocumentReference = db.collection("users").document(uid)
+    return reference
+
+
+@pytest.fixture
+def token(keys: TokenKeys, uid: str) -> str:
+    """A token as it stands in that user's mails."""
+    return keys.issue(uid, datetime.now(UTC))
+
+
+@pytest.fixture
+def old_token(keys: TokenKeys, uid: str) -> str:
+    """One from a mail of more than 30 days ago."""
+    return keys.issue(uid, datetime.now(UTC) - timedelta(days=30, seconds=1))
+
+
+@pytest.fixture
+def one_hour() -> None:
+    """Calls are counted by the clock's hours: a test of the limit does not begin just before one.
+
+    Some seconds in an hour are waited out; nothing in the service could tell of the hour's end.
+    """
+    left = 3600 - time.time() % 3600
+    if left < _LIMIT_TEST_SECONDS:
+        time.sleep(left)

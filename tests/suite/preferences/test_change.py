@@ -1,0 +1,219 @@
+"""DESIGN 4: `updateEmailPreferences` and `unsubscribe`, end to end over HTTP."""
+
+import urllib.error
+import urllib.parse
+import urllib.request
+from email.message import Message
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from functions.preferences.preferences import opted_out_of_recap
+from tests.suite.call import Answer, call, url
+
+ALL: Final = {"lifecycle": True, "transactional": True, "recap": True, "marketing": True}
+ONE_CLICK: Final = b"List-Unsubscribe=One-Click"
+
+
+def change(token: object, preferences: object, headers: dict[str, str]) -> Answer:
+    """Call it as the page does."""
+    data = {"token": token, "preferences": preferences}
+    return call("updateEmailPreferences", data, headers=headers)
+
+
+class _StayHere(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        """Follow nothing."""
+
+
+def visit(
+    token: str | None, headers: dict[str, str], *, method: str, body: bytes | None = None
+) -> tuple[int, str, Message]:
+    """Open the unsubscribe link; status, body and headers."""
+    query = "" if token is None else f"?token={urllib.parse.quote(token)}"
+    request = urllib.request.Request(  # noqa: S310 - loopback
+        url("unsubscribe") + query, body, headers, method=method
+    )
+    opener = urllib.request.build_opener(_StayHere)
+    try:
+        with opener.open(request, timeout=60) as answer:
+            return answer.status, answer.read().decode(), answer.headers
+    except urllib.error.HTTPError as answer:
+        with answer:
+            return answer.code, answer.read().decode(), answer.headers
+
+
+def test_change_and_back(
+    record: firestore.DocumentReference, token: str, headers: dict[str, str]
+) -> None:
+    """The flags that are named change, the others and the rest of the record do not."""
+    record.set(
+        {"email": "guest@example.com", "emailPreferences": {"marketing": False}, "name": "G"}
+    )
+    changed = change(token, {"recap": False}, headers)
+    assert changed.result == {
+        "email": "guest@example.com",
+        "preferences": ALL | {"marketing": False, "recap": False},
+    }
+    assert record.get().to_dict() == {
+        "email": "guest@example.com",
+        "emailPreferences": {"marketing": False, "recap": False},
+        "name": "G",
+    }
+    back = change(token, {"recap": True, "marketing": True}, headers)
+    assert back.result["preferences"] == ALL
+
+
+def test_guest_without_record(
+    record: firestore.DocumentReference, token: str, headers: dict[str, str]
+) -> None:
+    """A guest's opt-out holds although there was no record of the guest."""
+    assert change(token, {"recap": False}, headers).result == {
+        "email": "",
+        "preferences": ALL | {"recap": False},
+    }
+    assert record.get().to_dict() == {"emailPreferences": {"recap": False}}
+    assert opted_out_of_recap(record.get().to_dict())
+
+
+@pytest.mark.parametrize(
+    ("preferences", "hint"),
+    [
+        (None, "object"),
+        ({}, "object"),
+        ([], "object"),
+        ("recap", "object"),
+        ({"transactional": False}, "transactional"),
+        ({"transactional": True}, "transactional"),
+        ({"newsletter": False}, "recap"),
+        ({"recap": False, "emailPreferences.x": False}, "recap"),
+        ({"recap": 0}, "true or false"),
+        ({"recap": "false"}, "true or false"),
+        ({"recap": None}, "true or false"),
+    ],
+)
+def test_choices_that_cannot_be(
+    preferences: object,
+    hint: str,
+    record: firestore.DocumentReference,
+    token: str,
+    headers: dict[str, str],
+) -> None:
+    """What cannot be changed is `invalid-argument`, the message says what can, nothing changes."""
+    answer = change(token, preferences, headers)
+    assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
+    assert hint in answer.error[1]
+    assert not record.get().exists
+
+
+@pytest.mark.parametrize("token", [None, "", "x" * 4097])
+def test_no_token(token: object, headers: dict[str, str]) -> None:
+    """SPEC 7.2: a missing or too long token is `invalid-argument` here too."""
+    assert change(token, {"recap": False}, headers).error[0] == "INVALID_ARGUMENT"
+
+
+def test_bad_token(
+    record: firestore.DocumentReference, old_token: str, headers: dict[str, str]
+) -> None:
+    """SPEC 5: bad tokens change nothing and are told apart in nothing."""
+    answers = [change(text, {"recap": False}, headers) for text in (old_token, "nonsense")]
+    assert [a.status for a in answers] == [403, 403]
+    assert answers[0].body == answers[1].body
+    assert not record.get().exists
+
+
+@pytest.mark.usefixtures("one_hour")
+def test_change_is_limited(token: str, headers: dict[str, str]) -> None:
+    """SPEC 8: the limit on calls holds for changes too, counted by themselves."""
+    statuses = [change(token, {"recap": False}, headers).status for _ in range(21)]
+    assert statuses == [200] * 20 + [429]
+    assert call("getEmailPreferences", {"token": token}, headers=headers).status == 200
+
+
+def test_one_click(
+    record: firestore.DocumentReference, token: str, headers: dict[str, str]
+) -> None:
+    """RFC 8058: a POST with the one field turns recaps off, at once; repeated, it is the same."""
+    record.set({"email": "guest@example.com"})
+    for _ in range(2):
+        status, text, _ = visit(token, headers, method="POST", body=ONE_CLICK)
+        assert (status, text) == (200, "You are unsubscribed from recap mails.\n")
+    assert record.get().to_dict() == {
+        "email": "guest@example.com",
+        "emailPreferences": {"recap": False},
+    }
+
+
+def test_one_click_as_multipart(
+    record: firestore.DocumentReference, token: str, headers: dict[str, str]
+) -> None:
+    """RFC 8058, 3.2: mail programs may send the field as `multipart/form-data`."""
+    body = (
+        b'--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\n'
+        b"One-Click\r\n--b--\r\n"
+    )
+    multipart = headers | {"Content-Type": "multipart/form-data; boundary=b"}
+    assert visit(token, multipart, method="POST", body=body)[0] == 200
+    assert opted_out_of_recap(record.get().to_dict())
+
+
+def test_mail_provider(token: str, headers: dict[str, str]) -> None:
+    """A provider's few addresses send the clicks of all its users: none of them is refused."""
+    statuses = [visit(token, headers, method="POST", body=ONE_CLICK)[0] for _ in range(22)]
+    assert statuses == [200] * 22
+
+
+def test_opening_the_link_changes_nothing(
+    record: firestore.DocumentReference, token: str, headers: dict[str, str]
+) -> None:
+    """A scanner that opens every link changes nothing; a person is led to the page."""
+    for method in ("GET", "HEAD"):
+        status, _, answered = visit(token, headers, method=method)
+        assert (status, answered["Location"]) == (
+            302,
+            f"http://127.0.0.1:5000/preferences#token={token}",
+        )
+        assert answered["Cache-Control"] == "no-store"
+        assert answered["Referrer-Policy"] == "no-referrer"
+    assert not record.get().exists
+
+
+def test_opening_an_odd_link(headers: dict[str, str]) -> None:
+    """What can be no token is not copied into the address."""
+    _, _, answered = visit("x\r\nSet-Cookie: a=b", headers, method="GET")
+    assert answered["Location"] == "http://127.0.0.1:5000/preferences"
+    assert answered["Set-Cookie"] is None
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "status"),
+    [
+        ("POST", b"", 400),
+        ("POST", b"List-Unsubscribe=Two-Clicks", 400),
+        ("POST", b"x" * 5000, 400),
+        ("PUT", ONE_CLICK, 405),
+        ("DELETE", None, 405),
+        ("PATCH", ONE_CLICK, 405),
+    ],
+)
+def test_other_requests(
+    method: str,
+    body: bytes | None,
+    status: int,
+    record: firestore.DocumentReference,
+    token: str,
+    headers: dict[str, str],
+) -> None:
+    """Anything but the one-click POST changes nothing."""
+    assert visit(token, headers, method=method, body=body)[0] == status
+    assert not record.get().exists
+
+
+@pytest.mark.usefixtures("one_hour")
+def test_one_click_with_bad_token(old_token: str, headers: dict[str, str]) -> None:
+    """Bad tokens are refused, all with the same words, and guessing is limited."""
+    tokens = [old_token, "nonsense", None, *["x.y"] * 18]
+    answers = [visit(one, headers, method="POST", body=ONE_CLICK)[:2] for one in tokens]
+    assert [status for status, _ in answers] == [403] * 20 + [429]
+    assert len({text for _, text in answers[:20]}) == 1

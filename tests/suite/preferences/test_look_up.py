@@ -1,0 +1,136 @@
+"""SPEC 4.2 and 7.2: `getEmailPreferences`, end to end over HTTP."""
+
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from google.cloud import firestore
+from itsdangerous import URLSafeSerializer
+
+from functions.preferences.token import TokenKeys
+from tests.suite.call import call
+
+ALL = {"lifecycle": True, "transactional": True, "recap": True, "marketing": True}
+
+
+def look_up(token: object, headers: dict[str, str]) -> Any:
+    """Call it as a page does."""
+    return call("getEmailPreferences", {"token": token}, headers=headers)
+
+
+def test_preferences_of_a_user(
+    record: firestore.DocumentReference, token: str, headers: dict[str, str]
+) -> None:
+    """SPEC 4.2: the address and the flags of the user, and nothing else of the record."""
+    record.set(
+        {
+            "email": "guest@example.com",
+            "emailPreferences": {"recap": False, "marketing": True, "transactional": False},
+            "phone": "never shown",
+        }
+    )
+    answer = look_up(token, headers)
+    assert answer.status == 200
+    assert answer.body == {
+        "result": {"email": "guest@example.com", "preferences": ALL | {"recap": False}}
+    }
+
+
+def test_user_without_record(token: str, headers: dict[str, str]) -> None:
+    """SPEC 4.2 and DESIGN 3: no record, no address, and every flag true."""
+    assert look_up(token, headers).result == {"email": "", "preferences": ALL}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"email": None, "emailPreferences": None},
+        {"email": 1, "emailPreferences": "none"},
+        {"emailPreferences": {"recap": None, "marketing": 0, "lifecycle": "false"}},
+    ],
+)
+def test_odd_record(
+    fields: dict[str, Any],
+    record: firestore.DocumentReference,
+    token: str,
+    headers: dict[str, str],
+) -> None:
+    """Only a stored `false` turns a flag off, whatever else a record holds."""
+    record.set(fields)
+    assert look_up(token, headers).result == {"email": "", "preferences": ALL}
+
+
+@pytest.mark.parametrize("data", [None, [], "x", {}, {"token": None}, {"token": ""}, {"token": 7}])
+def test_token_missing(data: object, headers: dict[str, str]) -> None:
+    """SPEC 7.2: without a token it is `invalid-argument`."""
+    answer = call("getEmailPreferences", data, headers=headers)
+    assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
+    assert "token" in answer.error[1]
+
+
+def test_token_too_long(headers: dict[str, str]) -> None:
+    """SPEC 7.2 and 8: 4096 characters are looked at, 4097 are not."""
+    assert look_up("x" * 4096, headers).error[0] == "PERMISSION_DENIED"
+    answer = look_up("x" * 4097, headers)
+    assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
+    assert "4096" in answer.error[1]
+
+
+def test_one_message_for_every_bad_token(
+    secret: str, uid: str, token: str, old_token: str, headers: dict[str, str]
+) -> None:
+    """SPEC 5: wrong signature, expired and wrong scope are one and the same answer."""
+    serializer = URLSafeSerializer(
+        secret, salt="email-prefs", signer_kwargs={"digest_method": hashlib.sha256}
+    )
+    future = int((datetime.now(UTC) + timedelta(days=1)).timestamp())
+    sha1 = URLSafeSerializer(secret, salt="email-prefs")
+    fields = {"uid": uid, "exp": future, "scope": "email-prefs"}
+    bad = {
+        "altered": token[:-1] + ("A" if token[-1] != "A" else "B"),
+        "expired": old_token,
+        "other scope": serializer.dumps(fields | {"scope": "password-reset"}),
+        "other key": TokenKeys(["another"]).issue(uid, datetime.now(UTC)),
+        "sha-1": sha1.dumps(fields),
+        "no token": "nonsense",
+    }
+    answers = {name: look_up(text, headers) for name, text in bad.items()}
+    assert {(a.status, a.error[0]) for a in answers.values()} == {(403, "PERMISSION_DENIED")}
+    assert len({json.dumps(a.body) for a in answers.values()}) == 1
+    assert look_up(serializer.dumps(fields), headers).status == 200
+
+
+def test_stale_sign_in(token: str, headers: dict[str, str]) -> None:
+    """SPEC 4.2: it is anonymous; an ID token that is no longer valid does not matter."""
+    stale = headers | {"Authorization": "Bearer stale"}
+    assert look_up(token, stale).result["preferences"] == ALL
+
+
+@pytest.mark.usefixtures("one_hour")
+def test_twenty_calls_an_hour(
+    token: str, headers: dict[str, str], db: firestore.Client, client: str
+) -> None:
+    """SPEC 8: 20 calls pass; the 21st is `resource-exhausted`; another address is not touched."""
+    answers = [look_up(token, headers) for _ in range(21)]
+    assert [a.status for a in answers] == [200] * 20 + [429]
+    assert answers[-1].error[0] == "RESOURCE_EXHAUSTED"
+    assert look_up("bad", headers).error[0] == "RESOURCE_EXHAUSTED"
+    neighbour = {"X-Forwarded-For": f"{client}, 10.99.{client.rpartition('.')[2]}.1"}
+    assert look_up(token, neighbour).status == 200
+    stored = {one.id: one.to_dict() or {} for one in db.collection("rateLimits").stream()}
+    assert all(set(one) == {"count", "expireAt"} for one in stored.values())
+    assert client not in str(stored)
+    assert all(one["expireAt"] <= datetime.now(UTC) + timedelta(hours=1) for one in stored.values())
+
+
+@pytest.mark.usefixtures("one_hour")
+def test_guessing_is_limited(headers: dict[str, str]) -> None:
+    """SPEC 8: calls with bad tokens count too, and forged addresses in front do not help."""
+    statuses = [
+        look_up("bad", {"X-Forwarded-For": f"192.0.2.{n}, {headers['X-Forwarded-For']}"}).status
+        for n in range(21)
+    ]
+    assert statuses == [403] * 20 + [429]

@@ -1,0 +1,54 @@
+"""SPEC 1: what `httpsCallable` of the JavaScript SDK gets to see of results and errors."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from google.cloud import firestore
+
+SCRIPT = Path(__file__).with_name("sdk.mjs")
+
+
+def call(function: str, parameters: object) -> dict[str, Any]:
+    """Call `function` with the SDK, in a Node.js process of its own."""
+    ran = subprocess.run(
+        ["node", str(SCRIPT), function, json.dumps(parameters)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    answer: dict[str, Any] = json.loads(ran.stdout)
+    return answer
+
+
+def test_look_up(record: firestore.DocumentReference, token: str) -> None:
+    """The SDK hands over what stands under `result`."""
+    record.set({"email": "guest@example.com", "emailPreferences": {"marketing": False}})
+    assert call("getEmailPreferences", {"token": token}) == {
+        "result": {
+            "email": "guest@example.com",
+            "preferences": {
+                "lifecycle": True,
+                "transactional": True,
+                "recap": True,
+                "marketing": False,
+            },
+        }
+    }
+
+
+def test_change(record: firestore.DocumentReference, token: str) -> None:
+    """A page of the product can change preferences with the SDK."""
+    changed = call("updateEmailPreferences", {"token": token, "preferences": {"recap": False}})
+    assert changed["result"]["preferences"]["recap"] is False
+    assert record.get().get("emailPreferences") == {"recap": False}
+
+
+def test_errors() -> None:
+    """SPEC 7.2: the SDK knows the codes, and shows the message."""
+    missing = call("getEmailPreferences", None)
+    assert missing["code"] == "functions/invalid-argument"
+    assert "token" in missing["message"]
+    assert call("getEmailPreferences", {"token": "x.y"})["code"] == "functions/permission-denied"

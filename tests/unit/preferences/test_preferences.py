@@ -1,0 +1,82 @@
+"""SPEC 2.3, 4.1 rule 3 and DESIGN 3: flags, and how a user record tells them."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.preferences.preferences import (
+    EmailPreferences,
+    InvalidChoicesError,
+    email_address,
+    opted_out_of_recap,
+    read_choices,
+)
+
+FLAGS = ("lifecycle", "recap", "marketing")
+
+
+@pytest.mark.parametrize(
+    ("stored", "out"),
+    [
+        (None, False),
+        ({}, False),
+        ({"emailPreferences": None}, False),
+        ({"emailPreferences": []}, False),
+        ({"emailPreferences": {}}, False),
+        ({"emailPreferences": {"recap": True}}, False),
+        ({"emailPreferences": {"recap": None}}, False),
+        ({"emailPreferences": {"recap": 0}}, False),
+        ({"emailPreferences": {"marketing": False}}, False),
+        ({"emailPreferences": {"transactional": False}}, False),
+        ({"emailPreferences": {"recap": False}}, True),
+        ({"emailPreferences": {"lifecycle": False}}, True),
+        ({"emailPreferences": {"recap": True, "lifecycle": False}}, True),
+    ],
+)
+def test_opted_out_of_recap(stored: dict[str, Any] | None, out: bool) -> None:
+    """SPEC 4.1 rule 3: whoever has recap or lifecycle off gets no recap."""
+    assert opted_out_of_recap(stored) is out
+
+
+@given(st.dictionaries(st.sampled_from([*FLAGS, "transactional", "x"]), st.none() | st.booleans()))
+def test_flags(stored: dict[str, bool | None]) -> None:
+    """A flag is off only where `false` is stored; transactional is always on."""
+    on_wire = EmailPreferences.read({"emailPreferences": stored}).on_wire()
+    assert on_wire == {name: stored.get(name) is not False for name in FLAGS} | {
+        "transactional": True
+    }
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(FLAGS) | st.text(), inner),
+    )
+)
+def test_any_choices(data: Any) -> None:
+    """No input makes anything but flags to change or a refusal that says what to change."""
+    valid = isinstance(data, dict) and all(
+        name in FLAGS and isinstance(value, bool) for name, value in data.items()
+    )
+    if data and valid:
+        assert read_choices(data) == data
+    else:
+        with pytest.raises(InvalidChoicesError, match=r"\w"):
+            read_choices(data)
+
+
+@pytest.mark.parametrize(
+    ("record", "email"),
+    [
+        (None, ""),
+        ({}, ""),
+        ({"email": None}, ""),
+        ({"email": 1}, ""),
+        ({"email": "g@example.com"}, "g@example.com"),
+    ],
+)
+def test_address(record: dict[str, Any] | None, email: str) -> None:
+    """SPEC 4.2: the address is a text, empty where there is none."""
+    assert email_address(record) == email
