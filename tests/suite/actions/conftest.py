@@ -1,6 +1,6 @@
 """An event with staff, receivers, and records of deliveries."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -44,8 +44,12 @@ def named(event_id: str) -> Named:
 
 
 @pytest.fixture
-def record(event: firestore.DocumentReference, named: Named) -> Record:
-    """Put a delivery on record as it stands once it has ended."""
+def record(event: firestore.DocumentReference, named: Named) -> Iterator[Record]:
+    """Put a delivery on record as it stands once it has ended; gone after the test.
+
+    What is owed an attempt would be the sweeper's business for ever.
+    """
+    made: list[firestore.DocumentReference] = []
 
     def put(url: str, name: str = "d1", **fields: Any) -> firestore.DocumentReference:
         delivery_id = named(name)
@@ -69,6 +73,9 @@ def record(event: firestore.DocumentReference, named: Named) -> Record:
             }
             | fields
         )
+        made.append(reference)
         return reference
 
-    return put
+    yield put
+    for one in made:
+        one.delete()
