@@ -129,6 +129,6 @@ def _browse(url: str, profile: Path, *options: str) -> str:
         *options,
         url,
     ]
-    return subprocess.run(  # noqa: S603 - the browser found above
+    return subprocess.run(
         command, capture_output=True, check=True, timeout=60, text=True
     ).stdout
