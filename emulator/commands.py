@@ -16,8 +16,9 @@ from emulator.receiver import describe
 from emulator.suite import ADDRESS_VARIABLES, LOG, PROJECT, Suite, SuiteError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from emulator.people import Person
     from emulator.receiver import Request
 
 STATUS_FAILED = 1
@@ -64,11 +65,12 @@ def _demo() -> int:
 
 
 def _up() -> int:
-    from emulator import stand_ins  # noqa: PLC0415 - as above
+    from emulator import people, stand_ins  # noqa: PLC0415 - as above
 
     with stand_ins.started(_print_request), Suite(on_line=_print_line) as suite:
         _enter(suite)
-        print(_overview(suite, stand_ins.RECEIVER_PORT), flush=True)
+        admin = people.sign_in("admin", "demo")
+        print(_overview(suite, stand_ins.ADDRESSES, admin), flush=True)
         suite.ended.wait()
         say(f"The emulators have ended by themselves; see {LOG}.")
         return STATUS_FAILED
@@ -79,11 +81,15 @@ def _enter(suite: Suite) -> None:
     os.environ.update(suite.environment)
 
 
-def _overview(suite: Suite, receiver_port: int) -> str:
+def _overview(suite: Suite, addresses: Mapping[str, str], admin: Person) -> str:
+    # By the name in its certificate.
+    receiver = addresses["webhook receiver"].replace("127.0.0.1", "localhost")
     rows = [
         ("functions", f"http://{suite.addresses['functions']}/{PROJECT}/us-central1/<name>"),
         *((name, suite.addresses[name]) for name in ("firestore", "auth", "tasks")),
-        ("receiver", f"https://localhost:{receiver_port}  /ok /flaky /dead /slow"),
+        ("receiver", f"https://{receiver}  /ok /flaky /dead /slow"),
+        ("mailbox", f"http://{addresses['mailbox']}/"),
+        ("page", f"http://{suite.addresses['hosting']}/preferences"),
         ("log", str(LOG)),
     ]
     settings = [f"export {name}={suite.environment[name]}" for name in ADDRESS_VARIABLES.values()]
@@ -94,6 +100,9 @@ def _overview(suite: Suite, receiver_port: int) -> str:
             "",
             "In another terminal, for clients of the emulators:",
             *(f"  {line}" for line in settings),
+            "",
+            "An admin of the tenant demo, for the calls in the README, for an hour:",
+            f"  export TOKEN={admin.id_token}",
             "",
             "Ctrl-C ends everything.",
             "",

@@ -1,11 +1,13 @@
 """The main job on a small made-up event: photos go in, signed webhooks come out.
 
 An event with three receivers: one healthy, one that fails twice and recovers, one that is dead.
-Guests upload, a moderator approves, and every delivery is followed to its end.
+Guests upload, a moderator approves, and every delivery is followed to its end. Then the recap goes
+to a local mailbox.
 """
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from dataclasses import dataclass
@@ -15,11 +17,13 @@ from urllib.parse import urlsplit
 
 from google.cloud import firestore
 
+from emulator import people
 from emulator.suite import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from emulator.mailbox import Mailbox
     from emulator.receiver import Request
     from emulator.stand_ins import StandIns
     from emulator.suite import Suite
@@ -28,6 +32,7 @@ EVENT = "midsummer"
 FINAL = {"success", "failed", "skipped"}
 # The dead receiver is given up 36 seconds after its first attempt; the rest is for slow machines.
 DEADLINE = 150.0
+GUESTS = 2
 
 
 def run(suite: Suite, stand_ins: StandIns) -> int:
@@ -79,6 +84,7 @@ def run(suite: Suite, stand_ins: StandIns) -> int:
     rows = [_row(one, receiver.requests) for one in deliveries]
     print(_table(rows), flush=True)
     problems = [problem for row in rows if (problem := _problem(row))]
+    problems += _recap(event, stand_ins.mailbox)
     for problem in problems:
         _say(f"Not as specified: {problem}")
     _say(f"Done in {time.monotonic() - began:.0f} s.")
@@ -149,6 +155,29 @@ def _table(rows: Sequence[Row]) -> str:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in cells]
     return "\n".join(["", lines[0], "  ".join("-" * width for width in widths), *lines[1:], ""])
+
+
+def _recap(event: firestore.DocumentReference, mailbox: Mailbox) -> list[str]:
+    """Send the recap to both guests, and a second one that is refused; what went wrong."""
+    _say("The photos are approved; an admin sends the recap, and tries once more.")
+    for photo in event.collection("photos").stream():
+        photo.reference.update({"status": "approved"})
+    admin = people.sign_in("admin", "demo")
+    arguments = {"eventId": EVENT, "message": "Thank you for coming!\nSee you next year."}
+    sent = people.call("sendEventRecap", arguments, admin)
+    again = people.call("sendEventRecap", arguments, admin)
+    _say(f"  {json.dumps(sent)}")
+    _say(f"  {json.dumps(again)}")
+    for mail in mailbox.mails:
+        _say(f"  mail to {mail.to}: {mail.subject}")
+    problems = []
+    if sent.get("result", {}).get("sent") != GUESTS or len(mailbox.mails) != GUESTS:
+        problems.append(f"recap: {len(mailbox.mails)} mails to {GUESTS} guests")
+    if again.get("error", {}).get("status") != "RESOURCE_EXHAUSTED":
+        problems.append("recap: a second one within 24 hours was not refused")
+    if any("List-Unsubscribe" not in mail.headers for mail in mailbox.mails):
+        problems.append("recap: a mail cannot be unsubscribed from")
+    return problems
 
 
 def _photo(photo_id: str, guest: str) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, cast
 from google.cloud import firestore
 
 from emulator import certificates
+from emulator.mailbox import PORT as MAILBOX_PORT
+from emulator.mailbox import Mailbox
 from emulator.receiver import Receiver, always, fails, slow
 from emulator.suite import PROJECT, check_ports
 
@@ -27,6 +29,7 @@ SLOW_SECONDS = 8.0
 
 ADDRESSES = {
     "webhook receiver": f"127.0.0.1:{RECEIVER_PORT}",
+    "mailbox": f"127.0.0.1:{MAILBOX_PORT}",
 }
 
 RECEIVER_SCRIPTS: dict[str, Script] = {
@@ -42,6 +45,7 @@ class StandIns:
     """The running stand-ins."""
 
     receiver: Receiver
+    mailbox: Mailbox
 
 
 @contextmanager
@@ -56,14 +60,17 @@ def started(on_request: Callable[[Request], None] | None = None) -> Iterator[Sta
     """
     check_ports(ADDRESSES)
     certificates.ensure()
-    with Receiver(
-        certificates.SERVER,
-        port=RECEIVER_PORT,
-        scripts=RECEIVER_SCRIPTS,
-        secret_of=webhook_secret,
-        on_request=on_request,
-    ) as receiver:
-        yield StandIns(receiver)
+    with (
+        Receiver(
+            certificates.SERVER,
+            port=RECEIVER_PORT,
+            scripts=RECEIVER_SCRIPTS,
+            secret_of=webhook_secret,
+            on_request=on_request,
+        ) as receiver,
+        Mailbox(port=MAILBOX_PORT) as mailbox,
+    ):
+        yield StandIns(receiver, mailbox)
 
 
 def webhook_secret(event_id: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from tests.suite.people import Person, sign_in
+from emulator.people import Person, sign_in
 from tests.suite.webhooks.conftest import deliveries, receiving, secret_of
 
 __all__ = ["deliveries", "receiving", "secret_of"]

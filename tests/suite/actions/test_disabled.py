@@ -5,11 +5,11 @@ from typing import Any
 
 from google.cloud import firestore
 
+from emulator.people import Person
 from emulator.receiver import always
 from functions.webhooks.subscriptions import key
 from tests.suite.actions.conftest import Configure
 from tests.suite.call import call
-from tests.suite.people import Person
 from tests.suite.webhooks.conftest import Deliveries
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from google.cloud import firestore
 
+from emulator.people import Person
 from emulator.receiver import always
 from functions.access import Caller, Role
 from functions.gcp.delivery_store import DeliveryStore
@@ -20,7 +21,6 @@ from functions.webhooks.arguments import ResendArguments
 from functions.webhooks.subscriptions import key
 from tests.suite.actions.conftest import TENANT, Configure, Named, Record
 from tests.suite.call import Answer, call
-from tests.suite.people import Person
 from tests.suite.process import FunctionProcess
 from tests.suite.tasks import Tasks
 from tests.suite.webhooks.conftest import Deliveries

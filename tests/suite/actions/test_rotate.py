@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from google.cloud import firestore
 
+from emulator.people import Person, sign_in
 from emulator.receiver import always, signature_problem
 from functions.gcp import webhook_secrets
 from functions.gcp.webhook_secrets import WebhookSecrets
 from tests.suite.actions.conftest import TENANT, Configure
 from tests.suite.call import call
-from tests.suite.people import Person, sign_in
 
 
 def test_deliveries_are_signed_with_the_new_secret_or_for_a_minute_the_old_one(

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.suite.people import sign_in
+from emulator.people import sign_in
 from tests.suite.process import FunctionProcess
 
 MAIN: Final = (Path(__file__).parents[3] / "main.py").read_text()

@@ -9,8 +9,8 @@ import pytest
 from google.cloud import firestore
 
 from emulator.mailbox import PORT, Mailbox
+from emulator.people import Person, sign_in
 from tests.suite.call import Answer, call
-from tests.suite.people import Person, sign_in
 from tests.suite.recap.wall import TENANT, Wall
 
 

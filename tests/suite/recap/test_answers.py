@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from emulator.mailbox import Mailbox
+from emulator.people import Person, sign_in, sign_in_anonymously
 from tests.suite.call import call
-from tests.suite.people import Person, sign_in, sign_in_anonymously
 from tests.suite.recap.wall import TENANT, Wall
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from emulator.mailbox import Mailbox
+from emulator.people import Person
 from tests.suite.call import Answer
-from tests.suite.people import Person
 from tests.suite.recap.wall import Wall
 
 Recap = Callable[..., Answer]

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Final
 
-from tests.suite.people import Person, sign_in, sign_in_anonymously
+from emulator.people import Person, sign_in, sign_in_anonymously
 from tests.suite.rules.client import Client
 
 TENANT: Final = "tenant-a"

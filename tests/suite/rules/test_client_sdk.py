@@ -8,7 +8,7 @@ from pathlib import Path
 
 from google.cloud import firestore
 
-from tests.suite.people import sign_in
+from emulator.people import sign_in
 from tests.suite.rules.cast import TENANT
 from tests.suite.rules.samples import event as published
 
