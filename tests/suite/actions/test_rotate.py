@@ -57,6 +57,7 @@ def test_a_process_looks_again_after_a_minute(
     """The one that rotates knows at once."""
     one, another = WebhookSecrets(db), WebhookSecrets(db)
     old = one.of(event_id)
+    assert another.of(event_id) == old
     another.rotate(event_id)
     new = another.of(event_id)
 
