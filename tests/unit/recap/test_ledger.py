@@ -29,7 +29,7 @@ SOON, BEFORE = NOW + timedelta(seconds=1), NOW - timedelta(seconds=1)
 def test_what_a_call_may_do(
     leased_until: datetime | None,
     cooldown_until: datetime | None,
-    unfinished: bool,  # noqa: FBT001 - a column of the table
+    unfinished: bool,
     expected: Code | str | None,
 ) -> None:
     """SPEC 3.3, each row: refused, continuing the recap `r`, or starting a new one (None)."""
