@@ -22,6 +22,7 @@ from firebase_functions.https_fn import AuthData, CallableRequest, FunctionsErro
 from flask_cors import cross_origin
 
 from functions import log
+from functions.call_error import CallError
 
 MAX_BODY_BYTES: Final = 1_000_000
 """Ten times the longest body that can be valid."""
@@ -73,11 +74,13 @@ def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None])
     @functools.wraps(handler)
     def serve(request: flask.Request) -> flask.Response:
         try:
-            data = _data(request)
+            data = _data(request)  # what is no call at all has no caller yet
             call = CallableRequest(data=data, raw_request=request, auth=identify(request))
             answer = flask.jsonify(result=handler(call))
         except HttpsError as refused:
             answer = _error(refused.code, refused.message)
+        except CallError as refused:
+            answer = _error(FunctionsErrorCode(refused.code), refused.message)
         # Whatever it is: it must be on record, and must reach neither the caller nor the log as it
         # stands, for its text may hold somebody's data.
         except Exception as error:  # noqa: BLE001

@@ -1,17 +1,15 @@
 """Arguments of `sendEventRecap` (SPEC 4.1)."""
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NoReturn, Self
 
 from functions.call_error import CallError, Code
+from functions.event_arguments import EventArguments, read_event
 from functions.recap.lines import one_line, paragraph
 
 SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000
-
-_EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 class Mode(StrEnum):
@@ -22,18 +20,16 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecapArguments:
+class RecapArguments(EventArguments):
     """A request whose every field is as the specification wants it.
 
     `subject` is one line, `message` may have several; both are None where nothing was given, or
     nothing but blanks.
     """
 
-    event_id: str
     mode: Mode = Mode.PERSONAL
     subject: str | None = None
     message: str | None = None
-    tenant_id: str | None = None
 
     @classmethod
     def read(cls, data: Any) -> Self:
@@ -42,23 +38,15 @@ class RecapArguments:
         Raises:
             CallError: `invalid-argument`, with a message that names the field and its rule.
         """
-        if not isinstance(data, dict):
-            _refuse("data must be an object with the field eventId.")
-        event_id = data.get("eventId")
-        if not isinstance(event_id, str) or not _EVENT_ID.fullmatch(event_id):
-            _refuse("eventId must be 1 to 128 letters, digits, hyphens or underscores.")
+        event = read_event(data)
         mode = data.get("mode")
         if mode is not None and (not isinstance(mode, str) or mode not in list(Mode)):
             _refuse("mode must be personal or all.")
-        tenant_id = data.get("tenantId")
-        if tenant_id is not None and (not isinstance(tenant_id, str) or not tenant_id):
-            _refuse("tenantId must be the id of a tenant, or left out.")
         return cls(
-            event_id=event_id,
+            **event,
             mode=Mode.PERSONAL if mode is None else Mode(mode),
             subject=one_line(_text(data, "subject", SUBJECT_CHARACTERS)) or None,
             message=paragraph(_text(data, "message", MESSAGE_CHARACTERS)) or None,
-            tenant_id=tenant_id,
         )
 
 

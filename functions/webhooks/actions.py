@@ -14,6 +14,7 @@ from typing import Final
 from functions import log
 from functions.access import Caller, check_tenant
 from functions.call_error import CallError, Code
+from functions.event_arguments import EventArguments
 from functions.gcp.delivery_store import (
     AlreadyRecordedError,
     ChangedMeanwhileError,
@@ -25,7 +26,6 @@ from functions.gcp.wall_store import WallStore
 from functions.gcp.webhook_secrets import KEPT_SECONDS, WebhookSecrets
 from functions.webhooks import payloads, subscriptions
 from functions.webhooks.arguments import (
-    EventArguments,
     Page,
     ResendArguments,
     TestArguments,

@@ -4,32 +4,17 @@ A field that is null counts as not given. What is wrong raises `CallError` with 
 and a message that names the field and its rule.
 """
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn, Self
 
 from functions.call_error import CallError, Code
+from functions.event_arguments import EventArguments, is_id, read_event
 from functions.webhooks.delivery import Place
 
 URL_CHARACTERS: Final = 2048
 
-# Firestore keeps names between double underscores for itself, and refuses to look them up.
-_ID: Final = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}")
 _TIME_CHARACTERS: Final = 40
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventArguments:
-    """The event, and the tenant that a superadmin names (DESIGN 3)."""
-
-    event_id: str
-    tenant_id: str | None = None
-
-    @classmethod
-    def read(cls, data: Any) -> Self:
-        """Read the `data` of the request."""
-        return cls(**_event(data))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +28,7 @@ class TestArguments(EventArguments):
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
-        event = _event(data)
+        event = read_event(data)
         url = data.get("url")
         if not isinstance(url, str) or len(url) > URL_CHARACTERS:
             _refuse(f"url must be a string of at most {URL_CHARACTERS} characters.")
@@ -68,12 +53,12 @@ class ResendArguments(EventArguments):
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
-        event = _event(data)
+        event = read_event(data)
         delivery_id, since, next_ = (data.get(name) for name in ("deliveryId", "since", "next"))
         if (delivery_id is None) == (since is None):
             _refuse("Give either deliveryId or since.")
         if delivery_id is not None:
-            if not isinstance(delivery_id, str) or not _ID.fullmatch(delivery_id):
+            if not is_id(delivery_id):
                 _refuse("deliveryId must be the id of a delivery of the event.")
             if next_ is not None:
                 _refuse("next goes with since.")
@@ -96,20 +81,9 @@ def _place(next_: object) -> tuple[datetime, Place]:
     parts = next_.split("~") if isinstance(next_, str) else []
     until, ended_at, delivery_id = parts if len(parts) == 3 else ("", "", "")  # noqa: PLR2004
     until_time, ended_time = _time(until), _time(ended_at)
-    if until_time is None or ended_time is None or not _ID.fullmatch(delivery_id):
+    if until_time is None or ended_time is None or not is_id(delivery_id):
         _refuse("next must be what the answer before had as next.")
     return until_time, Place(ended_time, delivery_id)
-
-
-def _event(data: Any) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        _refuse("data must be an object with the field eventId.")
-    event_id, tenant_id = data.get("eventId"), data.get("tenantId")
-    if not isinstance(event_id, str) or not _ID.fullmatch(event_id):
-        _refuse("eventId must be 1 to 128 letters, digits, hyphens or underscores.")
-    if tenant_id is not None and (not isinstance(tenant_id, str) or not tenant_id):
-        _refuse("tenantId must be the id of a tenant, or left out.")
-    return {"event_id": event_id, "tenant_id": tenant_id}
 
 
 def _time(text: object) -> datetime | None:

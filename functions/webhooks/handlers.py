@@ -1,7 +1,5 @@
 """What the deployed functions call: from the SDK's requests to the nouns of this package."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -9,10 +7,10 @@ from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, Htt
 
 from functions import access
 from functions.access import Caller, Role
-from functions.call_error import CallError
+from functions.event_arguments import EventArguments
 from functions.timestamps import wire_time
 from functions.webhooks import service
-from functions.webhooks.arguments import EventArguments, ResendArguments, TestArguments
+from functions.webhooks.arguments import ResendArguments, TestArguments
 from functions.webhooks.attempt_task import AttemptRequest
 from functions.webhooks.records import Photo, WallEvent
 from functions.webhooks.worker import TooEarlyError
@@ -66,11 +64,10 @@ def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `sendTestWebhook`: how the first attempt went.
 
     Raises:
-        HttpsError: as `Actions.send_test` says.
+        CallError: as `Actions.send_test` says.
     """
-    with _refusals():
-        caller = _caller(request, access.STAFF)
-        delivery = service.actions().send_test(caller, TestArguments.read(request.data))
+    caller = _caller(request, access.STAFF)
+    delivery = service.actions().send_test(caller, TestArguments.read(request.data))
     last = delivery.log[-1] if delivery.log else None
     return {
         "deliveryId": delivery.id,
@@ -86,11 +83,10 @@ def resend(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `resendWebhook`: how many deliveries are sent again, and whether more are left.
 
     Raises:
-        HttpsError: as `Actions.resend` says.
+        CallError: as `Actions.resend` says.
     """
-    with _refusals():
-        caller = _caller(request, access.STAFF)
-        done = service.actions().resend(caller, ResendArguments.read(request.data))
+    caller = _caller(request, access.STAFF)
+    done = service.actions().resend(caller, ResendArguments.read(request.data))
     return {
         "resent": done.resent,
         "leftAlone": done.left_alone,
@@ -105,25 +101,16 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
     The secret itself is in no answer: a superadmin reads it where it stands.
 
     Raises:
-        HttpsError: as `Actions.rotate_secret` says.
+        CallError: as `Actions.rotate_secret` says.
     """
-    with _refusals():
-        caller = _caller(request, frozenset({Role.SUPERADMIN}))
-        rotated = service.actions().rotate_secret(caller, EventArguments.read(request.data))
+    caller = _caller(request, frozenset({Role.SUPERADMIN}))
+    rotated = service.actions().rotate_secret(caller, EventArguments.read(request.data))
     until = wire_time(rotated.old_secret_used_until)
     return {
         "rotatedAt": wire_time(rotated.at),
         "oldSecretUsedUntil": until,
         "message": f"Deliveries may be signed with the old secret until {until}: accept both.",
     }
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    try:
-        yield
-    except CallError as refused:
-        raise HttpsError(FunctionsErrorCode(refused.code), refused.message) from refused
 
 
 def _caller(request: CallableRequest[Any], roles: frozenset[Role]) -> Caller:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from functions.call_error import CallError, Code
+from functions.event_arguments import EventArguments
 from functions.webhooks.arguments import (
-    EventArguments,
     Page,
     ResendArguments,
     TestArguments,

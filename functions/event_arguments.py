@@ -1,0 +1,52 @@
+"""Which event a call is about: what every organizer's call has (SPEC 4.1, DESIGN 3)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from functions.call_error import CallError, Code
+
+# Firestore keeps names between double underscores for itself, and refuses to look them up.
+_ID: Final = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}")
+
+
+def is_id(value: object) -> bool:
+    """Whether `value` can be the id of an event or a delivery."""
+    return isinstance(value, str) and bool(_ID.fullmatch(value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventArguments:
+    """The event, and the tenant that a superadmin names."""
+
+    event_id: str
+    tenant_id: str | None = None
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of a request that has no other arguments.
+
+        Raises:
+            CallError: see `read_event`.
+        """
+        return cls(**read_event(data))
+
+
+def read_event(data: Any) -> Mapping[str, Any]:
+    """`event_id` and `tenant_id` out of the `data` of a request; null counts as not given.
+
+    Raises:
+        CallError: `invalid-argument`, with a message that names the field and its rule.
+    """
+    if not isinstance(data, dict):
+        raise CallError(Code.INVALID_ARGUMENT, "data must be an object with the field eventId.")
+    event_id, tenant_id = data.get("eventId"), data.get("tenantId")
+    if not is_id(event_id):
+        raise CallError(
+            Code.INVALID_ARGUMENT,
+            "eventId must be 1 to 128 letters, digits, hyphens or underscores.",
+        )
+    if tenant_id is not None and (not isinstance(tenant_id, str) or not tenant_id):
+        raise CallError(Code.INVALID_ARGUMENT, "tenantId must be the id of a tenant, or left out.")
+    return {"event_id": event_id, "tenant_id": tenant_id}
