@@ -4,9 +4,7 @@ The client library cannot talk to the local emulator, which is plain HTTP withou
 its paths and with an answer of its own; so there is one interface with two implementations.
 """
 
-import functools
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,17 +46,3 @@ class TaskQueue(Protocol):
         Raises:
             Exception: it could not be queued, whatever the service says.
         """
-
-
-@functools.cache
-def task_queue() -> TaskQueue:
-    """The queue of this process: the emulator's where there is one."""
-    # One of the two is never needed, and the client library alone is a third of a cold start.
-    emulator = os.environ.get("CLOUD_TASKS_EMULATOR_HOST")
-    if emulator:
-        from functions.gcp.emulated_tasks import EmulatedTasks  # noqa: PLC0415
-
-        return EmulatedTasks.of_environment(emulator)
-    from functions.gcp.cloud_tasks import CloudTasks  # noqa: PLC0415
-
-    return CloudTasks.of_environment()
