@@ -1,11 +1,14 @@
 """What the deployed functions call: from the SDK's requests to the nouns of this package."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
+from werkzeug.exceptions import InternalServerError
 
-from functions import access
+from functions import access, log
 from functions.access import Caller, Role
 from functions.event_arguments import EventArguments
 from functions.timestamps import wire_time
@@ -19,22 +22,24 @@ from functions.webhooks.worker import TooEarlyError
 def photo_written(event: Any) -> None:
     """A write of `events/{eventId}/photos/{photoId}`."""
     photo_id = event.params["photoId"]
-    service.publisher().photo_written(
-        event.id,
-        event.params["eventId"],
-        _photo(photo_id, event.data.before),
-        _photo(photo_id, event.data.after),
-    )
+    with _run_again("photo.not-published"):
+        service.publisher().photo_written(
+            event.id,
+            event.params["eventId"],
+            _photo(photo_id, event.data.before),
+            _photo(photo_id, event.data.after),
+        )
 
 
 def event_written(event: Any) -> None:
     """A write of `events/{eventId}`."""
-    service.publisher().event_written(
-        event.id,
-        event.params["eventId"],
-        _wall_event(event.data.before),
-        _wall_event(event.data.after),
-    )
+    with _run_again("event.not-published"):
+        service.publisher().event_written(
+            event.id,
+            event.params["eventId"],
+            _wall_event(event.data.before),
+            _wall_event(event.data.after),
+        )
 
 
 def attempt(data: Any) -> None:
@@ -49,15 +54,19 @@ def attempt(data: Any) -> None:
         request = AttemptRequest.read(data)
     except ValueError as error:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
-    try:
-        service.worker().attempt(request)
-    except TooEarlyError as early:
-        raise HttpsError(FunctionsErrorCode.ABORTED, "the attempt is not due yet") from early
+    with _run_again("delivery.not-attempted"):
+        try:
+            service.worker().attempt(request)
+        except TooEarlyError as early:
+            raise HttpsError(FunctionsErrorCode.ABORTED, "the attempt is not due yet") from early
 
 
 def sweep() -> None:
-    """The schedule."""
-    service.sweeper().sweep()
+    """The schedule. What fails is tried by the next one."""
+    try:
+        service.sweeper().sweep()
+    except Exception as error:  # noqa: BLE001 - see `_run_again`
+        log.fault("deliveries.not-swept", error)
 
 
 def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
@@ -111,6 +120,24 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
         "oldSecretUsedUntil": until,
         "message": f"Deliveries may be signed with the old secret until {until}: accept both.",
     }
+
+
+@contextmanager
+def _run_again(message: str) -> Iterator[None]:
+    """Let a fault of ours fail the function, so that Eventarc or Cloud Tasks runs it again.
+
+    Logged by its type and place: the SDK would log its text, which may hold somebody's data.
+
+    Raises:
+        InternalServerError: for any exception that is no answer itself.
+    """
+    try:
+        yield
+    except HttpsError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        log.fault(message, error)
+        raise InternalServerError from None
 
 
 def _caller(request: CallableRequest[Any], roles: frozenset[Role]) -> Caller:

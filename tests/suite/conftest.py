@@ -24,3 +24,8 @@ def event(db: firestore.Client, event_id: str) -> firestore.DocumentReference:
     """The reference of that event's document, which does not exist yet."""
     reference: firestore.DocumentReference = db.collection("events").document(event_id)
     return reference
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Look at the output of all tests after the last of them."""
+    items.sort(key=lambda one: one.path.name == "test_output.py")

@@ -17,7 +17,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from google.cloud import firestore
 from google.events.cloud.firestore import DocumentEventData
@@ -28,7 +28,12 @@ _ANSWER_SECONDS: Final = 120
 
 
 class FunctionProcess:
-    """One function, served on a port of loopback; a context manager that ends it."""
+    """One function, served on a port of loopback; a context manager that ends it.
+
+    `everything` holds what every process of this run has printed.
+    """
+
+    everything: ClassVar[list[str]] = []
 
     def __init__(self, function: str, *, event: bool = False, **environment: str) -> None:
         """Start `function`, a trigger where `event`; `environment` goes over the suite's own."""
@@ -102,6 +107,7 @@ class FunctionProcess:
         assert self._process.stdout
         for line in self._process.stdout:
             self.output.append(line)
+            self.everything.append(line)
             if "Booting worker" in line:
                 self._ready.set()
         self._ready.set()

@@ -298,7 +298,8 @@ def half(connection: ssl.SSLSocket) -> None:
 def test_a_reset_in_the_middle(handler: Handler) -> None:
     """The attempt fails once; it is not quietly made again."""
     reason, server = failure(handler)
-    assert reason == "the connection was closed before the answer"
+    # Half a line that the reset did not overtake looks like an answer that is none.
+    assert reason in ("the connection was closed before the answer", "the answer is not HTTP")
     assert len(server.requests) == 1
 
 

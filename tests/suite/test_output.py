@@ -1,0 +1,41 @@
+"""Nothing leaks: what every function has printed while the whole suite ran, searched at its end."""
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.suite.process import ROOT, FunctionProcess
+
+_SECRETS: Final = [
+    line.partition("=")[2] for line in (ROOT / ".secret.local").read_text().splitlines() if line
+]
+
+LEAKS: Final = {
+    "an e-mail address": r"[\w.+-]+(@|%40)[\w-]+\.[\w.-]+",
+    "a webhook secret": r"whsec_",
+    "a key": "|".join(map(re.escape, _SECRETS)),
+    "a token": r"eyJ[\w-]{8,}",  # JSON in base64: ID tokens and preferences tokens begin so
+    "a stack trace": r"Traceback \(most recent call last\)",
+}
+
+
+def printed() -> list[str]:
+    """What functions have printed: in the functions emulator, and in processes of their own."""
+    log = Path(os.environ["WALL_SUITE_LOG"]).read_text(errors="replace")
+    emulated = [line for line in log.splitlines() if re.match(r"\W*>", line)]
+    return emulated + FunctionProcess.everything
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_no_function_has_printed(leak: str) -> None:
+    """Of an answer or a log line, somebody who should not may be the reader."""
+    found = [line for line in printed() if re.search(LEAKS[leak], line)]
+    assert not found, f"{len(found)} lines, for example {found[:3]}"
+
+
+def test_something_was_printed() -> None:
+    """Else the tests above would prove nothing."""
+    assert any("delivery.attempted" in line for line in printed())
