@@ -4,32 +4,32 @@ from typing import Any, Final
 
 import flask
 import pytest
-from firebase_functions.https_fn import AuthData, CallableRequest, FunctionsErrorCode, HttpsError
+from firebase_functions.https_fn import AuthData, CallableRequest
 from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
+from functions.call_error import CallError, Code
 from functions.webhooks import handlers
 from tests.suite.actions.conftest import TENANT, Configure
 
-UNAUTHENTICATED: Final = FunctionsErrorCode.UNAUTHENTICATED
-DENIED: Final = FunctionsErrorCode.PERMISSION_DENIED
-INVALID: Final = FunctionsErrorCode.INVALID_ARGUMENT
-NOT_FOUND: Final = FunctionsErrorCode.NOT_FOUND
+UNAUTHENTICATED: Final = Code.UNAUTHENTICATED
+DENIED: Final = Code.PERMISSION_DENIED
+INVALID: Final = Code.INVALID_ARGUMENT
+NOT_FOUND: Final = Code.NOT_FOUND
 
 TEST: Final = (handlers.send_test, {"url": "https://example.com/not-configured"}, INVALID)
 RESEND: Final = (handlers.resend, {"deliveryId": "none"}, NOT_FOUND)
 ROTATE: Final[tuple[Any, dict[str, Any], None]] = (handlers.rotate_secret, {}, None)
 
 
-def outcome(handler: Any, data: object, claims: dict[str, Any] | None) -> FunctionsErrorCode | None:
+def outcome(handler: Any, data: object, claims: dict[str, Any] | None) -> Code | None:
     """The code that a caller with these claims is refused with; None where it goes well."""
     auth = None if claims is None else AuthData(uid="u1", token=claims)
     raw = flask.Request(EnvironBuilder().get_environ())
     try:
         handler(CallableRequest(data=data, raw_request=raw, auth=auth))
-    except HttpsError as refused:
-        code: FunctionsErrorCode = refused.code
-        return code
+    except CallError as refused:
+        return refused.code
     return None
 
 
@@ -59,8 +59,8 @@ def outcome(handler: Any, data: object, claims: dict[str, Any] | None) -> Functi
 def test_roles_and_tenants(
     claims: dict[str, Any] | None,
     tenant_id: str | None,
-    staff: FunctionsErrorCode | None,
-    superadmin: FunctionsErrorCode | None,
+    staff: Code | None,
+    superadmin: Code | None,
     event_id: str,
     configure: Configure,
 ) -> None:

@@ -1,7 +1,5 @@
 """A mailbox in the place of SendGrid, an event, and its organizer."""
 
-import os
-import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,24 +9,15 @@ from google.cloud import firestore
 from emulator.mailbox import PORT, Mailbox
 from emulator.people import Person, sign_in
 from tests.suite.call import Answer, call
+from tests.suite.process import background_triggers_off
 from tests.suite.recap.wall import TENANT, Wall
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _no_webhooks() -> Iterator[None]:
     """Photos are written by the thousand: no trigger is to run for them."""
-    _background_triggers(enabled=False)
-    yield
-    _background_triggers(enabled=True)
-
-
-def _background_triggers(*, enabled: bool) -> None:
-    hub = os.environ.get("FIREBASE_EMULATOR_HUB", "127.0.0.1:4400")
-    verb = "enable" if enabled else "disable"
-    request = urllib.request.Request(
-        f"http://{hub}/functions/{verb}BackgroundTriggers", b"", method="PUT"
-    )
-    urllib.request.urlopen(request, timeout=30).close()  # noqa: S310 - likewise
+    with background_triggers_off():
+        yield
 
 
 @pytest.fixture
