@@ -1,0 +1,118 @@
+// A reader in headless Chromium, who opens the links of mails; every visit is a browser of its own.
+// usage: node browser.mjs CHROMIUM VISITS-AS-JSON; prints what each visit found, as JSON.
+//
+// A visit: {link, width, scheme, turn, reload, picture}; `turn` is the name of a switch to press
+// with the keyboard, `reload` loads the page again afterwards, `picture` is a file to draw it in.
+
+import { chromium } from "playwright-core";
+
+const LIMIT_MS = 60_000;
+const TAB_STOPS = 10;
+
+const [executablePath, visits] = process.argv.slice(2);
+const browser = await chromium.launch({
+  executablePath,
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+});
+const found = [];
+try {
+  for (const visit of JSON.parse(visits)) found.push(await made(visit));
+} finally {
+  await browser.close();
+}
+console.log(JSON.stringify(found));
+
+async function made({ link, width = 800, scheme = "light", turn, reload, picture }) {
+  const context = await browser.newContext({
+    viewport: { width, height: 760 },
+    colorScheme: scheme,
+    reducedMotion: "reduce",
+  });
+  context.setDefaultTimeout(LIMIT_MS);
+  const page = await context.newPage();
+  const requests = [];
+  const problems = [];
+  page.on("request", (request) => requests.push(sent(request)));
+  // Violations of the content security policy are told here too.
+  page.on("console", (message) => problems.push(message.text()));
+  page.on("pageerror", (error) => problems.push(String(error)));
+
+  await page.goto(link);
+  await settled(page);
+  const visit = { turned: turn ? await turned(page, turn) : null };
+  if (reload) {
+    await page.reload();
+    await settled(page);
+  }
+  if (picture) await page.screenshot({ path: picture, fullPage: true });
+  Object.assign(visit, await seen(page), { requests: await Promise.all(requests), problems });
+  await context.close();
+  return visit;
+}
+
+// A request as it went over the wire.
+async function sent(request) {
+  const { referer } = await request.allHeaders();
+  return { url: request.url(), referer: referer ?? null };
+}
+
+function status(page) {
+  return page.getByRole("status");
+}
+
+// The preferences are there, or the reason why not.
+async function settled(page) {
+  await page.getByRole("group").or(page.locator("#status.failed")).waitFor();
+}
+
+// Go to a switch as somebody without a mouse does, press it, and wait until the page says more
+// than that it is busy.
+async function turned(page, name) {
+  const target = page.getByRole("switch", { name });
+  const isFocused = () => target.evaluate((one) => one === document.activeElement);
+  for (let stop = 0; stop < TAB_STOPS && !(await isFocused()); stop += 1) {
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.press("Space");
+  await status(page).filter({ hasText: /[^…]$/ }).waitFor();
+  return { keptFocus: await isFocused(), live: await liveRegion(page) };
+}
+
+// How the browser tells a screen reader to announce changes of the status.
+async function liveRegion(page) {
+  const session = await page.context().newCDPSession(page);
+  const { root } = await session.send("DOM.getDocument");
+  const { nodes } = await session.send("Accessibility.queryAXTree", {
+    nodeId: root.nodeId,
+    role: "status",
+  });
+  return nodes.flatMap(({ properties }) =>
+    properties.filter((one) => one.name === "live").map((one) => one.value.value),
+  );
+}
+
+async function seen(page) {
+  const switches = await page.getByRole("switch").all();
+  return {
+    address: page.url(),
+    text: await page.locator("main").innerText(),
+    said: await status(page).innerText(),
+    switches: Object.fromEntries(await Promise.all(switches.map(state))),
+    overflow: await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      return scrollWidth - clientWidth;
+    }),
+  };
+}
+
+async function state(one) {
+  return [await one.evaluate(({ labels }) => labels[0].innerText), await one.isChecked()];
+}

@@ -1,0 +1,196 @@
+"""The page in a real browser, opened from a mail that was really sent (SPEC 1.1, 4.1).
+
+Pictures of it are left in `.emulator/`.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+import pytest
+from google.cloud import firestore
+
+from emulator.mailbox import PORT, Mail, Mailbox
+from emulator.people import sign_in
+from functions.preferences.links import PreferencesLinks
+from tests.suite.call import Answer, call
+from tests.suite.recap.wall import TENANT, Wall
+
+CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
+SCRIPT: Final = Path(__file__).with_name("browser.mjs")
+PICTURES: Final = Path(__file__).parents[3] / ".emulator"
+SITE: Final = "http://127.0.0.1:5000"
+
+RECAP: Final = "Event recaps"
+FRESH: Final = {
+    RECAP: True,
+    "Tips and reminders": True,
+    "News": True,
+    "Receipts and security": True,
+}
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt install chromium")
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What one visit to the page came to.
+
+    `text` is all that can be read, `said` the part of it that screen readers announce; `switches`
+    has the state of each by its label; `overflow` is how many pixels the page is too wide;
+    `turned` tells of the switch that was pressed, if one was.
+    """
+
+    address: str
+    text: str
+    said: str
+    switches: dict[str, bool]
+    overflow: int
+    requests: list[dict[str, Any]]
+    problems: list[str]
+    turned: dict[str, Any] | None
+
+    @classmethod
+    def each(cls, *visits: dict[str, Any]) -> list[Self]:
+        """Make visits, one after the other; browser.mjs says what can be done in one."""
+        ran = subprocess.run(
+            ["node", str(SCRIPT), str(CHROMIUM), json.dumps(visits)],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return [cls(**found) for found in json.loads(ran.stdout)]
+
+
+@pytest.fixture
+def mailbox() -> Iterator[Mailbox]:
+    """Where the recap's mails arrive."""
+    with Mailbox(port=PORT) as running:
+        yield running
+
+
+@pytest.fixture
+def wall(db: firestore.Client, event: firestore.DocumentReference) -> Wall:
+    """A published event with a photo of each of two guests."""
+    made = Wall(db, event)
+    made.publish()
+    made.photos(
+        {"uploaderEmail": f"anna@{event.id}.example.com"}, {"uploaderEmail": "ben@example.com"}
+    )
+    return made
+
+
+@pytest.fixture
+def anna(wall: Wall, record: firestore.DocumentReference) -> str:
+    """The address of the guest with an account, who is about to read her mail."""
+    address = f"anna@{wall.id}.example.com"
+    record.set({"email": address})
+    return address
+
+
+def send_recap(wall: Wall) -> Answer:
+    """Have an admin of the event's tenant send it."""
+    admin = sign_in("admin", TENANT)
+    return call("sendEventRecap", {"eventId": wall.id}, id_token=admin.id_token)
+
+
+def link_in(mail: Mail) -> str:
+    """The link to the page, which stands in both parts of a mail."""
+    (link,) = re.findall(rf"{SITE}/preferences#token=[\w.-]+", mail.text)
+    assert f'href="{link}"' in mail.html
+    return str(link)
+
+
+def test_a_guest_turns_recaps_off_and_gets_no_more(
+    wall: Wall, anna: str, mailbox: Mailbox, record: firestore.DocumentReference
+) -> None:
+    """SPEC 4.1, rule 3, from the mail to the page and to the next recap."""
+    assert send_recap(wall).result == {"sent": 2, "skipped": 0}
+    (mail,) = mailbox.to(anna)
+    link = link_in(mail)
+
+    first, turning, later = Visit.each(
+        {"link": link},
+        {"link": link, "turn": RECAP},
+        {"link": link, "reload": True},
+    )
+
+    assert anna in first.text
+    assert first.switches == FRESH
+    assert turning.switches == later.switches == FRESH | {RECAP: False}
+    assert turning.said == "Saved: you get no more event recaps."
+    assert turning.turned == {"keptFocus": True, "live": ["polite"]}
+    assert record.get().get("emailPreferences") == {"recap": False}
+
+    mailbox.forget()
+    wall.end_cooldown()
+    assert send_recap(wall).result == {"sent": 1, "skipped": 1}
+    assert [mail.to for mail in mailbox.mails] == ["ben@example.com"]
+
+
+def test_the_page_keeps_the_token_and_the_visit_to_itself(
+    record: firestore.DocumentReference, token: str
+) -> None:
+    """Not in the address bar, not in a request's address; no other site hears of the visit."""
+    record.set({"email": "guest@example.com"})
+
+    (visit,) = Visit.each({"link": PreferencesLinks.to(SITE, token).page, "turn": RECAP})
+
+    assert visit.address == f"{SITE}/preferences"
+    assert visit.problems == []
+    paths = {urlsplit(request["url"]).path for request in visit.requests}
+    assert {"/preferences", "/api/getEmailPreferences", "/api/updateEmailPreferences"} <= paths
+    for request in visit.requests:
+        assert request["url"].startswith(f"{SITE}/")
+        assert token not in request["url"]
+        assert request["referer"] is None
+
+
+def test_a_link_that_is_no_good_is_explained(token: str, old_token: str) -> None:
+    """SPEC 7.2: altered or of more than 30 days ago; the page says what to do instead."""
+    middle = len(token) // 2
+    altered = token[:middle] + ("A" if token[middle] != "A" else "B") + token[middle + 1 :]
+
+    for visit in Visit.each(
+        *({"link": PreferencesLinks.to(SITE, bad).page} for bad in (altered, old_token))
+    ):
+        assert visit.said == (
+            "This link has expired, or is not complete. Links work for 30 days: please open the "
+            "one in the newest mail from us."
+        )
+        assert visit.switches == {}
+        assert visit.address == f"{SITE}/preferences"
+        # The browser's own line about the refused call is all that there is to see.
+        assert [re.findall(r"status of \d+", problem) for problem in visit.problems] == [
+            ["status of 403"]
+        ]
+
+
+def test_the_page_fits_every_window(
+    record: firestore.DocumentReference, token: str, old_token: str
+) -> None:
+    """Nothing is wider than the window, from a narrow phone on, with a long address too."""
+    record.set({"email": f"{'a-rather-long-address' * 3}@{'mail.' * 6}example.com"})
+    links = {"saved": token, "expired": old_token}
+    looks = [
+        {
+            "link": PreferencesLinks.to(SITE, links[case]).page,
+            "turn": RECAP if case == "saved" else None,
+            "width": width,
+            "scheme": scheme,
+            "picture": str(PICTURES / f"preferences-{case}-{width}-{scheme}.png"),
+        }
+        for case in links
+        for width in (360, 800)
+        for scheme in ("light", "dark")
+    ]
+
+    assert [visit.overflow for visit in Visit.each(*looks)] == [0] * len(looks)
