@@ -16,6 +16,15 @@ LADDER: Final = {
     "retryWebhookAfter5s": 5,
     "retryWebhookAfter30s": 30,
 }
+CALLABLES: Final = {
+    # name: the secrets that a deploy grants it
+    "sendEventRecap": {"SENDGRID_API_KEY", "EMAIL_PREFS_KEY"},
+    "getEmailPreferences": {"EMAIL_PREFS_KEY"},
+    "updateEmailPreferences": {"EMAIL_PREFS_KEY"},
+    "sendTestWebhook": set(),
+    "resendWebhook": set(),
+    "rotateWebhookSecret": set(),
+}
 TRIGGERS: Final = {
     "onPhotoWritten": "events/{eventId}/photos/{photoId}",
     "onEventWritten": "events/{eventId}",
@@ -49,8 +58,31 @@ def endpoints(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_function_of_the_contract_is_there(endpoints: dict[str, Any]) -> None:
-    """DESIGN 4: the names that others use."""
-    assert {*LADDER, *TRIGGERS, "sweepDeliveries"} <= endpoints.keys()
+    """DESIGN 4: the names that others use, and no other."""
+    names = {*LADDER, *TRIGGERS, *CALLABLES, "sweepDeliveries", "unsubscribe"}
+    assert names == endpoints.keys()
+
+
+@pytest.mark.parametrize(("name", "secrets"), CALLABLES.items())
+def test_a_callable_and_its_secrets(
+    endpoints: dict[str, Any], name: str, secrets: set[str]
+) -> None:
+    """SPEC 4: callables; a deploy without one of their secrets fails, and grants the others."""
+    assert "callableTrigger" in endpoints[name]
+    assert secrets == {one["key"] for one in endpoints[name]["secretEnvironmentVariables"]}
+
+
+def test_unsubscribe_is_for_mail_programs(endpoints: dict[str, Any]) -> None:
+    """RFC 8058: a plain HTTPS function, open to all, with the key that checks links."""
+    endpoint = endpoints["unsubscribe"]
+    assert "httpsTrigger" in endpoint
+    assert endpoint["secretEnvironmentVariables"] == [{"key": "EMAIL_PREFS_KEY"}]
+
+
+@pytest.mark.parametrize("name", [*LADDER, *TRIGGERS, "sweepDeliveries"])
+def test_webhooks_need_no_secret_of_the_deployment(endpoints: dict[str, Any], name: str) -> None:
+    """An event's secret is in Firestore."""
+    assert not endpoints[name].get("secretEnvironmentVariables")
 
 
 def test_every_function_says_where_and_how_large_it_runs(endpoints: dict[str, Any]) -> None:
