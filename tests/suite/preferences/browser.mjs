@@ -1,15 +1,16 @@
 // A reader in headless Chromium, who opens the links of mails; every visit is a browser of its own.
-// usage: node browser.mjs CHROMIUM VISITS-AS-JSON; prints what each visit found, as JSON.
+// usage: node browser.mjs CHROMIUM HEADERS-AS-JSON VISITS-AS-JSON; HEADERS go with every request;
+// prints what each visit found, as JSON.
 //
 // A visit: {link, width, scheme, turn, reload, picture}; `turn` is the name of a switch to press
 // with the keyboard, `reload` loads the page again afterwards, `picture` is a file to draw it in.
 
 import { chromium } from "playwright-core";
 
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 30_000;
 const TAB_STOPS = 10;
 
-const [executablePath, visits] = process.argv.slice(2);
+const [executablePath, headers, visits] = process.argv.slice(2);
 const browser = await chromium.launch({
   executablePath,
   args: [
@@ -35,6 +36,7 @@ async function made({ link, width = 800, scheme = "light", turn, reload, picture
     viewport: { width, height: 760 },
     colorScheme: scheme,
     reducedMotion: "reduce",
+    extraHTTPHeaders: JSON.parse(headers),
   });
   context.setDefaultTimeout(LIMIT_MS);
   const page = await context.newPage();

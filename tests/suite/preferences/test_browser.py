@@ -7,10 +7,10 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
@@ -56,18 +56,26 @@ class Visit:
     problems: list[str]
     turned: dict[str, Any] | None
 
-    @classmethod
-    def each(cls, *visits: dict[str, Any]) -> list[Self]:
-        """Make visits, one after the other; browser.mjs says what can be done in one."""
+
+Browse = Callable[..., list[Visit]]
+
+
+@pytest.fixture
+def browse(headers: dict[str, str]) -> Browse:
+    """Make visits, one after the other; browser.mjs says what can be done in one."""
+
+    def run(*visits: dict[str, Any]) -> list[Visit]:
         ran = subprocess.run(
-            ["node", str(SCRIPT), str(CHROMIUM), json.dumps(visits)],
+            ["node", str(SCRIPT), str(CHROMIUM), json.dumps(headers), json.dumps(visits)],
             check=False,
             capture_output=True,
             text=True,
             timeout=180,
         )
         assert ran.returncode == 0, ran.stderr
-        return [cls(**found) for found in json.loads(ran.stdout)]
+        return [Visit(**found) for found in json.loads(ran.stdout)]
+
+    return run
 
 
 @pytest.fixture
@@ -110,14 +118,14 @@ def link_in(mail: Mail) -> str:
 
 
 def test_a_guest_turns_recaps_off_and_gets_no_more(
-    wall: Wall, anna: str, mailbox: Mailbox, record: firestore.DocumentReference
+    browse: Browse, wall: Wall, anna: str, mailbox: Mailbox, record: firestore.DocumentReference
 ) -> None:
     """SPEC 4.1, rule 3, from the mail to the page and to the next recap."""
     assert send_recap(wall).result == {"sent": 2, "skipped": 0}
     (mail,) = mailbox.to(anna)
     link = link_in(mail)
 
-    first, turning, later = Visit.each(
+    first, turning, later = browse(
         {"link": link},
         {"link": link, "turn": RECAP},
         {"link": link, "reload": True},
@@ -137,12 +145,12 @@ def test_a_guest_turns_recaps_off_and_gets_no_more(
 
 
 def test_the_page_keeps_the_token_and_the_visit_to_itself(
-    record: firestore.DocumentReference, token: str
+    browse: Browse, record: firestore.DocumentReference, token: str
 ) -> None:
     """Not in the address bar, not in a request's address; no other site hears of the visit."""
     record.set({"email": "guest@example.com"})
 
-    (visit,) = Visit.each({"link": PreferencesLinks.to(SITE, token).page, "turn": RECAP})
+    (visit,) = browse({"link": PreferencesLinks.to(SITE, token).page, "turn": RECAP})
 
     assert visit.address == f"{SITE}/preferences"
     assert visit.problems == []
@@ -154,12 +162,12 @@ def test_the_page_keeps_the_token_and_the_visit_to_itself(
         assert request["referer"] is None
 
 
-def test_a_link_that_is_no_good_is_explained(token: str, old_token: str) -> None:
+def test_a_link_that_is_no_good_is_explained(browse: Browse, token: str, old_token: str) -> None:
     """SPEC 7.2: altered or of more than 30 days ago; the page says what to do instead."""
     middle = len(token) // 2
     altered = token[:middle] + ("A" if token[middle] != "A" else "B") + token[middle + 1 :]
 
-    for visit in Visit.each(
+    for visit in browse(
         *({"link": PreferencesLinks.to(SITE, bad).page} for bad in (altered, old_token))
     ):
         assert visit.said == (
@@ -175,7 +183,7 @@ def test_a_link_that_is_no_good_is_explained(token: str, old_token: str) -> None
 
 
 def test_the_page_fits_every_window(
-    record: firestore.DocumentReference, token: str, old_token: str
+    browse: Browse, record: firestore.DocumentReference, token: str, old_token: str
 ) -> None:
     """Nothing is wider than the window, from a narrow phone on, with a long address too."""
     record.set({"email": f"{'a-rather-long-address' * 3}@{'mail.' * 6}example.com"})
@@ -193,4 +201,4 @@ def test_the_page_fits_every_window(
         for scheme in ("light", "dark")
     ]
 
-    assert [visit.overflow for visit in Visit.each(*looks)] == [0] * len(looks)
+    assert [visit.overflow for visit in browse(*looks)] == [0] * len(looks)
