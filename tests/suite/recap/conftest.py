@@ -13,9 +13,9 @@ from tests.suite.process import background_triggers_off
 from tests.suite.recap.wall import TENANT, Wall
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def _no_webhooks() -> Iterator[None]:
-    """Photos are written by the thousand: no trigger is to run for them."""
+    """Photos are written by the thousand, and after the tests of triggers: none is to run."""
     with background_triggers_off():
         yield
 
