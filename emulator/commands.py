@@ -69,8 +69,8 @@ def _up() -> int:
 
     with stand_ins.started(_print_request), Suite(on_line=_print_line) as suite:
         _enter(suite)
-        admin = people.sign_in("admin", "demo")
-        print(_overview(suite, stand_ins.ADDRESSES, admin), flush=True)
+        staff = (people.sign_in("admin", "demo"), people.sign_in("superadmin"))
+        print(_overview(suite, stand_ins.ADDRESSES, *staff), flush=True)
         suite.ended.wait()
         say(f"The emulators have ended by themselves; see {LOG}.")
         return STATUS_FAILED
@@ -81,7 +81,7 @@ def _enter(suite: Suite) -> None:
     os.environ.update(suite.environment)
 
 
-def _overview(suite: Suite, addresses: Mapping[str, str], admin: Person) -> str:
+def _overview(suite: Suite, addresses: Mapping[str, str], admin: Person, superadmin: Person) -> str:
     # By the name in its certificate.
     receiver = addresses["webhook receiver"].replace("127.0.0.1", "localhost")
     rows = [
@@ -101,8 +101,9 @@ def _overview(suite: Suite, addresses: Mapping[str, str], admin: Person) -> str:
             "In another terminal, for clients of the emulators:",
             *(f"  {line}" for line in settings),
             "",
-            "An admin of the tenant demo, for the calls in the README, for an hour:",
+            "For the calls in the README, for an hour: an admin of the tenant demo, or a superadmin.",
             f"  export TOKEN={admin.id_token}",
+            f"  export TOKEN={superadmin.id_token}",
             "",
             "Ctrl-C ends everything.",
             "",

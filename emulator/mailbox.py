@@ -547,7 +547,8 @@ class _Handler(BaseHTTPRequestHandler):
             if not 0 < number <= len(mails):
                 self._json(HTTPStatus.NOT_FOUND, {})
             elif found[2]:
-                page = mails[number - 1].html
+                # As mail programs do: a link opens outside, and many pages refuse a frame anyway.
+                page = mails[number - 1].html.replace("<head>", '<head><base target="_blank">', 1)
                 self._answer(HTTPStatus.OK, "text/html; charset=utf-8", page.encode())
             else:
                 page = _mail_page(mails[number - 1])
@@ -706,8 +707,10 @@ _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; width: 100%; }
+th { white-space: nowrap; }
 td, th { text-align: start; padding: .4rem .6rem; border-bottom: 1px solid #8886;
-  vertical-align: top; overflow-wrap: anywhere; }
+  vertical-align: top; }
+td { overflow-wrap: anywhere; }
 iframe { width: 100%; height: 46rem; border: 1px solid #8886; background: #fff; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #8886; padding: .8rem; }
 </style>
@@ -747,7 +750,9 @@ def _mail_page(mail: Mail) -> str:
     title = html.escape(mail.subject)
     return f"""<!DOCTYPE html><html lang="en"><head><title>{title}</title>{_STYLE}</head><body>
 <p><a href="/">All mails</a></p><h1>{title}</h1><table><tbody>{rows}</tbody></table>
-<h2>HTML</h2><iframe sandbox title="HTML part" src="/mails/{mail.number}.html"></iframe>
+<h2>HTML</h2><p><a href="/mails/{mail.number}.html">Alone</a></p>
+<iframe sandbox="allow-popups allow-popups-to-escape-sandbox" title="HTML part"
+ src="/mails/{mail.number}.html"></iframe>
 <h2>Text</h2><pre>{html.escape(mail.text)}</pre>
 <h2>In the request</h2><pre>{html.escape(raw)}</pre>
 </body></html>"""
