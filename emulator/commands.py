@@ -101,7 +101,7 @@ def _overview(suite: Suite, addresses: Mapping[str, str], admin: Person, superad
             "In another terminal, for clients of the emulators:",
             *(f"  {line}" for line in settings),
             "",
-            "For the calls in the README, for an hour: an admin of the tenant demo, or a superadmin.",
+            "For the calls in the README, an admin of the tenant demo, or a superadmin:",
             f"  export TOKEN={admin.id_token}",
             f"  export TOKEN={superadmin.id_token}",
             "",
