@@ -83,6 +83,11 @@ class FunctionProcess:
         if threading.current_thread() is not self._reader:
             self._reader.join()
 
+    def printed(self) -> str:
+        """End the process; all that it has printed, to the last line."""
+        self.kill()
+        return "".join(self.output)
+
     def dispatch(self, data: object) -> int | None:
         """Send a task or call as Cloud Tasks does; the status, None where no answer came."""
         return self.post(json.dumps({"data": data}).encode(), {"Content-Type": "application/json"})

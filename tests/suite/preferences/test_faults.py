@@ -64,7 +64,7 @@ def test_two_hundred_calls_at_once(
         )
     statuses = [answer.status for answer in answers]
     assert (statuses.count(200), statuses.count(429)) == (20, 180)
-    assert not any("limiter.failed" in "".join(one.output) for one in instances)
+    assert not any("limiter.failed" in one.printed() for one in instances)
 
 
 def test_firestore_refuses(
@@ -75,7 +75,7 @@ def test_firestore_refuses(
     answer = call(process, {"token": token}, headers)
     assert (answer.status, answer.error[0]) == (500, "INTERNAL")
     assert call(process, {"token": "bad"}, headers).error[0] == "PERMISSION_DENIED"
-    log = "".join(process.output)
+    log = process.printed()
     assert '"severity": "WARNING", "message": "limiter.failed"' in log
     assert '"severity": "ERROR", "message": "preferences.not-read"' in log
     assert "Traceback" not in log
@@ -91,7 +91,7 @@ def test_firestore_says_nothing(
         host = f"127.0.0.1:{silent.getsockname()[1]}"
         process = start("getEmailPreferences", FIRESTORE_EMULATOR_HOST=host)
         assert call(process, {"token": "bad"}, headers).error[0] == "PERMISSION_DENIED"
-        assert '"message": "limiter.failed"' in "".join(process.output)
+        assert '"message": "limiter.failed"' in process.printed()
 
 
 def test_firestore_comes_back(
@@ -122,7 +122,7 @@ def test_no_key(
     data = {"token": "sent-by-somebody", "preferences": {"recap": False}}
     answer = call(process, data, headers)
     assert (answer.status, answer.error[0]) == (500, "INTERNAL")
-    log = "".join(process.output)
+    log = process.printed()
     assert '"message": "callable.failed"' in log
     assert "Traceback" not in log
     assert "sent-by-somebody" not in log + answer.error[1]
@@ -133,5 +133,5 @@ def test_malformed_body(start: Callable[..., FunctionProcess], headers: dict[str
     process = start("getEmailPreferences")
     for body in (b"{", b"[]", b'{"data": {}, "x": 1}', b"[" * 100_000, b"\xff"):
         assert process.post(body, headers | {"Content-Type": "application/json"}) == 400
-    assert "ERROR" not in "".join(process.output)
-    assert "Traceback" not in "".join(process.output)
+    assert "ERROR" not in process.printed()
+    assert "Traceback" not in process.printed()
