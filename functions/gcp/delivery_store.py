@@ -78,15 +78,7 @@ class DeliveryStore:
         Raises:
             ChangedMeanwhileError: the record is not in `version` any more.
         """
-        try:
-            self._reference(delivery.event_id, delivery.id).update(
-                _progress(delivery),
-                option=self._client.write_option(last_update_time=version),
-                retry=RETRY,
-                timeout=CALL_SECONDS,
-            )
-        except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
-            raise ChangedMeanwhileError from changed
+        self._update(delivery, _progress(delivery), version)
 
     def restart(self, delivery: Delivery, version: Any) -> None:
         """Write the beginning of another round; it stays on record as long as a new delivery.
@@ -100,15 +92,7 @@ class DeliveryStore:
             "reason": firestore.DELETE_FIELD,
             "expireAt": begun + KEPT_FOR,
         }
-        try:
-            self._reference(delivery.event_id, delivery.id).update(
-                fields,
-                option=self._client.write_option(last_update_time=version),
-                retry=RETRY,
-                timeout=CALL_SECONDS,
-            )
-        except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
-            raise ChangedMeanwhileError from changed
+        self._update(delivery, fields, version)
 
     def undelivered(
         self, event_id: str, since: datetime, until: datetime, after: Place | None, limit: int
@@ -183,6 +167,17 @@ class DeliveryStore:
         while page:
             yield from map(_delivery, page)
             page = query.start_after(page[-1]).get(retry=RETRY, timeout=CALL_SECONDS)
+
+    def _update(self, delivery: Delivery, fields: dict[str, Any], version: Any) -> None:
+        try:
+            self._reference(delivery.event_id, delivery.id).update(
+                fields,
+                option=self._client.write_option(last_update_time=version),
+                retry=RETRY,
+                timeout=CALL_SECONDS,
+            )
+        except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
+            raise ChangedMeanwhileError from changed
 
     def _reference(self, event_id: str, delivery_id: str) -> firestore.DocumentReference:
         return self._client.document("events", event_id, "deliveries", delivery_id)
