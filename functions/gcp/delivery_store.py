@@ -9,12 +9,15 @@ from google.api_core import exceptions
 from google.cloud import firestore
 from google.cloud.firestore_v1.base_query import FieldFilter
 
+from functions.gcp.documents import Create, Documents, Update, Version
 from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.gcp.grouped import Grouped
 from functions.webhooks.catalogue import EventType
 from functions.webhooks.delivery import KEPT_FOR, Attempt, Delivery, Outcome, Place
 from functions.webhooks.occurrence import Milestone
 
 _SWEEP_PAGE: Final = 300
+_GROUP: Final = 100
 
 
 class AlreadyRecordedError(Exception):
@@ -30,7 +33,7 @@ class Stored:
     """A delivery as it was read, with the version that a save of it must still find."""
 
     delivery: Delivery
-    version: Any
+    version: Version
 
 
 class DeliveryStore:
@@ -38,6 +41,10 @@ class DeliveryStore:
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client
+        self._documents = Documents(client)
+        # What all the attempts in an instance read and write goes together.
+        self._loads = Grouped(self._documents.get_all, at_most=_GROUP, seconds=CALL_SECONDS)
+        self._updates = Grouped(self._documents.update_all, at_most=_GROUP, seconds=CALL_SECONDS)
 
     def create(
         self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
@@ -47,17 +54,16 @@ class DeliveryStore:
         Raises:
             AlreadyRecordedError: one of them is on record.
         """
-        batch = self._client.batch()
-        for delivery in deliveries:
-            batch.create(self._reference(event_id, delivery.id), _document(delivery))
-        event = self._client.collection("events").document(event_id)
-        for one in milestones:
-            batch.create(
-                event.collection("milestones").document(str(one.number)),
+        writes = [Create(_path(event_id, one.id), _document(one)) for one in deliveries]
+        writes += [
+            Create(
+                f"events/{event_id}/milestones/{one.number}",
                 {"photoId": one.photo_id, "reachedAt": one.reached_at},
             )
+            for one in milestones
+        ]
         try:
-            batch.commit(retry=RETRY, timeout=CALL_SECONDS)
+            self._documents.create(writes)
         except exceptions.AlreadyExists as exists:
             raise AlreadyRecordedError from exists
 
@@ -65,34 +71,32 @@ class DeliveryStore:
         """Those of the deliveries that are on record, by id."""
         references = [self._reference(event_id, one) for one in delivery_ids]
         found = self._client.get_all(references, retry=RETRY, timeout=CALL_SECONDS)
-        return {one.id: _delivery(one) for one in found if one.exists}
+        return {one.id: _found(one) for one in found if one.exists}
 
     def load(self, event_id: str, delivery_id: str) -> Stored | None:
         """The delivery as it is now; None where there is none (any more)."""
-        snapshot = self._reference(event_id, delivery_id).get(retry=RETRY, timeout=CALL_SECONDS)
-        return Stored(_delivery(snapshot), snapshot.update_time) if snapshot.exists else None
+        found = self._loads(_path(event_id, delivery_id))
+        if found is None:
+            return None
+        return Stored(_delivery(event_id, delivery_id, found.fields), found.version)
 
-    def save(self, delivery: Delivery, version: Any) -> None:
+    def save(self, delivery: Delivery, version: Version) -> None:
         """Write what an attempt has changed.
 
         Raises:
             ChangedMeanwhileError: the record is not in `version` any more.
         """
-        self._update(delivery, _progress(delivery), version)
+        self._update(Update(_path_of(delivery), _progress(delivery), version))
 
-    def restart(self, delivery: Delivery, version: Any) -> None:
+    def restart(self, delivery: Delivery, version: Version) -> None:
         """Write the beginning of another round; it stays on record as long as a new delivery.
 
         Raises:
             ChangedMeanwhileError: the record is not in `version` any more.
         """
         begun = delivery.next_attempt_at or delivery.created_at
-        fields = _progress(delivery) | {
-            "round": delivery.round,
-            "reason": firestore.DELETE_FIELD,
-            "expireAt": begun + KEPT_FOR,
-        }
-        self._update(delivery, fields, version)
+        fields = _progress(delivery) | {"round": delivery.round, "expireAt": begun + KEPT_FOR}
+        self._update(Update(_path_of(delivery), fields, version, delete=["reason"]))
 
     def undelivered(
         self, event_id: str, since: datetime, until: datetime, after: Place | None, limit: int
@@ -114,7 +118,7 @@ class DeliveryStore:
             }
             query = query.start_after(place)
         found = query.get(retry=RETRY, timeout=CALL_SECONDS)
-        return [Stored(_delivery(one), one.update_time) for one in found]
+        return [Stored(_found(one), one.update_time.timestamp_pb()) for one in found]
 
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """When a delivery to `url` was last acknowledged; None where none is on record."""
@@ -165,22 +169,25 @@ class DeliveryStore:
             retry=RETRY, timeout=CALL_SECONDS
         )
         while page:
-            yield from map(_delivery, page)
+            yield from map(_found, page)
             page = query.start_after(page[-1]).get(retry=RETRY, timeout=CALL_SECONDS)
 
-    def _update(self, delivery: Delivery, fields: dict[str, Any], version: Any) -> None:
+    def _update(self, write: Update) -> None:
         try:
-            self._reference(delivery.event_id, delivery.id).update(
-                fields,
-                option=self._client.write_option(last_update_time=version),
-                retry=RETRY,
-                timeout=CALL_SECONDS,
-            )
+            RETRY(self._updates)(write)
         except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
             raise ChangedMeanwhileError from changed
 
     def _reference(self, event_id: str, delivery_id: str) -> firestore.DocumentReference:
-        return self._client.document("events", event_id, "deliveries", delivery_id)
+        return self._client.document(_path(event_id, delivery_id))
+
+
+def _path(event_id: str, delivery_id: str) -> str:
+    return f"events/{event_id}/deliveries/{delivery_id}"
+
+
+def _path_of(delivery: Delivery) -> str:
+    return _path(delivery.event_id, delivery.id)
 
 
 def _progress(delivery: Delivery) -> dict[str, Any]:
@@ -219,11 +226,15 @@ def _document(delivery: Delivery) -> dict[str, Any]:
     return fields
 
 
-def _delivery(snapshot: firestore.DocumentSnapshot[Any]) -> Delivery:
-    fields = snapshot.to_dict() or {}
+def _found(snapshot: firestore.DocumentSnapshot[Any]) -> Delivery:
+    event_id = snapshot.reference.parent.parent.id
+    return _delivery(event_id, snapshot.id, snapshot.to_dict() or {})
+
+
+def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Delivery:
     return Delivery(
-        id=snapshot.id,
-        event_id=snapshot.reference.parent.parent.id,
+        id=delivery_id,
+        event_id=event_id,
         event=EventType(fields["event"]),
         url=fields["url"],
         body=fields["body"],

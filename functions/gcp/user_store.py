@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from google.cloud import firestore
 
+from functions.gcp.documents import Documents
 from functions.gcp.firestore import RETRY
 from functions.preferences.preferences import FIELD, Flag
 
@@ -19,12 +20,12 @@ class UserStore:
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client
+        self._documents = Documents(client)
 
     def find(self, uid: str) -> Mapping[str, Any] | None:
         """Address and preferences of the user; None where there is no record."""
-        snapshot = self._record(uid).get(["email", FIELD], retry=_RETRY, timeout=CALL_SECONDS)
-        record: Mapping[str, Any] | None = snapshot.to_dict()
-        return record
+        found = self._documents.get(f"users/{uid}", ["email", FIELD], seconds=CALL_SECONDS)
+        return found.fields if found else None
 
     def choose(self, uid: str, choices: Mapping[Flag, bool]) -> None:
         """Set some flags and leave everything else as it is.

@@ -6,6 +6,7 @@ from typing import Any
 from google.cloud import firestore
 from google.cloud.firestore_v1.base_query import FieldFilter
 
+from functions.gcp.documents import Documents
 from functions.gcp.firestore import CALL_SECONDS, RETRY
 
 
@@ -14,18 +15,17 @@ class WallStore:
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client
+        self._documents = Documents(client)
 
     def webhook_settings(self, event_id: str) -> Mapping[str, Any] | None:
         """Fields of `settings/webhooks`; None where there is no such document."""
-        settings = self._event(event_id).collection("settings").document("webhooks")
-        fields: Mapping[str, Any] | None = settings.get(retry=RETRY, timeout=CALL_SECONDS).to_dict()
-        return fields
+        found = self._documents.get(f"events/{event_id}/settings/webhooks")
+        return found.fields if found else None
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """Fields of the event; None where there is none."""
-        found = self._event(event_id).get(retry=RETRY, timeout=CALL_SECONDS)
-        fields: Mapping[str, Any] | None = found.to_dict()
-        return fields
+        found = self._documents.get(f"events/{event_id}")
+        return found.fields if found else None
 
     def count_photos(self, event_id: str) -> int:
         """How many photos the event has, whatever their status."""

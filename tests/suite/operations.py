@@ -53,11 +53,13 @@ class _Interceptor(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInter
     def _count(self, details: Any, request: Any) -> None:
         method = details.method.rpartition("/")[2]
         self._counted.calls[method] += 1
-        if method == "BatchGetDocuments":
+        if method == "GetDocument":
+            self._counted.reads += 1
+        elif method == "BatchGetDocuments":
             self._counted.reads += len(request.documents)
         elif method in ("RunQuery", "RunAggregationQuery"):
             self._counted.reads += 1  # billed as one at least; these are limited to one
-        elif method == "Commit":
+        elif method in ("Commit", "BatchWrite"):
             self._counted.writes += len(request.writes)
 
 
