@@ -32,6 +32,8 @@ commands:
   test [CHECK …] [pytest's arguments]
                  run every check, or only some of:
                  lint format types unit runner suite
+  bench [NAME …] measure what the service costs and print the figures, or only some of:
+                 operations delivery cold-start recap growth load
 
 examples:
   python3 -m emulator exec -- bash
@@ -83,9 +85,11 @@ def _read_command_line() -> tuple[str, list[str]]:
         description=DESCRIPTION,
         epilog=COMMANDS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="python3 -m emulator {demo,up,exec,test} …",
+        usage="python3 -m emulator {demo,up,exec,test,bench} …",
     )
-    parser.add_argument("command", choices=("demo", "up", "exec", "test"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "command", choices=("demo", "up", "exec", "test", "bench"), help=argparse.SUPPRESS
+    )
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parsed = parser.parse_args()
     arguments = list(parsed.arguments)
@@ -94,7 +98,7 @@ def _read_command_line() -> tuple[str, list[str]]:
             del arguments[0]
         if not arguments:
             parser.error("exec needs a command: python3 -m emulator exec -- CMD …")
-    elif parsed.command != "test" and arguments:
+    elif parsed.command in ("demo", "up") and arguments:
         parser.error(f"{parsed.command} takes no arguments")
     return parsed.command, arguments
 

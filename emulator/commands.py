@@ -1,4 +1,4 @@
-"""The four commands, once everything is installed."""
+"""The commands, once everything is installed."""
 
 from __future__ import annotations
 
@@ -42,6 +42,9 @@ def run(command: str, arguments: Sequence[str]) -> int:
             if command == "exec":
                 with Suite() as suite:
                     return tree.run(arguments, suite.environment)
+            if command == "bench":
+                with Suite() as suite:
+                    return tree.run(["python", "-m", "tests.bench", *arguments], suite.environment)
             if command == "test":
                 return checks.run(tree, arguments)
             if command == "demo":

@@ -190,7 +190,7 @@ def _document(found: Any) -> Document:
 
 
 def _error(status: Any) -> exceptions.GoogleAPICallError | None:
-    """What a `google.rpc.Status` says, as the exception that a call of its own would have raised."""
+    """What a `google.rpc.Status` says, as the exception that a call of its own would raise."""
     if status.code == 0:
         return None
     error: exceptions.GoogleAPICallError = exceptions.from_grpc_status(status.code, status.message)  # type: ignore[no-untyped-call]

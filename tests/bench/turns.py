@@ -4,7 +4,7 @@ import multiprocessing
 import resource
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
@@ -91,10 +91,8 @@ def tree_cpu(pid: int) -> float:
 
 @contextmanager
 def _until_closed() -> Iterator[None]:
-    try:
+    with suppress(EOFError):
         yield
-    except EOFError:
-        pass
 
 
 def _own_cpu() -> float:
