@@ -6,7 +6,6 @@ the same run, and the ratio. Whatever does not depend on the machine is held by 
 
 import argparse
 import importlib
-import sys
 import time
 from typing import Final
 
@@ -31,4 +30,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
