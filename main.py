@@ -12,8 +12,7 @@ from functions.preferences import handlers as preferences
 from functions.recap import handlers as recap
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
 from functions.webhooks import handlers as webhooks
-from functions.webhooks.ladder import LADDER, Rung
-from functions.webhooks.sweeper import PERIOD
+from functions.webhooks.ladder import LADDER, SWEEP_PERIOD, Rung
 
 # SPEC 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
 # means one request at a time (the SDK's silent default is a sixth).
@@ -111,7 +110,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 
 
 @scheduler_fn.on_schedule(
-    schedule=f"every {PERIOD.seconds // 60} minutes",
+    schedule=f"every {SWEEP_PERIOD.seconds // 60} minutes",
     memory=options.MemoryOption.MB_512,
     timeout_sec=240,  # ends before the next one begins
     max_instances=1,  # two sweeps at a time would do the same work

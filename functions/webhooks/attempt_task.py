@@ -8,6 +8,10 @@ from functions.webhooks.delivery import Delivery
 from functions.webhooks.ladder import rung
 
 
+class TooEarlyError(Exception):
+    """The attempt is not due yet; the task has to come back later."""
+
+
 @dataclass(frozen=True, slots=True)
 class AttemptRequest:
     """Which attempt of which delivery is asked for, and in which round of it."""

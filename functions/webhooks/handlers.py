@@ -14,9 +14,8 @@ from functions.event_arguments import EventArguments
 from functions.timestamps import wire_time
 from functions.webhooks import service
 from functions.webhooks.arguments import ResendArguments, TestArguments
-from functions.webhooks.attempt_task import AttemptRequest
+from functions.webhooks.attempt_task import AttemptRequest, TooEarlyError
 from functions.webhooks.records import Photo, WallEvent
-from functions.webhooks.worker import TooEarlyError
 
 
 def photo_written(event: Any) -> None:

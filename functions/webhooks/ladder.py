@@ -37,6 +37,10 @@ LADDER: Final = (
 )
 
 
+SWEEP_PERIOD: Final = timedelta(minutes=5)
+"""How often the deliveries are looked through for those that fell off."""
+
+
 def rung(attempt: int) -> Rung:
     """The rung of `attempt`, counted from 1.
 

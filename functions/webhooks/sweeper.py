@@ -11,9 +11,7 @@ from functions.gcp.delivery_store import DeliveryStore
 from functions.gcp.task_queue import TaskQueue
 from functions.webhooks.attempt_task import attempt_task
 from functions.webhooks.delivery import Delivery
-
-PERIOD: Final = timedelta(minutes=5)
-"""How often the sweeper runs."""
+from functions.webhooks.ladder import SWEEP_PERIOD
 
 OVERDUE_AFTER: Final = timedelta(minutes=2)
 """How late an attempt may be before its task counts as lost: a busy queue is not a lost task."""
@@ -37,7 +35,7 @@ class Sweeper:
         now = self._now()
         # The name that got lost is taken for a day; the one of this period is the same for two
         # sweeps that overlap.
-        again = f"-sweep{int(now.timestamp() // PERIOD.total_seconds())}"
+        again = f"-sweep{int(now.timestamp() // SWEEP_PERIOD.total_seconds())}"
         overdue = self._deliveries.overdue(now - OVERDUE_AFTER)
         count = 0
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sweep") as threads:

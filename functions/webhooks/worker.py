@@ -15,7 +15,7 @@ from functions.gcp.delivery_store import ChangedMeanwhileError, DeliveryStore, S
 from functions.gcp.task_queue import TaskQueue
 from functions.gcp.webhook_secrets import WebhookSecrets
 from functions.webhooks import signature
-from functions.webhooks.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.attempt_task import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.breaker import Breaker
 from functions.webhooks.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.destination import Destination, host_of
@@ -25,10 +25,6 @@ USER_AGENT: Final = "Wall-Webhooks/1.0"
 
 EARLY: Final = timedelta(seconds=0.5)
 """A task that comes no more than this too early is held back here; clocks differ by less."""
-
-
-class TooEarlyError(Exception):
-    """The attempt is not due yet; the task has to come back later."""
 
 
 class Worker:

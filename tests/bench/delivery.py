@@ -47,7 +47,7 @@ def main() -> None:
         ratios: dict[str, list[float]] = {name: [] for name in lanes}
         firsts: list[float] = []
         for number in range(ROUNDS + 1):
-            bodies = [_delivery("bench", address).body.encode() for _ in range(TURN)]
+            bodies = [delivery_to(address, "bench").body.encode() for _ in range(TURN)]
             own = loop.ask(bodies) / TURN
             costs = {name: lane.turn() for name, lane in lanes.items()}
             new = first.turn()
@@ -81,7 +81,7 @@ class Lane:
 
     def turn(self) -> float:
         """Have a turn of deliveries made; seconds of CPU that each took the worker."""
-        deliveries = [_delivery(self._event_id, self._url) for _ in range(TURN)]
+        deliveries = [delivery_to(self._url, self._event_id) for _ in range(TURN)]
         self._store.create(self._event_id, deliveries)
         before = tree_cpu(self._worker.pid)
         with ThreadPoolExecutor(self._in_flight) as threads:
@@ -105,7 +105,8 @@ class Lane:
         connection.close()
 
 
-def _delivery(event_id: str, url: str) -> Delivery:
+def delivery_to(url: str, event_id: str) -> Delivery:
+    """A new delivery, with the body of an uploaded photo."""
     return Delivery.create(
         cause=uuid.uuid4().hex,
         event_id=event_id,

@@ -14,7 +14,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
@@ -35,22 +35,30 @@ class FunctionProcess:
 
     everything: ClassVar[list[str]] = []
 
-    def __init__(self, function: str, *, event: bool = False, **environment: str) -> None:
-        """Start `function`, a trigger where `event`; `environment` goes over the suite's own."""
+    def __init__(
+        self,
+        function: str,
+        *,
+        event: bool = False,
+        source: str = "main.py",
+        environment: Mapping[str, str] | None = None,
+        **more: str,
+    ) -> None:
+        """Start `function`, a trigger where `event`; `environment` and `more` go over the suite's own."""
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         signature = "cloudevent" if event else "http"
         self._process = subprocess.Popen(
             [
                 str(Path(sys.executable).parent / "functions-framework"),
-                "--source=main.py",
+                f"--source={source}",
                 f"--target={function}",
                 f"--signature-type={signature}",
                 "--host=127.0.0.1",
                 f"--port={self.port}",
             ],
             cwd=ROOT,
-            env=local_parameters() | dict(os.environ) | environment,
+            env=local_parameters() | dict(os.environ) | dict(environment or {}) | more,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

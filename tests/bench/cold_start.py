@@ -1,0 +1,166 @@
+"""Cold start: from the spawn of a process to its first delivery recorded, or its first answer.
+
+The reference is the smallest worker that reads a delivery, posts it and records the outcome, with
+the same libraries (`smallest_worker`). They take turns, one process after the other; a ratio is the
+median over the rounds. The Firestore emulator, the receiver and the mailbox are warm.
+"""
+
+import json
+import os
+import statistics
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from google.cloud import firestore
+
+from emulator import certificates
+from emulator.mailbox import Mailbox
+from emulator.people import Person, sign_in
+from functions.gcp.delivery_store import DeliveryStore
+from functions.preferences.token import TokenKeys
+from functions.webhooks.delivery import Attempt, Delivery
+from tests.bench.delivery import delivery_to
+from tests.bench.turns import KEEPS, peer, receive
+from tests.suite.process import FunctionProcess, background_triggers_off
+
+ROUNDS: Final = 3
+SMALLEST: Final = "the smallest worker"
+_KEY: Final = "a-key-of-this-measurement-alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A process to start, and the first request to it: what `data` makes, as `caller`."""
+
+    function: str
+    data: Callable[[], object]
+    caller: Person | None = None
+    source: str = "main.py"
+
+    def seconds(self, environment: dict[str, str]) -> float:
+        """From the spawn to the first answer, which must be a good one."""
+        body = json.dumps({"data": self.data()}).encode()
+        headers = {"Content-Type": "application/json"}
+        if self.caller:
+            headers["Authorization"] = f"Bearer {self.caller.id_token}"
+        began = time.monotonic()
+        process = FunctionProcess(self.function, source=self.source, environment=environment)
+        with process:
+            status = process.post(body, headers)
+            seconds = time.monotonic() - began
+        assert status == 200, (self.function, status)
+        return seconds
+
+
+def main() -> None:
+    """Print the figures."""
+    certificates.ensure()
+    with ExitStack() as stack:
+        receiver = stack.enter_context(peer(receive))
+        mailbox = stack.enter_context(Mailbox())
+        stack.enter_context(background_triggers_off())
+        environment = {
+            "EMAIL_PREFS_KEY": _KEY,
+            "SENDGRID_API_KEY": "SG.local",
+            "SENDGRID_HOST": f"http://127.0.0.1:{mailbox.port}",
+        }
+        starts = _starts(_Wall(f"https://localhost:{receiver.ask('port')}{KEEPS}"))
+        found: dict[str, list[float]] = {name: [] for name in starts}
+        for number in range(ROUNDS + 1):
+            seconds = {name: one.seconds(environment) for name, one in starts.items()}
+            if number:  # the first fills the file cache
+                for name, value in seconds.items():
+                    found[name].append(value)
+    reference = found[SMALLEST]
+    for name, values in found.items():
+        ratios = [one / other for one, other in zip(values, reference, strict=True)]
+        low, middle, high = statistics.quantiles(ratios, n=4)
+        seconds_each = statistics.median(values)
+        print(f"{name:24}{seconds_each:6.2f} s   {middle:5.2f} ({low:.2f} to {high:.2f}) times it")
+
+
+def _starts(wall: "_Wall") -> dict[str, Start]:
+    admin, superadmin = sign_in("admin", wall.tenant), sign_in("superadmin")
+    token = TokenKeys((_KEY,)).issue("u1", datetime.now(UTC))
+    return {
+        SMALLEST: Start("deliverWebhook", wall.task, source="tests/bench/smallest_worker/main.py"),
+        "deliverWebhook": Start("deliverWebhook", wall.task),
+        "getEmailPreferences": Start("getEmailPreferences", lambda: {"token": token}),
+        "updateEmailPreferences": Start(
+            "updateEmailPreferences", lambda: {"token": token, "preferences": {"recap": True}}
+        ),
+        "sendEventRecap": Start("sendEventRecap", wall.recap, admin),
+        "sendTestWebhook": Start("sendTestWebhook", wall.test, admin),
+        "resendWebhook": Start("resendWebhook", wall.resend, admin),
+        "rotateWebhookSecret": Start("rotateWebhookSecret", wall.event, superadmin),
+    }
+
+
+class _Wall:
+    """Makes what a first request is about, each in an event of its own."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._db = firestore.Client(project=os.environ["GCLOUD_PROJECT"])
+        self._store = DeliveryStore(self._db)
+        self.tenant = f"tenant-{uuid.uuid4().hex[:8]}"
+
+    def event(self) -> dict[str, str]:
+        """An event with a URL and a secret."""
+        event_id = f"cold-{uuid.uuid4().hex[:12]}"
+        event = self._db.document("events", event_id)
+        event.set({"tenantId": self.tenant, "name": "Party", "status": "published"})
+        event.collection("settings").document("webhooks").set({"urls": [self._url]})
+        event.collection("secrets").document("webhooks").set({"secret": "whsec_cold"})
+        return {"eventId": event_id, "tenantId": self.tenant}
+
+    def task(self) -> dict[str, str | int]:
+        """The first attempt of a delivery."""
+        delivery = self._delivery()
+        return {"eventId": delivery.event_id, "deliveryId": delivery.id, "attempt": 1}
+
+    def test(self) -> dict[str, str]:
+        """A call that tries the URL."""
+        return self.event() | {"url": self._url}
+
+    def resend(self) -> dict[str, str]:
+        """A call that sends a failed delivery again."""
+        delivery = self._delivery()
+        attempt = Attempt(number=4, at=datetime.now(UTC), status=500, milliseconds=1)
+        stored = self._store.load(delivery.event_id, delivery.id)
+        assert stored
+        self._store.save(stored.delivery.after(attempt), stored.version)
+        return {
+            "eventId": delivery.event_id,
+            "tenantId": self.tenant,
+            "deliveryId": delivery.id,
+        }
+
+    def recap(self) -> dict[str, str]:
+        """A call that sends the recap to one guest."""
+        event = self.event()
+        approved = datetime.now(UTC) - timedelta(hours=1)
+        self._db.document("events", event["eventId"], "photos", "p1").set(
+            {
+                "status": "approved",
+                "uploaderEmail": "guest@example.com",
+                "url": "https://example.com/p1.jpg",
+                "createdAt": approved,
+                "approvedAt": approved,
+            }
+        )
+        return event
+
+    def _delivery(self) -> Delivery:
+        delivery = delivery_to(self._url, self.event()["eventId"])
+        self._store.create(delivery.event_id, [delivery])
+        return delivery
+
+
+if __name__ == "__main__":
+    main()
