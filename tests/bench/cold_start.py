@@ -49,7 +49,7 @@ class Start:
         if self.caller:
             headers["Authorization"] = f"Bearer {self.caller.id_token}"
         began = time.monotonic()
-        process = FunctionProcess(self.function, source=self.source, environment=environment)
+        process = FunctionProcess(self.function, event=False, source=self.source, **environment)
         with process:
             status = process.post(body, headers)
             seconds = time.monotonic() - began

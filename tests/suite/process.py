@@ -14,7 +14,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
@@ -41,10 +41,9 @@ class FunctionProcess:
         *,
         event: bool = False,
         source: str = "main.py",
-        environment: Mapping[str, str] | None = None,
-        **more: str,
+        **environment: str,
     ) -> None:
-        """Start `function`, a trigger where `event`; `environment` and `more` go over the suite's own."""
+        """Start `function`, a trigger where `event`; `environment` goes over the suite's own."""
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         signature = "cloudevent" if event else "http"
@@ -58,7 +57,7 @@ class FunctionProcess:
                 f"--port={self.port}",
             ],
             cwd=ROOT,
-            env=local_parameters() | dict(os.environ) | dict(environment or {}) | more,
+            env=local_parameters() | dict(os.environ) | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
