@@ -11,6 +11,7 @@ from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
 from functions.gcp.task_queue import Task
+from tests.suite.costs import Cost
 
 
 @dataclass(slots=True)
@@ -30,6 +31,17 @@ class Operations:
     def enqueue(self, task: Task) -> None:
         """Be the queue: count the task."""
         self.tasks.append(task)
+
+    def cost(self, *, posts: int = 0, mail_requests: int = 0) -> Cost:
+        """All that was counted, beside what others have counted."""
+        return Cost(
+            rpcs=self.rpcs,
+            reads=self.reads,
+            writes=self.writes,
+            tasks=len(self.tasks),
+            posts=posts,
+            mail_requests=mail_requests,
+        )
 
     def clear(self) -> None:
         """Count from nothing again."""

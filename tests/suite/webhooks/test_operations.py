@@ -23,6 +23,7 @@ from functions.webhooks.catalogue import EventType
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.records import Photo
 from functions.webhooks.worker import Worker
+from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client
 from tests.suite.process import local_parameters
 
@@ -60,36 +61,28 @@ def publisher(client: firestore.Client, counted: Operations) -> Publisher:
 
 
 @pytest.mark.parametrize(
-    ("urls", "events", "rpcs", "reads", "writes", "tasks"),
+    ("what", "urls", "events"),
     [
-        (0, ALL, 1, 1, 0, 0),
-        (1, ["photo.uploaded"], 2, 1, 1, 1),
-        (1, NO_GUESTS, 3, 2, 1, 1),
-        (1, ALL, 4, 3, 2, 2),
-        (20, ALL, 4, 3, 40, 40),
+        ("a photo, no URL", 0, ALL),
+        ("a photo, a URL for photo.uploaded alone", 1, ["photo.uploaded"]),
+        ("a photo, a URL for all but guest.joined", 1, NO_GUESTS),
+        ("a photo, a URL for everything, a new guest", 1, ALL),
+        ("a photo, 20 URLs for everything, a new guest", 20, ALL),
     ],
 )
 def test_an_upload(
     event: firestore.DocumentReference,
     publisher: Publisher,
     counted: Operations,
+    what: str,
     urls: int,
     events: list[str],
-    rpcs: int,
-    reads: int,
-    writes: int,
-    tasks: int,
 ) -> None:
     """Settings, count and first photo where somebody asks for them, and one commit."""
     entries = [{"url": f"https://example.com/{n}", "events": events} for n in range(urls)]
     event.collection("settings").document("webhooks").set({"urls": entries})
     publisher.photo_written(f"w-{event.id}", event.id, None, photo("pending"))
-    assert (rpcs, reads, writes, tasks) == (
-        counted.rpcs,
-        counted.reads,
-        counted.writes,
-        len(counted.tasks),
-    )
+    assert counted.cost() == COSTS[what]
 
 
 def test_an_approval(
@@ -98,7 +91,7 @@ def test_an_approval(
     """Settings, and one commit."""
     event.collection("settings").document("webhooks").set({"urls": ["https://example.com/"]})
     publisher.photo_written(f"w-{event.id}", event.id, photo("pending"), photo("approved"))
-    assert (counted.rpcs, counted.reads, counted.writes, len(counted.tasks)) == (2, 1, 1, 1)
+    assert counted.cost() == COSTS["an approval, one URL"]
 
 
 def test_an_edit(
@@ -107,7 +100,7 @@ def test_an_edit(
     """A write that means nothing costs nothing."""
     event.collection("settings").document("webhooks").set({"urls": ["https://example.com/"]})
     publisher.photo_written(f"w-{event.id}", event.id, photo("approved"), photo("approved"))
-    assert (counted.rpcs, len(counted.tasks)) == (0, 0)
+    assert counted.cost() == COSTS["an edit"]
 
 
 @pytest.fixture
@@ -127,8 +120,8 @@ def worker(
 
 
 @pytest.mark.parametrize(
-    ("status", "reads", "writes", "posts", "tasks"),
-    [(200, 1, 1, 1, 0), (500, 5, 4, 4, 3)],
+    ("what", "status"),
+    [("a delivery that succeeds", 200), ("a delivery that fails four times", 500)],
 )
 def test_a_delivery(
     event: firestore.DocumentReference,
@@ -136,11 +129,8 @@ def test_a_delivery(
     worker: Worker,
     counted: Operations,
     receiving: Callable[..., Any],
+    what: str,
     status: int,
-    reads: int,
-    writes: int,
-    posts: int,
-    tasks: int,
 ) -> None:
     """One read, one write and one POST an attempt, on a connection and a secret that are kept.
 
@@ -161,13 +151,8 @@ def test_a_delivery(
             _make_due(event, task.data)
             worker.attempt(AttemptRequest.read(task.data))
             made += 1
-        assert len(receiver.to("/hook")) == posts
-    assert (counted.rpcs, counted.reads, counted.writes) == (
-        reads + writes,
-        reads,
-        writes,
-    )
-    assert len(counted.tasks) - 1 == tasks
+        del counted.tasks[0]
+        assert counted.cost(posts=len(receiver.to("/hook"))) == COSTS[what]
 
 
 def _make_due(event: firestore.DocumentReference, data: Any) -> None:

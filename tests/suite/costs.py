@@ -1,0 +1,36 @@
+"""What pieces of work cost, exactly: the tests hold these numbers, the benchmark prices them."""
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Firestore calls, documents read and written, tasks queued, webhooks posted, mail requests."""
+
+    rpcs: int = 0
+    reads: int = 0
+    writes: int = 0
+    tasks: int = 0
+    posts: int = 0
+    mail_requests: int = 0
+
+
+COSTS: Final = {
+    # Settings.
+    "a photo, no URL": Cost(rpcs=1, reads=1),
+    # And one commit.
+    "a photo, a URL for photo.uploaded alone": Cost(rpcs=2, reads=1, writes=1, tasks=1),
+    # And the count of photos, for milestones.
+    "a photo, a URL for all but guest.joined": Cost(rpcs=3, reads=2, writes=1, tasks=1),
+    # And the guest's first photo, which here it is.
+    "a photo, a URL for everything, a new guest": Cost(rpcs=4, reads=3, writes=2, tasks=2),
+    "a photo, 20 URLs for everything, a new guest": Cost(rpcs=4, reads=3, writes=40, tasks=40),
+    # Settings, and one commit.
+    "an approval, one URL": Cost(rpcs=2, reads=1, writes=1, tasks=1),
+    "an edit": Cost(),
+    # The record, read and written.
+    "a delivery that succeeds": Cost(rpcs=2, reads=1, writes=1, posts=1),
+    # The same four times, and whether the URL is to be given up.
+    "a delivery that fails four times": Cost(rpcs=9, reads=5, writes=4, tasks=3, posts=4),
+}

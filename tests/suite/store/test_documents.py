@@ -1,0 +1,148 @@
+"""Single documents by Firestore's own messages, against what its library reads and writes."""
+
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from google.api_core import exceptions
+from google.cloud import firestore
+
+from functions.gcp.documents import Create, Documents, Update
+
+AT = datetime(2026, 5, 1, 12, 30, 15, 123456, tzinfo=UTC)
+EVERYTHING = {
+    "null": None,
+    "yes": True,
+    "no": False,
+    "zero": 0,
+    "large": 2**53 + 1,
+    "negative": -7,
+    "half": 0.5,
+    "text": "Grüße 🎉",
+    "empty": "",
+    "at": AT,
+    "list": [1, "two", None, {"three": [AT]}],
+    "no list": [],
+    "map": {"a.b": {"c": True}, "ä": "quoted"},
+    "no map": {},
+}
+
+
+@pytest.fixture
+def documents(db: firestore.Client) -> Documents:
+    """What is tested."""
+    return Documents(db)
+
+
+@pytest.fixture
+def path() -> Callable[[], str]:
+    """Makes paths of documents that are not there."""
+    return lambda: f"things/{uuid.uuid4().hex}"
+
+
+def test_every_value_is_what_the_library_says(
+    db: firestore.Client, documents: Documents, path: Callable[[], str]
+) -> None:
+    """Written by one, read by the other, both ways."""
+    ours, theirs = path(), path()
+    documents.create([Create(ours, EVERYTHING)])
+    assert db.document(ours).get().to_dict() == EVERYTHING
+    db.document(theirs).set(EVERYTHING)
+    found = documents.get(theirs)
+    assert found
+    assert found.fields == EVERYTHING
+    assert type(found.fields["yes"]) is bool
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, {"a": object()}])
+def test_what_is_no_value(documents: Documents, path: Callable[[], str], value: object) -> None:
+    """A mistake in the code is named by its type, and nothing is written."""
+    with pytest.raises(TypeError):
+        documents.create([Create(path(), {"field": value})])
+
+
+def test_some_fields_of_a_document(
+    db: firestore.Client, documents: Documents, path: Callable[[], str]
+) -> None:
+    """Those that are asked for and are there."""
+    one = path()
+    db.document(one).set({"a": 1, "b": {"c": 2, "d": 3}, "e": 4})
+    found = documents.get(one, ["a", "b.c", "nowhere"])
+    assert found
+    assert found.fields == {"a": 1, "b": {"c": 2}}
+    assert documents.get(path(), ["a"]) is None
+
+
+def test_many_documents(
+    db: firestore.Client, documents: Documents, path: Callable[[], str]
+) -> None:
+    """In the order of the question, also where one is asked for twice, or is not there."""
+    paths = [path() for _ in range(3)]
+    for number, one in enumerate(paths):
+        db.document(one).set({"number": number})
+    asked = [paths[2], path(), paths[0], paths[2], paths[1]]
+    found = documents.get_all(asked)
+    assert [one and one.fields["number"] for one in found] == [2, None, 0, 2, 1]
+    assert [one and one.fields["number"] for one in documents.get_all(paths[:1])] == [0]
+
+
+def test_all_are_created_or_none(documents: Documents, path: Callable[[], str]) -> None:
+    """One that is there keeps the others away."""
+    there, new = path(), path()
+    documents.create([Create(there, {"a": 1})])
+    with pytest.raises(exceptions.AlreadyExists):
+        documents.create([Create(new, {"a": 2}), Create(there, {"a": 2})])
+    assert documents.get(new) is None
+
+
+def test_an_update(db: firestore.Client, documents: Documents, path: Callable[[], str]) -> None:
+    """It sets its fields, deletes others, and leaves the rest."""
+    one = path()
+    db.document(one).set({"set": 1, "deleted": 1, "left": 1, "map": {"whole": 1}})
+    [error] = documents.update_all(
+        [Update(one, {"set": 2, "map": {"new": 1}}, _version(documents, one), ["deleted"])]
+    )
+    assert error is None
+    assert db.document(one).get().to_dict() == {"set": 2, "left": 1, "map": {"new": 1}}
+
+
+def test_each_update_stands_alone(
+    db: firestore.Client, documents: Documents, path: Callable[[], str]
+) -> None:
+    """What was written meanwhile, is gone, or stands twice in the group, hinders no other."""
+    good, changed, gone = path(), path(), path()
+    for one in (good, changed, gone):
+        db.document(one).set({"n": 0})
+    versions = {one: _version(documents, one) for one in (good, changed, gone)}
+    db.document(changed).update({"n": 5})
+    db.document(gone).delete()
+    asked = [changed, gone, good, good]
+    errors = documents.update_all([Update(one, {"n": 9}, versions[one]) for one in asked])
+    assert isinstance(errors[0], exceptions.FailedPrecondition)
+    assert isinstance(errors[1], exceptions.NotFound | exceptions.FailedPrecondition)
+    assert errors[2] is None
+    assert isinstance(errors[3], exceptions.Aborted)
+    assert [_value(db, one) for one in (good, changed, gone)] == [9, 5, None]
+
+
+def test_a_version_is_exact(
+    db: firestore.Client, documents: Documents, path: Callable[[], str]
+) -> None:
+    """The version of a query's snapshot is the same as that of a read."""
+    one = path()
+    db.document(one).set({"n": 0})
+    snapshot = db.document(one).get()
+    assert snapshot.update_time
+    assert snapshot.update_time.timestamp_pb() == _version(documents, one)
+
+
+def _version(documents: Documents, path: str) -> Any:
+    found = documents.get(path)
+    assert found
+    return found.version
+
+
+def _value(db: firestore.Client, path: str) -> Any:
+    return (db.document(path).get().to_dict() or {}).get("n")

@@ -1,0 +1,135 @@
+"""Calls of many threads, made together."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from functions.gcp.grouped import Grouped
+
+
+class Service:
+    """Squares numbers; each call waits for its `go` where there is one, and none is beside another.
+
+    -1 is refused by itself; -13 takes the whole group down.
+    """
+
+    def __init__(self) -> None:
+        self.groups: list[list[int]] = []
+        self.seconds: list[float] = []
+        self.called = threading.Semaphore(0)
+        self.go: threading.Semaphore | None = None
+        self._alone = threading.Lock()
+
+    def square(self, numbers: Sequence[int], seconds: float) -> Sequence[int | Exception]:
+        """The call."""
+        assert self._alone.acquire(blocking=False), "two groups at a time"
+        try:
+            self.groups.append(list(numbers))
+            self.seconds.append(seconds)
+            self.called.release()
+            if self.go:
+                assert self.go.acquire(timeout=10)
+            if -13 in numbers:
+                raise ConnectionError("down")
+            return [ValueError("negative") if one == -1 else one * one for one in numbers]
+        finally:
+            self._alone.release()
+
+
+@pytest.fixture
+def service() -> Service:
+    """A service of this test alone."""
+    return Service()
+
+
+def grouped(service: Service, at_most: int = 100) -> Grouped[int, int]:
+    """Its calls, grouped."""
+    return Grouped(service.square, at_most=at_most, seconds=25.0)
+
+
+def test_a_lone_caller_waits_for_nobody(service: Service) -> None:
+    """Each call is a group of one."""
+    square = grouped(service)
+    assert [square(3), square(4)] == [9, 16]
+    assert service.groups == [[3], [4]]
+
+
+def test_those_who_come_meanwhile_go_together(service: Service) -> None:
+    """While a call is under way, the next group gathers; everybody gets their own answer."""
+    square = grouped(service)
+    service.go = threading.Semaphore(0)
+    with ThreadPoolExecutor(20) as threads:
+        first = threads.submit(square, 100)
+        assert service.called.acquire(timeout=10)
+        rest = [threads.submit(square, one) for one in range(19)]
+        wait_for(lambda: len(square._forming.questions) == 19)  # noqa: SLF001 - seen nowhere else
+        service.go.release(2)
+        assert first.result(10) == 10_000
+        assert [one.result(10) for one in rest] == [one * one for one in range(19)]
+    assert [len(group) for group in service.groups] == [1, 19]
+    assert 0 < service.seconds[1] < 25, "the wait for the first is part of the time"
+
+
+def test_a_group_has_its_limit(service: Service) -> None:
+    """Whoever comes when it is full begins another."""
+    square = grouped(service, at_most=4)
+    service.go = threading.Semaphore(0)
+    with ThreadPoolExecutor(11) as threads:
+        first = threads.submit(square, 0)
+        assert service.called.acquire(timeout=10)
+        rest = [threads.submit(square, one) for one in range(10)]
+        service.go.release(11)
+        assert first.result(10) == 0
+        assert [one.result(10) for one in rest] == [one * one for one in range(10)]
+    assert max(map(len, service.groups)) <= 4
+    assert sum(map(len, service.groups)) == 11
+
+
+def test_what_goes_wrong_with_one_is_its_own(service: Service) -> None:
+    """The others of the group have their answers."""
+    square = grouped(service)
+    service.go = threading.Semaphore(0)
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(square, 1)
+        assert service.called.acquire(timeout=10)
+        bad, good = threads.submit(square, -1), threads.submit(square, 5)
+        wait_for(lambda: len(square._forming.questions) == 2)  # noqa: SLF001
+        service.go.release(2)
+        assert (first.result(10), good.result(10)) == (1, 25)
+        with pytest.raises(ValueError, match="negative"):
+            bad.result(10)
+
+
+def test_what_goes_wrong_with_all_is_everybodys(service: Service) -> None:
+    """And the next group is made all the same."""
+    square = grouped(service)
+    service.go = threading.Semaphore(0)
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(square, 1)
+        assert service.called.acquire(timeout=10)
+        group = [threads.submit(square, -13), threads.submit(square, 5)]
+        wait_for(lambda: len(square._forming.questions) == 2)  # noqa: SLF001
+        service.go.release(3)
+        assert first.result(10) == 1
+        for one in group:
+            with pytest.raises(ConnectionError):
+                one.result(10)
+    assert square(6) == 36
+
+
+def test_many_at_once(service: Service) -> None:
+    """Nobody is forgotten, and nobody gets another's answer."""
+    square = grouped(service, at_most=7)
+    with ThreadPoolExecutor(40) as threads:
+        assert list(threads.map(square, range(2000))) == [one * one for one in range(2000)]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until other threads have come to where `condition` holds; nothing tells of it."""
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
