@@ -35,15 +35,25 @@ class FunctionProcess:
 
     everything: ClassVar[list[str]] = []
 
-    def __init__(self, function: str, *, event: bool = False, **environment: str) -> None:
-        """Start `function`, a trigger where `event`; `environment` goes over the suite's own."""
+    def __init__(
+        self,
+        function: str,
+        *,
+        event: bool = False,
+        source: str = "main.py",
+        **environment: str,
+    ) -> None:
+        """Start `function`, a trigger where `event`; `environment` goes over the suite's own.
+
+        `source` is the file that has it, as seen from the project.
+        """
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         signature = "cloudevent" if event else "http"
         self._process = subprocess.Popen(
             [
                 str(Path(sys.executable).parent / "functions-framework"),
-                "--source=main.py",
+                f"--source={source}",
                 f"--target={function}",
                 f"--signature-type={signature}",
                 "--host=127.0.0.1",
