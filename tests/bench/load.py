@@ -345,7 +345,7 @@ def _uploads() -> Sequence[str]:
     with ExitStack() as stack:
         service = Service(stack)
         healthy = ("healthy", "healthy 2", "healthy 3")
-        service.upload(WARM_UP_PHOTOS, list(RECEIVERS))
+        service.upload(WARM_UP_PHOTOS, healthy)
         alone = service.upload(REFERENCE_PHOTOS, ["healthy"])
         among = service.upload(REFERENCE_PHOTOS, healthy)
         mixed = service.upload(PHOTOS, MIXED)

@@ -73,6 +73,7 @@ def dispatch(pipe: Connection) -> None:
                     pipe.send(queues.report())
                 case _:
                     pipe.send(queues.address)
+    queues.stop()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ class _Queues:
         self._dispatches: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
         self._given_up = 0
+        self._stopped = False
         self._rungs = {one.queue: one for one in LADDER}
         self._services: dict[str, _Service] = {}
         self._server = _Server(("127.0.0.1", 0), _handler(self))
@@ -134,6 +136,13 @@ class _Queues:
         self._services = {
             queue: _Service(ports, instances.threads) for queue, ports in instances.ports.items()
         }
+
+    def stop(self) -> None:
+        """Dispatch nothing more; what is on its way ends with the instance that has it."""
+        with self._changed:
+            self._stopped = True
+        for one in self._services.values():
+            one.pool.shutdown(wait=False, cancel_futures=True)
 
     def is_idle_within(self, seconds: float) -> bool:
         with self._changed:
@@ -157,10 +166,12 @@ class _Queues:
         return http.client.OK
 
     def _queue(self, task: _Task, seconds: float) -> None:
-        if not seconds:
-            self._services[task.queue].pool.submit(self._dispatch, task)
-            return
         with self._changed:
+            if self._stopped:
+                return
+            if not seconds:
+                self._services[task.queue].pool.submit(self._dispatch, task)
+                return
             entry = (time.monotonic() + seconds, next(self._order), task)
             heapq.heappush(self._waiting, entry)
             self._changed.notify_all()
