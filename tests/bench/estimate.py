@@ -20,8 +20,8 @@ MILESTONES: Final = 5
 ANSWER_SECONDS: Final = 0.3
 """What the receiver takes to answer."""
 
-# Operations of a photo with one URL that takes everything but `guest.joined`, of its approval, and
-# of a delivery: documents read and written, tasks. The count of a photo's event is apart.
+# Documents that a photo with one URL, its approval and a delivery read and write; each of the first
+# two makes a task. What the count of the event's photos costs with each upload is apart.
 UPLOAD_READS: Final = 1
 UPLOAD_WRITES: Final = 1
 APPROVAL_READS: Final = 1
@@ -33,7 +33,8 @@ COUNTED_PER_READ: Final = 1000
 TASK_OPERATIONS: Final = 2
 """Of a task: it is created, and it is dispatched."""
 
-# Seconds of CPU, measured by `python3 -m emulator bench load` on one core of a 2-core machine.
+# Seconds of CPU, measured by `python3 -m emulator bench load` on a machine with 2 cores: the most
+# that it printed for a trigger, of three URLs, and for an attempt.
 TRIGGER_CPU: Final = 0.006
 ATTEMPT_CPU: Final = 0.006
 FIRESTORE_CALL_SECONDS: Final = 0.02
@@ -48,6 +49,7 @@ RECAP_SECONDS: Final = 540
 """Of a call at most: the function's time-out."""
 RECAP_GIB: Final = 0.5
 MAIL_KIB: Final = 10
+"""A request for a thousand mails is up to 10 MB."""
 
 # Instances: main.py, and https://cloud.google.com/run/docs/about-instance-autoscaling
 CONCURRENCY: Final = 80
@@ -137,8 +139,8 @@ def show() -> None:
     triggers = deliveries = 2 * photos + MILESTONES  # uploaded and approved
     trigger_instances = instances(triggers / seconds, TRIGGER_CPU, TRIGGER_SECONDS)
     worker_instances = instances(deliveries / seconds, ATTEMPT_CPU, ATTEMPT_SECONDS)
-    print(f"\nOn paper, {AS_OF}: {GUESTS:,} guests, {photos:,} photos in {HOURS} hours, each")
-    print("approved; one URL that takes photo.uploaded, photo.approved and milestone.reached")
+    print(f"\nOn paper, {AS_OF}: {GUESTS:,} guests, {photos:,} photos in {HOURS} h, all approved,")
+    print("one URL that takes photo.uploaded, photo.approved and milestone.reached")
     print(
         f"instances of onPhotoWritten: {trigger_instances}, of deliverWebhook: {worker_instances}"
     )
@@ -196,6 +198,7 @@ def _print_bill(name: str, items: Sequence[Item]) -> None:
     print(f"{name:<36} {'units':>14}  dollars")
     for one in items:
         amount = f"{one.units:,.0f}" if one.units >= CONCURRENCY else f"{one.units:.2f}"
-        rate = f"${one.price.dollars:.10g} for {one.price.per:,.0f}"
+        dollars = f"{one.price.dollars:.7f}".rstrip("0").rstrip(".")
+        rate = f"${dollars} for {one.price.per:,.0f}"
         print(f"  {one.name:<34} {amount:>14}  {one.dollars:7.2f}  {rate}, {one.price.url}")
     print(f"  {'in all':<34} {'':>14}  {sum(one.dollars for one in items):7.2f}")
