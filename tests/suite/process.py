@@ -43,7 +43,10 @@ class FunctionProcess:
         source: str = "main.py",
         **environment: str,
     ) -> None:
-        """Start `function`, a trigger where `event`; `environment` goes over the suite's own."""
+        """Start `function`, a trigger where `event`; `environment` goes over the suite's own.
+
+        `source` is the file that has it, as seen from the project.
+        """
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port: int = free.getsockname()[1]
         signature = "cloudevent" if event else "http"
