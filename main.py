@@ -42,7 +42,7 @@ def _worker(rung: Rung) -> dict[str, Any]:
         "memory": options.MemoryOption.MB_512,  # 80 TLS connections and their threads
         "concurrency": 80,  # an attempt waits for its receiver most of its time
         "timeout_sec": 60,  # 5 s for the receiver, the rest for an outage of Firestore
-        "max_instances": 20,  # above DELIVERY_CONCURRENCY / 80, for the uneven spread of requests
+        "max_instances": 25,  # above DELIVERY_CONCURRENCY / 80, for the uneven spread of requests
         "retry_config": options.RetryConfig(
             # Only faults of ours are retried here (DESIGN 2): long enough for a bad deploy to be
             # rolled back, at the rung's own pace.

@@ -16,7 +16,7 @@ TRUSTED_PROXY_HOPS = IntParam(
     "TRUSTED_PROXY_HOPS", default=0, description="Own proxies in front of Google's front end"
 )
 DELIVERY_CONCURRENCY = IntParam(
-    "DELIVERY_CONCURRENCY", default=800, description="Tasks of one queue at work at a time"
+    "DELIVERY_CONCURRENCY", default=1600, description="Tasks of one queue at work at a time"
 )
 
 

@@ -108,7 +108,10 @@ class Publisher:
             if now - self._milestones_seen.get((event_id, number), -now)
             < _MILESTONE_REMEMBERED_SECONDS
         }
-        due = transitions.milestones_due(self._wall.count_photos(event_id), seen)
+        if len(seen) == len(MILESTONES):
+            return []
+        count = self._wall.count_photos(event_id, at_most=MILESTONES[-1])
+        due = transitions.milestones_due(count, seen)
         return [] if not due else self._unclaimed(event_id, due, photo)
 
     def _unclaimed(self, event_id: str, milestones: Sequence[int], photo: Photo) -> Sequence[int]:

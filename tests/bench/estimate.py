@@ -10,7 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-AS_OF: Final = "2026-11"
+from tests.bench.prices import (
+    AS_OF,
+    CPU_SECOND,
+    DELETE,
+    EVENT_GIB,
+    GIB_SECOND,
+    LOG_GIB,
+    MAIL,
+    OUT_GIB,
+    READ,
+    REQUEST,
+    STORED_GIB_MONTH,
+    TASK,
+    TASK_OPERATIONS,
+    WRITE,
+    Price,
+)
+from tests.suite.costs import COSTS
 
 # The event.
 GUESTS: Final = 100_000
@@ -20,18 +37,15 @@ MILESTONES: Final = 5
 ANSWER_SECONDS: Final = 0.3
 """What the receiver takes to answer."""
 
-# Documents that a photo with one URL, its approval and a delivery read and write; each of the first
-# two makes a task. What the count of the event's photos costs with each upload is apart.
-UPLOAD_READS: Final = 1
-UPLOAD_WRITES: Final = 1
-APPROVAL_READS: Final = 1
-APPROVAL_WRITES: Final = 1
-DELIVERY_READS: Final = 1
-DELIVERY_WRITES: Final = 1
+UPLOAD: Final = COSTS["a photo, a URL for photo.uploaded alone"]
+"""Beside what the count of the event's photos costs with each upload, while milestones are left."""
+
+APPROVAL: Final = COSTS["an approval, one URL"]
+DELIVERY: Final = COSTS["a delivery that succeeds"]
 COUNTED_PER_READ: Final = 1000
 """Photos that a count reads for the price of one document."""
-TASK_OPERATIONS: Final = 2
-"""Of a task: it is created, and it is dispatched."""
+COUNTED_AT_MOST: Final = 10_000
+"""The last milestone; what was counted beyond is not looked at."""
 
 # Seconds of CPU, measured by `python3 -m emulator bench load` on a machine with 2 cores: the most
 # that it printed for a trigger, of three URLs, and for an attempt.
@@ -67,38 +81,6 @@ _KIB_PER_GIB: Final = 1024**2
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
-    """Dollars for `per` units, and the page that says so."""
-
-    dollars: float
-    per: float
-    url: str
-
-    def of(self, units: float) -> float:
-        """Dollars for `units`."""
-        return self.dollars * units / self.per
-
-
-# us-central1, and nam5 for the database, which is where the README has it.
-_RUN: Final = "https://cloud.google.com/run/pricing"
-_FIRESTORE: Final = "https://cloud.google.com/firestore/pricing"
-CPU_SECOND: Final = Price(0.000024, 1, _RUN)
-GIB_SECOND: Final = Price(0.0000025, 1, _RUN)
-REQUEST: Final = Price(0.40, 1_000_000, _RUN)
-READ: Final = Price(0.06, 100_000, _FIRESTORE)
-WRITE: Final = Price(0.18, 100_000, _FIRESTORE)
-DELETE: Final = Price(0.02, 100_000, _FIRESTORE)
-STORED_GIB_MONTH: Final = Price(0.18, 1, _FIRESTORE)
-TASK: Final = Price(0.40, 1_000_000, "https://cloud.google.com/tasks/pricing")
-EVENT_GIB: Final = Price(40, 1024, "https://cloud.google.com/pubsub/pricing")
-"""Of Eventarc's transport; its events from Google's own sources cost nothing."""
-OUT_GIB: Final = Price(0.12, 1, "https://cloud.google.com/vpc/network-pricing")
-LOG_GIB: Final = Price(0.50, 1, "https://cloud.google.com/stackdriver/pricing")
-MAIL: Final = Price(89.95, 100_000, "https://sendgrid.com/en-us/pricing")
-"""The monthly plan for so many mails."""
-
-
-@dataclass(frozen=True, slots=True)
 class Quota:
     """What is possible in a second, and the page that says so."""
 
@@ -115,7 +97,7 @@ SEQUENTIAL_WRITES: Final = Quota(
     500,
     "https://firebase.google.com/docs/firestore/quotas",
 )
-PLACES: Final = Quota("tasks of one queue at work at a time", 800, ".env: DELIVERY_CONCURRENCY")
+PLACES: Final = Quota("tasks of one queue at work at a time", 1600, ".env: DELIVERY_CONCURRENCY")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +147,9 @@ def instances(rate: float, cpu: float, seconds: float) -> int:
 
 
 def _webhooks(photos: int, triggers: int, deliveries: int, busy: float) -> Sequence[Item]:
-    reads = photos * (UPLOAD_READS + APPROVAL_READS) + deliveries * DELIVERY_READS
-    writes = photos * (UPLOAD_WRITES + APPROVAL_WRITES) + deliveries * DELIVERY_WRITES
-    counted = sum(math.ceil(number / COUNTED_PER_READ) for number in range(1, photos + 1))
+    reads = photos * (UPLOAD.reads + APPROVAL.reads) + deliveries * DELIVERY.reads
+    writes = photos * (UPLOAD.writes + APPROVAL.writes) + deliveries * DELIVERY.writes
+    counted = sum(math.ceil(number / COUNTED_PER_READ) for number in range(1, COUNTED_AT_MOST + 1))
     return [
         Item("instances, CPU seconds", busy, CPU_SECOND),
         Item("instances, GiB seconds", busy * GIB, GIB_SECOND),
