@@ -5,6 +5,9 @@ admin's ID token. Firestore, the mail service and the caller are other processes
 counted. The mail service answers each request after 100 ms; the dispatch lasts from the arrival of
 the first request there to the answer of the last.
 
+Of each guest the function keeps 24 photos at most, so memory grows with the photos up to 120,000
+here, and no further.
+
 The reference sends every recipient a request of their own, 16 at a time, to the same mail service.
 """
 
@@ -74,7 +77,7 @@ def main() -> None:
             dispatches[photos] = statistics.median(one.mail.seconds for one in costs)
             _print(photos, costs, counted)
         seconds = _reference(address, mail) * GUESTS / REFERENCE_RECIPIENTS
-    print("one request a recipient")
+    print("one request a recipient, with two photos each")
     print(
         f"  dispatch                {seconds:8.2f} s    "
         f"({REFERENCE_THREADS} at a time; scaled to {GUESTS:,} from {REFERENCE_RECIPIENTS})"
