@@ -110,13 +110,13 @@ def firestore_jar(environment: Mapping[str, str]) -> Path | None:
     Raises:
         SetupError: Neither an SDK nor the download.
     """
-    if _cached_jar().exists():
+    if cached_firestore_jar().exists():
         return None
     for sdk in _cloud_sdks():
         if (sdk / SDK_JAR).is_file():
             return _shim_jar(sdk / SDK_JAR)
     with _only_one():
-        if not _cached_jar().exists():
+        if not cached_firestore_jar().exists():
             _run_step(
                 "Downloading the Firestore emulator",
                 [str(NODE_MODULES / ".bin" / "firebase"), "setup:emulators:firestore"],
@@ -260,7 +260,7 @@ def _packaged_java() -> Path:
     return java
 
 
-def _cached_jar() -> Path:
+def cached_firestore_jar() -> Path:
     """Return the place where this version of firebase-tools keeps its Firestore emulator."""
     emulators = json.loads(
         _read(NODE_MODULES / "firebase-tools/lib/emulator/downloadableEmulatorInfo.json"),

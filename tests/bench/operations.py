@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import Final
 
-from tests.bench.prices import AS_OF, DELETE, READ, REQUEST, TASK, TASK_OPERATIONS, WRITE
+from tests.bench.prices import AS_OF, READ, REQUEST, TASK, TASK_OPERATIONS, WRITE
 from tests.suite.costs import COSTS, Cost
 
 TESTS: Final = (
@@ -33,11 +33,10 @@ def main() -> None:
 
 
 def _dollars(cost: Cost) -> float:
-    """Of a million, with the request that starts it and, at last, the deletion of new records."""
+    """Of a million, with the requests that start it."""
     return (
         READ.of(cost.reads * _MILLION)
         + WRITE.of(cost.writes * _MILLION)
-        + DELETE.of(cost.tasks * _MILLION)
         + TASK.of(cost.tasks * TASK_OPERATIONS * _MILLION)
         + REQUEST.of(max(cost.posts, 1) * _MILLION)
     )

@@ -57,7 +57,7 @@ def peer(target: Callable[..., None], *arguments: object) -> Iterator[Peer]:
 def receive(pipe: Connection) -> None:
     """Serve HTTPS; answers `port` and `connections`."""
     scripts = {KEEPS: always(), CLOSES: lambda _: Answer(headers={"Connection": "close"})}
-    with Receiver(certificates.SERVER, scripts=scripts) as receiver, _until_closed():
+    with Receiver(certificates.SERVER, scripts=scripts) as receiver, until_closed():
         while True:
             question = pipe.recv()
             receiver.forget()
@@ -66,12 +66,12 @@ def receive(pipe: Connection) -> None:
 
 def sign_and_post(pipe: Connection, url: str) -> None:
     """The reference: sign and post the bodies that are sent; answers its seconds of CPU."""
-    with requests.Session() as session, _until_closed():
+    with requests.Session() as session, until_closed():
         session.verify = str(certificates.CA)
         session.trust_env = False
         while True:
             bodies: list[bytes] = pipe.recv()
-            began = _own_cpu()
+            began = own_cpu()
             for number, body in enumerate(bodies):
                 headers = {
                     "Content-Type": "application/json",
@@ -79,7 +79,7 @@ def sign_and_post(pipe: Connection, url: str) -> None:
                     "Wall-Delivery-Id": str(number),
                 }
                 session.post(url, data=body, headers=headers, timeout=5).raise_for_status()
-            pipe.send(_own_cpu() - began)
+            pipe.send(own_cpu() - began)
 
 
 def tree_cpu(pid: int) -> float:
@@ -90,11 +90,13 @@ def tree_cpu(pid: int) -> float:
 
 
 @contextmanager
-def _until_closed() -> Iterator[None]:
+def until_closed() -> Iterator[None]:
+    """Go on until whoever asks hangs up."""
     with suppress(EOFError):
         yield
 
 
-def _own_cpu() -> float:
+def own_cpu() -> float:
+    """Seconds of CPU that this process has used."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime

@@ -33,4 +33,10 @@ COSTS: Final = {
     "a delivery that succeeds": Cost(rpcs=2, reads=1, writes=1, posts=1),
     # The same four times, and whether the URL is to be given up.
     "a delivery that fails four times": Cost(rpcs=9, reads=5, writes=4, tasks=3, posts=4),
+    # The call is counted by a write that answers with the count; the record.
+    "a look-up of preferences": Cost(rpcs=2, reads=1, writes=1),
+    # And the flags.
+    "an update of preferences": Cost(rpcs=3, reads=1, writes=2),
+    "a recap of 5 guests": Cost(rpcs=12, reads=15, writes=9, mail_requests=1),
+    "a recap of 5,000 guests": Cost(rpcs=202, reads=10_171, writes=25, mail_requests=5),
 }

@@ -1,9 +1,11 @@
 """What a piece of work costs, counted where it leaves this process: calls, documents, tasks."""
 
+import math
+import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Self
 
 import grpc
 from google.cloud import firestore
@@ -13,15 +15,25 @@ from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrp
 from functions.gcp.task_queue import Task
 from tests.suite.costs import Cost
 
+ENTRIES_A_READ: Final = 1000
+"""Index entries that an aggregation counts for the price of one read."""
+
 
 @dataclass(slots=True)
 class Operations:
-    """Calls by method, and the documents that they read and wrote."""
+    """Calls by method, and the documents that they read and wrote, as Firestore bills them.
+
+    A query is billed for each document that it returns, and for one at least; a read by name also
+    where there is no document.
+
+    https://cloud.google.com/firestore/native/docs/pricing
+    """
 
     calls: Counter[str] = field(default_factory=Counter)
     reads: int = 0
     writes: int = 0
     tasks: list[Task] = field(default_factory=list)
+    _adding: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property
     def rpcs(self) -> int:
@@ -43,6 +55,18 @@ class Operations:
             mail_requests=mail_requests,
         )
 
+    def called(self, method: str, *, reads: int = 0, writes: int = 0) -> None:
+        """Count a call; safe from any thread."""
+        with self._adding:
+            self.calls[method] += 1
+            self.reads += reads
+            self.writes += writes
+
+    def returned(self, reads: int) -> None:
+        """Count what a call has returned beyond what was counted with it; likewise."""
+        with self._adding:
+            self.reads += reads
+
     def clear(self) -> None:
         """Count from nothing again."""
         self.calls.clear()
@@ -55,24 +79,65 @@ class _Interceptor(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInter
         self._counted = counted
 
     def intercept_unary_unary(self, go_on: Callable[..., Any], details: Any, request: Any) -> Any:
-        self._count(details, request)
+        self._count(_name(details), request)
         return go_on(details, request)
 
     def intercept_unary_stream(self, go_on: Callable[..., Any], details: Any, request: Any) -> Any:
-        self._count(details, request)
-        return go_on(details, request)
+        method = _name(details)
+        self._count(method, request)
+        return _Stream(go_on(details, request), method, self._counted)
 
-    def _count(self, details: Any, request: Any) -> None:
-        method = details.method.rpartition("/")[2]
-        self._counted.calls[method] += 1
+    def _count(self, method: str, request: Any) -> None:
         if method == "GetDocument":
-            self._counted.reads += 1
+            self._counted.called(method, reads=1)
         elif method == "BatchGetDocuments":
-            self._counted.reads += len(request.documents)
-        elif method in ("RunQuery", "RunAggregationQuery"):
-            self._counted.reads += 1  # billed as one at least; these are limited to one
+            self._counted.called(method, reads=len(request.documents))
+        elif method in _QUERIES:
+            self._counted.called(method, reads=1)
         elif method in ("Commit", "BatchWrite"):
-            self._counted.writes += len(request.writes)
+            self._counted.called(method, writes=len(request.writes))
+        else:
+            self._counted.called(method)
+
+
+class _Stream:
+    """The answers to a call, of which those to a query are counted as they come."""
+
+    def __init__(self, answers: Any, method: str, counted: Operations) -> None:
+        self._answers = answers
+        self._reads_in = _QUERIES.get(method)
+        self._counted = counted
+        self._reads = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        answer = next(self._answers)
+        if self._reads_in and (reads := self._reads_in(answer)):
+            self._counted.returned(reads if self._reads else reads - 1)  # one is counted already
+            self._reads += reads
+        return answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._answers, name)
+
+
+def _documents(answer: Any) -> int:
+    return 1 if answer.document.name else 0
+
+
+def _index_entries(answer: Any) -> int:
+    counts = [value.integer_value for value in answer.result.aggregate_fields.values()]
+    return math.ceil(max(counts, default=0) / ENTRIES_A_READ)
+
+
+_QUERIES: Final = {"RunQuery": _documents, "RunAggregationQuery": _index_entries}
+
+
+def _name(details: Any) -> str:
+    method: str = details.method
+    return method.rpartition("/")[2]
 
 
 def counting_client(project: str, host: str, counted: Operations) -> firestore.Client:

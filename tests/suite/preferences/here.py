@@ -1,0 +1,36 @@
+"""The functions of the preferences in this process, on a Firestore client of one's choice."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import flask
+from firebase_functions.https_fn import CallableRequest
+from google.cloud import firestore
+from werkzeug.test import EnvironBuilder
+
+from functions.gcp.call_counts import CallCounts
+from functions.gcp.user_store import UserStore
+from functions.preferences import service
+from functions.preferences.limiter import Limiter
+from tests.suite.process import local_parameters
+
+
+@contextmanager
+def served(client: firestore.Client, key: str) -> Iterator[None]:
+    """Have the handlers of this process use `client`, and tokens made with `key`."""
+    users, limiter = UserStore(client), Limiter(CallCounts(client), service.now)
+    with (
+        patch.dict(os.environ, local_parameters() | {"EMAIL_PREFS_KEY": key}),
+        patch.object(service, "users", lambda: users),
+        patch.object(service, "limiter", lambda: limiter),
+    ):
+        yield
+
+
+def request(address: str, **data: object) -> CallableRequest[Any]:
+    """A call with the parameters `data` by the client with the IP address `address`."""
+    raw = flask.Request(EnvironBuilder(headers=[("X-Forwarded-For", address)]).get_environ())
+    return CallableRequest(data=data, raw_request=raw)

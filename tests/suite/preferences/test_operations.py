@@ -1,0 +1,56 @@
+"""What preferences cost, as exact numbers: a change that costs more shows itself here.
+
+Calls and documents are counted at the client; they are the same on every machine.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from firebase_functions.https_fn import HttpsError
+from google.cloud import firestore
+
+from functions.preferences import handlers
+from tests.suite.costs import COSTS
+from tests.suite.operations import Operations, counting_client
+from tests.suite.preferences.here import request, served
+
+
+@pytest.fixture
+def counted(db: firestore.Client, secret: str) -> Iterator[Operations]:
+    """The counts of this test."""
+    counts = Operations()
+    counting = counting_client(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counts)
+    with served(counting, secret):
+        yield counts
+
+
+def test_a_look_up(
+    record: firestore.DocumentReference, token: str, client: str, counted: Operations
+) -> None:
+    """One write that counts the call and answers with the count, and one read of the record."""
+    record.set({"email": "ann@example.com"})
+    answer = handlers.get_email_preferences(request(client, token=token))
+    assert answer["email"] == "ann@example.com"
+    assert counted.calls == Counter({"Commit": 1, "GetDocument": 1})
+    assert counted.cost() == COSTS["a look-up of preferences"]
+
+
+def test_an_update(token: str, client: str, counted: Operations) -> None:
+    """One write that counts the call, one of the flags, and one read for the answer."""
+    handlers.update_email_preferences(request(client, token=token, preferences={"recap": False}))
+    assert counted.calls == Counter({"Commit": 2, "GetDocument": 1})
+    assert counted.cost() == COSTS["an update of preferences"]
+
+
+@pytest.mark.usefixtures("one_hour")
+def test_a_call_beyond_the_limit(token: str, client: str, counted: Operations) -> None:
+    """Once a client is over the limit, its calls cost nothing."""
+    for _ in range(20):
+        handlers.get_email_preferences(request(client, token=token))
+    for rpcs in (1, 0):
+        counted.clear()
+        with pytest.raises(HttpsError):
+            handlers.get_email_preferences(request(client, token=token))
+        assert counted.rpcs == rpcs

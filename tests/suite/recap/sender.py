@@ -1,0 +1,49 @@
+"""The recap's parts in this process, on a Firestore client and a mail service of one's choice."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from google.cloud import firestore
+
+from functions.access import Caller, Role
+from functions.gcp.guest_store import GuestStore
+from functions.gcp.recap_store import RecapStore
+from functions.gcp.sendgrid_mailer import SendGridMailer
+from functions.preferences.links import PreferencesLinks
+from functions.preferences.preferences import opted_out_of_recap
+from functions.preferences.token import TokenKeys
+from functions.recap.sender import RecapSender
+from tests.suite.recap.wall import TENANT
+
+SENDER = "Photo Wall <photos@example.com>"
+
+ORGANIZER = Caller("organizer", Role.ADMIN, TENANT)
+
+
+def now() -> datetime:
+    """The clock."""
+    return datetime.now(UTC)
+
+
+def links() -> Callable[[str], PreferencesLinks]:
+    """What makes the links of a mail to the user with an id."""
+    keys = TokenKeys(["a-made-up-key"])
+    return lambda uid: PreferencesLinks.to("https://example.com", keys.issue(uid, now()))
+
+
+def mailer(host: str) -> SendGridMailer:
+    """The mail service at `host`, an address without a path."""
+    return SendGridMailer("SG.made-up", host)
+
+
+def recap_sender(client: firestore.Client, host: str) -> RecapSender:
+    """As the deployed function has it, with the mail service at `host`."""
+    return RecapSender(
+        recaps=RecapStore(client),
+        guests=GuestStore(client),
+        mailer=lambda: mailer(host),
+        links=links,
+        opted_out=opted_out_of_recap,
+        mail_from=lambda: SENDER,
+        now=now,
+    )
