@@ -19,13 +19,13 @@ from functions.gcp.webhook_settings import WebhookSettings
 from functions.webhooks import service
 from functions.webhooks.attempt_task import AttemptRequest
 from functions.webhooks.breaker import Breaker
-from functions.webhooks.catalogue import EventType
+from functions.webhooks.catalogue import MILESTONES, EventType
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.records import Photo
 from functions.webhooks.worker import Worker
 from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client
-from tests.suite.process import local_parameters
+from tests.suite.process import background_triggers_off, local_parameters
 
 ALL = [one.value for one in EventType]
 NO_GUESTS = [one for one in ALL if one != "guest.joined"]
@@ -83,6 +83,38 @@ def test_an_upload(
     event.collection("settings").document("webhooks").set({"urls": entries})
     publisher.photo_written(f"w-{event.id}", event.id, None, photo("pending"))
     assert counted.cost() == COSTS[what]
+
+
+def test_a_count_goes_no_further_than_it_is_looked_at(
+    db: firestore.Client, event: firestore.DocumentReference, counted: Operations
+) -> None:
+    """Each thousand counted costs a read, and nothing changes beyond the last milestone."""
+    with background_triggers_off():
+        for number in range(3):
+            event.collection("photos").document(f"p{number}").set({"status": "pending"})
+    wall = WallStore(db)
+    assert (wall.count_photos(event.id), wall.count_photos(event.id, at_most=2)) == (3, 2)
+    full = Full(db)
+    publisher = Publisher(full, DeliveryStore(db), counted, now)
+    event.collection("settings").document("webhooks").set({"urls": ["https://example.com/"]})
+    for number in MILESTONES:
+        event.collection("milestones").document(str(number)).set({"photoId": "another"})
+    for number in range(3):
+        publisher.photo_written(f"w{number}-{event.id}", event.id, None, photo("pending"))
+    assert full.counted_at_most == [MILESTONES[-1]], "once, and not with every upload"
+
+
+class Full(WallStore):
+    """An event that has all the photos there are milestones for."""
+
+    def __init__(self, client: firestore.Client) -> None:
+        super().__init__(client)
+        self.counted_at_most: list[int | None] = []
+
+    def count_photos(self, event_id: str, at_most: int | None = None) -> int:  # noqa: ARG002
+        """The last milestone."""
+        self.counted_at_most.append(at_most)
+        return MILESTONES[-1]
 
 
 def test_an_approval(
