@@ -268,7 +268,7 @@ def _plot(axes: Axes, growth: Growth) -> None:
         )
     axes.set(xscale="log", yscale="log", title=growth.title, xlabel=f"n, {growth.of}")
     low, high = axes.get_ylim()
-    axes.set_ylim(min(low, 0.8), high)
+    axes.set_ylim(min(low, 0.8), max(high, 120))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         axis.set_minor_locator(NullLocator())
