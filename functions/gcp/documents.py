@@ -7,7 +7,7 @@ the CPU. Queries, and whatever is rare, go through the library.
 https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
@@ -37,14 +37,19 @@ _CommitRequest: Final = _message(types.CommitRequest)
 _CommitResponse: Final = _message(types.CommitResponse)
 _Document: Final = _message(types.Document)
 _GetDocumentRequest: Final = _message(types.GetDocumentRequest)
+_RunQueryRequest: Final = _message(types.RunQueryRequest)
+_RunQueryResponse: Final = _message(types.RunQueryResponse)
+
+_PAGE: Final = 3000  # some megabytes; read again as a whole where its stream breaks
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as it was read, and its version then."""
+    """A document as it was read, its version then, and when it was made."""
 
     fields: Mapping[str, Any]
     version: Version
+    created: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,7 @@ class Documents:
         one, many = api.transport.grpc_channel.unary_unary, api.transport.grpc_channel.unary_stream
         self._get = _method(one, "GetDocument", _GetDocumentRequest, _Document)
         self._batch_get = _method(many, "BatchGetDocuments", _BatchGetRequest, _BatchGetResponse)
+        self._run_query = _method(many, "RunQuery", _RunQueryRequest, _RunQueryResponse)
         self._commit = _method(one, "Commit", _CommitRequest, _CommitResponse)
         self._batch_write = _method(one, "BatchWrite", _BatchWriteRequest, _BatchWriteResponse)
 
@@ -112,13 +118,45 @@ class Documents:
             return [self.get(paths[0], seconds=seconds)]  # costs less than a stream
         names = [self._name(path) for path in paths]
         request = _BatchGetRequest(database=self._database, documents=dict.fromkeys(names))
-
-        def read(*arguments: Any, **options: Any) -> list[Any]:
-            return list(self._batch_get(*arguments, **options))
-
-        answers = self._call(read, request, ("database", self._database), seconds)
+        answers = self._read(self._batch_get, request, ("database", self._database), seconds)
         found = {one.found.name: _document(one.found) for one in answers if one.HasField("found")}
         return [found.get(name) for name in names]
+
+    def find(
+        self, path: str, field: str, value: str, select: Sequence[str], *, page: int = _PAGE
+    ) -> Iterator[tuple[str, Document]]:
+        """Every document of the collection at `path` whose `field` is `value`, by id: `select`ed.
+
+        Raises:
+            GoogleAPICallError: a page of them could not be read.
+        """
+        parent, _, collection = path.rpartition("/")
+        operator = types.StructuredQuery.FieldFilter.Operator.EQUAL
+        query = types.StructuredQuery(
+            select={"fields": [{"field_path": one} for one in select]},
+            from_=[{"collection_id": collection}],
+            where={
+                "field_filter": {
+                    "field": {"field_path": field},
+                    "op": operator,
+                    "value": {"string_value": value},
+                }
+            },
+            order_by=[{"field": {"field_path": "__name__"}}],
+            limit=page,
+        )
+        found: Sequence[Any] = [None] * page
+        while len(found) == page:
+            request = _RunQueryRequest(
+                parent=self._name(parent), structured_query=types.StructuredQuery.pb(query)
+            )
+            answers = self._read(self._run_query, request, ("parent", request.parent), CALL_SECONDS)
+            found = [one.document for one in answers if one.HasField("document")]
+            for one in found:
+                yield one.name.rpartition("/")[2], _document(one)
+            if found:
+                last = types.Value(reference_value=found[-1].name)
+                query.start_at = types.Cursor(values=[last], before=False)
 
     def create(self, new: Iterable[Create], *, seconds: float = CALL_SECONDS) -> None:
         """Make all of the documents, or none.
@@ -167,6 +205,17 @@ class Documents:
     def _name(self, path: str) -> str:
         return f"{self._database}/documents/{path}"
 
+    def _read(
+        self, method: Callable[..., Any], request: Any, route: tuple[str, str], seconds: float
+    ) -> Sequence[Any]:
+        """All that a stream answers."""
+
+        def whole(*arguments: Any, **options: Any) -> list[Any]:
+            return list(method(*arguments, **options))
+
+        answers: list[Any] = self._call(whole, request, route, seconds)
+        return answers
+
     def _call(
         self, method: Callable[..., Any], request: Any, route: tuple[str, str], seconds: float
     ) -> Any:
@@ -186,7 +235,8 @@ def _method(kind: Callable[..., Any], name: str, request: Any, response: Any) ->
 
 
 def _document(found: Any) -> Document:
-    return Document(_decoded(found.fields), found.update_time)
+    created = found.create_time.ToDatetime(UTC)
+    return Document(_decoded(found.fields), found.update_time, created)
 
 
 def _error(status: Any) -> exceptions.GoogleAPICallError | None:

@@ -35,6 +35,7 @@ _templates: Final = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=select_autoescape(["html"]),
     undefined=StrictUndefined,
+    auto_reload=False,  # or each mail looks whether the files have changed
     trim_blocks=True,
     lstrip_blocks=True,
 )
@@ -131,7 +132,8 @@ class Composer:
             self._recap.photo_count,
             own=False,
             gallery=self._recap.gallery_url,
-            fits=lambda text, html: len(text.encode()) + len(html.encode()) <= left,
+            size=lambda text, html: len(text.encode()) + len(html.encode()),
+            at_most=left,
         )
         return self._render(tags.text, photos=text, html=False), self._render(
             tags.html, photos=html, html=True
@@ -157,7 +159,8 @@ class Composer:
                 to.photo_count,
                 own=True,
                 gallery=self._recap.gallery_url,
-                fits=lambda text, html: _json_bytes(text) + _json_bytes(html) <= left,
+                size=lambda text, html: _json_bytes(text) + _json_bytes(html),
+                at_most=left,
             )
         return {
             "to": [{"email": to.address}],
@@ -185,20 +188,36 @@ def _photos(
     *,
     own: bool,
     gallery: str | None,
-    fits: Callable[[str, str], bool],
+    size: Callable[[str, str], int],
+    at_most: int,
 ) -> tuple[str, str]:
-    """Text and HTML of as many `pictures` as fit, and how many more of `count` there are."""
-    shown = len(pictures)
-    while True:
+    """Text and HTML of as many `pictures` as fit, and how many more of `count` there are.
+
+    `size` is their bytes, of which there may be `at_most`; a heading alone is there in any case.
+    """
+
+    def rendered(shown: int) -> tuple[str, str]:
         # Own photos tell the evening from its beginning; the reel begins with the best.
         kept = list(pictures[:shown])[:: -1 if own else 1]
         values = {"pictures": kept, "count": count, "own": own, "gallery_url": gallery}
         text, html = (
             _templates.get_template(name).render(values) for name in ("photos.txt", "photos.html")
         )
-        if not shown or fits(text, html):
-            return text, html
+        return text, html
+
+    shown = len(pictures)
+    parts = rendered(shown)
+    if size(*parts) <= at_most:
+        return parts
+    # Pictures take about the same room each, so that this is nearly the number.
+    shown = max(shown * at_most // size(*parts), 0)
+    parts = rendered(shown)
+    while shown and size(*parts) > at_most:
         shown -= 1
+        parts = rendered(shown)
+    while size(*(more := rendered(shown + 1))) <= at_most:
+        shown, parts = shown + 1, more
+    return parts
 
 
 def _subject(mode: Mode, event_name: str) -> str:

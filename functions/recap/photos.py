@@ -1,6 +1,7 @@
 """Approved photos as the recap sees them, and the pictures of them that a mail shows."""
 
 import heapq
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ FIELDS: Final = (
 """What is read of a photo, so that a long list of them costs little."""
 
 _URL_CHARACTERS: Final = 2048  # what every mail client and browser takes
+_NOT_IN_A_URL: Final = re.compile(r'[\x00- "<>\\^`{|}\x7f-\xa0]')
 
 
 class Picture(NamedTuple):
@@ -99,7 +101,7 @@ def web_address(value: object) -> str | None:
     """`value` where it is an http or https address that can stand in a mail, else None."""
     if not isinstance(value, str) or not 0 < len(value) <= _URL_CHARACTERS:
         return None
-    if any(one <= " " or one in '"<>\\^`{|}' or "\x7f" <= one <= "\xa0" for one in value):
+    if _NOT_IN_A_URL.search(value):
         return None
     try:
         parts = urlsplit(value)

@@ -34,7 +34,7 @@ from tests.suite.recap.wall import Wall
             5000,
             {
                 "BatchGetDocuments": 20,  # event, lock twice; 300 guest records a call
-                "RunQuery": 169,  # the photos and an older plan; 30 addresses a query
+                "RunQuery": 170,  # 3000 photos and 30 addresses a query; an older plan
                 "Commit": 13,  # take, plan, release; each of 5 batches started and settled
             },
         ),

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from google.cloud import firestore
 from functions.gcp.documents import Create, Documents, Update
 
 AT = datetime(2026, 5, 1, 12, 30, 15, 123456, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
 EVERYTHING = {
     "null": None,
     "yes": True,
@@ -86,6 +87,25 @@ def test_many_documents(
     found = documents.get_all(asked)
     assert [one and one.fields["number"] for one in found] == [2, None, 0, 2, 1]
     assert [one and one.fields["number"] for one in documents.get_all(paths[:1])] == [0]
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 5, 6, 11])
+def test_found_documents(
+    db: firestore.Client, documents: Documents, path: Callable[[], str], count: int
+) -> None:
+    """All of one kind, in the order of their ids, whatever the size of a page; selected fields."""
+    parent = path()
+    batch = db.batch()
+    for number in range(count):
+        fields = {"kind": "a", "number": number, "more": "text"}
+        batch.set(db.document(parent, "parts", f"{number:02}"), fields)
+        batch.set(db.document(parent, "parts", f"{number:02}-b"), fields | {"kind": "b"})
+    batch.commit()
+    found = list(documents.find(f"{parent}/parts", "kind", "a", ["number", "gone"], page=5))
+    assert [key for key, _ in found] == [f"{number:02}" for number in range(count)]
+    assert [one.fields for _, one in found] == [{"number": number} for number in range(count)]
+    for key, one in found:
+        assert abs(one.created - db.document(parent, "parts", key).get().create_time) < MILLISECOND
 
 
 def test_all_are_created_or_none(documents: Documents, path: Callable[[], str]) -> None:
