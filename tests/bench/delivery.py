@@ -30,7 +30,7 @@ from emulator import certificates
 from functions.gcp.delivery_store import DeliveryStore
 from functions.webhooks.catalogue import EventType
 from functions.webhooks.delivery import Delivery
-from tests.bench.turns import CLOSES, KEEPS, peer, receive, sign_and_post, tree_cpu
+from tests.bench.turns import CLOSES, KEEPS, peer, receive, send_alone, sign_and_post, tree_cpu
 from tests.suite.process import FunctionProcess
 
 IN_FLIGHT: Final = (16, 64, 80)
@@ -52,18 +52,22 @@ def main() -> None:
             for n in IN_FLIGHT
         }
         first = Lane(address + CLOSES, FIRST_IN_FLIGHT, stack, one_cpu=True)
+        alone = stack.enter_context(peer(send_alone, address))
         reference: list[float] = []
         ratios: dict[str, list[float]] = {name: [] for name in lanes}
         firsts: list[float] = []
+        alones: list[float] = []
         for number in range(ROUNDS + 1):
             bodies = [delivery_to(address, "bench").body.encode() for _ in range(TURN)]
             own = loop.ask(bodies) / TURN
             costs = {name: lane.turn() for name, lane in lanes.items()}
             new = first.turn()
+            new_alone = alone.ask(bodies) / TURN
             if number == 0:
                 before = receiver.ask("connections")
                 continue  # everybody warms up
             reference.append(own)
+            alones.append(new_alone / own)
             for name, cost in costs.items():
                 ratios[name].append(cost / own)
             firsts.append((new - costs[f"{FIRST_IN_FLIGHT} in flight, one CPU"]) / own)
@@ -74,6 +78,7 @@ def main() -> None:
     for name, found in ratios.items():
         print(f"worker, {name:25}    {_spread(found)} times the reference")
     print(f"first delivery to a receiver       + {_spread(firsts)} times the reference")
+    print(f"  of the sender alone, one thread  + {_spread(alones)} times the reference")
     deliveries = ROUNDS * TURN * len(lanes)
     print(f"handshakes to the receiver that keeps connections: {kept} in {deliveries} deliveries")
 
