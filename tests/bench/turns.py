@@ -91,7 +91,7 @@ def send_alone(pipe: Connection, address: str) -> None:
     tls = ssl.create_default_context(cafile=certifi.where())
     tls.load_verify_locations(certificates.CA)
     sender = Sender(tls, allow_loopback=True)
-    with _until_closed():
+    with until_closed():
         while True:
             bodies: list[bytes] = pipe.recv()
             taken = []
