@@ -1,4 +1,7 @@
-"""The deployed surface: every function of the service, and nothing else."""
+"""The deployed surface: every function of the service, and nothing else.
+
+An instance runs one of them, so each imports what it calls when it is called.
+"""
 
 from typing import Any, Final
 
@@ -8,10 +11,7 @@ from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, ta
 from functions.gcp import parameters
 from functions.gcp.callables import anonymous, signed_in
 from functions.gcp.manifest import private, retried
-from functions.preferences import handlers as preferences
-from functions.recap import handlers as recap
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
-from functions.webhooks import handlers as webhooks
 from functions.webhooks.ladder import LADDER, SWEEP_PERIOD, Rung
 
 # SPEC 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
@@ -71,42 +71,54 @@ _ACTION: Final[dict[str, Any]] = {
 @firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
 def onPhotoWritten(event: Any) -> None:
     """A photo was uploaded, moderated, edited or deleted."""
-    webhooks.photo_written(event)
+    from functions.webhooks import handlers
+
+    handlers.photo_written(event)
 
 
 @retried
 @firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER)
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""
-    webhooks.event_written(event)
+    from functions.webhooks import handlers
+
+    handlers.event_written(event)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[0]))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     """First attempt of a delivery."""
-    webhooks.attempt(request.data)
+    from functions.webhooks import handlers
+
+    handlers.attempt(request.data)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[1]))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
-    webhooks.attempt(request.data)
+    from functions.webhooks import handlers
+
+    handlers.attempt(request.data)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[2]))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
-    webhooks.attempt(request.data)
+    from functions.webhooks import handlers
+
+    handlers.attempt(request.data)
 
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(LADDER[3]))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
-    webhooks.attempt(request.data)
+    from functions.webhooks import handlers
+
+    handlers.attempt(request.data)
 
 
 @scheduler_fn.on_schedule(
@@ -118,7 +130,9 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 )
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     """Queue every delivery again whose task was lost."""
-    webhooks.sweep()
+    from functions.webhooks import handlers
+
+    handlers.sweep()
 
 
 @signed_in
@@ -131,45 +145,59 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
 )
 def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer sends every guest of an event the recap mail."""
-    return recap.send_event_recap(request)
+    from functions.recap import handlers
+
+    return handlers.send_event_recap(request)
 
 
 @anonymous
 @https_fn.on_call(**_PUBLIC)
 def getEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
     """What mail the bearer of a link wants."""
-    return preferences.get_email_preferences(request)
+    from functions.preferences import handlers
+
+    return handlers.get_email_preferences(request)
 
 
 @anonymous
 @https_fn.on_call(**_PUBLIC)
 def updateEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
     """The bearer of a link changes that."""
-    return preferences.update_email_preferences(request)
+    from functions.preferences import handlers
+
+    return handlers.update_email_preferences(request)
 
 
 @https_fn.on_request(**_PUBLIC)
 def unsubscribe(request: flask.Request) -> flask.Response:
     """A mail program's unsubscribe button."""
-    return preferences.unsubscribe(request)
+    from functions.preferences import handlers
+
+    return handlers.unsubscribe(request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION)
 def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
-    return webhooks.send_test(request)
+    from functions.webhooks import calls
+
+    return calls.send_test(request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION)
 def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer has deliveries sent again."""
-    return webhooks.resend(request)
+    from functions.webhooks import calls
+
+    return calls.resend(request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION)
 def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """A superadmin replaces the webhook secret of an event."""
-    return webhooks.rotate_secret(request)
+    from functions.webhooks import calls
+
+    return calls.rotate_secret(request)

@@ -2,11 +2,13 @@
 
 import secrets
 import time
+from contextlib import suppress
 from typing import Final
 
 from google.api_core import exceptions
 from google.cloud import firestore
 
+from functions.gcp.documents import Create, Documents, Update
 from functions.gcp.firestore import CALL_SECONDS, RETRY
 
 KEPT_SECONDS: Final = 60.0
@@ -27,6 +29,7 @@ class WebhookSecrets:
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client
+        self._documents = Documents(client)
         self._kept: dict[str, tuple[float, str]] = {}
 
     def of(self, event_id: str) -> str:
@@ -53,19 +56,15 @@ class WebhookSecrets:
         self._kept[event_id] = (now, fresh)
 
     def _read_or_create(self, event_id: str) -> str:
-        reference = self._client.document("events", event_id, "secrets", "webhooks")
-        found = reference.get(["secret"], retry=RETRY, timeout=CALL_SECONDS)
-        secret = (found.to_dict() or {}).get("secret")
-        if isinstance(secret, str) and secret:
-            return secret
-        try:
-            fresh = new_secret()
-            # An empty document is somebody's mistake; it is replaced only as it was read.
-            if found.exists:
-                option = self._client.write_option(last_update_time=found.update_time)
-                reference.update({"secret": fresh}, option=option, timeout=CALL_SECONDS)
-            else:
-                reference.create({"secret": fresh}, timeout=CALL_SECONDS)
-        except (exceptions.AlreadyExists, exceptions.FailedPrecondition):
-            return self._read_or_create(event_id)  # another process was first: its secret counts
-        return fresh
+        path = f"events/{event_id}/secrets/webhooks"
+        while True:
+            found = self._documents.get(path, ["secret"])
+            secret = found and found.fields.get("secret")
+            if isinstance(secret, str) and secret:
+                return secret
+            # It is read again: another process may have been first, and then its secret counts.
+            if found is None:
+                with suppress(exceptions.AlreadyExists):
+                    self._documents.create([Create(path, {"secret": new_secret()})])
+            else:  # an empty document is somebody's mistake; it is replaced only as it was read
+                self._documents.update_all([Update(path, {"secret": new_secret()}, found.version)])

@@ -28,7 +28,7 @@ from tests.bench.delivery import delivery_to
 from tests.bench.turns import KEEPS, peer, receive
 from tests.suite.process import FunctionProcess, background_triggers_off
 
-ROUNDS: Final = 15
+ROUNDS: Final = 12
 SMALLEST: Final = "the smallest worker"
 _KEY: Final = "a-key-of-this-measurement-alone"
 

@@ -9,7 +9,7 @@ from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
 from functions.call_error import CallError, Code
-from functions.webhooks import handlers
+from functions.webhooks import calls
 from tests.suite.actions.conftest import TENANT, Configure
 
 UNAUTHENTICATED: Final = Code.UNAUTHENTICATED
@@ -17,9 +17,9 @@ DENIED: Final = Code.PERMISSION_DENIED
 INVALID: Final = Code.INVALID_ARGUMENT
 NOT_FOUND: Final = Code.NOT_FOUND
 
-TEST: Final = (handlers.send_test, {"url": "https://example.com/not-configured"}, INVALID)
-RESEND: Final = (handlers.resend, {"deliveryId": "none"}, NOT_FOUND)
-ROTATE: Final[tuple[Any, dict[str, Any], None]] = (handlers.rotate_secret, {}, None)
+TEST: Final = (calls.send_test, {"url": "https://example.com/not-configured"}, INVALID)
+RESEND: Final = (calls.resend, {"deliveryId": "none"}, NOT_FOUND)
+ROTATE: Final[tuple[Any, dict[str, Any], None]] = (calls.rotate_secret, {}, None)
 
 
 def outcome(handler: Any, data: object, claims: dict[str, Any] | None) -> Code | None:
@@ -92,5 +92,5 @@ def test_an_event_without_a_tenant_is_nobodys(event: firestore.DocumentReference
     event.set({"name": "Garden party"})
     data = {"eventId": event.id, "deliveryId": "none"}
 
-    assert outcome(handlers.resend, data, {"role": "admin"}) == DENIED
-    assert outcome(handlers.resend, data, {"role": "admin", "tenantId": ""}) == DENIED
+    assert outcome(calls.resend, data, {"role": "admin"}) == DENIED
+    assert outcome(calls.resend, data, {"role": "admin", "tenantId": ""}) == DENIED
