@@ -82,4 +82,5 @@ class Grouped(Generic[Question, Answer]):
                 group.answers = self._ask(group.questions, max(left, _SHORTEST))
             except Exception as error:  # noqa: BLE001 - raised in every thread that asked
                 group.answers = [error] * len(group.questions)
-        group.answered.set()
+            finally:
+                group.answered.set()
