@@ -145,8 +145,7 @@ class Documents:
             order_by=[{"field": {"field_path": "__name__"}}],
             limit=page,
         )
-        found: Sequence[Any] = [None] * page
-        while len(found) == page:
+        while True:
             request = _RunQueryRequest(
                 parent=self._name(parent), structured_query=types.StructuredQuery.pb(query)
             )
@@ -154,9 +153,10 @@ class Documents:
             found = [one.document for one in answers if one.HasField("document")]
             for one in found:
                 yield one.name.rpartition("/")[2], _document(one)
-            if found:
-                last = types.Value(reference_value=found[-1].name)
-                query.start_at = types.Cursor(values=[last], before=False)
+            if len(found) < page:
+                return
+            last = types.Value(reference_value=found[-1].name)
+            query.start_at = types.Cursor(values=[last], before=False)
 
     def create(self, new: Iterable[Create], *, seconds: float = CALL_SECONDS) -> None:
         """Make all of the documents, or none.

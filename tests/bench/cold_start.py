@@ -25,6 +25,7 @@ from functions.gcp.delivery_store import DeliveryStore
 from functions.preferences.token import TokenKeys
 from functions.webhooks.delivery import Attempt, Delivery
 from tests.bench.delivery import delivery_to
+from tests.bench.figures import spread
 from tests.bench.turns import KEEPS, peer, receive
 from tests.suite.process import FunctionProcess, background_triggers_off
 
@@ -79,9 +80,7 @@ def main() -> None:
     reference = found[SMALLEST]
     for name, values in found.items():
         ratios = [one / other for one, other in zip(values, reference, strict=True)]
-        low, middle, high = statistics.quantiles(ratios, n=4)
-        seconds_each = statistics.median(values)
-        print(f"{name:24}{seconds_each:6.2f} s   {middle:5.2f} ({low:.2f} to {high:.2f}) times it")
+        print(f"{name:24}{statistics.median(values):6.2f} s   {spread(ratios)} times it")
 
 
 def _starts(wall: "_Wall") -> dict[str, Start]:

@@ -30,6 +30,7 @@ from emulator import certificates
 from functions.gcp.delivery_store import DeliveryStore
 from functions.webhooks.catalogue import EventType
 from functions.webhooks.delivery import Delivery
+from tests.bench.figures import spread
 from tests.bench.turns import CLOSES, KEEPS, peer, receive, send_alone, sign_and_post, tree_cpu
 from tests.suite.process import FunctionProcess
 
@@ -76,9 +77,9 @@ def main() -> None:
         f"reference: sign and post             {statistics.median(reference) * 1000:5.2f} ms of CPU"
     )
     for name, found in ratios.items():
-        print(f"worker, {name:25}    {_spread(found)} times the reference")
-    print(f"first delivery to a receiver       + {_spread(firsts)} times the reference")
-    print(f"  of the sender alone, one thread  + {_spread(alones)} times the reference")
+        print(f"worker, {name:25}    {spread(found)} times the reference")
+    print(f"first delivery to a receiver       + {spread(firsts)} times the reference")
+    print(f"  of the sender alone, one thread  + {spread(alones)} times the reference")
     deliveries = ROUNDS * TURN * len(lanes)
     kept -= 2 * ROUNDS * TURN  # those that the other path has closed
     print(f"handshakes to the receiver that keeps connections: {kept} in {deliveries} deliveries")
@@ -147,11 +148,6 @@ def delivery_to(url: str, event_id: str) -> Delivery:
         data={"photo": {"id": "p1", "status": "pending", "url": "https://example.com/p1.jpg"}},
         now=datetime.now(UTC),
     )
-
-
-def _spread(found: list[float]) -> str:
-    low, middle, high = statistics.quantiles(found, n=4)
-    return f"{middle:5.2f} ({low:.2f} to {high:.2f})"
 
 
 if __name__ == "__main__":

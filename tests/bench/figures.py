@@ -1,4 +1,4 @@
-"""What the measurements of latency share: percentiles, and how they are printed."""
+"""What the measurements share: percentiles, and how they are printed."""
 
 import statistics
 from collections.abc import Sequence
@@ -12,6 +12,12 @@ def p50(seconds: Sequence[float]) -> float:
 def p99(seconds: Sequence[float]) -> float:
     """What all but one in a hundred stay below."""
     return statistics.quantiles(seconds, n=100, method="inclusive")[98]
+
+
+def spread(found: Sequence[float]) -> str:
+    """The median and, in brackets, the quartiles."""
+    low, middle, high = statistics.quantiles(found, n=4)
+    return f"{middle:5.2f} ({low:.2f} to {high:.2f})"
 
 
 def latencies(seconds: Sequence[float]) -> str:

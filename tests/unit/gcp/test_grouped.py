@@ -2,8 +2,9 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 
@@ -57,18 +58,28 @@ def test_a_lone_caller_waits_for_nobody(service: Service) -> None:
     assert service.groups == [[3], [4]]
 
 
-def test_those_who_come_meanwhile_go_together(service: Service) -> None:
-    """While a call is under way, the next group gathers; everybody gets their own answer."""
-    square = grouped(service)
+@contextmanager
+def gathered(
+    service: Service, square: Grouped[int, int], numbers: Sequence[int]
+) -> Iterator[list[Future[int]]]:
+    """The answers to `numbers`, asked together while a first call, for 100, was under way."""
     service.go = threading.Semaphore(0)
-    with ThreadPoolExecutor(20) as threads:
+    with ThreadPoolExecutor(len(numbers) + 1) as threads:
         first = threads.submit(square, 100)
         assert service.called.acquire(timeout=10)
-        rest = [threads.submit(square, one) for one in range(19)]
-        wait_for(lambda: len(square._forming.questions) == 19)  # noqa: SLF001 - seen nowhere else
+        rest = [threads.submit(square, one) for one in numbers]
+        # Nothing else tells that they have come.
+        wait_for(lambda: len(square._forming.questions) == len(numbers))  # noqa: SLF001
         service.go.release(2)
         assert first.result(10) == 10_000
-        assert [one.result(10) for one in rest] == [one * one for one in range(19)]
+        yield rest
+    service.go = None
+
+
+def test_those_who_come_meanwhile_go_together(service: Service) -> None:
+    """While a call is under way, the next group gathers; everybody gets their own answer."""
+    with gathered(service, grouped(service), range(19)) as answers:
+        assert [one.result(10) for one in answers] == [one * one for one in range(19)]
     assert [len(group) for group in service.groups] == [1, 19]
     assert 0 < service.seconds[1] < 25, "the wait for the first is part of the time"
 
@@ -90,15 +101,8 @@ def test_a_group_has_its_limit(service: Service) -> None:
 
 def test_what_goes_wrong_with_one_is_its_own(service: Service) -> None:
     """The others of the group have their answers."""
-    square = grouped(service)
-    service.go = threading.Semaphore(0)
-    with ThreadPoolExecutor(3) as threads:
-        first = threads.submit(square, 1)
-        assert service.called.acquire(timeout=10)
-        bad, good = threads.submit(square, -1), threads.submit(square, 5)
-        wait_for(lambda: len(square._forming.questions) == 2)  # noqa: SLF001
-        service.go.release(2)
-        assert (first.result(10), good.result(10)) == (1, 25)
+    with gathered(service, grouped(service), [-1, 5]) as (bad, good):
+        assert good.result(10) == 25
         with pytest.raises(ValueError, match="negative"):
             bad.result(10)
 
@@ -106,15 +110,8 @@ def test_what_goes_wrong_with_one_is_its_own(service: Service) -> None:
 def test_what_goes_wrong_with_all_is_everybodys(service: Service) -> None:
     """And the next group is made all the same."""
     square = grouped(service)
-    service.go = threading.Semaphore(0)
-    with ThreadPoolExecutor(3) as threads:
-        first = threads.submit(square, 1)
-        assert service.called.acquire(timeout=10)
-        group = [threads.submit(square, -13), threads.submit(square, 5)]
-        wait_for(lambda: len(square._forming.questions) == 2)  # noqa: SLF001
-        service.go.release(3)
-        assert first.result(10) == 1
-        for one in group:
+    with gathered(service, square, [-13, 5]) as answers:
+        for one in answers:
             with pytest.raises(ConnectionError):
                 one.result(10)
     assert square(6) == 36
