@@ -2,7 +2,6 @@
 
 import secrets
 import time
-from contextlib import suppress
 from typing import Final
 
 from google.api_core import exceptions
@@ -62,9 +61,16 @@ class WebhookSecrets:
             secret = found and found.fields.get("secret")
             if isinstance(secret, str) and secret:
                 return secret
-            # It is read again: another process may have been first, and then its secret counts.
-            if found is None:
-                with suppress(exceptions.AlreadyExists):
-                    self._documents.create([Create(path, {"secret": new_secret()})])
-            else:  # an empty document is somebody's mistake; it is replaced only as it was read
-                self._documents.update_all([Update(path, {"secret": new_secret()}, found.version)])
+            fresh = new_secret()
+            try:
+                if found is None:
+                    self._documents.create([Create(path, {"secret": fresh})])
+                else:  # an empty document is somebody's mistake; it is replaced only as it was read
+                    [error] = self._documents.update_all(
+                        [Update(path, {"secret": fresh}, found.version)]
+                    )
+                    if error:
+                        raise error
+            except (exceptions.AlreadyExists, exceptions.FailedPrecondition, exceptions.NotFound):
+                continue  # another process was first, and its secret counts
+            return fresh

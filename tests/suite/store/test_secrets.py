@@ -1,0 +1,45 @@
+"""SPEC 2.1, DESIGN 3: an event's webhook secret is made with its first use, once."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from google.cloud import firestore
+
+from functions.gcp.webhook_secrets import WebhookSecrets
+from tests.suite.operations import Operations, counting_client
+
+
+@pytest.fixture
+def stored(event: firestore.DocumentReference) -> firestore.DocumentReference:
+    """Where the secret stands."""
+    reference: firestore.DocumentReference = event.collection("secrets").document("webhooks")
+    return reference
+
+
+@pytest.mark.parametrize("found", [None, {}, {"secret": ""}, {"secret": 7, "more": "kept"}])
+def test_a_missing_secret_is_made(
+    db: firestore.Client,
+    event: firestore.DocumentReference,
+    stored: firestore.DocumentReference,
+    found: dict[str, object] | None,
+) -> None:
+    """One read and one write; what else the document holds stays."""
+    if found is not None:
+        stored.set(found)
+    counted = Operations()
+    client = counting_client(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
+    secret = WebhookSecrets(client).of(event.id)
+    assert secret.startswith("whsec_")
+    assert stored.get().to_dict() == (found or {}) | {"secret": secret}
+    assert (counted.reads, counted.writes) == (1, 1)
+
+
+def test_processes_that_make_it_at_once_agree(
+    db: firestore.Client, event: firestore.DocumentReference
+) -> None:
+    """The first one counts."""
+    processes = [WebhookSecrets(db) for _ in range(12)]
+    with ThreadPoolExecutor(len(processes)) as threads:
+        made = set(threads.map(lambda one: one.of(event.id), processes))
+    assert len(made) == 1
