@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from emulator import checks
+from emulator import checks, pins
 from emulator.environment import SetupError, say
 from emulator.processes import ProcessTree
 from emulator.receiver import describe
@@ -37,22 +37,27 @@ def run(command: str, arguments: Sequence[str]) -> int:
     Raises:
         SetupError: Something that the user has to see to.
     """
+    if command == "pins":
+        pins.renew(arguments)
+        return 0
     try:
         with ProcessTree() as tree:
-            if command == "exec":
-                with Suite() as suite:
-                    return tree.run(arguments, suite.environment)
-            if command == "bench":
-                with Suite() as suite:
-                    return tree.run(["python", "-m", "tests.bench", *arguments], suite.environment)
-            if command == "test":
-                return checks.run(tree, arguments)
-            if command == "demo":
-                return _demo()
-            return _up()
+            return _run_in(tree, command, arguments)
     except SuiteError as error:
         say(str(error))
         return STATUS_FAILED
+
+
+def _run_in(tree: ProcessTree, command: str, arguments: Sequence[str]) -> int:
+    if command == "exec":
+        with Suite() as suite:
+            return tree.run(arguments, suite.environment)
+    if command == "bench":
+        with Suite() as suite:
+            return tree.run(["python", "-m", "tests.bench", *arguments], suite.environment)
+    if command == "test":
+        return checks.run(tree, arguments)
+    return _demo() if command == "demo" else _up()
 
 
 def _demo() -> int:
