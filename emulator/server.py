@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 # Seconds that a connection may be idle between two requests, or a handshake may take.
 IDLE_TIMEOUT = 60.0
+# Seconds after which a closing server notices.
+POLL_INTERVAL = 0.05
 
 
 class LocalServer(ThreadingHTTPServer):
@@ -91,7 +93,9 @@ class StandIn:
         self.port: int = server.server_address[1]
         self.closing = threading.Event()
         """Set when whoever holds a request up is to let it go."""
-        self._thread = threading.Thread(target=server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=server.serve_forever, args=(POLL_INTERVAL,), daemon=True
+        )
         self._thread.start()
 
     def __enter__(self) -> Self:
