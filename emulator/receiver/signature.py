@@ -9,14 +9,14 @@ import hashlib
 import hmac
 import re
 
-# Seconds by which a signature's time may differ from now (specification 5, receiver, step 2).
+# Seconds by which a signature's time may differ from now (spec 5, receiver side, step 2).
 SIGNATURE_TOLERANCE = 300
 
 _UNIX_SECONDS = re.compile(r"[0-9]{1,15}")
 
 
 def signature_problem(header: str | None, body: bytes, secret: str, now: float) -> str:
-    """Check `Wall-Signature` as a receiver must (specification 5, receiver).
+    """Check `Wall-Signature` as a receiver must (spec 5, receiver side).
 
     Args:
         header: The header's value, None where there is none.

@@ -1,7 +1,7 @@
-"""E-mail preferences: which mails a user wants (SPEC 2.3), and how a user record tells.
+"""E-mail preferences: which mails a user wants (spec 2.3), and how a user record tells.
 
 A flag is off only where the record says `false`, nothing else: whoever never chose, and whoever has
-no record at all, gets every mail (DESIGN 3).
+no record at all, gets every mail (design 3).
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ class EmailPreferences:
         return cls(**{flag.value: stored.get(flag.value) is not False for flag in Flag})
 
     def on_wire(self) -> dict[str, bool]:
-        """The `preferences` of a response (SPEC 4.2)."""
+        """The `preferences` of a response (spec 4.2)."""
         return {
             "lifecycle": self.lifecycle,
             TRANSACTIONAL: True,
@@ -57,13 +57,13 @@ class EmailPreferences:
 
 
 def opted_out_of_recap(record: Mapping[str, Any] | None) -> bool:
-    """Whether the user of `record` gets no recap: recap or lifecycle is off (SPEC 4.1, rule 3)."""
+    """Whether the user of `record` gets no recap: recap or lifecycle is off (spec 4.1, rule 3)."""
     preferences = EmailPreferences.read(record)
     return not (preferences.recap and preferences.lifecycle)
 
 
 def email_address(record: Mapping[str, Any] | None) -> str:
-    """The address of the user record `record`; empty where there is none (SPEC 4.2)."""
+    """The address of the user record `record`; empty where there is none (spec 4.2)."""
     email = (record or {}).get("email")
     return email if isinstance(email, str) else ""
 
@@ -76,11 +76,11 @@ def read_choices(data: object) -> dict[Flag, bool]:
             is nothing to change.
     """
     if not isinstance(data, Mapping) or not data:
-        raise InvalidChoicesError(f'"preferences" must be an object such as {CHOICES_EXAMPLE}')
+        raise InvalidChoicesError(f"preferences must be an object such as {CHOICES_EXAMPLE}.")
     if TRANSACTIONAL in data:
-        raise InvalidChoicesError("transactional mail cannot be turned off; leave that flag out")
+        raise InvalidChoicesError("Transactional mail cannot be turned off; leave that flag out.")
     if not set(data) <= set(Flag):
-        raise InvalidChoicesError(f"the flags to change are: {', '.join(Flag)}")
+        raise InvalidChoicesError(f"preferences may name only the flags {', '.join(Flag)}.")
     if not all(isinstance(value, bool) for value in data.values()):
-        raise InvalidChoicesError("every flag must be true or false")
+        raise InvalidChoicesError("Every flag must be true or false.")
     return {Flag(name): value for name, value in data.items()}

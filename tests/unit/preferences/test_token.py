@@ -1,4 +1,4 @@
-"""SPEC 2.4, 5 and DESIGN 3: the preferences token."""
+"""Spec 2.4, 5 and design 3: the preferences token."""
 
 import hashlib
 import itertools
@@ -13,15 +13,22 @@ from hypothesis import strategies as st
 from itsdangerous import Signer, URLSafeSerializer
 from itsdangerous.encoding import base64_encode
 
-from functions.preferences.token import LIFETIME, MAX_LENGTH, InvalidTokenError, TokenKeys
+from functions.preferences.token import (
+    MAX_LENGTH,
+    InvalidTokenError,
+    Scope,
+    TokenKeys,
+    WeakKeyError,
+)
 
-KEY = "a key of the tests"
+KEY = "a key of the tests, of 32 bytes or more"
+NEWER = "a newer key, of 32 bytes or more"
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 KEYS = TokenKeys([KEY])
 TOKEN = KEYS.issue("user-1", NOW)
 FIELDS: dict[str, Any] = {
     "uid": "user-1",
-    "exp": int((NOW + LIFETIME).timestamp()),
+    "exp": int((NOW + timedelta(days=30)).timestamp()),
     "scope": "email-prefs",
 }
 
@@ -50,7 +57,7 @@ def test_token_stands_for_its_user() -> None:
 
 
 def test_form() -> None:
-    """SPEC 2.4: it is `payload.sig`, at most 4096 characters, safe in a URL."""
+    """Spec 2.4: it is `payload.sig`, at most 4096 characters, safe in a URL."""
     payload, signature = TOKEN.split(".")
     assert payload
     assert len(signature) == 43  # 32 bytes of SHA-256 in base64 without padding
@@ -58,7 +65,7 @@ def test_form() -> None:
 
 
 def test_library_reads_it() -> None:
-    """DESIGN 3: it is what `itsdangerous.URLSafeSerializer` makes with that salt and SHA-256."""
+    """Design 3: it is what `itsdangerous.URLSafeSerializer` makes with that salt and SHA-256."""
     serializer = URLSafeSerializer(
         KEY, salt="email-prefs", signer_kwargs={"digest_method": hashlib.sha256}
     )
@@ -67,7 +74,7 @@ def test_library_reads_it() -> None:
 
 
 def test_expiry() -> None:
-    """SPEC 8: a token lives for 30 days."""
+    """Spec 8: a token lives for 30 days."""
     assert KEYS.check(TOKEN, NOW + timedelta(days=30, seconds=-1)) == "user-1"
     for late in (timedelta(days=30), timedelta(days=31)):
         with pytest.raises(InvalidTokenError):
@@ -75,15 +82,15 @@ def test_expiry() -> None:
 
 
 def test_rotation() -> None:
-    """DESIGN 3: the newest key signs, every enabled one verifies, a removed one does not."""
-    rotated = TokenKeys(["newer", KEY])
+    """Design 3: the newest key signs, every enabled one verifies, a removed one does not."""
+    rotated = TokenKeys([NEWER, KEY])
     assert rotated.check(TOKEN, NOW) == "user-1"
     fresh = rotated.issue("user-1", NOW)
-    assert TokenKeys(["newer"]).check(fresh, NOW) == "user-1"
+    assert TokenKeys([NEWER]).check(fresh, NOW) == "user-1"
     with pytest.raises(InvalidTokenError):
         KEYS.check(fresh, NOW)
     with pytest.raises(InvalidTokenError):
-        TokenKeys(["newer"]).check(TOKEN, NOW)
+        TokenKeys([NEWER]).check(TOKEN, NOW)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +127,7 @@ def test_other_texts(token: object) -> None:
 
 
 def test_longest() -> None:
-    """SPEC 8: a genuine signature does not help a text of more than 4096 characters."""
+    """Spec 8: a genuine signature does not help a text of more than 4096 characters."""
     padding = MAX_LENGTH - len(signed_fields(FIELDS | {"pad": ""}))
     sizes = {}
     for pad in range(padding * 3 // 4 - 4, padding * 3 // 4 + 4):
@@ -199,7 +206,7 @@ def test_other_payloads(fields: object) -> None:
 
 
 def test_one_refusal() -> None:
-    """SPEC 5: wrong signature, expiry and wrong scope cannot be told apart."""
+    """Spec 5: wrong signature, expiry and wrong scope cannot be told apart."""
     refusals = []
     for token, now in (
         (TOKEN + "x", NOW),
@@ -256,8 +263,35 @@ def test_repetitive_user() -> None:
     assert KEYS.check(KEYS.issue("x" * 128, NOW), NOW) == "x" * 128
 
 
-@pytest.mark.parametrize("keys", [[], [""], ["good", ""]])
-def test_no_key(keys: list[str]) -> None:
-    """Nothing is ever signed or verified with an empty key."""
-    with pytest.raises(ValueError, match="key"):
+def test_a_token_is_good_for_one_thing() -> None:
+    """Spec 5: a one-click link turns recap mails off, and opens nothing; nor the other way."""
+    one_click = KEYS.issue("user-1", NOW, Scope.UNSUBSCRIBE)
+    assert KEYS.check(one_click, NOW, Scope.UNSUBSCRIBE) == "user-1"
+    for token, scope in ((one_click, Scope.PREFERENCES), (TOKEN, Scope.UNSUBSCRIBE)):
+        with pytest.raises(InvalidTokenError):
+            KEYS.check(token, NOW, scope)
+
+
+def test_a_scope_that_is_only_claimed() -> None:
+    """The scope is in the signature and in the payload; both have to be right."""
+    for salt, claimed in (("unsubscribe", "email-prefs"), ("email-prefs", "unsubscribe")):
+        token = signed(base64_encode(json.dumps(FIELDS | {"scope": claimed})), salt=salt)
+        for scope in Scope:
+            with pytest.raises(InvalidTokenError):
+                KEYS.check(token, NOW, scope)
+
+
+def test_a_one_click_link_is_good_for_a_year() -> None:
+    """A mail is opened long after it came, and its button has to work."""
+    token = KEYS.issue("user-1", NOW, Scope.UNSUBSCRIBE)
+    late = NOW + timedelta(days=365)
+    assert KEYS.check(token, late - timedelta(seconds=1), Scope.UNSUBSCRIBE) == "user-1"
+    with pytest.raises(InvalidTokenError):
+        KEYS.check(token, late, Scope.UNSUBSCRIBE)
+
+
+@pytest.mark.parametrize("keys", [[], [""], ["short"], ["k" * 31], ["k" * 32, "k" * 31]])
+def test_a_weak_key(keys: list[str]) -> None:
+    """A key that can be guessed signs nothing, and the error says which one."""
+    with pytest.raises(WeakKeyError, match="EMAIL_PREFS_KEY must have 32 bytes"):
         TokenKeys(keys)

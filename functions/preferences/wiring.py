@@ -1,0 +1,27 @@
+"""The preferences' parts, put together for this process on first use."""
+
+import functools
+import time
+from datetime import UTC, datetime
+
+from functions.gcp import firestore
+from functions.preferences.limiter import Limiter
+from functions.preferences.store.call_counts import CallCountStore
+from functions.preferences.store.user_store import UserStore
+
+
+def now() -> datetime:
+    """The time, aware and in UTC."""
+    return datetime.now(UTC)
+
+
+@functools.cache
+def users() -> UserStore:
+    """The user records."""
+    return UserStore(firestore.client())
+
+
+@functools.cache
+def limiter() -> Limiter:
+    """The limit on calls."""
+    return Limiter(CallCountStore(firestore.client()), now=now, monotonic=time.monotonic)
