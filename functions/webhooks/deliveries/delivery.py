@@ -2,7 +2,7 @@
 
 created ──▶ skipped                        the URL is unusable, or disabled
         └─▶ pending ──▶ success            2xx
-                    └─▶ retrying ──▶ …     anything else, and a rung is left
+                    └─▶ retrying ──▶ …     anything else, and an attempt is left
                                  └─▶ failed
 
 What has ended can be sent again: the next round, from `pending` on, with the same id and body.
