@@ -16,9 +16,9 @@ from functions.gcp import parameters
 from functions.gcp.callables import anonymous, signed_in
 from functions.gcp.manifest import private, retried
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
-from functions.webhooks.ladder import LADDER, SWEEP_PERIOD, Rung
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD, RetryStep
 
-# SPEC 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
+# spec 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
 # means one request at a time (the SDK's silent default is a sixth).
 options.set_global_options(region="us-central1", cpu=1)
 
@@ -40,20 +40,20 @@ _PUBLIC: Final[dict[str, Any]] = {
 }
 
 
-def _worker(rung: Rung) -> dict[str, Any]:
-    """Options of the function, and of the queue of the same name, that makes `rung`'s attempt."""
+def _worker(step: RetryStep) -> dict[str, Any]:
+    """Options of the function that makes the attempt of `step`, and of the queue of its name."""
     return {
         "memory": options.MemoryOption.MB_512,  # 80 TLS connections and their threads
         "concurrency": 80,  # an attempt waits for its receiver most of its time
         "timeout_sec": 60,  # 5 s for the receiver, the rest for an outage of Firestore
         "max_instances": 25,  # above DELIVERY_CONCURRENCY / 80, for the uneven spread of requests
         "retry_config": options.RetryConfig(
-            # Only faults of ours are retried here (DESIGN 2): long enough for a bad deploy to be
-            # rolled back, at the rung's own pace.
+            # Only faults of ours are retried here (design 2): long enough for a bad deploy to be
+            # rolled back, at the step's own pace.
             max_attempts=100,
             max_retry_seconds=3600,
-            min_backoff_seconds=rung.backoff_seconds,
-            max_backoff_seconds=rung.backoff_seconds,
+            min_backoff_seconds=step.backoff_seconds,
+            max_backoff_seconds=step.backoff_seconds,
             max_doublings=0,
         ),
         "rate_limits": options.RateLimits(
@@ -90,7 +90,7 @@ def onEventWritten(event: Any) -> None:
 
 
 @private
-@tasks_fn.on_task_dispatched(**_worker(LADDER[0]))
+@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     """First attempt of a delivery."""
     from functions.webhooks import handlers
@@ -99,7 +99,7 @@ def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
 
 
 @private
-@tasks_fn.on_task_dispatched(**_worker(LADDER[1]))
+@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[1]))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
     from functions.webhooks import handlers
@@ -108,7 +108,7 @@ def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
 
 
 @private
-@tasks_fn.on_task_dispatched(**_worker(LADDER[2]))
+@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[2]))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
     from functions.webhooks import handlers
@@ -117,7 +117,7 @@ def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
 
 
 @private
-@tasks_fn.on_task_dispatched(**_worker(LADDER[3]))
+@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[3]))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
     from functions.webhooks import handlers
@@ -184,27 +184,27 @@ def unsubscribe(request: flask.Request) -> flask.Response:
 @https_fn.on_call(**_ACTION)
 def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
-    from functions.webhooks import calls
+    from functions.webhooks import handlers
 
-    return calls.send_test(request)
+    return handlers.send_test(request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION)
 def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer has deliveries sent again."""
-    from functions.webhooks import calls
+    from functions.webhooks import handlers
 
-    return calls.resend(request)
+    return handlers.resend(request)
 
 
 @signed_in
 @https_fn.on_call(**_ACTION)
 def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """A superadmin replaces the webhook secret of an event."""
-    from functions.webhooks import calls
+    from functions.webhooks import handlers
 
-    return calls.rotate_secret(request)
+    return handlers.rotate_secret(request)
 
 
 gc.freeze()  # nor is it looked through with every collection from now on

@@ -108,7 +108,7 @@ class Row:
     verified: bool | None
 
 
-# What SPEC 3.4 makes of each receiver: outcome and attempts.
+# What spec 3.4 makes of each receiver: outcome and attempts.
 EXPECTED = {
     "/ok": ("success", 1),
     "/flaky": ("success", 3),

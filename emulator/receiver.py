@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 HOST = "127.0.0.1"
-# Seconds by which a signature's time may differ from now (SPEC 5, receiver side, step 2).
+# Seconds by which a signature's time may differ from now (spec 5, receiver side, step 2).
 SIGNATURE_TOLERANCE = 300
 # Seconds that a connection may be idle between two requests, or a handshake may take.
 IDLE_TIMEOUT = 60.0
@@ -146,7 +146,7 @@ class Request:
 
 
 def signature_problem(header: str | None, body: bytes, secret: str, now: float) -> str:
-    """Check `Wall-Signature` as a receiver must (SPEC 5, receiver side).
+    """Check `Wall-Signature` as a receiver must (spec 5, receiver side).
 
     Args:
         header: The header's value, None where there is none.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from emulator.receiver import Request, Script
 
 RECEIVER_PORT = 9443
-# Longer than the 5 seconds that a delivery may take (SPEC 8).
+# Longer than the 5 seconds that a delivery may take (spec 8).
 SLOW_SECONDS = 8.0
 
 ADDRESSES = {

@@ -1,4 +1,4 @@
-"""Who may do what: roles, tenants and the superadmin's explicit tenantId (SPEC 5, DESIGN 3).
+"""Who may do what: roles, tenants and the superadmin's explicit tenantId (spec 5, design 3).
 
 Two steps, because arguments are checked in between: `staff` reads the caller off the ID token,
 `check_tenant` decides about one event.

@@ -1,4 +1,4 @@
-"""A refusal that a callable answers with (SPEC 7): raised by pure code, answered at the edge."""
+"""A refusal that a callable answers with (spec 7): raised by pure code, answered at the edge."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Which event a call is about: what every organizer's call has (SPEC 4.1, DESIGN 3)."""
+"""Which event a call is about: what every organizer's call has (spec 4.1, design 3)."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Times on the wire: ISO 8601, UTC, milliseconds, `Z` (SPEC 6, DESIGN 4)."""
+"""Times on the wire: ISO 8601, UTC, milliseconds, `Z` (spec 6, design 4)."""
 
 from datetime import UTC, datetime
 

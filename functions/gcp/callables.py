@@ -1,4 +1,4 @@
-"""The callable protocol: what `httpsCallable` of the Firebase SDKs speaks (SPEC 1, 4 and 7).
+"""The callable protocol: what `httpsCallable` of the Firebase SDKs speaks (spec 1, 4 and 7).
 
 https://firebase.google.com/docs/functions/callable-reference
 
@@ -145,7 +145,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _verified(request: flask.Request) -> AuthData:
-    """The caller, from the ID token in the `Authorization` header (SPEC 5).
+    """The caller, from the ID token in the `Authorization` header (spec 5).
 
     Raises:
         HttpsError: `unauthenticated`.

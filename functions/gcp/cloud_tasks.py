@@ -46,7 +46,7 @@ class CloudTasks:
         return cls(client, project_id() or project or "", account)
 
     def enqueue(self, task: Task) -> None:
-        """See `TaskQueue`."""
+        """Queue `task`; one of that name that was queued before is a success."""
         url = f"https://{LOCATION}-{self._project}.cloudfunctions.net/{task.queue}"
         parent = self._client.queue_path(self._project, LOCATION, task.queue)
         request = tasks_v2.Task(

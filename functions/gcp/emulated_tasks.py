@@ -23,7 +23,7 @@ class EmulatedTasks:
         return cls(host.removeprefix("http://"), project_id() or "")
 
     def enqueue(self, task: Task) -> None:
-        """See `TaskQueue`."""
+        """Queue `task`; one of that name that was queued before is a success."""
         queue = f"projects/{self._project}/locations/{LOCATION}/queues/{task.queue}"
         request = {
             "task": {

@@ -7,7 +7,7 @@ import os
 
 from firebase_functions.params import IntParam, StringParam
 
-MAIL_FROM = StringParam("MAIL_FROM", description="Sender of the recap mails")
+MAIL_FROM = StringParam("MAIL_FROM", description="HttpSender of the recap mails")
 PUBLIC_BASE_URL = StringParam("PUBLIC_BASE_URL", description="Base of the links in mails")
 SENDGRID_HOST = StringParam(
     "SENDGRID_HOST", default="https://api.sendgrid.com", description="Address of SendGrid's API"

@@ -160,7 +160,7 @@ def _versions(name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
 
 
 def email_prefs_keys() -> tuple[str, ...]:
-    """Keys of the preferences token, the newest first (DESIGN 3).
+    """Keys of the preferences token, the newest first (design 3).
 
     Raises:
         MissingSecretError: there is none.

@@ -1,14 +1,14 @@
-"""Cloud Tasks: one task for each attempt of a delivery (DESIGN 2).
+"""Cloud Tasks: one task for each attempt of a delivery (design 2).
 
 The client library cannot talk to the local emulator, which is plain HTTP without the version in
-its paths and with an answer of its own; so there is one interface with two implementations.
+its paths and with an answer of its own; so `cloud_tasks` and `emulated_tasks` do the same.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
 LOCATION: Final = "us-central1"
 
@@ -35,14 +35,3 @@ class Task:
     def body(self) -> bytes:
         """The request that the function gets: a callable's body."""
         return json.dumps({"data": dict(self.data)}).encode()
-
-
-class TaskQueue(Protocol):
-    """Where tasks go."""
-
-    def enqueue(self, task: Task) -> None:
-        """Queue `task`; one that was queued before is a success.
-
-        Raises:
-            Exception: it could not be queued, whatever the service says.
-        """

@@ -1,4 +1,4 @@
-"""Whose calls are counted together: the client's network address (DESIGN 3, SPEC 8)."""
+"""Whose calls are counted together: the client's network address (design 3, spec 8)."""
 
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address

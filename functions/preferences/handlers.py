@@ -13,7 +13,7 @@ from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, Htt
 
 from functions import log
 from functions.gcp import parameters, secret_manager
-from functions.preferences import service
+from functions.preferences import wiring
 from functions.preferences.client_address import client_address
 from functions.preferences.limiter import TooManyCallsError
 from functions.preferences.links import page_link
@@ -34,10 +34,10 @@ _ONE_CLICK_MAX_BYTES: Final = 4096  # of a body that is 26 characters, or a form
 
 
 def get_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
-    """The address and preferences of the user that `data.token` stands for (SPEC 4.2).
+    """The address and preferences of the user that `data.token` stands for (spec 4.2).
 
     Raises:
-        HttpsError: those of SPEC 7.2; `resource-exhausted` over the limit on calls.
+        HttpsError: those of spec 7.2; `resource-exhausted` over the limit on calls.
     """
     token = _token(request.data)
     uid = _admitted("getEmailPreferences", request.raw_request, token)
@@ -48,7 +48,7 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
     """Change the flags in `data.preferences`; answers as `get_email_preferences` does, after it.
 
     Raises:
-        HttpsError: those of SPEC 7.2, `invalid-argument` also for flags that cannot be changed;
+        HttpsError: those of spec 7.2, `invalid-argument` also for flags that cannot be changed;
             `resource-exhausted` over the limit on calls.
     """
     token = _token(request.data)
@@ -58,8 +58,8 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
         _refuse(FunctionsErrorCode.INVALID_ARGUMENT, str(invalid))
     uid = _admitted("updateEmailPreferences", request.raw_request, token)
     try:
-        service.users().choose(uid, choices)
-    except Exception as error:  # noqa: BLE001 - whatever it is, SPEC 7.2 has one code for it
+        wiring.users().choose(uid, choices)
+    except Exception as error:  # noqa: BLE001 - whatever it is, spec 7.2 has one code for it
         log.fault("preferences.not-written", error)
         _refuse(FunctionsErrorCode.INTERNAL, "the change could not be saved; try again")
     return _response(uid)
@@ -93,14 +93,14 @@ def unsubscribe(request: flask.Request) -> flask.Response:
 def _one_click(request: flask.Request, token: str) -> flask.Response:
     keys = secret_manager.email_prefs_keys()
     try:
-        uid = TokenKeys(keys).check(token, service.now())
+        uid = TokenKeys(keys).check(token, wiring.now())
     except InvalidTokenError:
         try:
-            service.limiter().pass_or_raise("unsubscribe", _client(request), keys[0])
+            wiring.limiter().pass_or_raise("unsubscribe", _client(request), keys[0])
         except TooManyCallsError:
             return _text(HTTPStatus.TOO_MANY_REQUESTS, _sentence(TOO_MANY_CALLS))
         return _text(HTTPStatus.FORBIDDEN, _sentence(LINK_NOT_VALID))
-    service.users().choose(uid, {Flag.RECAP: False})
+    wiring.users().choose(uid, {Flag.RECAP: False})
     log.info("preferences.unsubscribed")
     return _text(HTTPStatus.OK, "You are unsubscribed from recap mails.")
 
@@ -126,8 +126,8 @@ def _admitted(function: str, request: flask.Request, token: str) -> str:
     """The user id that `token` stands for, if the client may call at all."""
     keys = secret_manager.email_prefs_keys()
     try:
-        service.limiter().pass_or_raise(function, _client(request), keys[0])
-        return TokenKeys(keys).check(token, service.now())
+        wiring.limiter().pass_or_raise(function, _client(request), keys[0])
+        return TokenKeys(keys).check(token, wiring.now())
     except TooManyCallsError:
         _refuse(FunctionsErrorCode.RESOURCE_EXHAUSTED, TOO_MANY_CALLS)
     except InvalidTokenError:
@@ -144,8 +144,8 @@ def _client(request: flask.Request) -> str:
 
 def _response(uid: str) -> dict[str, Any]:
     try:
-        record = service.users().find(uid)
-    except Exception as error:  # noqa: BLE001 - whatever it is, SPEC 7.2 has one code for it
+        record = wiring.users().find(uid)
+    except Exception as error:  # noqa: BLE001 - whatever it is, spec 7.2 has one code for it
         log.fault("preferences.not-read", error)
         _refuse(FunctionsErrorCode.INTERNAL, "the preferences could not be looked up; try again")
     return {

@@ -1,12 +1,12 @@
-"""Lets a client's calls through until there are too many in an hour (SPEC 8)."""
+"""Lets a client's calls through until there are too many in an hour (spec 8)."""
 
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
 from functions import log
-from functions.gcp.call_counts import CallCounts
 from functions.preferences.rate_limit import MAX_CALLS, Window
+from functions.preferences.store.call_counts import CallCounts
 
 _REMEMBERED_AT_MOST: Final = 10_000
 
@@ -25,7 +25,7 @@ class Limiter:
         self._exceeded: set[str] = set()
 
     def pass_or_raise(self, function: str, client: str, secret: str) -> None:
-        """Count a call of `function` by `client`; let it pass if it cannot be counted (SPEC 8).
+        """Count a call of `function` by `client`; let it pass if it cannot be counted (spec 8).
 
         Raises:
             TooManyCallsError: this hour's calls are used up.

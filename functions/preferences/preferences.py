@@ -1,7 +1,7 @@
-"""E-mail preferences: which mails a user wants (SPEC 2.3), and how a user record tells.
+"""E-mail preferences: which mails a user wants (spec 2.3), and how a user record tells.
 
 A flag is off only where the record says `false`, nothing else: whoever never chose, and whoever has
-no record at all, gets every mail (DESIGN 3).
+no record at all, gets every mail (design 3).
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ class EmailPreferences:
         return cls(**{flag.value: stored.get(flag.value) is not False for flag in Flag})
 
     def on_wire(self) -> dict[str, bool]:
-        """The `preferences` of a response (SPEC 4.2)."""
+        """The `preferences` of a response (spec 4.2)."""
         return {
             "lifecycle": self.lifecycle,
             TRANSACTIONAL: True,
@@ -57,13 +57,13 @@ class EmailPreferences:
 
 
 def opted_out_of_recap(record: Mapping[str, Any] | None) -> bool:
-    """Whether the user of `record` gets no recap: recap or lifecycle is off (SPEC 4.1, rule 3)."""
+    """Whether the user of `record` gets no recap: recap or lifecycle is off (spec 4.1, rule 3)."""
     preferences = EmailPreferences.read(record)
     return not (preferences.recap and preferences.lifecycle)
 
 
 def email_address(record: Mapping[str, Any] | None) -> str:
-    """The address of the user record `record`; empty where there is none (SPEC 4.2)."""
+    """The address of the user record `record`; empty where there is none (spec 4.2)."""
     email = (record or {}).get("email")
     return email if isinstance(email, str) else ""
 

@@ -1,4 +1,4 @@
-"""The preferences token: a signed text `payload.sig` that stands for one user (SPEC 2.4 and 5).
+"""The preferences token: a signed text `payload.sig` that stands for one user (spec 2.4 and 5).
 
 The payload is `{uid, exp, scope}` as compact JSON in URL-safe base64; the signature is what
 `itsdangerous.URLSafeSerializer` makes of it, which also reads these tokens.
@@ -17,7 +17,7 @@ from itsdangerous.encoding import base64_decode, base64_encode
 SCOPE: Final = "email-prefs"
 LIFETIME: Final = timedelta(days=30)
 MAX_LENGTH: Final = 4096
-"""Characters of a token (SPEC 8)."""
+"""Characters of a token (spec 8)."""
 
 _SEPARATOR: Final = "."
 _MAX_UID_BYTES: Final = 1500  # of a document's id in Firestore

@@ -1,4 +1,4 @@
-"""The batches of a recap on their way to the mail service, side by side (SPEC 3.3, DESIGN 3)."""
+"""The batches of a recap on their way to the mail service, side by side (spec 3.3, design 3)."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 from functions import log
-from functions.gcp.recap_store import Claim, RecapStore, TakenElsewhereError
 from functions.recap.ledger import Batch, BatchState, Tally
-from functions.recap.mail import Addressee
-from functions.recap.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.recap.mail.composer import Addressee
+from functions.recap.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.recap.store.recap_store import Claim, RecapStore, TakenElsewhereError
 
 REQUESTS_AT_ONCE: Final = 3
 """A request of a thousand mails is up to 10 MB, three times over while it is written."""

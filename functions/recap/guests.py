@@ -1,4 +1,4 @@
-"""Guests of an event: the unique addresses on its approved photos (SPEC 4.1, rules 1 to 3)."""
+"""Guests of an event: the unique addresses on its approved photos (spec 4.1, rules 1 to 3)."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -9,14 +9,14 @@ from typing import Final
 from email_validator import EmailNotValidError, validate_email
 
 from functions.recap.arguments import Mode
-from functions.recap.lines import greeted_name
+from functions.recap.mail.lines import greeted_name
 from functions.recap.photos import ApprovedPhoto, Newest, Picture
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def normalised(email: str) -> str:
-    """The form in which addresses are compared: trimmed and case-folded (DESIGN 3)."""
+    """The form in which addresses are compared: trimmed and case-folded (design 3)."""
     return email.strip().casefold()
 
 
@@ -65,7 +65,7 @@ class Guest:
 
     @property
     def guest_id(self) -> str:
-        """Id of the user record of this guest, who has no account (DESIGN 3)."""
+        """Id of the user record of this guest, who has no account (design 3)."""
         return f"guest-{address_hash(self.spellings[0])}"
 
     @property

@@ -5,18 +5,18 @@ from typing import Any
 from firebase_functions.https_fn import CallableRequest
 
 from functions import access
-from functions.recap import service
+from functions.recap import wiring
 from functions.recap.arguments import RecapArguments
 
 
 def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `sendEventRecap` (SPEC 4.1); checked in the order of DESIGN 3.
+    """A call of `sendEventRecap` (spec 4.1); checked in the order of design 3.
 
     Raises:
-        CallError: as in SPEC 7.1.
+        CallError: as in spec 7.1.
     """
     auth = request.auth
     caller = access.staff(auth.uid if auth else None, auth.token if auth else None)
-    result = service.sender().send(caller, RecapArguments.read(request.data))
+    result = wiring.sender().send(caller, RecapArguments.read(request.data))
     answer: dict[str, Any] = {"sent": result.sent, "skipped": result.skipped}
     return answer | ({"message": result.message} if result.message else {})

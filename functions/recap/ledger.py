@@ -1,4 +1,4 @@
-"""The lock of an event and the ledger of a recap, and what they allow (SPEC 3.3, DESIGN 3).
+"""The lock of an event and the ledger of a recap, and what they allow (spec 3.3, design 3).
 
 A batch moves like this; only the step to `started` lets a request out, and every step is written
 on the condition that nobody else has taken it:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 from urllib.parse import urlsplit
 
 SHOWN: Final = 24
-"""Photos in one mail at most; of the highlight reel by decision (DESIGN 3)."""
+"""Photos in one mail at most; of the highlight reel by decision (design 3)."""
 
 FIELDS: Final = (
     "uploaderEmail",

@@ -1,48 +1,46 @@
 """What an organizer does with webhooks: try a URL, send deliveries again, rotate the secret.
 
-Every action first finds the event and checks that it is the caller's business (DESIGN 3).
+Every action first finds the event and checks that it is the caller's business (design 3).
 """
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from functions import log
 from functions.access import Caller, check_tenant
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
-from functions.gcp.delivery_store import (
-    AlreadyRecordedError,
-    ChangedMeanwhileError,
-    DeliveryStore,
-    Stored,
-)
-from functions.gcp.task_queue import TaskQueue
-from functions.gcp.wall_store import WallStore
-from functions.gcp.webhook_secrets import KEPT_SECONDS, WebhookSecrets
-from functions.webhooks import payloads, subscriptions
+from functions.side_by_side import SideBySide
+from functions.wall.photo import Photo
 from functions.webhooks.arguments import (
     Page,
     ResendArguments,
     TestArguments,
     next_page,
 )
-from functions.webhooks.attempt_task import AttemptRequest, attempt_task
-from functions.webhooks.catalogue import EventType
-from functions.webhooks.delivery import Delivery, Outcome, Place
-from functions.webhooks.destination import UnusableUrlError
-from functions.webhooks.records import Photo
-from functions.webhooks.subscriptions import Subscription
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
+from functions.webhooks.endpoints.endpoint_url import UnusableUrlError
+from functions.webhooks.messages import payloads, subscriptions
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.messages.subscriptions import Subscription
+from functions.webhooks.ports import (
+    SECRET_KEPT,
+    AlreadyRecordedError,
+    ChangedMeanwhileError,
+    Deliveries,
+    Secrets,
+    StoredDelivery,
+    TaskQueue,
+    Wall,
+)
 from functions.webhooks.worker import Worker
 
 PAGE: Final = 300
 """Deliveries that one call looks at."""
-
-_AT_ONCE: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,16 +68,32 @@ class Actions:
 
     def __init__(
         self,
-        wall: WallStore,
-        deliveries: DeliveryStore,
-        secrets: WebhookSecrets,
-        queue: TaskQueue,
         *,
+        wall: Wall,
+        deliveries: Deliveries,
+        secrets: Secrets,
+        queue: TaskQueue,
         worker: Worker,
+        side_by_side: SideBySide,
         now: Callable[[], datetime],
+        new_id: Callable[[], str],
         page: int = PAGE,
     ) -> None:
-        """`now` gives the time, aware and in UTC; `page` is how many deliveries a call looks at."""
+        """Put the parts together.
+
+        Args:
+            wall: What the event says.
+            deliveries: The records.
+            secrets: What deliveries are signed with.
+            queue: Where tasks go.
+            worker: Makes the first attempt of a test.
+            side_by_side: Begins the next rounds of a page.
+            now: The time, aware and in UTC.
+            new_id: Gives a name that no test has had before.
+            page: How many deliveries a call looks at.
+        """
+        self._side_by_side = side_by_side
+        self._new_id = new_id
         self._wall = wall
         self._deliveries = deliveries
         self._secrets = secrets
@@ -89,10 +103,10 @@ class Actions:
         self._page = page
 
     def send_test(self, caller: Caller, wanted: TestArguments) -> Delivery:
-        """Deliver a made-up `photo.uploaded` to a URL of the event (SPEC 6); its first attempt.
+        """Deliver a made-up `photo.uploaded` to a URL of the event (spec 6); its first attempt.
 
         Whether the URL takes that type or is disabled does not matter: this is how one finds out
-        whether its receiver works. What fails goes up the ladder like any other delivery.
+        whether its receiver works. What fails is tried again like any other delivery.
 
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
@@ -105,7 +119,7 @@ class Actions:
             )
         now = self._now()
         delivery = Delivery.create(
-            cause=f"test {uuid.uuid4()}",
+            cause=f"test {self._new_id()}",
             event_id=wanted.event_id,
             event=EventType.PHOTO_UPLOADED,
             url=wanted.url,
@@ -139,7 +153,7 @@ class Actions:
         self._secrets.rotate(wanted.event_id)
         now = self._now()
         log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
-        return Rotated(now, now + timedelta(seconds=KEPT_SECONDS))
+        return Rotated(now, now + SECRET_KEPT)
 
     def _check(self, caller: Caller, wanted: EventArguments) -> None:
         event = self._wall.event(wanted.event_id)
@@ -186,15 +200,14 @@ class Actions:
             for one in found
             if not one.delivery.test and not _obstacle(one.delivery, configured)
         ]
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="resend") as threads:
-            resent = sum(threads.map(self._begin_again, wanted))
+        resent = sum(self._side_by_side(self._begin_again, wanted))
         return Resent(
             resent=resent,
             left_alone=len(found) - resent,
-            next=next_page(until, _place(found)) if len(found) == self._page else None,
+            next=next_page(until, _cursor(found)) if len(found) == self._page else None,
         )
 
-    def _begin_again(self, stored: Stored) -> bool:
+    def _begin_again(self, stored: StoredDelivery) -> bool:
         """Record and queue the next round; False where something else has happened meanwhile."""
         delivery = stored.delivery.again(self._now())
         try:
@@ -209,9 +222,9 @@ class Actions:
         return True
 
 
-def _place(page: Sequence[Stored]) -> Place:
+def _cursor(page: Sequence[StoredDelivery]) -> Cursor:
     last = page[-1].delivery
-    return Place(last.ended_at or last.created_at, last.id)
+    return Cursor(last.ended_at or last.created_at, last.id)
 
 
 def _obstacle(delivery: Delivery, configured: Mapping[str, Subscription]) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn, Self
 
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments, is_id, read_event
-from functions.webhooks.delivery import Place
+from functions.webhooks.deliveries.delivery import Cursor
 
 URL_CHARACTERS: Final = 2048
 
@@ -41,7 +41,7 @@ class Page:
 
     since: datetime
     until: datetime | None = None
-    after: Place | None = None
+    after: Cursor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,18 +72,18 @@ class ResendArguments(EventArguments):
         return cls(**event, what=Page(since=from_time, until=until, after=after))
 
 
-def next_page(until: datetime, after: Place) -> str:
+def next_page(until: datetime, after: Cursor) -> str:
     """The value of `next` in an answer, and in the request for the page that follows."""
     return f"{until.isoformat()}~{after.ended_at.isoformat()}~{after.delivery_id}"
 
 
-def _place(next_: object) -> tuple[datetime, Place]:
+def _place(next_: object) -> tuple[datetime, Cursor]:
     parts = next_.split("~") if isinstance(next_, str) else []
     until, ended_at, delivery_id = parts if len(parts) == 3 else ("", "", "")  # noqa: PLR2004
     until_time, ended_time = _time(until), _time(ended_at)
     if until_time is None or ended_time is None or not is_id(delivery_id):
         _refuse("next must be what the answer before had as next.")
-    return until_time, Place(ended_time, delivery_id)
+    return until_time, Cursor(ended_time, delivery_id)
 
 
 def _time(text: object) -> datetime | None:

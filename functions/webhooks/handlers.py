@@ -1,24 +1,29 @@
-"""What triggers, queues and the schedule call: from their events to the nouns of this package."""
+"""What the deployed functions call: from events, tasks and requests to this package's nouns."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from firebase_functions.https_fn import FunctionsErrorCode, HttpsError
+from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
 from werkzeug.exceptions import InternalServerError
 
-from functions import log
-from functions.webhooks import service
-from functions.webhooks.attempt_task import AttemptRequest, TooEarlyError
-from functions.webhooks.records import Photo, WallEvent
+from functions import access, log
+from functions.access import Caller, Role
+from functions.event_arguments import EventArguments
+from functions.timestamps import wire_time
+from functions.wall.photo import Photo
+from functions.wall.wall_event import WallEvent
+from functions.webhooks import wiring
+from functions.webhooks.arguments import ResendArguments, TestArguments
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 
 
 def photo_written(event: Any) -> None:
     """A write of `events/{eventId}/photos/{photoId}`."""
     photo_id = event.params["photoId"]
     with _run_again("photo.not-published"):
-        service.publisher().photo_written(
+        wiring.publisher().photo_written(
             event.id,
             event.params["eventId"],
             _photo(photo_id, event.data.before),
@@ -29,7 +34,7 @@ def photo_written(event: Any) -> None:
 def event_written(event: Any) -> None:
     """A write of `events/{eventId}`."""
     with _run_again("event.not-published"):
-        service.publisher().event_written(
+        wiring.publisher().event_written(
             event.id,
             event.params["eventId"],
             _wall_event(event.data.before),
@@ -38,7 +43,7 @@ def event_written(event: Any) -> None:
 
 
 def attempt(data: Any) -> None:
-    """A task of one of the ladder's queues.
+    """A task of one of the queues of the retry schedule.
 
     Raises:
         HttpsError: `aborted`, so that the queue brings the task back after its backoff, where the
@@ -51,7 +56,7 @@ def attempt(data: Any) -> None:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
     with _run_again("delivery.not-attempted"):
         try:
-            service.worker().attempt(request)
+            wiring.worker().attempt(request)
         except TooEarlyError as early:
             raise HttpsError(FunctionsErrorCode.ABORTED, "the attempt is not due yet") from early
 
@@ -59,9 +64,62 @@ def attempt(data: Any) -> None:
 def sweep() -> None:
     """The schedule. What fails is tried by the next one."""
     try:
-        service.sweeper().sweep()
+        wiring.sweeper().sweep()
     except Exception as error:  # noqa: BLE001 - see `_run_again`
         log.fault("deliveries.not-swept", error)
+
+
+def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
+    """A call of `sendTestWebhook`: how the first attempt went.
+
+    Raises:
+        CallError: as `Actions.send_test` says.
+    """
+    caller = _caller(request, access.STAFF)
+    delivery = wiring.actions().send_test(caller, TestArguments.read(request.data))
+    last = delivery.log[-1] if delivery.log else None
+    return {
+        "deliveryId": delivery.id,
+        "outcome": delivery.outcome,
+        "status": last.status if last else None,
+        "ms": last.milliseconds if last else None,
+        "error": last.error if last else delivery.reason,
+        "nextAttemptAt": delivery.next_attempt_at and wire_time(delivery.next_attempt_at),
+    }
+
+
+def resend(request: CallableRequest[Any]) -> dict[str, Any]:
+    """A call of `resendWebhook`: how many deliveries are sent again, and whether more are left.
+
+    Raises:
+        CallError: as `Actions.resend` says.
+    """
+    caller = _caller(request, access.STAFF)
+    done = wiring.actions().resend(caller, ResendArguments.read(request.data))
+    return {
+        "resent": done.resent,
+        "leftAlone": done.left_alone,
+        "more": done.next is not None,
+        "next": done.next,
+    }
+
+
+def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
+    """A call of `rotateWebhookSecret`, for superadmins: from when on the new secret counts.
+
+    The secret itself is in no answer: a superadmin reads it where it stands.
+
+    Raises:
+        CallError: as `Actions.rotate_secret` says.
+    """
+    caller = _caller(request, frozenset({Role.SUPERADMIN}))
+    rotated = wiring.actions().rotate_secret(caller, EventArguments.read(request.data))
+    until = wire_time(rotated.old_secret_used_until)
+    return {
+        "rotatedAt": wire_time(rotated.at),
+        "oldSecretUsedUntil": until,
+        "message": f"Deliveries may be signed with the old secret until {until}: accept both.",
+    }
 
 
 @contextmanager
@@ -102,3 +160,8 @@ def _wall_event(snapshot: Any) -> WallEvent | None:
 def _moment(timestamp: Any) -> datetime:
     moment: datetime = timestamp
     return moment
+
+
+def _caller(request: CallableRequest[Any], roles: frozenset[Role]) -> Caller:
+    auth = request.auth
+    return access.staff(auth.uid if auth else None, auth.token if auth else None, roles)

@@ -1,31 +1,36 @@
-"""Finds the deliveries whose task was lost, and queues them again (DESIGN 2)."""
+"""Finds the deliveries whose task was lost, and queues them again (design 2)."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Final
 
 from functions import log
-from functions.gcp.delivery_store import DeliveryStore
-from functions.gcp.task_queue import TaskQueue
-from functions.webhooks.attempt_task import attempt_task
-from functions.webhooks.delivery import Delivery
-from functions.webhooks.ladder import SWEEP_PERIOD
+from functions.side_by_side import SideBySide
+from functions.webhooks.deliveries.attempt_task import attempt_task
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
+from functions.webhooks.ports import Deliveries, TaskQueue
 
 OVERDUE_AFTER: Final = timedelta(minutes=2)
 """How late an attempt may be before its task counts as lost: a busy queue is not a lost task."""
 
-_AT_ONCE: Final = 20
+_AT_A_TIME: Final = 100
 
 
 class Sweeper:
     """Queues what is overdue; a delivery whose task is alive after all is attempted once."""
 
     def __init__(
-        self, deliveries: DeliveryStore, queue: TaskQueue, now: Callable[[], datetime]
+        self,
+        *,
+        deliveries: Deliveries,
+        queue: TaskQueue,
+        side_by_side: SideBySide,
+        now: Callable[[], datetime],
     ) -> None:
         """`now` gives the time, aware and in UTC."""
+        self._side_by_side = side_by_side
         self._deliveries = deliveries
         self._queue = queue
         self._now = now
@@ -38,10 +43,9 @@ class Sweeper:
         again = f"-sweep{int(now.timestamp() // SWEEP_PERIOD.total_seconds())}"
         overdue = self._deliveries.overdue(now - OVERDUE_AFTER)
         count = 0
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sweep") as threads:
-            while some := list(islice(overdue, _AT_ONCE)):
-                list(threads.map(lambda one: self._requeue(one, again), some))
-                count += len(some)
+        while some := list(islice(overdue, _AT_A_TIME)):
+            self._side_by_side(lambda one: self._requeue(one, again), some)
+            count += len(some)
         if count:
             log.warning("deliveries.overdue", count=count)
         return count

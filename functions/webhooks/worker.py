@@ -1,25 +1,29 @@
-"""One attempt of a delivery (DESIGN 2): read the record, sign, POST, write the outcome.
+"""One attempt of a delivery (design 2): read the record, sign, POST, write the outcome.
 
-A receiver's failure is the delivery's business: it is recorded, the next rung is queued, and the
+A receiver's failure is the delivery's business: it is recorded, the next attempt is queued, and the
 task has succeeded. Only our own failures make the task fail, and its queue brings it back.
 """
 
-import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import quote
 
 from functions import log
-from functions.gcp.delivery_store import ChangedMeanwhileError, DeliveryStore, Stored
-from functions.gcp.task_queue import TaskQueue
-from functions.gcp.webhook_secrets import WebhookSecrets
-from functions.webhooks import signature
-from functions.webhooks.attempt_task import AttemptRequest, TooEarlyError, attempt_task
-from functions.webhooks.breaker import Breaker
-from functions.webhooks.delivery import Attempt, Delivery, Outcome
-from functions.webhooks.destination import Destination, host_of
-from functions.webhooks.sender import Sender, SendError
+from functions.webhooks.deliveries import signature
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
+from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl, host_of
+from functions.webhooks.ports import (
+    ChangedMeanwhileError,
+    Deliveries,
+    Secrets,
+    Sender,
+    SendError,
+    StoredDelivery,
+    TaskQueue,
+)
 
 USER_AGENT: Final = "Wall-Webhooks/1.0"
 
@@ -32,21 +36,36 @@ class Worker:
 
     def __init__(
         self,
-        deliveries: DeliveryStore,
-        secrets: WebhookSecrets,
+        *,
+        deliveries: Deliveries,
+        secrets: Secrets,
         sender: Sender,
         queue: TaskQueue,
-        *,
-        breaker: Breaker,
+        endpoint_health: EndpointHealth,
         now: Callable[[], datetime],
+        monotonic: Callable[[], float],
+        sleep: Callable[[float], None],
     ) -> None:
-        """`now` gives the time, aware and in UTC."""
+        """Put the parts together.
+
+        Args:
+            deliveries: The records.
+            secrets: What is signed with.
+            sender: What posts.
+            queue: Where the next attempt's task goes.
+            endpoint_health: Is told of what has failed for good.
+            now: The time, aware and in UTC.
+            monotonic: Seconds that only grow.
+            sleep: Waits for some seconds.
+        """
         self._deliveries = deliveries
         self._secrets = secrets
         self._sender = sender
         self._queue = queue
-        self._breaker = breaker
+        self._endpoint_health = endpoint_health
         self._now = now
+        self._monotonic = monotonic
+        self._sleep = sleep
 
     def attempt(self, request: AttemptRequest) -> Delivery | None:
         """Make the attempt that is asked for, unless it has been made.
@@ -69,7 +88,7 @@ class Worker:
             self._wait_until_due(delivery)
             delivery = self._save(stored, self._post(delivery))
             if delivery.outcome is Outcome.FAILED:
-                self._breaker.delivery_failed(delivery)
+                self._endpoint_health.delivery_failed(delivery)
         if delivery.outcome.is_open:
             self._queue.enqueue(attempt_task(delivery))
         return delivery
@@ -81,7 +100,7 @@ class Worker:
         if early > EARLY:
             raise TooEarlyError
         if early > timedelta(0):
-            time.sleep(early.total_seconds())
+            self._sleep(early.total_seconds())
 
     def _post(self, delivery: Delivery) -> Attempt:
         body = delivery.body.encode()
@@ -96,22 +115,22 @@ class Worker:
             "Wall-Event-Id": quote(delivery.event_id),
             "Wall-Delivery-Id": delivery.id,
         }
-        began = time.monotonic()
+        began = self._monotonic()
         status, error = None, None
         try:
-            status = self._sender.post(Destination.parse(delivery.url), headers, body).status
+            status = self._sender.post(EndpointUrl.parse(delivery.url), headers, body).status
         except SendError as failed:
             error = str(failed)
         return Attempt(
             number=delivery.due_attempt,
             at=at,
             status=status,
-            milliseconds=round((time.monotonic() - began) * 1000),
+            milliseconds=round((self._monotonic() - began) * 1000),
             error=error,
             round=delivery.round,
         )
 
-    def _save(self, stored: Stored, attempt: Attempt) -> Delivery:
+    def _save(self, stored: StoredDelivery, attempt: Attempt) -> Delivery:
         """Write what `attempt` came to; the delivery as it stands then."""
         done = stored.delivery.after(attempt)
         while True:

@@ -21,9 +21,9 @@ from google.cloud import firestore
 from emulator import certificates
 from emulator.mailbox import Mailbox
 from emulator.people import Person, sign_in
-from functions.gcp.delivery_store import DeliveryStore
 from functions.preferences.token import TokenKeys
-from functions.webhooks.delivery import Attempt, Delivery
+from functions.webhooks.deliveries.delivery import Attempt, Delivery
+from functions.webhooks.store.delivery_store import DeliveryStore
 from tests.bench.delivery import delivery_to
 from tests.bench.figures import spread
 from tests.bench.turns import KEEPS, peer, receive

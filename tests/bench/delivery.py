@@ -27,9 +27,9 @@ from typing import Final
 from google.cloud import firestore
 
 from emulator import certificates
-from functions.gcp.delivery_store import DeliveryStore
-from functions.webhooks.catalogue import EventType
-from functions.webhooks.delivery import Delivery
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.store.delivery_store import DeliveryStore
 from tests.bench.figures import spread
 from tests.bench.turns import CLOSES, KEEPS, peer, receive, send_alone, sign_and_post, tree_cpu
 from tests.suite.process import FunctionProcess

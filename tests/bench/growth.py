@@ -25,13 +25,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from emulator.people import sign_in
-from functions.gcp.delivery_store import DeliveryStore
-from functions.gcp.wall_store import WallStore
 from functions.preferences import handlers
 from functions.preferences.token import TokenKeys
-from functions.webhooks.catalogue import EventType
+from functions.side_by_side import Threads
+from functions.wall.photo import Photo
+from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.records import Photo
+from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.wall_store import WallStore
 from tests.bench import recap
 from tests.bench.firestore import own_firestore
 from tests.bench.mail import take_mail
@@ -127,7 +128,14 @@ def _uploads(host: str) -> Growth:
         # Those measured end just below the number, so that none of them reaches a milestone.
         wall = recap.make_wall(client, photos, photos - WARM_UPS - REPEATS - 1)
         wall.event.collection("settings").document("webhooks").set({"urls": [settings]})
-        publisher = Publisher(WallStore(counting), DeliveryStore(counting), counted, _now)
+        publisher = Publisher(
+            wall=WallStore(counting),
+            deliveries=DeliveryStore(counting),
+            queue=counted,
+            side_by_side=Threads(20, "enqueue"),
+            now=_now,
+            monotonic=time.monotonic,
+        )
         taken = []
         for number in range(WARM_UPS + REPEATS):
             photo = _upload(wall, number)

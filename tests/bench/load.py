@@ -37,7 +37,7 @@ from google.cloud import firestore
 
 from emulator import certificates
 from emulator.receiver import Receiver, always, slow
-from functions.webhooks.ladder import LADDER
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from tests.bench import estimate, look_ups
 from tests.bench.figures import latencies, p50
 from tests.bench.queues import Instances, Report, WaitUntilIdle, dispatch
@@ -84,7 +84,7 @@ DELIVERED: Final = Expected("success", 1)
 RECEIVERS: Final[Mapping[str, Expected]] = {
     "healthy": DELIVERED,
     "slow": DELIVERED,
-    "dead": Expected("failed", len(LADDER)),
+    "dead": Expected("failed", len(RETRY_SCHEDULE)),
     "healthy 2": DELIVERED,
     "healthy 3": DELIVERED,
 }

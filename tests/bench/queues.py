@@ -25,7 +25,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
-from functions.webhooks.ladder import LADDER
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 
 MAX_DISPATCHES: Final = 100
 """Of one task, as main.py has it."""
@@ -122,7 +122,7 @@ class _Queues:
         self._refused: Counter[str] = Counter()
         self._given_up = 0
         self._stopped = False
-        self._rungs = {one.queue: one for one in LADDER}
+        self._rungs = {one.queue: one for one in RETRY_SCHEDULE}
         self._services: dict[str, _Service] = {}
         self._server = _Server(("127.0.0.1", 0), _handler(self))
         threading.Thread(target=self._server.serve_forever, daemon=True).start()

@@ -29,8 +29,8 @@ from google.cloud import firestore
 
 from emulator.people import Person, sign_in
 from functions.recap.arguments import Mode, RecapArguments
-from functions.recap.mail import Addressee, Composer, Recap
-from functions.recap.outcome import Accepted
+from functions.recap.mail.composer import Addressee, Composer, Recap
+from functions.recap.mail.outcome import Accepted
 from functions.recap.photos import Picture
 from tests.bench.firestore import own_firestore
 from tests.bench.mail import Traffic, take_mail

@@ -15,9 +15,9 @@ import requests
 
 from emulator import certificates
 from emulator.receiver import Answer, Receiver, always
-from functions.webhooks.destination import Destination
-from functions.webhooks.sender import Sender
-from functions.webhooks.signature import HEADER, sign
+from functions.webhooks.deliveries.signature import HEADER, sign
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl
+from functions.webhooks.endpoints.http_sender import HttpSender
 
 KEEPS: Final = "/keeps"
 """Path of the receiver that keeps connections."""
@@ -90,13 +90,13 @@ def send_alone(pipe: Connection, address: str) -> None:
     """The worker's sender in one thread; answers what first posts take more than kept ones."""
     tls = ssl.create_default_context(cafile=certifi.where())
     tls.load_verify_locations(certificates.CA)
-    sender = Sender(tls, allow_loopback=True)
+    sender = HttpSender(tls, allow_loopback=True)
     with until_closed():
         while True:
             bodies: list[bytes] = pipe.recv()
             taken = []
             for path in (KEEPS, CLOSES):
-                to, began = Destination.parse(address + path), own_cpu()
+                to, began = EndpointUrl.parse(address + path), own_cpu()
                 for body in bodies:
                     sender.post(to, {"Content-Type": "application/json"}, body)
                 taken.append(own_cpu() - began)

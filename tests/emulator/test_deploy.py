@@ -1,4 +1,4 @@
-"""DESIGN 5: what `firebase deploy` would upload, made by firebase-tools itself, runs on its own."""
+"""Design 5: what `firebase deploy` would upload, made by firebase-tools itself, runs on its own."""
 
 import json
 import os

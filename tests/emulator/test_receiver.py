@@ -1,4 +1,4 @@
-"""The local receiver does what SPEC 5 asks of a receiver, and what tests ask of it."""
+"""The local receiver does what spec 5 asks of a receiver, and what tests ask of it."""
 
 import hashlib
 import hmac
@@ -29,7 +29,7 @@ LIMIT = 10.0
 
 
 def sign(timestamp: str, body: bytes = BODY, secret: str = SECRET) -> str:
-    """Return a right `v1`, computed as SPEC 5 words it."""
+    """Return a right `v1`, computed as spec 5 words it."""
     return hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 
@@ -94,7 +94,7 @@ def test_a_right_signature_up_to_300_seconds_away_is_accepted(distance: int) -> 
     ],
 )
 def test_anything_else_is_rejected(header: str | None, problem: str) -> None:
-    """Each step of the receiver's side of SPEC 5, with its reason."""
+    """Each step of the receiver's side of spec 5, with its reason."""
     assert signature_problem(header, BODY, SECRET, NOW) == problem
 
 

@@ -1,4 +1,4 @@
-"""Roles and tenants (SPEC 5, DESIGN 3)."""
+"""Roles and tenants (spec 5, design 3)."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from functions.call_error import CallError, Code
     ],
 )
 def test_the_role_claim_decides_who_is_staff(claims: dict[str, Any], caller: Caller | None) -> None:
-    """DESIGN 3, "role claim": any other role, or none, is denied."""
+    """Design 3, "role claim": any other role, or none, is denied."""
     if caller:
         assert staff("u", claims) == caller
     else:
@@ -33,14 +33,14 @@ def test_the_role_claim_decides_who_is_staff(claims: dict[str, Any], caller: Cal
 
 
 def test_without_a_token_nobody_is_staff() -> None:
-    """SPEC 7.1, unauthenticated."""
+    """Spec 7.1, unauthenticated."""
     with pytest.raises(CallError) as refused:
         staff(None, None)
     assert refused.value.code is Code.UNAUTHENTICATED
 
 
 def test_a_function_may_ask_for_fewer_roles() -> None:
-    """For example the webhook secret: superadmins only (SPEC 2.1)."""
+    """For example the webhook secret: superadmins only (spec 2.1)."""
     only = frozenset({Role.SUPERADMIN})
     assert staff("u", {"role": "superadmin"}, only).role is Role.SUPERADMIN
     with pytest.raises(CallError, match="superadmin") as denied:
@@ -72,7 +72,7 @@ def test_a_function_may_ask_for_fewer_roles() -> None:
 def test_the_tenants_decide(
     role: Role, own: str | None, event: str | None, asked: str | None, code: Code | None
 ) -> None:
-    """DESIGN 3, "Superadmin and tenantId"."""
+    """Design 3, "Superadmin and tenantId"."""
     caller = Caller("u", role, own)
     if code is None:
         check_tenant(caller, event, asked)

@@ -1,4 +1,4 @@
-"""DESIGN 1, 2 and 5: what `firebase deploy` reads off `main.py`, rendered by the SDK itself."""
+"""Design 1, 2 and 5: what `firebase deploy` reads off `main.py`, rendered by the SDK itself."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 ROOT: Final = Path(__file__).parents[2]
-LADDER: Final = {
+RETRY_SCHEDULE: Final = {
     "deliverWebhook": 1,
     "retryWebhookAfter1s": 1,
     "retryWebhookAfter5s": 5,
@@ -58,8 +58,8 @@ def endpoints(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_function_of_the_contract_is_there(endpoints: dict[str, Any]) -> None:
-    """DESIGN 4: the names that others use, and no other."""
-    names = {*LADDER, *TRIGGERS, *CALLABLES, "sweepDeliveries", "unsubscribe"}
+    """Design 4: the names that others use, and no other."""
+    names = {*RETRY_SCHEDULE, *TRIGGERS, *CALLABLES, "sweepDeliveries", "unsubscribe"}
     assert names == endpoints.keys()
 
 
@@ -67,7 +67,7 @@ def test_every_function_of_the_contract_is_there(endpoints: dict[str, Any]) -> N
 def test_a_callable_and_its_secrets(
     endpoints: dict[str, Any], name: str, secrets: set[str]
 ) -> None:
-    """SPEC 4: callables; a deploy without one of their secrets fails, and grants the others."""
+    """Spec 4: callables; a deploy without one of their secrets fails, and grants the others."""
     assert "callableTrigger" in endpoints[name]
     assert secrets == {one["key"] for one in endpoints[name]["secretEnvironmentVariables"]}
 
@@ -79,14 +79,14 @@ def test_unsubscribe_is_for_mail_programs(endpoints: dict[str, Any]) -> None:
     assert endpoint["secretEnvironmentVariables"] == [{"key": "EMAIL_PREFS_KEY"}]
 
 
-@pytest.mark.parametrize("name", [*LADDER, *TRIGGERS, "sweepDeliveries"])
+@pytest.mark.parametrize("name", [*RETRY_SCHEDULE, *TRIGGERS, "sweepDeliveries"])
 def test_webhooks_need_no_secret_of_the_deployment(endpoints: dict[str, Any], name: str) -> None:
     """An event's secret is in Firestore."""
     assert not endpoints[name].get("secretEnvironmentVariables")
 
 
 def test_every_function_says_where_and_how_large_it_runs(endpoints: dict[str, Any]) -> None:
-    """SPEC 6.3.3: us-central1; and a whole CPU, or concurrency is silently 1 (DESIGN 5)."""
+    """Spec 6.3.3: us-central1; and a whole CPU, or concurrency is silently 1 (design 5)."""
     for name, endpoint in endpoints.items():
         assert endpoint["region"] == ["us-central1"], name
         assert endpoint["platform"] == "gcfv2", name
@@ -97,16 +97,16 @@ def test_every_function_says_where_and_how_large_it_runs(endpoints: dict[str, An
 
 @pytest.mark.parametrize(("name", "document"), TRIGGERS.items())
 def test_a_trigger_is_retried(endpoints: dict[str, Any], name: str, document: str) -> None:
-    """DESIGN 2: triggers run at least once; the SDK alone would drop a failed event."""
+    """Design 2: triggers run at least once; the SDK alone would drop a failed event."""
     trigger = endpoints[name]["eventTrigger"]
     assert trigger["retry"] is True
     assert trigger["eventType"] == "google.cloud.firestore.document.v1.written"
     assert trigger["eventFilterPathPatterns"] == {"document": document}
 
 
-@pytest.mark.parametrize(("name", "backoff"), LADDER.items())
+@pytest.mark.parametrize(("name", "backoff"), RETRY_SCHEDULE.items())
 def test_a_rungs_queue(endpoints: dict[str, Any], name: str, backoff: int) -> None:
-    """DESIGN 2: the rung's backoff, never doubled; many attempts; private."""
+    """Design 2: the rung's backoff, never doubled; many attempts; private."""
     queue = endpoints[name]["taskQueueTrigger"]
     assert queue["retryConfig"] == {
         "maxAttempts": 100,
@@ -123,14 +123,14 @@ def test_a_rungs_queue(endpoints: dict[str, Any], name: str, backoff: int) -> No
 
 
 def test_the_sweeper_runs_every_five_minutes(endpoints: dict[str, Any]) -> None:
-    """DESIGN 2: scheduled, one at a time."""
+    """Design 2: scheduled, one at a time."""
     sweeper = endpoints["sweepDeliveries"]
     assert sweeper["scheduleTrigger"]["schedule"] == "every 5 minutes"
     assert (sweeper["maxInstances"], sweeper["concurrency"]) == (1, 1)
 
 
 def test_every_parameter_has_a_value_in_env(manifest: dict[str, Any]) -> None:
-    """DESIGN 5: a parameter that is not in `.env` stops a deploy that may not ask."""
+    """Design 5: a parameter that is not in `.env` stops a deploy that may not ask."""
     lines = (ROOT / ".env").read_text().splitlines()
     given = {line.partition("=")[0] for line in lines if line and not line.startswith("#")}
     asked = {one["name"] for one in manifest["params"] if one["type"] != "secret"}

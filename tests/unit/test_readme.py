@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.webhooks.signature import sign
+from functions.webhooks.deliveries.signature import sign
 
 README: Final = (Path(__file__).parents[2] / "README.md").read_text()
 SECRET: Final = "whsec_test"
@@ -46,7 +46,7 @@ def in_javascript(header: str, body: bytes) -> bool:
 
 @pytest.mark.parametrize("verify", [in_python, in_javascript])
 def test_a_genuine_request_is_accepted_and_any_other_refused(verify: Any) -> None:
-    """SPEC 5, receiver side: missing parts, age, body and signature."""
+    """Spec 5, receiver side: missing parts, age, body and signature."""
     now = int(time.time())
     header = sign(SECRET, BODY, at=now)
     assert verify(header, BODY)

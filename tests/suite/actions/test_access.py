@@ -1,4 +1,4 @@
-"""Who may do what an organizer does, and in which order that is checked (SPEC 5, DESIGN 3)."""
+"""Who may do what an organizer does, and in which order that is checked (spec 5, design 3)."""
 
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
 from functions.call_error import CallError, Code
-from functions.webhooks import calls
+from functions.webhooks import handlers
 from tests.suite.actions.conftest import TENANT, Configure
 
 UNAUTHENTICATED: Final = Code.UNAUTHENTICATED
@@ -17,9 +17,9 @@ DENIED: Final = Code.PERMISSION_DENIED
 INVALID: Final = Code.INVALID_ARGUMENT
 NOT_FOUND: Final = Code.NOT_FOUND
 
-TEST: Final = (calls.send_test, {"url": "https://example.com/not-configured"}, INVALID)
-RESEND: Final = (calls.resend, {"deliveryId": "none"}, NOT_FOUND)
-ROTATE: Final[tuple[Any, dict[str, Any], None]] = (calls.rotate_secret, {}, None)
+TEST: Final = (handlers.send_test, {"url": "https://example.com/not-configured"}, INVALID)
+RESEND: Final = (handlers.resend, {"deliveryId": "none"}, NOT_FOUND)
+ROTATE: Final[tuple[Any, dict[str, Any], None]] = (handlers.rotate_secret, {}, None)
 
 
 def outcome(handler: Any, data: object, claims: dict[str, Any] | None) -> Code | None:
@@ -64,7 +64,7 @@ def test_roles_and_tenants(
     event_id: str,
     configure: Configure,
 ) -> None:
-    """DESIGN 3: staff of the tenant test and resend, superadmins rotate; None is let through."""
+    """Design 3: staff of the tenant test and resend, superadmins rotate; None is let through."""
     configure("https://example.com/hook")
     for (handler, arguments, if_allowed), refused in (
         (TEST, staff),
@@ -79,7 +79,7 @@ def test_roles_and_tenants(
 def test_the_role_comes_before_the_arguments_and_they_before_the_event(
     handler: Any, arguments: dict[str, Any], _: object, event_id: str
 ) -> None:
-    """DESIGN 3: ID token, role, arguments, event, tenant."""
+    """Design 3: ID token, role, arguments, event, tenant."""
     superadmin = {"role": "superadmin"}
     assert outcome(handler, None, None) == UNAUTHENTICATED
     assert outcome(handler, None, {}) == DENIED
@@ -92,5 +92,5 @@ def test_an_event_without_a_tenant_is_nobodys(event: firestore.DocumentReference
     event.set({"name": "Garden party"})
     data = {"eventId": event.id, "deliveryId": "none"}
 
-    assert outcome(calls.resend, data, {"role": "admin"}) == DENIED
-    assert outcome(calls.resend, data, {"role": "admin", "tenantId": ""}) == DENIED
+    assert outcome(handlers.resend, data, {"role": "admin"}) == DENIED
+    assert outcome(handlers.resend, data, {"role": "admin", "tenantId": ""}) == DENIED

@@ -1,5 +1,6 @@
 """`resendWebhook`: a delivery again, or everything that failed since a time."""
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -11,14 +12,15 @@ from google.cloud import firestore
 from emulator.people import Person
 from emulator.receiver import always
 from functions.access import Caller, Role
-from functions.gcp.delivery_store import DeliveryStore
 from functions.gcp.emulated_tasks import EmulatedTasks
-from functions.gcp.wall_store import WallStore
-from functions.gcp.webhook_secrets import WebhookSecrets
-from functions.webhooks import service
+from functions.side_by_side import Threads
+from functions.webhooks import wiring
 from functions.webhooks.actions import Actions
 from functions.webhooks.arguments import ResendArguments
-from functions.webhooks.subscriptions import key
+from functions.webhooks.messages.subscriptions import key
+from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.secret_store import SecretStore
+from functions.webhooks.store.wall_store import WallStore
 from tests.suite.actions.conftest import TENANT, Configure, Named, Record
 from tests.suite.call import Answer, call
 from tests.suite.process import FunctionProcess
@@ -183,12 +185,14 @@ def test_page_after_page_everything_is_met_once(
     for number in range(8):
         record(url if number % 3 else "https://example.com/removed", f"d{number}", endedAt=ended)
     organizer = Actions(
-        WallStore(db),
-        DeliveryStore(db),
-        WebhookSecrets(db),
-        EmulatedTasks(tasks.address, db.project),
-        worker=service.worker(),
+        wall=WallStore(db),
+        deliveries=DeliveryStore(db),
+        secrets=SecretStore(db, time.monotonic),
+        queue=EmulatedTasks(tasks.address, db.project),
+        worker=wiring.worker(),
+        side_by_side=Threads(20, "resend"),
         now=lambda: datetime.now(UTC),
+        new_id=lambda: "t1",
         page=3,
     )
     caller = Caller("u1", Role.ADMIN, TENANT)

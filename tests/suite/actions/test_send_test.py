@@ -1,4 +1,4 @@
-"""`sendTestWebhook`: a made-up photo, delivered like a real one (SPEC 6)."""
+"""`sendTestWebhook`: a made-up photo, delivered like a real one (spec 6)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from google.cloud import firestore
 
 from emulator.people import Person
 from emulator.receiver import always, fails
-from functions.webhooks.subscriptions import key
+from functions.webhooks.messages.subscriptions import key
 from tests.suite.actions.conftest import Configure
 from tests.suite.call import call
 from tests.suite.webhooks.conftest import Deliveries
@@ -20,7 +20,7 @@ def test_a_test_is_a_delivery_like_any_other(
     receiving: Callable[..., Any],
     deliveries: Deliveries,
 ) -> None:
-    """SPEC 6: a signed `photo.uploaded`; how the first attempt went is in the answer."""
+    """Spec 6: a signed `photo.uploaded`; how the first attempt went is in the answer."""
     with receiving({"/hook": always(204)}) as receiver:
         url = receiver.url("/hook")
         configure({"url": url, "events": ["guest.joined"]})
@@ -60,7 +60,7 @@ def test_a_test_that_fails_climbs_the_ladder(
     receiving: Callable[..., Any],
     deliveries: Deliveries,
 ) -> None:
-    """SPEC 3.4: the first attempt in the answer, the others from the queues."""
+    """Spec 3.4: the first attempt in the answer, the others from the queues."""
     with receiving({"/hook": fails(2)}) as receiver:
         url = receiver.url("/hook")
         configure(url)
@@ -93,7 +93,7 @@ def test_an_unusable_url_says_why(
     configure: Configure,
     deliveries: Deliveries,
 ) -> None:
-    """SPEC 3.4: skipped, no attempt made, on record."""
+    """Spec 3.4: skipped, no attempt made, on record."""
     configure("http://example.com/plain")
     answer = call(
         "sendTestWebhook",

@@ -1,4 +1,4 @@
-"""Whatever is sent to a callable: a code of the specification, never `internal` (SPEC 7, DESIGN 3).
+"""Whatever is sent to a callable: a code of the specification, never `internal` (spec 7, design 3).
 
 Every callable that main.py declares runs in a process of its own; nothing that it is sent here may
 leave a traceback or a fault in its log.
@@ -110,7 +110,7 @@ def test_there_are_callables() -> None:
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "POSTS"])
 def test_another_method(called: Called, method: str) -> None:
-    """SPEC 4: POST."""
+    """Spec 4: POST."""
     assert called.send(method, headers=called.signed_in()).code == "INVALID_ARGUMENT"
 
 
@@ -148,7 +148,7 @@ def test_a_browser_may_ask_before_it_calls(called: Called) -> None:
     ],
 )
 def test_another_content_type(called: Called, content_type: str | None) -> None:
-    """SPEC 4: application/json."""
+    """Spec 4: application/json."""
     headers = called.signed_in()
     headers.pop("Content-Type")
     if content_type is not None:
@@ -194,7 +194,7 @@ BODIES: Final = {
 
 @pytest.mark.parametrize("name", BODIES)
 def test_another_body(called: Called, name: str) -> None:
-    """DESIGN 3: `invalid-argument`, whatever is wrong with it."""
+    """Design 3: `invalid-argument`, whatever is wrong with it."""
     assert called.send(body=BODIES[name], headers=called.signed_in()).code == "INVALID_ARGUMENT"
 
 
@@ -236,7 +236,7 @@ TOKENS: Final = {
 
 @pytest.mark.parametrize("name", TOKENS)
 def test_another_token(called: Called, name: str) -> None:
-    """SPEC 5: `unauthenticated`; an anonymous endpoint does not look at it (SPEC 4.2)."""
+    """Spec 5: `unauthenticated`; an anonymous endpoint does not look at it (spec 4.2)."""
     code = called.send(headers=JSON | {"Authorization": TOKENS[name]}).code
     anonymous = called.send().code
     assert code == anonymous
@@ -275,7 +275,7 @@ NAMES: Final = (
 
 
 def test_arguments_of_any_kind(called: Called) -> None:
-    """SPEC 7: each value of each argument, then three hundred mixtures of them."""
+    """Spec 7: each value of each argument, then three hundred mixtures of them."""
     chance = random.Random(20260501)  # noqa: S311 - the same mixtures every time
     single = [{"eventId": "none"} | {name: value} for name in NAMES for value in VALUES]
     mixed = [

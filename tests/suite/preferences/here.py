@@ -11,21 +11,21 @@ from firebase_functions.https_fn import CallableRequest
 from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
-from functions.gcp.call_counts import CallCounts
-from functions.gcp.user_store import UserStore
-from functions.preferences import service
+from functions.preferences import wiring
 from functions.preferences.limiter import Limiter
+from functions.preferences.store.call_counts import CallCounts
+from functions.preferences.store.user_store import UserStore
 from tests.suite.process import local_parameters
 
 
 @contextmanager
 def served(client: firestore.Client, key: str) -> Iterator[None]:
     """Have the handlers of this process use `client`, and tokens made with `key`."""
-    users, limiter = UserStore(client), Limiter(CallCounts(client), service.now)
+    users, limiter = UserStore(client), Limiter(CallCounts(client), wiring.now)
     with (
         patch.dict(os.environ, local_parameters() | {"EMAIL_PREFS_KEY": key}),
-        patch.object(service, "users", lambda: users),
-        patch.object(service, "limiter", lambda: limiter),
+        patch.object(wiring, "users", lambda: users),
+        patch.object(wiring, "limiter", lambda: limiter),
     ):
         yield
 

@@ -1,4 +1,4 @@
-"""The page in a real browser, opened from a mail that was really sent (SPEC 1.1, 4.1).
+"""The page in a real browser, opened from a mail that was really sent (spec 1.1, 4.1).
 
 Pictures of it are left in `.emulator/`.
 """
@@ -120,7 +120,7 @@ def link_in(mail: Mail) -> str:
 def test_a_guest_turns_recaps_off_and_gets_no_more(
     browse: Browse, wall: Wall, anna: str, mailbox: Mailbox, record: firestore.DocumentReference
 ) -> None:
-    """SPEC 4.1, rule 3, from the mail to the page and to the next recap."""
+    """Spec 4.1, rule 3, from the mail to the page and to the next recap."""
     assert send_recap(wall).result == {"sent": 2, "skipped": 0}
     (mail,) = mailbox.to(anna)
     link = link_in(mail)
@@ -163,7 +163,7 @@ def test_the_page_keeps_the_token_and_the_visit_to_itself(
 
 
 def test_a_link_that_is_no_good_is_explained(browse: Browse, token: str, old_token: str) -> None:
-    """SPEC 7.2: altered or of more than 30 days ago; the page says what to do instead."""
+    """Spec 7.2: altered or of more than 30 days ago; the page says what to do instead."""
     middle = len(token) // 2
     altered = token[:middle] + ("A" if token[middle] != "A" else "B") + token[middle + 1 :]
 

@@ -1,4 +1,4 @@
-"""DESIGN 4: `updateEmailPreferences` and `unsubscribe`, end to end over HTTP."""
+"""Design 4: `updateEmailPreferences` and `unsubscribe`, end to end over HTTP."""
 
 import urllib.error
 import urllib.parse
@@ -109,14 +109,14 @@ def test_choices_that_cannot_be(
 
 @pytest.mark.parametrize("token", [None, "", "x" * 4097])
 def test_no_token(token: object, headers: dict[str, str]) -> None:
-    """SPEC 7.2: a missing or too long token is `invalid-argument` here too."""
+    """Spec 7.2: a missing or too long token is `invalid-argument` here too."""
     assert change(token, {"recap": False}, headers).error[0] == "INVALID_ARGUMENT"
 
 
 def test_bad_token(
     record: firestore.DocumentReference, old_token: str, headers: dict[str, str]
 ) -> None:
-    """SPEC 5: bad tokens change nothing and are told apart in nothing."""
+    """Spec 5: bad tokens change nothing and are told apart in nothing."""
     answers = [change(text, {"recap": False}, headers) for text in (old_token, "nonsense")]
     assert [a.status for a in answers] == [403, 403]
     assert answers[0].body == answers[1].body
@@ -125,7 +125,7 @@ def test_bad_token(
 
 @pytest.mark.usefixtures("one_hour")
 def test_change_is_limited(token: str, headers: dict[str, str]) -> None:
-    """SPEC 8: the limit on calls holds for changes too, counted by themselves."""
+    """Spec 8: the limit on calls holds for changes too, counted by themselves."""
     statuses = [change(token, {"recap": False}, headers).status for _ in range(21)]
     assert statuses == [200] * 20 + [429]
     assert call("getEmailPreferences", {"token": token}, headers=headers).status == 200

@@ -1,4 +1,4 @@
-"""SPEC 7.2 and 8: the limit under many calls at once, and what happens when Firestore is away.
+"""Spec 7.2 and 8: the limit under many calls at once, and what happens when Firestore is away.
 
 The functions run in processes of their own, which the test cuts off from Firestore.
 """
@@ -54,7 +54,7 @@ def call(process: FunctionProcess, data: object, headers: dict[str, str]) -> Ans
 def test_two_hundred_calls_at_once(
     start: Callable[..., FunctionProcess], token: str, headers: dict[str, str]
 ) -> None:
-    """SPEC 8: of 200 calls at the same moment, to two instances, exactly 20 pass."""
+    """Spec 8: of 200 calls at the same moment, to two instances, exactly 20 pass."""
     instances = [start("getEmailPreferences", THREADS="80") for _ in range(2)]
     for one in instances:
         one.dispatch({})  # both are warm
@@ -70,7 +70,7 @@ def test_two_hundred_calls_at_once(
 def test_firestore_refuses(
     start: Callable[..., FunctionProcess], uid: str, token: str, headers: dict[str, str]
 ) -> None:
-    """SPEC 7.2 and 8: the limiter lets calls through; the failed look-up is `internal`."""
+    """Spec 7.2 and 8: the limiter lets calls through; the failed look-up is `internal`."""
     process = start("getEmailPreferences", FIRESTORE_EMULATOR_HOST="127.0.0.1:9")
     answer = call(process, {"token": token}, headers)
     assert (answer.status, answer.error[0]) == (500, "INTERNAL")
@@ -86,7 +86,7 @@ def test_firestore_refuses(
 def test_firestore_says_nothing(
     start: Callable[..., FunctionProcess], headers: dict[str, str]
 ) -> None:
-    """SPEC 8: a limiter that gets no answer lets calls through."""
+    """Spec 8: a limiter that gets no answer lets calls through."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host = f"127.0.0.1:{silent.getsockname()[1]}"
         process = start("getEmailPreferences", FIRESTORE_EMULATOR_HOST=host)
@@ -117,7 +117,7 @@ def test_firestore_comes_back(
 def test_no_key(
     function: str, start: Callable[..., FunctionProcess], headers: dict[str, str]
 ) -> None:
-    """SPEC 7.2: a fault of our own is `internal`; neither answer nor log tells what was sent."""
+    """Spec 7.2: a fault of our own is `internal`; neither answer nor log tells what was sent."""
     process = start(function, EMAIL_PREFS_KEY="")
     data = {"token": "sent-by-somebody", "preferences": {"recap": False}}
     answer = call(process, data, headers)
@@ -129,7 +129,7 @@ def test_no_key(
 
 
 def test_malformed_body(start: Callable[..., FunctionProcess], headers: dict[str, str]) -> None:
-    """DESIGN 5: a body that is no JSON is not an error of ours, in the answer or in the log."""
+    """Design 5: a body that is no JSON is not an error of ours, in the answer or in the log."""
     process = start("getEmailPreferences")
     for body in (b"{", b"[]", b'{"data": {}, "x": 1}', b"[" * 100_000, b"\xff"):
         assert process.post(body, headers | {"Content-Type": "application/json"}) == 400

@@ -1,4 +1,4 @@
-"""SPEC 4.2 and 7.2: `getEmailPreferences`, end to end over HTTP."""
+"""Spec 4.2 and 7.2: `getEmailPreferences`, end to end over HTTP."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ def look_up(token: object, headers: dict[str, str]) -> Any:
 def test_preferences_of_a_user(
     record: firestore.DocumentReference, token: str, headers: dict[str, str]
 ) -> None:
-    """SPEC 4.2: the address and the flags of the user, and nothing else of the record."""
+    """Spec 4.2: the address and the flags of the user, and nothing else of the record."""
     record.set(
         {
             "email": "guest@example.com",
@@ -39,7 +39,7 @@ def test_preferences_of_a_user(
 
 
 def test_user_without_record(token: str, headers: dict[str, str]) -> None:
-    """SPEC 4.2 and DESIGN 3: no record, no address, and every flag true."""
+    """Spec 4.2 and design 3: no record, no address, and every flag true."""
     assert look_up(token, headers).result == {"email": "", "preferences": ALL}
 
 
@@ -65,14 +65,14 @@ def test_odd_record(
 
 @pytest.mark.parametrize("data", [None, [], "x", {}, {"token": None}, {"token": ""}, {"token": 7}])
 def test_token_missing(data: object, headers: dict[str, str]) -> None:
-    """SPEC 7.2: without a token it is `invalid-argument`."""
+    """Spec 7.2: without a token it is `invalid-argument`."""
     answer = call("getEmailPreferences", data, headers=headers)
     assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
     assert "token" in answer.error[1]
 
 
 def test_token_too_long(headers: dict[str, str]) -> None:
-    """SPEC 7.2 and 8: 4096 characters are looked at, 4097 are not."""
+    """Spec 7.2 and 8: 4096 characters are looked at, 4097 are not."""
     assert look_up("x" * 4096, headers).error[0] == "PERMISSION_DENIED"
     answer = look_up("x" * 4097, headers)
     assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
@@ -82,7 +82,7 @@ def test_token_too_long(headers: dict[str, str]) -> None:
 def test_one_message_for_every_bad_token(
     secret: str, uid: str, token: str, old_token: str, headers: dict[str, str]
 ) -> None:
-    """SPEC 5: wrong signature, expired and wrong scope are one and the same answer."""
+    """Spec 5: wrong signature, expired and wrong scope are one and the same answer."""
     serializer = URLSafeSerializer(
         secret, salt="email-prefs", signer_kwargs={"digest_method": hashlib.sha256}
     )
@@ -104,7 +104,7 @@ def test_one_message_for_every_bad_token(
 
 
 def test_stale_sign_in(token: str, headers: dict[str, str]) -> None:
-    """SPEC 4.2: it is anonymous; an ID token that is no longer valid does not matter."""
+    """Spec 4.2: it is anonymous; an ID token that is no longer valid does not matter."""
     stale = headers | {"Authorization": "Bearer stale"}
     assert look_up(token, stale).result["preferences"] == ALL
 
@@ -113,7 +113,7 @@ def test_stale_sign_in(token: str, headers: dict[str, str]) -> None:
 def test_twenty_calls_an_hour(
     token: str, headers: dict[str, str], db: firestore.Client, client: str
 ) -> None:
-    """SPEC 8: 20 calls pass; the 21st is `resource-exhausted`; another address is not touched."""
+    """Spec 8: 20 calls pass; the 21st is `resource-exhausted`; another address is not touched."""
     answers = [look_up(token, headers) for _ in range(21)]
     assert [a.status for a in answers] == [200] * 20 + [429]
     assert answers[-1].error[0] == "RESOURCE_EXHAUSTED"
@@ -128,7 +128,7 @@ def test_twenty_calls_an_hour(
 
 @pytest.mark.usefixtures("one_hour")
 def test_guessing_is_limited(headers: dict[str, str]) -> None:
-    """SPEC 8: calls with bad tokens count too, and forged addresses in front do not help."""
+    """Spec 8: calls with bad tokens count too, and forged addresses in front do not help."""
     statuses = [
         look_up("bad", {"X-Forwarded-For": f"192.0.2.{n}, {headers['X-Forwarded-For']}"}).status
         for n in range(21)

@@ -1,4 +1,4 @@
-"""SPEC 1: what `httpsCallable` of the JavaScript SDK gets to see of results and errors."""
+"""Spec 1: what `httpsCallable` of the JavaScript SDK gets to see of results and errors."""
 
 import json
 import subprocess
@@ -47,7 +47,7 @@ def test_change(record: firestore.DocumentReference, token: str) -> None:
 
 
 def test_errors() -> None:
-    """SPEC 7.2: the SDK knows the codes, and shows the message."""
+    """Spec 7.2: the SDK knows the codes, and shows the message."""
     missing = call("getEmailPreferences", None)
     assert missing["code"] == "functions/invalid-argument"
     assert "token" in missing["message"]

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from google.cloud import firestore
 
 from functions.access import Caller, Role
-from functions.gcp.guest_store import GuestStore
-from functions.gcp.recap_store import RecapStore
-from functions.gcp.sendgrid_mailer import SendGridMailer
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
 from functions.preferences.token import TokenKeys
-from functions.recap.sender import RecapSender
+from functions.recap.mail.sendgrid import SendGridMailer
+from functions.recap.send_recap import RecapSender
+from functions.recap.store.guest_store import GuestStore
+from functions.recap.store.recap_store import RecapStore
 from tests.suite.recap.wall import TENANT
 
 SENDER = "Photo Wall <photos@example.com>"

@@ -1,4 +1,4 @@
-"""Answers of `sendEventRecap` to what it does not do (SPEC 4.1, 5, 7.1; order of DESIGN 3)."""
+"""Answers of `sendEventRecap` to what it does not do (spec 4.1, 5, 7.1; order of design 3)."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ from tests.suite.recap.wall import TENANT, Wall
 def test_arguments_against_the_rules_are_invalid(
     wall: Wall, organizer: Person, changed: dict[str, Any], named: str
 ) -> None:
-    """SPEC 7.1, invalid-argument; the message names the field."""
+    """Spec 7.1, invalid-argument; the message names the field."""
     answer = call("sendEventRecap", {"eventId": wall.id} | changed, id_token=organizer.id_token)
     assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
     assert named in answer.error[1]
@@ -43,7 +43,7 @@ def test_arguments_against_the_rules_are_invalid(
 
 @pytest.mark.parametrize("data", [None, [], "x", 7])
 def test_data_must_be_an_object(organizer: Person, data: object) -> None:
-    """SPEC 4.1."""
+    """Spec 4.1."""
     answer = call("sendEventRecap", data, id_token=organizer.id_token)
     assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
 
@@ -51,7 +51,7 @@ def test_data_must_be_an_object(organizer: Person, data: object) -> None:
 def test_the_longest_subject_and_message_pass(
     wall: Wall, mailbox: Mailbox, organizer: Person
 ) -> None:
-    """SPEC 8: 200 and 4000 characters."""
+    """Spec 8: 200 and 4000 characters."""
     wall.guests(1)
     data = {"eventId": wall.id, "subject": "é" * 200, "message": "<" * 4000}
     answer = call("sendEventRecap", data, id_token=organizer.id_token)
@@ -60,14 +60,14 @@ def test_the_longest_subject_and_message_pass(
 
 
 def test_no_token_is_unauthenticated(wall: Wall) -> None:
-    """SPEC 7.1; before anything is looked at."""
+    """Spec 7.1; before anything is looked at."""
     for data in ({"eventId": wall.id}, {"eventId": "a/b"}):
         answer = call("sendEventRecap", data)
         assert (answer.status, answer.error[0]) == (401, "UNAUTHENTICATED")
 
 
 def test_a_token_that_is_none_is_unauthenticated(wall: Wall) -> None:
-    """SPEC 5."""
+    """Spec 5."""
     answer = call("sendEventRecap", {"eventId": wall.id}, id_token="a.b.c")
     assert (answer.status, answer.error[0]) == (401, "UNAUTHENTICATED")
 
@@ -76,7 +76,7 @@ def test_a_token_that_is_none_is_unauthenticated(wall: Wall) -> None:
 def test_without_a_role_it_is_denied_before_arguments_are_looked_at(
     wall: Wall, role: str | None
 ) -> None:
-    """SPEC 5 and 7.1; order of DESIGN 3."""
+    """Spec 5 and 7.1; order of design 3."""
     person = sign_in(role, TENANT)
     for data in ({"eventId": wall.id}, {"eventId": "a/b"}):
         answer = call("sendEventRecap", data, id_token=person.id_token)
@@ -84,13 +84,13 @@ def test_without_a_role_it_is_denied_before_arguments_are_looked_at(
 
 
 def test_an_anonymous_guest_is_denied(wall: Wall) -> None:
-    """SPEC 5."""
+    """Spec 5."""
     answer = call("sendEventRecap", {"eventId": wall.id}, id_token=sign_in_anonymously().id_token)
     assert (answer.status, answer.error[0]) == (403, "PERMISSION_DENIED")
 
 
 def test_an_event_that_is_none_is_not_found(organizer: Person, event_id: str) -> None:
-    """SPEC 7.1; arguments are looked at before."""
+    """Spec 7.1; arguments are looked at before."""
     answer = call("sendEventRecap", {"eventId": event_id}, id_token=organizer.id_token)
     assert (answer.status, answer.error[0]) == (404, "NOT_FOUND")
     answer = call("sendEventRecap", {"eventId": event_id, "mode": "x"}, id_token=organizer.id_token)
@@ -118,7 +118,7 @@ def test_an_event_that_is_none_is_not_found(organizer: Person, event_id: str) ->
 def test_who_may_send_for_an_event_of_a_tenant(
     wall: Wall, role: str, tenant: str | None, asked: str | None, code: str | None
 ) -> None:
-    """SPEC 5, 4.1 rule 6, DESIGN 3."""
+    """Spec 5, 4.1 rule 6, design 3."""
     person = sign_in(role, tenant)
     data = {"eventId": wall.id} | ({"tenantId": asked} if asked else {})
     answer = call("sendEventRecap", data, id_token=person.id_token)

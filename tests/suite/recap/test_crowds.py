@@ -1,4 +1,4 @@
-"""Large events (SPEC 8, DESIGN 3)."""
+"""Large events (spec 8, design 3)."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +13,7 @@ Recap = Callable[..., Answer]
 def test_5000_guests_of_12000_photos_are_mailed_in_5_requests(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """SPEC 8; the ledger, the answer, the record and the mailbox agree."""
+    """Spec 8; the ledger, the answer, the record and the mailbox agree."""
     wall.photos(*({"uploaderEmail": guest(n % 5000)} for n in range(12_000)))
     assert recap().result == {"sent": 5000, "skipped": 0}
     assert [len(one.recipients) for one in mailbox.requests] == [1000] * 5
@@ -29,7 +29,7 @@ def test_5000_guests_of_12000_photos_are_mailed_in_5_requests(
 def test_beyond_5000_the_next_recap_goes_first_to_those_who_had_none(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """DESIGN 3, "More than 5000 recipients"."""
+    """Design 3, "More than 5000 recipients"."""
     wall.guests(5200)
     first = recap()
     assert first.result["sent"] == 5000

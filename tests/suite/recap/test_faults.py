@@ -1,4 +1,4 @@
-"""What happens when the mail service fails (DESIGN 3): nobody gets two, counts are true."""
+"""What happens when the mail service fails (design 3): nobody gets two, counts are true."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def test_what_passes_is_waited_for(mailbox: Mailbox, recap: Recap, fault: Fault)
 def test_where_nothing_is_accepted_the_organizer_may_retry_at_once(
     wall: Wall, mailbox: Mailbox, recap: Recap, code: int
 ) -> None:
-    """DESIGN 3, "Failure while sending"."""
+    """Design 3, "Failure while sending"."""
     mailbox.fail_with(status(code, times=3))
     answer = recap()
     assert (answer.status, answer.error[0]) == (500, "INTERNAL")
@@ -74,7 +74,7 @@ def test_without_a_mail_service_nothing_is_sent_and_a_retry_sends(recap: Recap) 
 def test_where_some_is_accepted_a_retry_sends_the_rest_only(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """DESIGN 3, "Failure while sending"."""
+    """Design 3, "Failure while sending"."""
     mailbox.fail_with(status(500))
     answer = recap()
     assert answer.error[0] == "INTERNAL"
@@ -98,7 +98,7 @@ def test_where_some_is_accepted_a_retry_sends_the_rest_only(
 def test_who_opts_out_before_a_retry_is_left_out_of_it(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """SPEC 4.1, rule 3, and new guests wait for the next recap."""
+    """Spec 4.1, rule 3, and new guests wait for the next recap."""
     mailbox.fail_with(status(500))
     recap()
     (waiting,) = (one["recipients"] for one in wall.batches() if one["state"] == "planned")

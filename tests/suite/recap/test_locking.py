@@ -1,4 +1,4 @@
-"""One recap at a time, one a day (SPEC 3.3, 8)."""
+"""One recap at a time, one a day (spec 3.3, 8)."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -13,7 +13,7 @@ Recap = Callable[..., Answer]
 def test_of_twenty_calls_at_once_exactly_one_sends(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """SPEC 3.3: in progress, so `aborted`."""
+    """Spec 3.3: in progress, so `aborted`."""
     wall.guests(3)
     mailbox.fail_with(slow(100))
     with ThreadPoolExecutor(20) as threads:
@@ -28,7 +28,7 @@ def test_of_twenty_calls_at_once_exactly_one_sends(
 
 
 def test_a_second_recap_within_a_day_is_refused(wall: Wall, mailbox: Mailbox, recap: Recap) -> None:
-    """SPEC 3.3: cooldown, so `resource-exhausted`; after it everybody gets a new one."""
+    """Spec 3.3: cooldown, so `resource-exhausted`; after it everybody gets a new one."""
     wall.guests(2)
     assert recap().result["sent"] == 2
     answer = recap(mode="all")
@@ -43,7 +43,7 @@ def test_a_second_recap_within_a_day_is_refused(wall: Wall, mailbox: Mailbox, re
 def test_the_cooldown_of_one_event_is_none_for_another(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """SPEC 8: per event."""
+    """Spec 8: per event."""
     wall.guests(1)
     assert recap().result["sent"] == 1
     other = Wall(wall.db, wall.db.collection("events").document(f"{wall.id}-2"))

@@ -10,7 +10,7 @@ import pytest
 
 from emulator.mailbox import Mailbox
 from functions.recap.arguments import RecapArguments
-from functions.recap.sender import RecapResult
+from functions.recap.send_recap import RecapResult
 from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client
 from tests.suite.recap.sender import ORGANIZER, recap_sender

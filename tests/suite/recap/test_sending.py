@@ -1,4 +1,4 @@
-"""Who gets which mail (SPEC 1.1, 4.1)."""
+"""Who gets which mail (spec 1.1, 4.1)."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ Recap = Callable[..., Answer]
 def test_every_guest_of_an_approved_photo_gets_one_mail(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """SPEC 4.1, rule 1."""
+    """Spec 4.1, rule 1."""
     wall.photos(
         {"uploaderEmail": "anna@example.com"},
         {"uploaderEmail": " Anna@Example.com "},
@@ -41,7 +41,7 @@ def test_every_guest_of_an_approved_photo_gets_one_mail(
 def test_a_personal_recap_shows_a_guest_their_own_photos(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """SPEC 1.1; personal is the default."""
+    """Spec 1.1; personal is the default."""
     wall.photos(
         {"uploaderEmail": "anna@example.com", "uploaderName": "Anna"},
         {"uploaderEmail": "ben@example.com"},
@@ -67,7 +67,7 @@ def test_a_personal_recap_shows_a_guest_their_own_photos(
 def test_an_all_recap_shows_everybody_the_highlight_reel(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """DESIGN 3: featured first, then the newest approved, 24 at most."""
+    """Design 3: featured first, then the newest approved, 24 at most."""
     wall.photos(
         {"uploaderEmail": "anna@example.com", "featured": True, "uploaderName": "Anna"},
         *({} for _ in range(28)),
@@ -104,7 +104,7 @@ def test_every_mail_can_be_unsubscribed_from_by_one_click(
 def test_the_organizer_may_choose_subject_and_message(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """SPEC 4.1: newlines are removed from the subject."""
+    """Spec 4.1: newlines are removed from the subject."""
     wall.guests(1)
     recap(subject="Thank\r\n you,\u2028 all\u0085", message="It was <great>.\nSee you & yours!")
     (mail,) = mailbox.mails
@@ -116,7 +116,7 @@ def test_the_organizer_may_choose_subject_and_message(
 def test_newlines_in_the_name_of_an_event_reach_no_subject(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """SPEC 4.1: header injection."""
+    """Spec 4.1: header injection."""
     wall.publish(name="Summer\nBcc: x@example.com\x0b\u2029 Party")
     wall.guests(1)
     recap()
@@ -132,7 +132,7 @@ def _guest_id(email: str) -> str:
 def test_who_has_opted_out_is_skipped(
     wall: Wall, mailbox: Mailbox, recap: Recap, flag: str, record: str
 ) -> None:
-    """SPEC 4.1, rule 3: by the guest's own record, or that of any account with the address."""
+    """Spec 4.1, rule 3: by the guest's own record, or that of any account with the address."""
     users, address = wall.db.collection("users"), f"{uuid.uuid4().hex}@example.com"
     out = {"emailPreferences": {flag: False}}
     if record == "guest":
@@ -149,7 +149,7 @@ def test_who_has_opted_out_is_skipped(
 def test_marketing_and_a_broken_record_are_no_reason_to_skip(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """SPEC 4.1, rule 3."""
+    """Spec 4.1, rule 3."""
     users, address = wall.db.collection("users"), f"{uuid.uuid4().hex}@example.com"
     users.document(_guest_id(address)).set({"emailPreferences": {"marketing": False}})
     users.document(uuid.uuid4().hex).set({"email": address, "emailPreferences": "none"})
@@ -159,7 +159,7 @@ def test_marketing_and_a_broken_record_are_no_reason_to_skip(
 
 
 def test_nobody_to_send_to_starts_no_cooldown(wall: Wall, mailbox: Mailbox, recap: Recap) -> None:
-    """DESIGN 3, "Nothing sent"."""
+    """Design 3, "Nothing sent"."""
     answer = recap()
     assert answer.result["sent"] == 0
     assert "no approved photos" in answer.result["message"]
@@ -175,7 +175,7 @@ def test_nobody_to_send_to_starts_no_cooldown(wall: Wall, mailbox: Mailbox, reca
 def test_the_record_tells_mode_who_and_how_many(
     wall: Wall, mailbox: Mailbox, recap: Recap, organizer: Person
 ) -> None:
-    """DESIGN 4; no address is in it or in the ledger."""
+    """Design 4; no address is in it or in the ledger."""
     wall.photos({"uploaderEmail": "anna@example.com"}, {"uploaderEmail": "no address"})
     recap(mode="all")
     (record,) = wall.recaps()
@@ -217,7 +217,7 @@ process.exit(0);
 def test_the_javascript_sdk_calls_it(
     wall: Wall, mailbox: Mailbox, organizer: Person, tmp_path: Path
 ) -> None:
-    """SPEC 1: callable-style; the codes arrive as the SDK's own."""
+    """Spec 1: callable-style; the codes arrive as the SDK's own."""
     node = shutil.which("node")
     modules = next(
         one for one in (Path("emulator/node_modules"), Path("node_modules")) if one.exists()

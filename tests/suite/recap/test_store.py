@@ -1,4 +1,4 @@
-"""The lock and the ledger under calls at the very same moment (SPEC 3.3)."""
+"""The lock and the ledger under calls at the very same moment (spec 3.3)."""
 
 import threading
 from collections.abc import Callable
@@ -9,9 +9,9 @@ from typing import TypeVar
 import pytest
 
 from functions.call_error import CallError, Code
-from functions.gcp.recap_store import Claim, RecapStore, TakenElsewhereError
 from functions.recap.arguments import Mode
 from functions.recap.ledger import LEASE, Batch, RecapState, plan
+from functions.recap.store.recap_store import Claim, RecapStore, TakenElsewhereError
 from tests.suite.recap.wall import Wall
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -45,7 +45,7 @@ def store(wall: Wall) -> RecapStore:
 def test_the_lock_is_taken_by_one_of_many(
     wall: Wall, store: RecapStore, *, crashed_before: bool
 ) -> None:
-    """SPEC 3.3: atomically; also where it has to be taken from a call that crashed."""
+    """Spec 3.3: atomically; also where it has to be taken from a call that crashed."""
     now = NOW
     if crashed_before:
         store.take(wall.id, Mode.ALL, "crashed", now)

@@ -1,4 +1,4 @@
-"""What an event may look like, and what may become of it (SPEC 2.1 and 3.2)."""
+"""What an event may look like, and what may become of it (spec 2.1 and 3.2)."""
 
 import uuid
 from typing import Any
@@ -52,7 +52,7 @@ def test_an_admin_creates_an_event(
     allowed: bool,
     admin: Client,
 ) -> None:
-    """SPEC 3.2: as a draft, or published at once; never archived."""
+    """Spec 3.2: as a draft, or published at once; never archived."""
     whole = {n: value for n, value in (draft() | fields).items() if value is not DELETE_FIELD}
 
     assert allowed is admin.create(f"events/event-{uuid.uuid4().hex}", whole)
@@ -68,7 +68,7 @@ def test_an_event_id_is_one_that_the_functions_take(
     admin: Client,
     administrator: Client,
 ) -> None:
-    """DESIGN 3: `^[A-Za-z0-9_-]{1,128}$`."""
+    """Design 3: `^[A-Za-z0-9_-]{1,128}$`."""
     administrator.delete(f"events/{event_id}")
 
     assert allowed is admin.create(f"events/{event_id}", draft())
@@ -106,7 +106,7 @@ def test_an_event_makes_the_transitions_of_the_specification_and_no_others(
     administrator: Client,
     wall: str,
 ) -> None:
-    """SPEC 3.2: not live to published, published to archived, each at the server's time."""
+    """Spec 3.2: not live to published, published to archived, each at the server's time."""
     administrator.replace(wall, event(status))
 
     assert allowed is admin.update(wall, fields)
@@ -136,14 +136,14 @@ def test_an_admin_edits_a_live_event(
     admin: Client,
     wall: str,
 ) -> None:
-    """DESIGN 4: never its tenant, nor its times."""
+    """Design 4: never its tenant, nor its times."""
     assert allowed is admin.update(wall, fields)
 
 
 def test_a_field_that_others_added_does_not_lock_the_event(
     admin: Client, administrator: Client, wall: str
 ) -> None:
-    """SPEC 2.1: the complete fields of an event are not known."""
+    """Spec 2.1: the complete fields of an event are not known."""
     administrator.replace(wall, event(seats=100))
 
     assert admin.update(wall, {"name": "Another name"})

@@ -1,4 +1,4 @@
-"""Who may do what, and where: the whole data model (DESIGN 4) as one table."""
+"""Who may do what, and where: the whole data model (design 4) as one table."""
 
 import uuid
 from typing import Final
@@ -48,12 +48,12 @@ MATRIX: Final = {
 
 
 def test_the_table_has_a_row_for_every_path_of_the_data_model() -> None:
-    """DESIGN 4: nothing is left out."""
+    """Design 4: nothing is left out."""
     assert set(DATA_MODEL) <= set(MATRIX)
 
 
 def test_the_rules_speak_of_the_data_model_and_of_nothing_else(rules: str) -> None:
-    """DESIGN 4: no path without a rule, no rule without a path."""
+    """Design 4: no path without a rule, no rule without a path."""
     assert sorted(DATA_MODEL) == sorted(paths_of(rules))
 
 
@@ -62,7 +62,7 @@ def test_the_rules_speak_of_the_data_model_and_of_nothing_else(rules: str) -> No
 def test_a_path_is_open_to_those_in_its_row(
     path: str, operation: str, cast: Cast, administrator: Client
 ) -> None:
-    """DESIGN 4, for everybody at once."""
+    """Design 4, for everybody at once."""
     expected = MATRIX[path][OPERATIONS.index(operation)]
 
     allowed = {who for who in Who if _is_allowed(path, operation, who, cast, administrator)}

@@ -1,4 +1,4 @@
-"""What a photo may look like, and what may become of it (SPEC 2.2 and 3.1)."""
+"""What a photo may look like, and what may become of it (spec 2.2 and 3.1)."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def email(cast: Cast) -> str:
 def test_a_guest_uploads_a_photo(
     fields: dict[str, Any], guest: Client, wall: str, uid: str
 ) -> None:
-    """SPEC 2.2: the fields of a photo, with what may be left out."""
+    """Spec 2.2: the fields of a photo, with what may be left out."""
     assert guest.create(f"{wall}/photos/p", without_absent(upload(uid) | fields))
 
 
@@ -106,7 +106,7 @@ def test_a_guest_uploads_a_photo(
 def test_an_upload_that_is_not_as_specified_is_refused(
     fields: dict[str, Any], guest: Client, wall: str, uid: str
 ) -> None:
-    """SPEC 2.2: types, sizes, the server's time, the guest's own uid, no other field."""
+    """Spec 2.2: types, sizes, the server's time, the guest's own uid, no other field."""
     assert not guest.create(f"{wall}/photos/p", without_absent(upload(uid) | fields))
 
 
@@ -136,7 +136,7 @@ def test_the_event_decides_whether_an_upload_is_approved(
     wall: str,
     uid: str,
 ) -> None:
-    """SPEC 3.1: pending while moderation is on, approved by nobody under auto-approve."""
+    """Spec 3.1: pending while moderation is on, approved by nobody under auto-approve."""
     administrator.replace(wall, event(autoApprove=auto_approve))
 
     assert allowed is guest.create(f"{wall}/photos/p", upload(uid) | fields)
@@ -146,21 +146,21 @@ def test_the_event_decides_whether_an_upload_is_approved(
 def test_only_a_published_event_takes_uploads(
     status: Any, guest: Client, administrator: Client, wall: str, uid: str
 ) -> None:
-    """SPEC 3.2: published accepts uploads, archived takes no more."""
+    """Spec 3.2: published accepts uploads, archived takes no more."""
     administrator.replace(wall, event(status))
 
     assert not guest.create(f"{wall}/photos/p", upload(uid))
 
 
 def test_an_event_that_does_not_exist_takes_no_uploads(guest: Client, uid: str) -> None:
-    """SPEC 3.2."""
+    """Spec 3.2."""
     assert not guest.create("events/none/photos/p", upload(uid))
 
 
 def test_a_guest_does_not_upload_over_a_photo(
     guest: Client, administrator: Client, wall: str, uid: str
 ) -> None:
-    """SPEC 3.1: an upload comes from nothing."""
+    """Spec 3.1: an upload comes from nothing."""
     administrator.replace(f"{wall}/photos/p", photo(uid))
 
     assert not guest.replace(f"{wall}/photos/p", upload(uid))
@@ -169,7 +169,7 @@ def test_a_guest_does_not_upload_over_a_photo(
 def test_a_guest_finds_their_own_photos_and_no_others(
     cast: Cast, administrator: Client, wall: str, uid: str
 ) -> None:
-    """DESIGN 4: the uploader reads their own."""
+    """Design 4: the uploader reads their own."""
     administrator.replace(f"{wall}/photos/p", photo(uid))
 
     assert cast.client(Who.UPLOADER).list(f"{wall}/photos", uploaderUid=uid)
@@ -184,7 +184,7 @@ def test_a_guest_finds_their_own_photos_and_no_others(
 def test_a_photo_makes_the_transitions_of_the_specification_and_no_others(
     status: str, then: str, who: Who, cast: Cast, administrator: Client, wall: str, uid: str
 ) -> None:
-    """SPEC 3.1: a moderator moves a pending photo, nobody moves any other."""
+    """Spec 3.1: a moderator moves a pending photo, nobody moves any other."""
     administrator.replace(f"{wall}/photos/p", photo(uid, status))
     email = cast.email(who)
     writes = {
@@ -205,7 +205,7 @@ def test_a_photo_makes_the_transitions_of_the_specification_and_no_others(
 def test_what_was_uploaded_is_moderated_whatever_became_of_the_event(
     status: str, moderator: Client, administrator: Client, wall: str, uid: str, email: str
 ) -> None:
-    """SPEC 3.1: moderation has no condition."""
+    """Spec 3.1: moderation has no condition."""
     administrator.replace(wall, event(status))
     administrator.replace(f"{wall}/photos/p", photo(uid))
 
@@ -243,7 +243,7 @@ def test_an_approval_says_who_and_when_and_changes_nothing_else(
     uid: str,
     email: str,
 ) -> None:
-    """SPEC 2.2: approvedAt is now, approvedBy the moderator's own address."""
+    """Spec 2.2: approvedAt is now, approvedBy the moderator's own address."""
     administrator.replace(f"{wall}/photos/p", photo(uid))
 
     assert not moderator.update(f"{wall}/photos/p", approval(email) | fields)
@@ -279,7 +279,7 @@ def test_a_rejection_says_who_when_and_why_and_changes_nothing_else(
     uid: str,
     email: str,
 ) -> None:
-    """SPEC 2.2: rejectedAt is now, rejectedBy the moderator's own address, reason free text."""
+    """Spec 2.2: rejectedAt is now, rejectedBy the moderator's own address, reason free text."""
     administrator.replace(f"{wall}/photos/p", photo(uid))
 
     assert allowed is moderator.update(f"{wall}/photos/p", rejection(email) | fields)
@@ -309,7 +309,7 @@ def test_staff_choose_the_photos_that_the_highlight_reel_begins_with(
     wall: str,
     uid: str,
 ) -> None:
-    """DESIGN 3, highlight reel: of approved photos only."""
+    """Design 3, highlight reel: of approved photos only."""
     administrator.replace(f"{wall}/photos/p", photo(uid, status))
 
     assert allowed is cast.client(who).update(f"{wall}/photos/p", fields)

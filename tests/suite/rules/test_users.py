@@ -1,4 +1,4 @@
-"""What a user may change of the own record (SPEC 2.3)."""
+"""What a user may change of the own record (spec 2.3)."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def test_a_user_changes_email_preferences_and_nothing_else(
     cast: Cast,
     administrator: Client,
 ) -> None:
-    """SPEC 2.3: three booleans; `transactional` cannot be opted out of."""
+    """Spec 2.3: three booleans; `transactional` cannot be opted out of."""
     path = f"users/{cast.uid(Who.MEMBER)}"
     preferences = {"lifecycle": True, "recap": True, "marketing": True}
     record = {"email": cast.email(Who.MEMBER), "emailPreferences": preferences}

@@ -1,11 +1,11 @@
-"""What webhook settings may look like (SPEC 2.1 and 8)."""
+"""What webhook settings may look like (spec 2.1 and 8)."""
 
 from typing import Any
 
 import pytest
 from google.cloud.firestore import DELETE_FIELD
 
-from functions.webhooks.catalogue import EventType
+from functions.webhooks.messages.event_type import EventType
 from tests.suite.rules.client import Client
 from tests.suite.rules.samples import PAST
 
@@ -22,7 +22,7 @@ DISABLED = {
     [
         [],
         [URL],
-        ["http://example.com/not-https"],  # shows as skipped deliveries (SPEC 3.4)
+        ["http://example.com/not-https"],  # shows as skipped deliveries (spec 3.4)
         [""],
         ["u" * 2048],
         [{"url": URL}],
@@ -36,7 +36,7 @@ DISABLED = {
 def test_an_admin_chooses_urls_and_what_fires_them(
     urls: list[Any], admin: Client, wall: str
 ) -> None:
-    """SPEC 2.1: 20 URLs at most, each with all event types or a subset."""
+    """Spec 2.1: 20 URLs at most, each with all event types or a subset."""
     assert admin.create(f"{wall}/settings/webhooks", {"urls": urls})
     assert admin.update(f"{wall}/settings/webhooks", {"urls": urls})
 
@@ -64,7 +64,7 @@ WRONG_ENTRIES = [
 def test_an_entry_that_is_not_as_specified_is_refused(
     entry: object, admin: Client, wall: str
 ) -> None:
-    """SPEC 2.1 and 6.1: a URL, or a URL with event types of the catalogue."""
+    """Spec 2.1 and 6.1: a URL, or a URL with event types of the catalogue."""
     assert not admin.create(f"{wall}/settings/webhooks", {"urls": [URL, entry]})
     assert admin.create(f"{wall}/settings/webhooks", {"urls": [URL]})
     assert not admin.update(f"{wall}/settings/webhooks", {"urls": [URL, entry]})
@@ -72,7 +72,7 @@ def test_an_entry_that_is_not_as_specified_is_refused(
 
 @pytest.mark.parametrize("index", range(20))
 def test_every_one_of_the_entries_is_checked(index: int, admin: Client, wall: str) -> None:
-    """SPEC 8: all 20 of them."""
+    """Spec 8: all 20 of them."""
     urls: list[Any] = [URL] * 20
     urls[index] = {"url": URL, "events": ["photo.deleted"]}
 
@@ -97,7 +97,7 @@ def test_every_one_of_the_entries_is_checked(index: int, admin: Client, wall: st
 def test_settings_that_are_not_as_specified_are_refused(
     fields: dict[str, Any], admin: Client, wall: str
 ) -> None:
-    """SPEC 8: 20 URLs; no other field, and nothing disabled by hand."""
+    """Spec 8: 20 URLs; no other field, and nothing disabled by hand."""
     assert not admin.create(f"{wall}/settings/webhooks", fields)
     assert admin.create(f"{wall}/settings/webhooks", {"urls": [URL]})
     assert not admin.replace(f"{wall}/settings/webhooks", fields)

@@ -1,12 +1,13 @@
-"""SPEC 2.1, DESIGN 3: an event's webhook secret is made with its first use, once."""
+"""Spec 2.1, design 3: an event's webhook secret is made with its first use, once."""
 
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from google.cloud import firestore
 
-from functions.gcp.webhook_secrets import WebhookSecrets
+from functions.webhooks.store.secret_store import SecretStore
 from tests.suite.operations import Operations, counting_client
 
 
@@ -29,7 +30,7 @@ def test_a_missing_secret_is_made(
         stored.set(found)
     counted = Operations()
     client = counting_client(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
-    secret = WebhookSecrets(client).of(event.id)
+    secret = SecretStore(client, time.monotonic).of(event.id)
     assert secret.startswith("whsec_")
     assert stored.get().to_dict() == (found or {}) | {"secret": secret}
     assert (counted.reads, counted.writes) == (1, 1)
@@ -39,7 +40,7 @@ def test_processes_that_make_it_at_once_agree(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> None:
     """The first one counts."""
-    processes = [WebhookSecrets(db) for _ in range(12)]
+    processes = [SecretStore(db, time.monotonic) for _ in range(12)]
     with ThreadPoolExecutor(len(processes)) as threads:
         made = set(threads.map(lambda one: one.of(event.id), processes))
     assert len(made) == 1

@@ -1,4 +1,4 @@
-"""SPEC 2.5, 3, 4.3, 6 and 8: from a write by a client to a signed POST, in the whole suite."""
+"""Spec 2.5, 3, 4.3, 6 and 8: from a write by a client to a signed POST, in the whole suite."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -36,7 +36,7 @@ def upload(event: firestore.DocumentReference, photo_id: str = "p1", **fields: A
 def test_a_photo_arrives_signed(
     event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
 ) -> None:
-    """SPEC 4.3, 5 and 6.2: body, headers and signature, by a library of somebody else."""
+    """Spec 4.3, 5 and 6.2: body, headers and signature, by a library of somebody else."""
     with receiving({"/hook": always()}) as receiver:
         configure(event, {"url": receiver.url("/hook"), "events": ["photo.uploaded"]})
         upload(event)
@@ -81,7 +81,7 @@ def _time_of(body: dict[str, Any]) -> set[tuple[str, Any]]:
 def test_the_ladder(
     event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
 ) -> None:
-    """SPEC 3.4 and 8: 0, 1, 5 and 30 s, each no earlier; no fifth attempt; one id and body."""
+    """Spec 3.4 and 8: 0, 1, 5 and 30 s, each no earlier; no fifth attempt; one id and body."""
     scripts = {"/flaky": fails(2), "/dead": always(500), "/moved": always(308), "/slow": slow(20)}
     with receiving(scripts) as receiver:
         configure(
@@ -124,7 +124,7 @@ def test_the_ladder(
 def test_subscriptions_and_unusable_urls(
     event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
 ) -> None:
-    """SPEC 6.3.4 and 3.4: each URL gets what it takes; an unusable one is recorded as skipped."""
+    """Spec 6.3.4 and 3.4: each URL gets what it takes; an unusable one is recorded as skipped."""
     with receiving({"/all": always(), "/guests": always(), "/none": always()}) as receiver:
         configure(
             event,
@@ -150,7 +150,7 @@ def test_subscriptions_and_unusable_urls(
 def test_twenty_urls(
     event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
 ) -> None:
-    """SPEC 8: twenty URLs each get their own delivery; a twenty-first none."""
+    """Spec 8: twenty URLs each get their own delivery; a twenty-first none."""
     paths = [f"/{n}" for n in range(21)]
     with receiving({path: always() for path in paths}) as receiver:
         configure(event, *({"url": receiver.url(p), "events": ["photo.uploaded"]} for p in paths))
@@ -163,7 +163,7 @@ def test_twenty_urls(
 def test_moderation_and_what_is_none(
     event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
 ) -> None:
-    """SPEC 3.1: approve and reject fire once; an edit, a repeat or a delete fire nothing."""
+    """Spec 3.1: approve and reject fire once; an edit, a repeat or a delete fire nothing."""
     photos = event.collection("photos")
     with receiving({"/hook": always()}) as receiver:
         configure(
@@ -198,7 +198,7 @@ def test_moderation_and_what_is_none(
 def test_an_event_goes_live_and_is_archived(
     event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
 ) -> None:
-    """SPEC 3.2 and 6.1: event.published and event.archived, with the count of its photos."""
+    """Spec 3.2 and 6.1: event.published and event.archived, with the count of its photos."""
     with receiving({"/hook": always()}) as receiver:
         configure(event, {"url": receiver.url("/hook"), "events": ["event.published"]})
         event.set({"tenantId": "t1", "name": "Midsummer", "template": "garden", "status": "draft"})
@@ -224,7 +224,7 @@ def test_an_event_goes_live_and_is_archived(
 def test_a_guest_joins_once(
     event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
 ) -> None:
-    """SPEC 6.1: for the first photo of each guest, however the address is spelt."""
+    """Spec 6.1: for the first photo of each guest, however the address is spelt."""
     with receiving({"/hook": always()}) as receiver:
         configure(event, {"url": receiver.url("/hook"), "events": ["guest.joined"]})
         upload(event, "a1")

@@ -1,4 +1,4 @@
-"""DESIGN 2: every step may be repeated and may crash; nothing is lost, and no attempt is added.
+"""Design 2: every step may be repeated and may crash; nothing is lost, and no attempt is added.
 
 The functions run in processes of their own, which are really killed, cut off and called twice;
 the test stands where Eventarc and Cloud Tasks stand.
@@ -258,7 +258,7 @@ def test_four_attempts_and_no_fifth_however_often_tasks_come(
     records: Records,
     receiving: Any,
 ) -> None:
-    """SPEC 3.4: every task dispatched twice in a row; the receiver sees four."""
+    """Spec 3.4: every task dispatched twice in a row; the receiver sees four."""
     with receiving({"/hook": always(500)}) as receiver:
         owed(receiver.url("/hook"))
         worker = start()
@@ -277,7 +277,7 @@ def test_four_attempts_and_no_fifth_however_often_tasks_come(
 def test_a_task_that_comes_too_early_is_sent_back(
     start: Start, owed: Owed, tasks: Tasks, receiving: Any
 ) -> None:
-    """DESIGN 2: non-2xx, so that it comes back after the rung's backoff; nothing is posted."""
+    """Design 2: non-2xx, so that it comes back after the rung's backoff; nothing is posted."""
     with receiving({"/hook": always(500)}) as receiver:
         task, worker = owed(receiver.url("/hook")), start()
         assert worker.dispatch(task) == 200
@@ -422,7 +422,7 @@ def test_a_hundred_uploads_at_the_same_moment(
     records: Records,
     hundred: list[Written],
 ) -> None:
-    """SPEC 6.1: every trigger sees a hundred photos, and the milestone fires once at each URL."""
+    """Spec 6.1: every trigger sees a hundred photos, and the milestone fires once at each URL."""
     urls = ["https://localhost/a", "https://localhost/b"]
     event.collection("settings").document("webhooks").set({"urls": urls})
     trigger = start("onPhotoWritten", THREADS="80")

@@ -4,6 +4,7 @@ Calls and documents are counted at the client; they are the same on every machin
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -12,16 +13,18 @@ import pytest
 from google.cloud import firestore
 
 from emulator.receiver import always
-from functions.gcp.delivery_store import DeliveryStore
-from functions.gcp.wall_store import WallStore
-from functions.gcp.webhook_secrets import WebhookSecrets
-from functions.gcp.webhook_settings import WebhookSettings
-from functions.webhooks import service
-from functions.webhooks.attempt_task import AttemptRequest
-from functions.webhooks.breaker import Breaker
-from functions.webhooks.catalogue import MILESTONES, EventType
+from functions.side_by_side import Threads
+from functions.wall.photo import Photo
+from functions.webhooks import wiring
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.messages.milestone import MILESTONES
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.records import Photo
+from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.secret_store import SecretStore
+from functions.webhooks.store.settings_store import SettingsStore
+from functions.webhooks.store.wall_store import WallStore
 from functions.webhooks.worker import Worker
 from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client
@@ -57,7 +60,18 @@ def client(db: firestore.Client, counted: Operations) -> firestore.Client:
 @pytest.fixture
 def publisher(client: firestore.Client, counted: Operations) -> Publisher:
     """The triggers' part, with a queue that only counts."""
-    return Publisher(WallStore(client), DeliveryStore(client), counted, now)
+    return _publisher(WallStore(client), DeliveryStore(client), counted)
+
+
+def _publisher(wall: WallStore, deliveries: DeliveryStore, queue: Operations) -> Publisher:
+    return Publisher(
+        wall=wall,
+        deliveries=deliveries,
+        queue=queue,
+        side_by_side=Threads(20, "enqueue"),
+        now=now,
+        monotonic=time.monotonic,
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +109,7 @@ def test_a_count_goes_no_further_than_it_is_looked_at(
     wall = WallStore(db)
     assert (wall.count_photos(event.id), wall.count_photos(event.id, at_most=2)) == (3, 2)
     full = Full(db)
-    publisher = Publisher(full, DeliveryStore(db), counted, now)
+    publisher = _publisher(full, DeliveryStore(db), counted)
     event.collection("settings").document("webhooks").set({"urls": ["https://example.com/"]})
     for number in MILESTONES:
         event.collection("milestones").document(str(number)).set({"photoId": "another"})
@@ -144,10 +158,21 @@ def worker(
     """The workers' part, warm: it has delivered once."""
     for name, value in local_parameters().items():
         monkeypatch.setenv(name, value)
-    sender = service.sender()
+    sender = wiring.sender()
     deliveries = DeliveryStore(client)
-    breaker = Breaker(deliveries, WebhookSettings(client), now)
-    yield Worker(deliveries, WebhookSecrets(client), sender, counted, breaker=breaker, now=now)
+    endpoint_health = EndpointHealth(
+        deliveries=deliveries, settings=SettingsStore(client), now=now, monotonic=time.monotonic
+    )
+    yield Worker(
+        deliveries=deliveries,
+        secrets=SecretStore(client, time.monotonic),
+        sender=sender,
+        queue=counted,
+        endpoint_health=endpoint_health,
+        now=now,
+        monotonic=time.monotonic,
+        sleep=time.sleep,
+    )
     sender.close()
 
 

@@ -1,4 +1,4 @@
-"""DESIGN 3 and 5: what a callable answers to requests that are not as they should be."""
+"""Design 3 and 5: what a callable answers to requests that are not as they should be."""
 
 import json
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def error_of(answer: TestResponse) -> tuple[int, str, str]:
 
 
 def test_result() -> None:
-    """SPEC 1: parameters come under `data`, the result goes back under `result`."""
+    """Spec 1: parameters come under `data`, the result goes back under `result`."""
     answer = serve(echo).post("/", data='{"data": {"a": [1, null, "ü"]}}', headers=JSON)
     assert (answer.status_code, answer.get_json()) == (200, {"result": {"a": [1, None, "ü"]}})
 
@@ -89,7 +89,7 @@ def test_manifest_entry() -> None:
     ids=lambda value: repr(value)[:40],
 )
 def test_malformed_body(body: bytes, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """DESIGN 3: a malformed body is `invalid-argument`; the message says what to change."""
+    """Design 3: a malformed body is `invalid-argument`; the message says what to change."""
     code, status, message = error_of(serve(echo).post("/", data=body, headers=JSON))
     assert (code, status) == (400, "INVALID_ARGUMENT")
     assert hint in message
@@ -109,7 +109,7 @@ def test_malformed_body(body: bytes, hint: str, capsys: pytest.CaptureFixture[st
     ],
 )
 def test_wrong_request(method: str, content_type: str, hint: str) -> None:
-    """SPEC 4: every endpoint uses POST and `application/json`."""
+    """Spec 4: every endpoint uses POST and `application/json`."""
     answer = serve(echo).open(
         "/", method=method, data='{"data": {}}', headers={"Content-Type": content_type}
     )
@@ -158,7 +158,7 @@ def test_any_json(body: Any) -> None:
     ],
 )
 def test_error_codes(code: FunctionsErrorCode, http: int) -> None:
-    """DESIGN 3: the codes of SPEC 7, as the callable protocol has them."""
+    """Design 3: the codes of spec 7, as the callable protocol has them."""
 
     def refuse(_: CallableRequest[Any]) -> None:
         raise HttpsError(code, "change this")
@@ -243,7 +243,7 @@ def test_anonymous_with_authorization(header: str) -> None:
 def test_signed_in_without_valid_token(
     header: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """SPEC 7.1: without a valid ID token the call is `unauthenticated`; the log has no token."""
+    """Spec 7.1: without a valid ID token the call is `unauthenticated`; the log has no token."""
     monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", "127.0.0.1:9")  # as in the local suite
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "demo-wall")
     headers = JSON | ({} if header is None else {"Authorization": header})
@@ -253,5 +253,5 @@ def test_signed_in_without_valid_token(
 
 
 def test_malformed_body_comes_first() -> None:
-    """DESIGN 3: a malformed body is `invalid-argument`, whoever sends it."""
+    """Design 3: a malformed body is `invalid-argument`, whoever sends it."""
     assert error_of(serve(echo, signed_in).post("/", data="{", headers=JSON))[0] == 400

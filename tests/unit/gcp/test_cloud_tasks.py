@@ -1,4 +1,4 @@
-"""DESIGN 2 and 5: Cloud Tasks in production is gRPC; its path, against a real gRPC server."""
+"""Design 2 and 5: Cloud Tasks in production is gRPC; its path, against a real gRPC server."""
 
 import json
 from collections.abc import Iterator
@@ -96,7 +96,7 @@ def test_a_task_as_cloud_tasks_gets_it(service: Service, queue: CloudTasks) -> N
 
 
 def test_a_task_that_exists_is_a_success(service: Service, queue: CloudTasks) -> None:
-    """DESIGN 2: task names repeat, and ALREADY_EXISTS is success."""
+    """Design 2: task names repeat, and ALREADY_EXISTS is success."""
     queue.enqueue(TASK)
     queue.enqueue(TASK)
     assert (service.calls, len(service.tasks)) == (2, 1)

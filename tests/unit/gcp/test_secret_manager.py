@@ -1,4 +1,4 @@
-"""DESIGN 3 and 4: keys from Secret Manager; its gRPC path, against a real gRPC server."""
+"""Design 3 and 4: keys from Secret Manager; its gRPC path, against a real gRPC server."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

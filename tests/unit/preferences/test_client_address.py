@@ -1,4 +1,4 @@
-"""SPEC 8 and DESIGN 3: whose calls are counted together."""
+"""Spec 8 and design 3: whose calls are counted together."""
 
 from ipaddress import IPv4Address, IPv6Address
 

@@ -1,4 +1,4 @@
-"""DESIGN 4: the links in a mail."""
+"""Design 4: the links in a mail."""
 
 from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit

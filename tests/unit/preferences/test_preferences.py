@@ -1,4 +1,4 @@
-"""SPEC 2.3, 4.1 rule 3 and DESIGN 3: flags, and how a user record tells them."""
+"""Spec 2.3, 4.1 rule 3 and design 3: flags, and how a user record tells them."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ FLAGS = ("lifecycle", "recap", "marketing")
     ],
 )
 def test_opted_out_of_recap(stored: dict[str, Any] | None, out: bool) -> None:
-    """SPEC 4.1 rule 3: whoever has recap or lifecycle off gets no recap."""
+    """Spec 4.1 rule 3: whoever has recap or lifecycle off gets no recap."""
     assert opted_out_of_recap(stored) is out
 
 
@@ -85,5 +85,5 @@ def test_flag_that_is_no_boolean(value: Any) -> None:
     ],
 )
 def test_address(record: dict[str, Any] | None, email: str) -> None:
-    """SPEC 4.2: the address is a text, empty where there is none."""
+    """Spec 4.2: the address is a text, empty where there is none."""
     assert email_address(record) == email

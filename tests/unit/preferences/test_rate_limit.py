@@ -1,4 +1,4 @@
-"""SPEC 8 and DESIGN 3: the record that counts one client's calls of one hour."""
+"""Spec 8 and design 3: the record that counts one client's calls of one hour."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -34,6 +34,6 @@ def test_kept_apart() -> None:
 
 
 def test_key_tells_nothing() -> None:
-    """DESIGN 3: what is stored is a keyed hash, and a valid document id."""
+    """Design 3: what is stored is a keyed hash, and a valid document id."""
     assert window().key.isalnum()
     assert len(window().key) == 40

@@ -1,4 +1,4 @@
-"""SPEC 2.4, 5 and DESIGN 3: the preferences token."""
+"""Spec 2.4, 5 and design 3: the preferences token."""
 
 import hashlib
 import itertools
@@ -50,7 +50,7 @@ def test_token_stands_for_its_user() -> None:
 
 
 def test_form() -> None:
-    """SPEC 2.4: it is `payload.sig`, at most 4096 characters, safe in a URL."""
+    """Spec 2.4: it is `payload.sig`, at most 4096 characters, safe in a URL."""
     payload, signature = TOKEN.split(".")
     assert payload
     assert len(signature) == 43  # 32 bytes of SHA-256 in base64 without padding
@@ -58,7 +58,7 @@ def test_form() -> None:
 
 
 def test_library_reads_it() -> None:
-    """DESIGN 3: it is what `itsdangerous.URLSafeSerializer` makes with that salt and SHA-256."""
+    """Design 3: it is what `itsdangerous.URLSafeSerializer` makes with that salt and SHA-256."""
     serializer = URLSafeSerializer(
         KEY, salt="email-prefs", signer_kwargs={"digest_method": hashlib.sha256}
     )
@@ -67,7 +67,7 @@ def test_library_reads_it() -> None:
 
 
 def test_expiry() -> None:
-    """SPEC 8: a token lives for 30 days."""
+    """Spec 8: a token lives for 30 days."""
     assert KEYS.check(TOKEN, NOW + timedelta(days=30, seconds=-1)) == "user-1"
     for late in (timedelta(days=30), timedelta(days=31)):
         with pytest.raises(InvalidTokenError):
@@ -75,7 +75,7 @@ def test_expiry() -> None:
 
 
 def test_rotation() -> None:
-    """DESIGN 3: the newest key signs, every enabled one verifies, a removed one does not."""
+    """Design 3: the newest key signs, every enabled one verifies, a removed one does not."""
     rotated = TokenKeys(["newer", KEY])
     assert rotated.check(TOKEN, NOW) == "user-1"
     fresh = rotated.issue("user-1", NOW)
@@ -120,7 +120,7 @@ def test_other_texts(token: object) -> None:
 
 
 def test_longest() -> None:
-    """SPEC 8: a genuine signature does not help a text of more than 4096 characters."""
+    """Spec 8: a genuine signature does not help a text of more than 4096 characters."""
     padding = MAX_LENGTH - len(signed_fields(FIELDS | {"pad": ""}))
     sizes = {}
     for pad in range(padding * 3 // 4 - 4, padding * 3 // 4 + 4):
@@ -199,7 +199,7 @@ def test_other_payloads(fields: object) -> None:
 
 
 def test_one_refusal() -> None:
-    """SPEC 5: wrong signature, expiry and wrong scope cannot be told apart."""
+    """Spec 5: wrong signature, expiry and wrong scope cannot be told apart."""
     refusals = []
     for token, now in (
         (TOKEN + "x", NOW),

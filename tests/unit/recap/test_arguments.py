@@ -1,14 +1,14 @@
-"""Texts of the request and of guests on their way into a mail (SPEC 4.1)."""
+"""Texts of the request and of guests on their way into a mail (spec 4.1)."""
 
 import pytest
 
 from functions.call_error import CallError, Code
 from functions.recap.arguments import Mode, RecapArguments
-from functions.recap.lines import greeted_name, one_line, paragraph, shortened
+from functions.recap.mail.lines import greeted_name, one_line, paragraph, shortened
 
 
 def test_only_the_event_id_is_required() -> None:
-    """SPEC 4.1: mode is personal by default, and null is not given."""
+    """Spec 4.1: mode is personal by default, and null is not given."""
     bare = RecapArguments(event_id="e", mode=Mode.PERSONAL)
     assert bare == RecapArguments.read({"eventId": "e"})
     nulls = {"eventId": "e", "subject": None, "message": None, "mode": None, "tenantId": None}
@@ -18,7 +18,7 @@ def test_only_the_event_id_is_required() -> None:
 
 @pytest.mark.parametrize("length", [200, 201])
 def test_a_subject_has_200_characters_at_most(length: int) -> None:
-    """SPEC 8; characters are counted, not bytes, and as they were given."""
+    """Spec 8; characters are counted, not bytes, and as they were given."""
     data = {"eventId": "e", "subject": "🎉" * (length - 1) + "\n"}
     if length == 200:
         assert RecapArguments.read(data).subject == "🎉" * 199
@@ -33,14 +33,14 @@ BREAKS = ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u202
 
 @pytest.mark.parametrize("line_break", BREAKS, ids=ascii)
 def test_line_breaks_of_every_kind_are_removed(line_break: str) -> None:
-    """SPEC 4.1: header injection."""
+    """Spec 4.1: header injection."""
     assert one_line(f"a{line_break}Bcc: b") == "aBcc: b"
     assert len(one_line(f"a{line_break}b").splitlines()) == 1
 
 
 @pytest.mark.parametrize("line_break", [one for one in BREAKS if one != "\0"], ids=ascii)
 def test_a_paragraph_keeps_its_lines(line_break: str) -> None:
-    """SPEC 4.1, message."""
+    """Spec 4.1, message."""
     assert paragraph(f" a{line_break}b\0\x07 ") == "a\nb"
 
 

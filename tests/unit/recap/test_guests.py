@@ -1,4 +1,4 @@
-"""Recipients (SPEC 4.1, rules 1 to 3) and their photos (DESIGN 3)."""
+"""Recipients (spec 4.1, rules 1 to 3) and their photos (design 3)."""
 
 import hashlib
 from datetime import UTC, datetime, timedelta
@@ -44,12 +44,12 @@ def _audience(mode: Mode, *photos: ApprovedPhoto) -> Audience:
     ],
 )
 def test_syntax_decides_without_asking_the_network(email: str, address: str | None) -> None:
-    """DESIGN 3, "Emails"; SendGrid takes no local part beyond ASCII."""
+    """Design 3, "Emails"; SendGrid takes no local part beyond ASCII."""
     assert deliverable(email) == address
 
 
 def test_addresses_are_unique_trimmed_and_case_folded() -> None:
-    """DESIGN 3, "Emails"; both spellings of an international domain are one mailbox."""
+    """Design 3, "Emails"; both spellings of an international domain are one mailbox."""
     spellings = [" Anna@example.com", "anna@EXAMPLE.com ", "a@MÜNCHEN.example.com"]
     spellings += ["a@xn--mnchen-3ya.example.com", "nobody", "nobody", ""]
     audience = _audience(Mode.PERSONAL, *(_photo(n, one) for n, one in enumerate(spellings)))
@@ -62,7 +62,7 @@ def test_addresses_are_unique_trimmed_and_case_folded() -> None:
 
 
 def test_a_guest_has_the_id_of_the_normalised_address() -> None:
-    """DESIGN 3, "Guest without a user record"."""
+    """Design 3, "Guest without a user record"."""
     (guest,) = _audience(Mode.PERSONAL, _photo(1, " Anna@Example.com")).guests
     digest = hashlib.sha256(b"anna@example.com").hexdigest()[:32]
     assert (guest.id, guest.guest_id) == (digest, f"guest-{digest}")
@@ -79,7 +79,7 @@ def test_a_guest_has_the_newest_name_and_the_newest_photos() -> None:
 
 
 def test_the_reel_begins_with_what_is_featured() -> None:
-    """DESIGN 3, "Highlight reel": then the newest approved, 24 at most."""
+    """Design 3, "Highlight reel": then the newest approved, 24 at most."""
     photos = [_photo(n, featured=n in (3, 5)) for n in range(40)]
     reel = _audience(Mode.ALL, *photos).reel.pictures()
     newest = list(range(39, 39 - SHOWN + 2, -1))
@@ -130,7 +130,7 @@ def test_a_document_of_nothing_but_wrong_types_is_read() -> None:
 
 
 def test_of_too_many_those_come_first_who_never_had_a_recap() -> None:
-    """DESIGN 3, "More than 5000 recipients"; then those whose last one is the longest ago."""
+    """Design 3, "More than 5000 recipients"; then those whose last one is the longest ago."""
     guests = [Guest(f"{name}@example.com") for name in "abcde"]
     sent_at = {guests[0].id: NOON, guests[1].id: NOON - timedelta(days=2)}
     chosen = select(guests, sent_at, 4)

@@ -1,4 +1,4 @@
-"""The lock and the ledger (SPEC 3.3, DESIGN 3)."""
+"""The lock and the ledger (spec 3.3, design 3)."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -32,7 +32,7 @@ def test_what_a_call_may_do(
     unfinished: bool,
     expected: Code | str | None,
 ) -> None:
-    """SPEC 3.3, each row: refused, continuing the recap `r`, or starting a new one (None)."""
+    """Spec 3.3, each row: refused, continuing the recap `r`, or starting a new one (None)."""
     lock = Lock("r", "holder", leased_until, cooldown_until, unfinished)
     if isinstance(expected, Code):
         with pytest.raises(CallError) as refused:
@@ -43,12 +43,12 @@ def test_what_a_call_may_do(
 
 
 def test_without_a_lock_a_recap_is_new() -> None:
-    """SPEC 3.3, idle."""
+    """Spec 3.3, idle."""
     assert resumable(None, NOW) is None
 
 
 def test_a_refusal_says_from_when_on_the_next_recap_is_possible() -> None:
-    """SPEC 7.1, resource-exhausted."""
+    """Spec 7.1, resource-exhausted."""
     lock = Lock("r", "holder", None, NOW + COOLDOWN, unfinished=False)
     with pytest.raises(CallError, match=r"2026-05-02T12:00:00\.000Z"):
         resumable(lock, NOW)
@@ -59,7 +59,7 @@ def test_a_refusal_says_from_when_on_the_next_recap_is_possible() -> None:
     [(0, []), (1, [1]), (1000, [1000]), (1001, [1000, 1]), (5000, [1000] * 5)],
 )
 def test_a_batch_has_1000_recipients_at_most(count: int, sizes: list[int]) -> None:
-    """DESIGN 5: of one request to SendGrid."""
+    """Design 5: of one request to SendGrid."""
     batches = plan([str(n) for n in range(count)])
     assert [len(one.recipients) for one in batches] == sizes
     assert [one for batch in batches for one in batch.recipients] == [str(n) for n in range(count)]
@@ -81,6 +81,6 @@ def test_a_batch_has_1000_recipients_at_most(count: int, sizes: list[int]) -> No
     ],
 )
 def test_how_a_call_ends(tally: Tally, sent_before: int, expected: RecapState) -> None:
-    """DESIGN 3: what was sent cools down, and what is open can be continued."""
+    """Design 3: what was sent cools down, and what is open can be continued."""
     assert final_state(tally, sent_before) is expected
     assert expected.cools_down is (tally.sent + sent_before + tally.faults > 0)

@@ -1,4 +1,4 @@
-"""What the answers of SendGrid mean, over HTTP against its stand-in (DESIGN 5)."""
+"""What the answers of SendGrid mean, over HTTP against its stand-in (design 5)."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,8 +15,8 @@ from emulator.mailbox import (
     status,
     too_many_requests,
 )
-from functions.gcp.sendgrid_mailer import SendGridMailer
-from functions.recap.outcome import Accepted, BadAddresses, Later, Refused, Unknown
+from functions.recap.mail.outcome import Accepted, BadAddresses, Later, Refused, Unknown
+from functions.recap.mail.sendgrid import SendGridMailer
 
 
 def _body(*addresses: str, **changed: Any) -> dict[str, Any]:

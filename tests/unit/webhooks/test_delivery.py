@@ -1,13 +1,13 @@
-"""SPEC 2.5, 3.4, 7.3 and 8: the life of a delivery, and the ladder it climbs."""
+"""Spec 2.5, 3.4, 7.3 and 8: the life of a delivery, and the ladder it climbs."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from functions.webhooks.attempt_task import AttemptRequest, attempt_task
-from functions.webhooks.catalogue import EventType
-from functions.webhooks.delivery import Attempt, Delivery, Outcome
-from functions.webhooks.ladder import LADDER, rung
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, step
+from functions.webhooks.messages.event_type import EventType
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
@@ -35,7 +35,7 @@ def after(*statuses: int | None) -> Delivery:
 @pytest.mark.parametrize(
     ("answers", "outcome", "attempts", "wait"),
     [
-        # the table of SPEC 3.4
+        # the table of spec 3.4
         ([], Outcome.PENDING, 0, 0),
         ([200], Outcome.SUCCESS, 1, None),
         ([500], Outcome.RETRYING, 1, 1),
@@ -52,7 +52,7 @@ def after(*statuses: int | None) -> Delivery:
 def test_the_table_of_attempts(
     answers: list[int | None], outcome: Outcome, attempts: int, wait: int | None
 ) -> None:
-    """SPEC 3.4, row by row: outcome, attempts made, seconds until the next."""
+    """Spec 3.4, row by row: outcome, attempts made, seconds until the next."""
     made = after(*answers)
     due = None if wait is None else NOW + timedelta(seconds=wait)
     assert (outcome, attempts, due) == (made.outcome, made.attempts, made.next_attempt_at)
@@ -64,7 +64,7 @@ def test_the_table_of_attempts(
     + [(code, False) for code in (100, 199, 300, 301, 304, 400, 401, 404, 410, 429, 500, 503)],
 )
 def test_only_2xx_acknowledges(status: int, *, acknowledged: bool) -> None:
-    """SPEC 4.3: a 2xx stops retries, anything else triggers them."""
+    """Spec 4.3: a 2xx stops retries, anything else triggers them."""
     assert attempt(1, status).acknowledged is acknowledged
 
 
@@ -72,56 +72,56 @@ def test_only_2xx_acknowledges(status: int, *, acknowledged: bool) -> None:
     "url", ["", "http://example.com/", "ftp://example.com", "https://", "nonsense", "https://u:p@x"]
 )
 def test_an_unusable_url_is_skipped(url: str) -> None:
-    """SPEC 3.4 and 7.3: skipped, no attempt owed, and the reason on record."""
+    """Spec 3.4 and 7.3: skipped, no attempt owed, and the reason on record."""
     made = delivery(url)
     assert (made.outcome, made.next_attempt_at, made.attempts) == (Outcome.SKIPPED, None, 0)
     assert made.reason
 
 
 def test_the_ladder() -> None:
-    """SPEC 8: one initial attempt and three retries, after 1 s, 5 s and 30 s."""
-    assert [one.delay.total_seconds() for one in LADDER] == [0, 1, 5, 30]
-    assert [one.attempt for one in LADDER] == [1, 2, 3, 4]
-    assert len({one.queue for one in LADDER}) == len(LADDER)
+    """Spec 8: one initial attempt and three retries, after 1 s, 5 s and 30 s."""
+    assert [one.delay.total_seconds() for one in RETRY_SCHEDULE] == [0, 1, 5, 30]
+    assert [one.attempt for one in RETRY_SCHEDULE] == [1, 2, 3, 4]
+    assert len({one.queue for one in RETRY_SCHEDULE}) == len(RETRY_SCHEDULE)
 
 
 @pytest.mark.parametrize("number", [0, -1, 5])
 def test_the_ladder_has_no_fifth_rung(number: int) -> None:
-    """SPEC 3.4: no further attempts."""
+    """Spec 3.4: no further attempts."""
     with pytest.raises(IndexError):
-        rung(number)
+        step(number)
 
 
 def test_a_wait_begins_when_the_attempt_ended() -> None:
-    """SPEC 3.4: a receiver that took its five seconds is left alone for the whole wait."""
+    """Spec 3.4: a receiver that took its five seconds is left alone for the whole wait."""
     assert delivery().after(attempt(1, None, 5000)).next_attempt_at == NOW + timedelta(seconds=6)
 
 
 def test_one_happening_at_one_url_has_one_id() -> None:
-    """SPEC 2.5: stable, and different for another happening, type or URL."""
+    """Spec 2.5: stable, and different for another happening, type or URL."""
     assert delivery().id == delivery().id
     assert delivery(cause="write-2").id != delivery().id
     assert delivery(url="https://example.com/other").id != delivery().id
 
 
 def test_every_attempt_sends_the_same_body() -> None:
-    """DESIGN 3: the body is serialised once."""
+    """Design 3: the body is serialised once."""
     assert after(500, 500).body == delivery().body
 
 
 @pytest.mark.parametrize(("made", "number"), [(0, 1), (1, 2), (2, 3), (3, 4)])
 def test_an_attempts_task(made: int, number: int) -> None:
-    """DESIGN 2: named after delivery and attempt, on the rung's queue, due when the record says."""
+    """Design 2: named after delivery and attempt, on the rung's queue, due when the record says."""
     waiting = after(*[500] * made)
     task = attempt_task(waiting)
-    assert (task.name, task.queue) == (f"{waiting.id}-{number}", rung(number).queue)
+    assert (task.name, task.queue) == (f"{waiting.id}-{number}", step(number).queue)
     assert task.due == waiting.next_attempt_at
     assert AttemptRequest.read(task.data) == AttemptRequest("e1", waiting.id, number)
 
 
 @pytest.mark.parametrize("answers", [[200], [500, 500, 500, 500]])
 def test_no_task_once_the_outcome_is_final(answers: list[int]) -> None:
-    """SPEC 3.4: no further attempts."""
+    """Spec 3.4: no further attempts."""
     with pytest.raises(ValueError, match="no attempt"):
         attempt_task(after(*answers))
 

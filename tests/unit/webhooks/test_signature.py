@@ -1,8 +1,8 @@
-"""SPEC 5 and 6.2: the signature, against vectors made with another implementation."""
+"""Spec 5 and 6.2: the signature, against vectors made with another implementation."""
 
 import pytest
 
-from functions.webhooks.signature import sign
+from functions.webhooks.deliveries.signature import sign
 
 # printf '%s' "$t.$body" | openssl dgst -sha256 -hmac "$secret"
 # fmt: off

@@ -1,12 +1,12 @@
-"""SPEC 2.1, 6.3.4 and 8: which URL takes which event types."""
+"""Spec 2.1, 6.3.4 and 8: which URL takes which event types."""
 
 from typing import Any
 
 import pytest
 
-from functions.webhooks import subscriptions
-from functions.webhooks.catalogue import EventType
-from functions.webhooks.subscriptions import ALL, Subscription
+from functions.webhooks.messages import subscriptions
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.messages.subscriptions import ALL, Subscription
 
 URL = "https://example.com/hook"
 
@@ -50,6 +50,6 @@ def test_no_urls(settings: Any) -> None:
 
 
 def test_twenty_urls_at_most() -> None:
-    """SPEC 8."""
+    """Spec 8."""
     urls = [f"https://example.com/{n}" for n in range(25)]
     assert urls[:20] == [one.url for one in subscriptions.read({"urls": urls})]

@@ -1,0 +1,1 @@
+"""What the preferences read and write in Firestore."""

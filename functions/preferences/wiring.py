@@ -1,0 +1,26 @@
+"""The preferences' parts, put together for this process on first use."""
+
+import functools
+from datetime import UTC, datetime
+
+from functions.gcp import firestore
+from functions.preferences.limiter import Limiter
+from functions.preferences.store.call_counts import CallCounts
+from functions.preferences.store.user_store import UserStore
+
+
+def now() -> datetime:
+    """The time, aware and in UTC."""
+    return datetime.now(UTC)
+
+
+@functools.cache
+def users() -> UserStore:
+    """The user records."""
+    return UserStore(firestore.client())
+
+
+@functools.cache
+def limiter() -> Limiter:
+    """The limit on calls."""
+    return Limiter(CallCounts(firestore.client()), now)

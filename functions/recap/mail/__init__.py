@@ -1,0 +1,1 @@
+"""The mail: its texts, its pictures, and the service that takes it."""

@@ -1,0 +1,229 @@
+"""The recap mail: from guests and pictures to the body of a request to SendGrid.
+
+https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
+
+What is the same for everybody stands in the content; what differs stands in a personalization of
+each recipient, as substitutions. SendGrid replaces the tags of substitutions wherever they stand,
+also in what people wrote, so every request has tags of its own that nobody can guess.
+"""
+
+import json
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from email.utils import parseaddr
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import escape
+
+from functions.preferences.links import PreferencesLinks
+from functions.recap.arguments import Mode
+from functions.recap.mail.lines import EVENT_NAME_CHARACTERS, shortened
+from functions.recap.photos import Picture
+
+MAIL_BYTES: Final = 100_000
+"""Of both parts together: Gmail cuts off what is longer than 102 KB."""
+
+SUBSTITUTION_BYTES: Final = 9_500
+"""Of one recipient, counted as JSON; SendGrid takes less than 10,000."""
+
+_TAG_BYTES: Final = 9
+
+_templates: Final = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=select_autoescape(["html"]),
+    undefined=StrictUndefined,
+    auto_reload=False,  # or each mail looks whether the files have changed
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addressee:
+    """One recipient: `pictures` are their own, newest first, `photo_count` may be more."""
+
+    address: str
+    name: str
+    links: PreferencesLinks
+    pictures: Sequence[Picture] = ()
+    photo_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recap:
+    """What all mails of a recap have in common.
+
+    Attributes:
+        mode: Whose photos a guest sees.
+        sender: `Name <address>` or an address.
+        event_name: As the organizer wrote it; may be empty.
+        gallery_url: An http or https address, or None.
+        subject: One line that replaces the templated one, or None.
+        message: The organizer's own paragraph, or None.
+        reel: In mode `all` what everybody sees, best first.
+        photo_count: Approved photos of the event.
+    """
+
+    mode: Mode
+    sender: str
+    event_name: str
+    gallery_url: str | None = None
+    subject: str | None = None
+    message: str | None = None
+    reel: Sequence[Picture] = ()
+    photo_count: int = 0
+
+
+class Composer:
+    """Writes requests for one recap."""
+
+    def __init__(self, recap: Recap, new_tag: Callable[[], str] | None = None) -> None:
+        """`new_tag` gives a word that nobody can guess."""
+        self._recap = recap
+        self._new_tag = new_tag or (lambda: f"%{secrets.token_hex(_TAG_BYTES)}%")
+        name = shortened(recap.event_name, EVENT_NAME_CHARACTERS)
+        self._common = {
+            "event_name": name,
+            "gallery_url": recap.gallery_url,
+            "message": recap.message,
+            "personal": recap.mode is Mode.PERSONAL,
+            "subject": recap.subject or _subject(recap.mode, name),
+        }
+
+    def request(self, addressees: Iterable[Addressee]) -> dict[str, Any]:
+        """The body of one request, with a personalization for each of `addressees`."""
+        tags = _Tags(self._new_tag)
+        sender_name, sender_address = parseaddr(self._recap.sender)
+        return {
+            "from": {"email": sender_address} | ({"name": sender_name} if sender_name else {}),
+            "subject": self._common["subject"],
+            "content": [
+                {"type": kind, "value": value}
+                for kind, value in zip(
+                    ("text/plain", "text/html"), self._content(tags), strict=True
+                )
+            ],
+            "personalizations": [self._personalization(one, tags) for one in addressees],
+            # Links and pictures stay as they are: a guest is not followed around, the link to the
+            # preferences is not rewritten, and nothing is appended.
+            "tracking_settings": {
+                "click_tracking": {"enable": False, "enable_text": False},
+                "open_tracking": {"enable": False},
+                "subscription_tracking": {"enable": False},
+            },
+        }
+
+    def _content(self, tags: "_Tags") -> tuple[str, str]:
+        """Text and HTML, with tags for what differs."""
+        if self._recap.mode is Mode.PERSONAL:
+            return self._render(tags.text, photos=tags.text["photos"], html=False), self._render(
+                tags.html, photos=tags.html["photos"], html=True
+            )
+        frame = [
+            self._render(names, photos="", html=html)
+            for names, html in ((tags.text, False), (tags.html, True))
+        ]
+        left = MAIL_BYTES - SUBSTITUTION_BYTES - sum(len(one.encode()) for one in frame)
+        text, html = _photos(
+            self._recap.reel,
+            self._recap.photo_count,
+            own=False,
+            gallery=self._recap.gallery_url,
+            size=lambda text, html: len(text.encode()) + len(html.encode()),
+            at_most=left,
+        )
+        return self._render(tags.text, photos=text, html=False), self._render(
+            tags.html, photos=html, html=True
+        )
+
+    def _render(self, tags: dict[str, str], *, photos: str, html: bool) -> str:
+        name = "recap.html" if html else "recap.txt"
+        return _templates.get_template(name).render(**self._common, tags=tags, photos=photos)
+
+    def _personalization(self, to: Addressee, tags: "_Tags") -> dict[str, Any]:
+        html, text = tags.html, tags.text
+        escaped_name = str(escape(to.name))
+        values = {
+            html["greeting"]: f"Hi {escaped_name}," if to.name else "Hi there,",
+            text["greeting"]: f"Hi {to.name}," if to.name else "Hi there,",
+            html["preferences"]: str(escape(to.links.page)),
+            text["preferences"]: to.links.page,
+        }
+        if self._recap.mode is Mode.PERSONAL:
+            left = SUBSTITUTION_BYTES - _json_bytes(values) - 2 * len(html["photos"]) - 16
+            values[text["photos"]], values[html["photos"]] = _photos(
+                to.pictures,
+                to.photo_count,
+                own=True,
+                gallery=self._recap.gallery_url,
+                size=lambda text, html: _json_bytes(text) + _json_bytes(html),
+                at_most=left,
+            )
+        return {
+            "to": [{"email": to.address}],
+            "headers": {
+                "List-Unsubscribe": f"<{to.links.one_click}>",
+                "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+            },
+            "substitutions": values,
+        }
+
+
+class _Tags:
+    """Tags of one request; `html` and `text` have the same names and never the same tag."""
+
+    NAMES: Final = ("greeting", "photos", "preferences")
+
+    def __init__(self, new_tag: Callable[[], str]) -> None:
+        self.html = {name: new_tag() for name in self.NAMES}
+        self.text = {name: new_tag() for name in self.NAMES}
+
+
+def _photos(
+    pictures: Sequence[Picture],
+    count: int,
+    *,
+    own: bool,
+    gallery: str | None,
+    size: Callable[[str, str], int],
+    at_most: int,
+) -> tuple[str, str]:
+    """Text and HTML of as many `pictures` as fit, and how many more of `count` there are.
+
+    `size` is their bytes, of which there may be `at_most`; a heading alone is there in any case.
+    """
+
+    def rendered(shown: int) -> tuple[str, str]:
+        # Own photos tell the evening from its beginning; the reel begins with the best.
+        kept = list(pictures[:shown])[:: -1 if own else 1]
+        values = {"pictures": kept, "count": count, "own": own, "gallery_url": gallery}
+        text, html = (
+            _templates.get_template(name).render(values) for name in ("photos.txt", "photos.html")
+        )
+        return text, html
+
+    shown = len(pictures)
+    parts = rendered(shown)
+    if size(*parts) <= at_most:
+        return parts
+    # Pictures take about the same room each, so that this is nearly the number.
+    shown = max(shown * at_most // size(*parts), 0)
+    parts = rendered(shown)
+    while shown and size(*parts) > at_most:
+        shown -= 1
+        parts = rendered(shown)
+    while size(*(more := rendered(shown + 1))) <= at_most:
+        shown, parts = shown + 1, more
+    return parts
+
+
+def _subject(mode: Mode, event_name: str) -> str:
+    name = event_name or "the event"
+    return f"Your photos from {name}" if mode is Mode.PERSONAL else f"The best photos of {name}"
+
+
+def _json_bytes(value: object) -> int:
+    return len(json.dumps(value))

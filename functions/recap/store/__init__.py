@@ -1,0 +1,1 @@
+"""What the recap reads and writes in Firestore."""

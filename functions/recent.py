@@ -1,0 +1,41 @@
+"""A bounded memory of what was so a moment ago; the clock is handed in."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Key, Value]):
+    """Keeps a value under each key for some seconds; one instance serves all threads.
+
+    What was put in first leaves first where there is no more room: a loss costs a look at what
+    the value was made from, never a wrong answer.
+    """
+
+    def __init__(self, *, seconds: float, at_most: int, monotonic: Callable[[], float]) -> None:
+        """Keep up to `at_most` values for `seconds` each, on the clock `monotonic` (seconds)."""
+        self._seconds = seconds
+        self._at_most = at_most
+        self._monotonic = monotonic
+        self._kept: OrderedDict[Key, tuple[float, Value]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Key) -> Value | None:
+        """The value under `key`; None where there is none, or none that is recent."""
+        now = self._monotonic()
+        with self._lock:
+            kept = self._kept.get(key)
+        return kept[1] if kept and now - kept[0] < self._seconds else None
+
+    def put(self, key: Key, *, value: Value, since: float | None = None) -> None:
+        """Keep `value`, which was so at `since` on the clock (now where not given)."""
+        moment = self._monotonic() if since is None else since
+        with self._lock:
+            self._kept.pop(key, None)
+            self._kept[key] = (moment, value)
+            if len(self._kept) > self._at_most:
+                self._kept.popitem(last=False)

@@ -1,0 +1,13 @@
+"""E-mail addresses as guests type them, and the forms in which they are compared (design 3)."""
+
+import hashlib
+
+
+def normalised(email: str) -> str:
+    """The form in which addresses are compared: trimmed and case-folded."""
+    return email.strip().casefold()
+
+
+def address_hash(address: str) -> str:
+    """First 32 hex digits of SHA-256 of a normalised address, by which records know a guest."""
+    return hashlib.sha256(address.encode()).hexdigest()[:32]

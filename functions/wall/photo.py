@@ -1,0 +1,86 @@
+"""A photo of the wall as the triggers see it: read once, at the edge, into types."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Self
+
+from functions.wall.address import normalised
+from functions.wall.fields import status, text, time
+
+
+class PhotoStatus(StrEnum):
+    """Moderation state of a photo (spec 3.1)."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Photo:
+    """A photo document at one moment (spec 2.2).
+
+    `created_at` is the field, or else the time at which Firestore created the document;
+    `updated_at` the time of the write that is looked at. All times are aware and in UTC.
+    """
+
+    id: str
+    status: PhotoStatus
+    url: str | None
+    uploader_name: str | None
+    uploader_email: str | None
+    created_at: datetime
+    updated_at: datetime
+    approved_at: datetime | None
+    approved_by: str | None
+    rejected_at: datetime | None
+    rejected_by: str | None
+    reason: str | None
+
+    @classmethod
+    def read(
+        cls, photo_id: str, fields: Mapping[str, Any], *, created: datetime, updated: datetime
+    ) -> Self:
+        """Read the fields of `events/{eventId}/photos/{photoId}`.
+
+        A status that is none of the three counts as pending: nobody has moderated that photo.
+        """
+        return cls(
+            id=photo_id,
+            status=status(fields, PhotoStatus.PENDING),
+            url=text(fields.get("url")),
+            uploader_name=text(fields.get("uploaderName")),
+            uploader_email=text(fields.get("uploaderEmail")),
+            created_at=time(fields.get("createdAt")) or created,
+            updated_at=updated,
+            approved_at=time(fields.get("approvedAt")),
+            approved_by=text(fields.get("approvedBy")),
+            rejected_at=time(fields.get("rejectedAt")),
+            rejected_by=text(fields.get("rejectedBy")),
+            reason=text(fields.get("reason")),
+        )
+
+    @classmethod
+    def made_up(cls, now: datetime) -> Self:
+        """A photo that nobody uploaded, to show a receiver what one looks like."""
+        return cls(
+            id="test",
+            status=PhotoStatus.PENDING,
+            url="https://example.com/test.jpg",
+            uploader_name="Test Guest",
+            uploader_email="guest@example.com",
+            created_at=now,
+            updated_at=now,
+            approved_at=None,
+            approved_by=None,
+            rejected_at=None,
+            rejected_by=None,
+            reason=None,
+        )
+
+    @property
+    def guest(self) -> str | None:
+        """The uploader's e-mail address, trimmed and case-folded; None where none was left."""
+        return normalised(self.uploader_email or "") or None

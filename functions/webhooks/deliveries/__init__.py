@@ -1,0 +1,1 @@
+"""Deliveries and their attempts: the record, its task, its signature, its retry schedule."""

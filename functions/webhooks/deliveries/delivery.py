@@ -1,0 +1,197 @@
+"""A delivery: one notification of one event to one URL (spec 2.5), and how an attempt changes it.
+
+created ──▶ skipped                        the URL is unusable, or disabled
+        └─▶ pending ──▶ success            2xx
+                    └─▶ retrying ──▶ …     anything else, and a rung is left
+                                 └─▶ failed
+
+What has ended can be sent again: the next round, from `pending` on, with the same id and body.
+"""
+
+import json
+import uuid
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final, Self
+
+from functions.timestamps import wire_time
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, step
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl, UnusableUrlError
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.messages.payloads import Payload
+
+KEPT_FOR: Final = timedelta(days=30)
+"""How long a delivery stays on record; Firestore's TTL policy deletes it after `expire_at`."""
+
+LOG_KEPT: Final = 40
+"""Attempts on record, the last ones: ten rounds."""
+
+_NAMESPACE: Final = uuid.UUID("6f2b8a52-0c5d-5d7e-9a0e-6d1f4f0b7c11")
+
+
+class Outcome(StrEnum):
+    """Where a delivery stands (spec 3.4 and 7.3)."""
+
+    PENDING = "pending"
+    RETRYING = "retrying"
+    SUCCESS = "success"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an attempt is still owed."""
+        return self in (Outcome.PENDING, Outcome.RETRYING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One POST and how it went: the HTTP `status`, or else the `error` that left none.
+
+    `at` is when it began, `milliseconds` how long it took. `round` is the delivery's at that time.
+    """
+
+    number: int
+    at: datetime
+    status: int | None
+    milliseconds: int
+    error: str | None = None
+    round: int = 0
+
+    @property
+    def acknowledged(self) -> bool:
+        """Whether the receiver answered 2xx (spec 4.3)."""
+        return self.status is not None and 200 <= self.status <= 299  # noqa: PLR2004 - it is 2xx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """The record of a delivery, `events/{event_id}/deliveries/{id}`.
+
+    `body` is the JSON text that every attempt sends, byte for byte. `next_attempt_at` is None once
+    the outcome is final, and `ended_at` is from then on when it became so. `reason` says why a
+    delivery was skipped. `round` counts how often it was sent again; `attempts` are those of this
+    round, `log` has those of all. `test` marks what an organizer sent to try a URL.
+    """
+
+    id: str
+    event_id: str
+    event: EventType
+    url: str
+    body: str
+    created_at: datetime
+    outcome: Outcome
+    attempts: int = 0
+    next_attempt_at: datetime | None = None
+    log: tuple[Attempt, ...] = ()
+    reason: str | None = None
+    round: int = 0
+    ended_at: datetime | None = None
+    test: bool = False
+
+    @classmethod
+    def create(
+        cls,
+        *,
+        cause: str,
+        event_id: str,
+        event: EventType,
+        url: str,
+        data: Payload,
+        now: datetime,
+        disabled: str | None = None,
+        test: bool = False,
+    ) -> Self:
+        """A new delivery, due at once, or skipped where `url` is unusable or `disabled` says why.
+
+        `cause` is what happened, under a name that stays the same however often it is looked at:
+        with the event type and the URL it makes the delivery's id.
+        """
+        delivery_id = str(uuid.uuid5(_NAMESPACE, f"{cause}\n{event}\n{url}"))
+        try:
+            EndpointUrl.parse(url)
+            reason = disabled
+        except UnusableUrlError as unusable:
+            reason = str(unusable)
+        body = {
+            "event": event,
+            "eventId": event_id,
+            "deliveryId": delivery_id,
+            "timestamp": wire_time(now),
+            "data": data,
+        }
+        return cls(
+            id=delivery_id,
+            event_id=event_id,
+            event=event,
+            url=url,
+            body=json.dumps(body, ensure_ascii=False, separators=(",", ":")),
+            created_at=now,
+            outcome=Outcome.SKIPPED if reason else Outcome.PENDING,
+            next_attempt_at=None if reason else now,
+            reason=reason,
+            ended_at=now if reason else None,
+            test=test,
+        )
+
+    @property
+    def expire_at(self) -> datetime:
+        """When the record may be deleted."""
+        return self.created_at + KEPT_FOR
+
+    @property
+    def is_untried(self) -> bool:
+        """Whether the first attempt is still owed."""
+        return self.outcome is Outcome.PENDING and self.attempts == 0
+
+    @property
+    def due_attempt(self) -> int:
+        """Number of the attempt that is owed next."""
+        return self.attempts + 1
+
+    def after(self, attempt: Attempt) -> Self:
+        """The record once `attempt` has been made (the table of spec 3.4)."""
+        made = replace(
+            self,
+            attempts=max(self.attempts, attempt.number),
+            log=(*self.log, attempt)[-LOG_KEPT:],
+        )
+        ended = attempt.at + timedelta(milliseconds=attempt.milliseconds)
+        if attempt.acknowledged:
+            return replace(made, outcome=Outcome.SUCCESS, next_attempt_at=None, ended_at=ended)
+        if attempt.number >= len(RETRY_SCHEDULE):
+            return replace(made, outcome=Outcome.FAILED, next_attempt_at=None, ended_at=ended)
+        return replace(
+            made,
+            outcome=Outcome.RETRYING,
+            next_attempt_at=ended + step(attempt.number + 1).delay,
+        )
+
+    def again(self, now: datetime) -> Self:
+        """The record once an organizer has it sent again: four fresh attempts, due at once.
+
+        Raises:
+            ValueError: an attempt is still owed.
+            UnusableUrlError: no attempt can be made.
+        """
+        if self.outcome.is_open:
+            raise ValueError("the delivery has not ended")
+        EndpointUrl.parse(self.url)
+        return replace(
+            self,
+            outcome=Outcome.PENDING,
+            attempts=0,
+            next_attempt_at=now,
+            reason=None,
+            round=self.round + 1,
+            ended_at=None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a page of ended deliveries stopped, in the order of their ends."""
+
+    ended_at: datetime
+    delivery_id: str

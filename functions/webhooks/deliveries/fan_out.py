@@ -1,0 +1,30 @@
+"""From a message to a delivery for each URL that takes its type (spec 6.3.4)."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.messages.message import Message
+from functions.webhooks.messages.subscriptions import Subscription
+
+
+def fan_out(
+    message: Message, event_id: str, subscribed: Sequence[Subscription], now: datetime
+) -> list[Delivery]:
+    """The deliveries of `message`, as they are created `now`; none where nobody takes it."""
+    takers = [one for one in subscribed if message.event in one.events]
+    if not takers:
+        return []
+    data = message.payload()
+    return [
+        Delivery.create(
+            cause=message.cause,
+            event_id=event_id,
+            event=message.event,
+            url=one.url,
+            data=data,
+            now=now,
+            disabled=one.disabled,
+        )
+        for one in takers
+    ]

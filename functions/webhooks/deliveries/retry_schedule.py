@@ -1,0 +1,52 @@
+"""The retry ladder (spec 3.4 and 8): four attempts, each on a queue of its own.
+
+attempt  queue                  waits after the attempt before   adds up to
+      1  deliverWebhook          0 s                               0 s
+      2  retryWebhookAfter1s     1 s                               1 s
+      3  retryWebhookAfter5s     5 s                               6 s
+      4  retryWebhookAfter30s   30 s                              36 s
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class RetryStep:
+    """One attempt: the queue (and function) that makes it, and the wait before it."""
+
+    attempt: int
+    queue: str
+    delay: timedelta
+
+    @property
+    def backoff_seconds(self) -> int:
+        """Backoff of the rung's queue, in seconds: what a task sent back early waits.
+
+        The first rung has no wait of its own; a second keeps a crash from spinning.
+        """
+        return max(1, int(self.delay.total_seconds()))
+
+
+RETRY_SCHEDULE: Final = (
+    RetryStep(1, "deliverWebhook", timedelta(0)),
+    RetryStep(2, "retryWebhookAfter1s", timedelta(seconds=1)),
+    RetryStep(3, "retryWebhookAfter5s", timedelta(seconds=5)),
+    RetryStep(4, "retryWebhookAfter30s", timedelta(seconds=30)),
+)
+
+
+SWEEP_PERIOD: Final = timedelta(minutes=5)
+"""How often the deliveries are looked through for those that fell off."""
+
+
+def step(attempt: int) -> RetryStep:
+    """The rung of `attempt`, counted from 1.
+
+    Raises:
+        IndexError: the ladder has no such rung.
+    """
+    if attempt < 1:
+        raise IndexError(attempt)
+    return RETRY_SCHEDULE[attempt - 1]

@@ -1,0 +1,1 @@
+"""Where a delivery goes: the URL, its addresses, and the POST itself."""

@@ -1,0 +1,53 @@
+"""Which IP addresses a webhook may be sent to: public ones only (design 3)."""
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final
+
+# `is_global` of CPython 3.11 follows an older IANA registry, and has no opinion on addresses that
+# carry another one inside them; a translator would turn those into private ones.
+# https://www.iana.org/assignments/iana-ipv4-special-registry
+# https://www.iana.org/assignments/iana-ipv6-special-registry
+_DENIED: Final[tuple[IPv4Network | IPv6Network, ...]] = tuple(
+    ip_network(network)
+    for network in (
+        "0.0.0.0/8",  # this network (RFC 1122)
+        "100.64.0.0/10",  # shared address space behind carriers' and clouds' NAT (RFC 6598)
+        "192.0.0.0/24",  # protocol assignments (RFC 6890)
+        "192.88.99.0/24",  # 6to4 relay anycast (RFC 7526)
+        "198.18.0.0/15",  # benchmarking (RFC 2544)
+        "240.0.0.0/4",  # reserved, and broadcast (RFC 1112)
+        "::/96",  # IPv4-compatible (RFC 4291)
+        "64:ff9b::/96",  # NAT64 (RFC 6052)
+        "64:ff9b:1::/48",  # local-use NAT64 (RFC 8215)
+        "100::/64",  # discard-only (RFC 6666)
+        "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID (RFC 2928)
+        "2001:db8::/32",  # documentation (RFC 3849)
+        "2002::/16",  # 6to4, carries an IPv4 address (RFC 3056)
+        "3fff::/20",  # documentation (RFC 9637)
+        "5f00::/16",  # segment routing (RFC 9602)
+        "fc00::/7",  # unique local, the IPv6 metadata address among them (RFC 4193)
+        "fe80::/10",  # link-local (RFC 4291)
+        "fec0::/10",  # site-local (RFC 3879)
+    )
+)
+
+
+def is_public(address: str) -> bool:
+    """Whether `address`, in text as the resolver gives it, is one of the public internet."""
+    ip = _unmapped(address)
+    return (
+        ip.is_global
+        and not ip.is_multicast
+        and not any(ip in network for network in _DENIED if network.version == ip.version)
+    )
+
+
+def is_loopback(address: str) -> bool:
+    """Whether `address` is this machine itself."""
+    return _unmapped(address).is_loopback
+
+
+def _unmapped(address: str) -> IPv4Address | IPv6Address:
+    # A scope ("fe80::1%eth0") is the resolver's addition and says nothing on the address.
+    ip = ip_address(address.partition("%")[0])
+    return (ip.version == 6 and ip.ipv4_mapped) or ip  # noqa: PLR2004 - the IP version

@@ -1,0 +1,79 @@
+"""Where a webhook may go: the check of a configured URL before anything is sent (spec 3.4, 7.3)."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Self
+from urllib.parse import quote, urlsplit
+
+_HTTPS_PORT: Final = 443
+# urlsplit drops some of these silently and so would check another URL than the one configured.
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")
+_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\Z")
+_ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
+
+
+class UnusableUrlError(ValueError):
+    """A configured URL that no delivery can go to; the message is the reason, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointUrl:
+    """An HTTPS URL, taken apart: `host` as it goes into DNS and TLS, `path` with its query."""
+
+    host: str
+    port: int
+    path: str
+
+    @classmethod
+    def parse(cls, url: str) -> Self:
+        """Take `url` apart; a fragment stays at home.
+
+        Raises:
+            UnusableUrlError: it is empty, unparseable, not `https`, or holds a user name or
+                password.
+        """
+        if not url:
+            raise UnusableUrlError("the URL is empty")
+        if _UNPRINTABLE.search(url):
+            raise UnusableUrlError("the URL holds white space or a control character")
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            raise UnusableUrlError("the URL cannot be parsed") from None
+        if parts.scheme != "https":
+            raise UnusableUrlError("the URL does not start with https://")
+        if "@" in parts.netloc:
+            raise UnusableUrlError("the URL holds a user name or password")
+        if not host:
+            raise UnusableUrlError("the URL names no host")
+        if port == 0:
+            raise UnusableUrlError("the URL's port is not valid")
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        return cls(host=_ascii(host), port=port or _HTTPS_PORT, path=quote(path, safe=_ASCII))
+
+    @property
+    def authority(self) -> str:
+        """Value of the `Host` header (RFC 9110, 7.2)."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _HTTPS_PORT else f"{host}:{self.port}"
+
+
+def _ascii(host: str) -> str:
+    if ":" in host:  # an IPv6 literal, which urlsplit has checked
+        return host
+    try:
+        name = host.encode("idna").decode("ascii")
+    except UnicodeError:
+        raise UnusableUrlError("the URL's host name is not valid") from None
+    if not all(_LABEL.match(label) for label in name.removesuffix(".").split(".")):
+        raise UnusableUrlError("the URL's host name is not valid")
+    return name
+
+
+def host_of(url: str) -> str | None:
+    """Host of `url` for a log line, None where it has none; never the path: it may hold a key."""
+    try:
+        return EndpointUrl.parse(url).host
+    except UnusableUrlError:
+        return None

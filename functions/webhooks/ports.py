@@ -1,0 +1,189 @@
+"""What the use cases of the webhooks need of the world; `wiring` names who does it.
+
+Every method is one round trip. What is said of each holds for every adapter, the tests' too.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Protocol, TypeAlias
+
+from functions.gcp.task_queue import Task
+from functions.webhooks.deliveries.delivery import Cursor, Delivery
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl
+from functions.webhooks.messages.milestone import Milestone
+
+Version: TypeAlias = Any
+"""Of a document, as it was read: a write on the condition of it fails once anybody has written."""
+
+
+SECRET_KEPT: Final = timedelta(minutes=1)
+"""How long a process may sign with a secret without looking again."""
+
+
+class AlreadyRecordedError(Exception):
+    """One of the documents to create exists; none was written."""
+
+
+class ChangedMeanwhileError(Exception):
+    """The delivery is no longer as it was read, or is gone; nothing was written."""
+
+
+class SettingsChangedError(Exception):
+    """The settings are no longer as they were read; nothing was written."""
+
+
+class SendError(Exception):
+    """No HTTP status came back; the message says why, for the delivery's log."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDelivery:
+    """A delivery as it was read, with the version that a save of it must still find."""
+
+    delivery: Delivery
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSettings:
+    """Fields of `events/{eventId}/settings/webhooks`, and when they were last written."""
+
+    fields: Mapping[str, Any]
+    written_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisabledUrl:
+    """An entry of `disabled` in the settings: `reason` is for people."""
+
+    url: str
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the receiver answered: the HTTP status, and nothing else of it is used."""
+
+    status: int
+
+
+class Wall(Protocol):
+    """Reads of an event and its photos."""
+
+    def webhook_settings(self, event_id: str) -> Mapping[str, Any] | None:
+        """Fields of `settings/webhooks`; None where there is no such document."""
+
+    def event(self, event_id: str) -> Mapping[str, Any] | None:
+        """Fields of the event; None where there is none."""
+
+    def count_photos(self, event_id: str, at_most: int | None = None) -> int:
+        """How many photos the event has, whatever their status; counts to `at_most`."""
+
+    def first_photo_by(self, event_id: str, uploader_email: str) -> str | None:
+        """Id of the oldest photo with that `uploaderEmail`; None where no photo has one."""
+
+    def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str]:
+        """Which of the milestones `numbers` are recorded, each with the photo that reached it."""
+
+
+class Deliveries(Protocol):
+    """The records of deliveries."""
+
+    def create(
+        self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
+    ) -> None:
+        """Record all of them in one commit, or none.
+
+        Raises:
+            AlreadyRecordedError: one of them is on record.
+        """
+
+    def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery]:
+        """Those of the deliveries that are on record, by id."""
+
+    def load(self, event_id: str, delivery_id: str) -> StoredDelivery | None:
+        """The delivery as it is now; None where there is none (any more)."""
+
+    def save(self, delivery: Delivery, version: Version) -> None:
+        """Write what an attempt has changed.
+
+        Raises:
+            ChangedMeanwhileError: the record is not in `version` any more.
+        """
+
+    def restart(self, delivery: Delivery, version: Version) -> None:
+        """Write the beginning of another round; it stays on record as long as a new delivery.
+
+        Raises:
+            ChangedMeanwhileError: the record is not in `version` any more.
+        """
+
+    def undelivered(
+        self, event_id: str, since: datetime, until: datetime, after: Cursor | None, limit: int
+    ) -> Sequence[StoredDelivery]:
+        """Deliveries that ended failed or skipped in `[since, until]`, oldest first, one page."""
+
+    def last_success(self, event_id: str, url: str) -> datetime | None:
+        """When a delivery to `url` was last acknowledged; None where none is on record."""
+
+    def has_failed_within(self, event_id: str, url: str, after: datetime, until: datetime) -> bool:
+        """Whether a delivery to `url` ended failed `after` the one moment and by the other."""
+
+    def count_failed(self, event_id: str, url: str, after: datetime, at_most: int) -> int:
+        """How many deliveries to `url` ended failed `after` that moment; counts to `at_most`."""
+
+    def overdue(self, before: datetime) -> Iterator[Delivery]:
+        """Every delivery of every event whose next attempt was due `before` that moment.
+
+        Read by the page, a round trip each.
+        """
+
+
+class Settings(Protocol):
+    """The webhook settings, as far as the service writes them."""
+
+    def load(self, event_id: str) -> StoredSettings | None:
+        """The settings as they are now; None where there are none."""
+
+    def disable(
+        self, event_id: str, given_up: Iterable[DisabledUrl], found: StoredSettings
+    ) -> None:
+        """Disable URLs, unless anything has been written since the settings were `found`.
+
+        Raises:
+            SettingsChangedError: something has.
+        """
+
+
+class Secrets(Protocol):
+    """The webhook secret of each event."""
+
+    def of(self, event_id: str) -> str:
+        """The event's secret, made now if it has none (design 3)."""
+
+    def rotate(self, event_id: str) -> None:
+        """Give the event a new secret; other processes may sign with the old one for a minute."""
+
+
+class Sender(Protocol):
+    """Posts to receivers."""
+
+    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:
+        """POST `body` once and wait for the head of the answer, five seconds at most.
+
+        Raises:
+            SendError: no HTTP status came back in time, or nothing may be sent there.
+        """
+
+
+class TaskQueue(Protocol):
+    """Where tasks go."""
+
+    def enqueue(self, task: Task) -> None:
+        """Queue `task`; one of that name that was queued before, also long ago, is a success.
+
+        Raises:
+            Exception: it could not be queued, whatever the service says.
+        """

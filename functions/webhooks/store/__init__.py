@@ -1,0 +1,1 @@
+"""What the webhooks read and write in Firestore."""

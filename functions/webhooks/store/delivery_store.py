@@ -1,0 +1,251 @@
+"""Deliveries in Firestore: `events/{eventId}/deliveries/{deliveryId}` (design 4)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from google.api_core import exceptions
+from google.cloud import firestore
+from google.cloud.firestore_v1.base_query import FieldFilter
+
+from functions.gcp.documents import Create, Documents, Update
+from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.gcp.group_commit import GroupCommit
+from functions.webhooks.deliveries.delivery import KEPT_FOR, Attempt, Cursor, Delivery, Outcome
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.messages.milestone import Milestone
+from functions.webhooks.ports import (
+    AlreadyRecordedError,
+    ChangedMeanwhileError,
+    StoredDelivery,
+    Version,
+)
+
+_SWEEP_PAGE: Final = 300
+_GROUP: Final = 100
+
+
+class DeliveryStore:
+    """See `ports.Deliveries`."""
+
+    def __init__(self, client: firestore.Client) -> None:
+        self._client = client
+        self._documents = Documents(client)
+        # What all the attempts in an instance read and write goes together.
+        self._loads = GroupCommit(self._documents.get_all, at_most=_GROUP, seconds=CALL_SECONDS)
+        self._updates = GroupCommit(
+            self._documents.update_all, at_most=_GROUP, seconds=CALL_SECONDS
+        )
+
+    def create(
+        self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
+    ) -> None:
+        """Record all of them in one commit, or none.
+
+        Raises:
+            AlreadyRecordedError: one of them is on record.
+        """
+        writes = [Create(_path(event_id, one.id), _document(one)) for one in deliveries]
+        writes += [
+            Create(
+                f"events/{event_id}/milestones/{one.number}",
+                {"photoId": one.photo_id, "reachedAt": one.reached_at},
+            )
+            for one in milestones
+        ]
+        try:
+            self._documents.create(writes)
+        except exceptions.AlreadyExists as exists:
+            raise AlreadyRecordedError from exists
+
+    def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery]:
+        """Those of the deliveries that are on record, by id."""
+        references = [self._reference(event_id, one) for one in delivery_ids]
+        found = self._client.get_all(references, retry=RETRY, timeout=CALL_SECONDS)
+        return {one.id: _found(one) for one in found if one.exists}
+
+    def load(self, event_id: str, delivery_id: str) -> StoredDelivery | None:
+        """The delivery as it is now; None where there is none (any more)."""
+        found = self._loads(_path(event_id, delivery_id))
+        if found is None:
+            return None
+        return StoredDelivery(_delivery(event_id, delivery_id, found.fields), found.version)
+
+    def save(self, delivery: Delivery, version: Version) -> None:
+        """Write what an attempt has changed.
+
+        Raises:
+            ChangedMeanwhileError: the record is not in `version` any more.
+        """
+        self._update(Update(_path_of(delivery), _progress(delivery), version))
+
+    def restart(self, delivery: Delivery, version: Version) -> None:
+        """Write the beginning of another round; it stays on record as long as a new delivery.
+
+        Raises:
+            ChangedMeanwhileError: the record is not in `version` any more.
+        """
+        begun = delivery.next_attempt_at or delivery.created_at
+        fields = _progress(delivery) | {"round": delivery.round, "expireAt": begun + KEPT_FOR}
+        self._update(Update(_path_of(delivery), fields, version, delete=["reason"]))
+
+    def undelivered(
+        self, event_id: str, since: datetime, until: datetime, after: Cursor | None, limit: int
+    ) -> Sequence[StoredDelivery]:
+        """Deliveries that ended failed or skipped in `[since, until]`, oldest first, one page."""
+        query = (
+            self._deliveries(event_id)
+            .where(filter=FieldFilter("outcome", "in", [Outcome.FAILED, Outcome.SKIPPED]))
+            .where(filter=FieldFilter("endedAt", ">=", since))
+            .where(filter=FieldFilter("endedAt", "<=", until))
+            .order_by("endedAt")
+            .order_by("__name__")
+            .limit(limit)
+        )
+        if after is not None:
+            place = {
+                "endedAt": after.ended_at,
+                "__name__": self._reference(event_id, after.delivery_id),
+            }
+            query = query.start_after(place)
+        found = query.get(retry=RETRY, timeout=CALL_SECONDS)
+        return [StoredDelivery(_found(one), one.update_time.timestamp_pb()) for one in found]
+
+    def last_success(self, event_id: str, url: str) -> datetime | None:
+        """When a delivery to `url` was last acknowledged; None where none is on record."""
+        query = self._ended(event_id, url, Outcome.SUCCESS).select(["endedAt"]).limit(1)
+        found = query.get(retry=RETRY, timeout=CALL_SECONDS)
+        return found[0].get("endedAt") if found else None
+
+    def has_failed_within(self, event_id: str, url: str, after: datetime, until: datetime) -> bool:
+        """Whether a delivery to `url` ended failed `after` the one moment and by the other."""
+        query = self._failed(event_id, url, after).where(filter=FieldFilter("endedAt", "<=", until))
+        found = query.select([]).limit(1).get(retry=RETRY, timeout=CALL_SECONDS)
+        return bool(found)
+
+    def count_failed(self, event_id: str, url: str, after: datetime, at_most: int) -> int:
+        """How many deliveries to `url` ended failed `after` that moment; counts to `at_most`."""
+        query: Any = self._failed(event_id, url, after).limit(at_most)
+        return int(query.count().get(retry=RETRY, timeout=CALL_SECONDS)[0][0].value)
+
+    def _failed(self, event_id: str, url: str, after: datetime) -> firestore.Query:
+        return self._ended(event_id, url, Outcome.FAILED).where(
+            filter=FieldFilter("endedAt", ">", after)
+        )
+
+    def _ended(self, event_id: str, url: str, outcome: Outcome) -> firestore.Query:
+        # Latest first in every query: one index serves them all.
+        return (
+            self._deliveries(event_id)
+            .where(filter=FieldFilter("url", "==", url))
+            .where(filter=FieldFilter("outcome", "==", outcome))
+            .order_by("endedAt", direction=firestore.Query.DESCENDING)
+        )
+
+    def _deliveries(self, event_id: str) -> firestore.CollectionReference:
+        deliveries: firestore.CollectionReference = self._client.collection(
+            "events", event_id, "deliveries"
+        )
+        return deliveries
+
+    def overdue(self, before: datetime) -> Iterator[Delivery]:
+        """Every delivery of every event whose next attempt was due `before` that moment."""
+        query = (
+            self._client.collection_group("deliveries")
+            .where(filter=FieldFilter("nextAttemptAt", "<", before))
+            .order_by("nextAttemptAt")
+            .limit(_SWEEP_PAGE)
+        )
+        page: Sequence[firestore.DocumentSnapshot[Any]] = query.get(
+            retry=RETRY, timeout=CALL_SECONDS
+        )
+        while page:
+            yield from map(_found, page)
+            page = query.start_after(page[-1]).get(retry=RETRY, timeout=CALL_SECONDS)
+
+    def _update(self, write: Update) -> None:
+        try:
+            RETRY(self._updates)(write)
+        except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
+            raise ChangedMeanwhileError from changed
+
+    def _reference(self, event_id: str, delivery_id: str) -> firestore.DocumentReference:
+        return self._client.document(_path(event_id, delivery_id))
+
+
+def _path(event_id: str, delivery_id: str) -> str:
+    return f"events/{event_id}/deliveries/{delivery_id}"
+
+
+def _path_of(delivery: Delivery) -> str:
+    return _path(delivery.event_id, delivery.id)
+
+
+def _progress(delivery: Delivery) -> dict[str, Any]:
+    return {
+        "outcome": delivery.outcome,
+        "attempts": delivery.attempts,
+        "nextAttemptAt": delivery.next_attempt_at,
+        "endedAt": delivery.ended_at,
+        "log": [
+            {
+                "attempt": one.number,
+                "at": one.at,
+                "status": one.status,
+                "ms": one.milliseconds,
+                "error": one.error,
+            }
+            | ({"round": one.round} if one.round else {})
+            for one in delivery.log
+        ],
+    }
+
+
+def _document(delivery: Delivery) -> dict[str, Any]:
+    fields = {
+        "event": delivery.event,
+        "url": delivery.url,
+        "body": delivery.body,
+        "createdAt": delivery.created_at,
+        "expireAt": delivery.expire_at,
+        **_progress(delivery),
+    }
+    if delivery.reason:
+        fields["reason"] = delivery.reason
+    if delivery.test:
+        fields["test"] = True
+    return fields
+
+
+def _found(snapshot: firestore.DocumentSnapshot[Any]) -> Delivery:
+    event_id = snapshot.reference.parent.parent.id
+    return _delivery(event_id, snapshot.id, snapshot.to_dict() or {})
+
+
+def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Delivery:
+    return Delivery(
+        id=delivery_id,
+        event_id=event_id,
+        event=EventType(fields["event"]),
+        url=fields["url"],
+        body=fields["body"],
+        created_at=fields["createdAt"],
+        outcome=Outcome(fields["outcome"]),
+        attempts=fields["attempts"],
+        next_attempt_at=fields["nextAttemptAt"],
+        log=tuple(
+            Attempt(
+                number=one["attempt"],
+                at=one["at"],
+                status=one["status"],
+                milliseconds=one["ms"],
+                error=one["error"],
+                round=one.get("round", 0),
+            )
+            for one in fields["log"]
+        ),
+        reason=fields.get("reason"),
+        round=fields.get("round", 0),
+        ended_at=fields.get("endedAt"),
+        test=fields.get("test", False),
+    )

@@ -1,0 +1,158 @@
+"""The webhooks' parts, put together for this process on first use.
+
+Each imports what it needs when it is needed: an instance runs one function, and waits for no more
+than that one's parts.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from functions.gcp.task_queue import Task
+    from functions.webhooks.actions import Actions
+    from functions.webhooks.endpoints.http_sender import HttpSender
+    from functions.webhooks.ports import Secrets, TaskQueue
+    from functions.webhooks.publisher import Publisher
+    from functions.webhooks.sweeper import Sweeper
+    from functions.webhooks.worker import Worker
+
+_AT_ONCE: Final = 20
+"""Tasks queued, or rounds begun, at the same time: the URLs of one event."""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@functools.cache
+def publisher() -> Publisher:
+    """What the triggers call."""
+    from functions.gcp import firestore
+    from functions.side_by_side import Threads
+    from functions.webhooks.publisher import Publisher
+    from functions.webhooks.store.delivery_store import DeliveryStore
+    from functions.webhooks.store.wall_store import WallStore
+
+    client = firestore.client()
+    return Publisher(
+        wall=WallStore(client),
+        deliveries=DeliveryStore(client),
+        queue=task_queue(),
+        side_by_side=Threads(_AT_ONCE, "enqueue"),
+        now=_now,
+        monotonic=time.monotonic,
+    )
+
+
+@functools.cache
+def worker() -> Worker:
+    """What the task queues call."""
+    from functions.gcp import firestore
+    from functions.webhooks.endpoint_health import EndpointHealth
+    from functions.webhooks.store.delivery_store import DeliveryStore
+    from functions.webhooks.store.settings_store import SettingsStore
+    from functions.webhooks.worker import Worker
+
+    client = firestore.client()
+    deliveries = DeliveryStore(client)
+    endpoint_health = EndpointHealth(
+        deliveries=deliveries, settings=SettingsStore(client), now=_now, monotonic=time.monotonic
+    )
+    return Worker(
+        deliveries=deliveries,
+        secrets=_secrets(),
+        sender=sender(),
+        queue=_QueueOnDemand(),
+        endpoint_health=endpoint_health,
+        now=_now,
+        monotonic=time.monotonic,
+        sleep=time.sleep,
+    )
+
+
+@functools.cache
+def sweeper() -> Sweeper:
+    """What the schedule calls."""
+    from functions.gcp import firestore
+    from functions.side_by_side import Threads
+    from functions.webhooks.store.delivery_store import DeliveryStore
+    from functions.webhooks.sweeper import Sweeper
+
+    return Sweeper(
+        deliveries=DeliveryStore(firestore.client()),
+        queue=task_queue(),
+        side_by_side=Threads(_AT_ONCE, "sweep"),
+        now=_now,
+    )
+
+
+@functools.cache
+def actions() -> Actions:
+    """What an organizer calls."""
+    from functions.gcp import firestore
+    from functions.side_by_side import Threads
+    from functions.webhooks.actions import Actions
+    from functions.webhooks.store.delivery_store import DeliveryStore
+    from functions.webhooks.store.wall_store import WallStore
+
+    client = firestore.client()
+    return Actions(
+        wall=WallStore(client),
+        deliveries=DeliveryStore(client),
+        secrets=_secrets(),
+        queue=_QueueOnDemand(),
+        worker=worker(),
+        side_by_side=Threads(_AT_ONCE, "resend"),
+        now=_now,
+        new_id=lambda: str(uuid.uuid4()),
+    )
+
+
+@functools.cache
+def task_queue() -> TaskQueue:
+    """Where tasks go: to the emulator where there is one."""
+    emulator = os.environ.get("CLOUD_TASKS_EMULATOR_HOST")
+    if emulator:
+        from functions.gcp.emulated_tasks import EmulatedTasks
+
+        return EmulatedTasks.of_environment(emulator)
+    from functions.gcp.cloud_tasks import CloudTasks
+
+    return CloudTasks.of_environment()
+
+
+class _QueueOnDemand:
+    """The task queue of whoever may never need it: its client takes a good part of a cold start."""
+
+    def enqueue(self, task: Task) -> None:
+        task_queue().enqueue(task)
+
+
+@functools.cache
+def _secrets() -> Secrets:
+    from functions.gcp import firestore
+    from functions.webhooks.store.secret_store import SecretStore
+
+    return SecretStore(firestore.client(), time.monotonic)
+
+
+def sender() -> HttpSender:
+    """What posts to receivers, with the authorities and addresses that are trusted here."""
+    import ssl
+
+    import certifi
+
+    from functions.gcp import parameters
+    from functions.webhooks.endpoints.http_sender import HttpSender
+
+    tls = ssl.create_default_context(cafile=certifi.where())
+    further = parameters.webhook_ca_bundle()
+    if further:
+        tls.load_verify_locations(further)
+    return HttpSender(tls, allow_loopback=parameters.webhook_allow_loopback())

@@ -1,0 +1,223 @@
+"""When a URL is given up, and when not: the law of `webhooks/endpoint_health.py`, in Firestore.
+
+Times are hours from now on: the settings are written now, the clock handed in is ahead.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.messages import subscriptions
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.settings_store import SettingsStore
+
+URL: Final = "https://example.com/hook"
+OTHER: Final = "https://example.com/other"
+START: Final = datetime.now(UTC)
+
+
+def hours(after_start: float) -> datetime:
+    """That many hours from now."""
+    return START + timedelta(hours=after_start)
+
+
+Record = Callable[..., Delivery]
+
+
+@pytest.fixture
+def settings(event: firestore.DocumentReference) -> firestore.DocumentReference:
+    """The settings of an event with two URLs, just written."""
+    reference: firestore.DocumentReference = event.collection("settings").document("webhooks")
+    reference.set({"urls": [URL, OTHER]})
+    return reference
+
+
+@pytest.fixture
+def record(db: firestore.Client, event: firestore.DocumentReference) -> Record:
+    """Put `count` deliveries on record that ended at an hour; the last of them."""
+
+    def put(outcome: Outcome, ended: float, count: int = 1, url: str = URL) -> Delivery:
+        made = [
+            Delivery(
+                id=f"{outcome}-{url[-4:]}-{ended}-{number}",
+                event_id=event.id,
+                event=EventType.PHOTO_UPLOADED,
+                url=url,
+                body="{}",
+                created_at=hours(ended),
+                outcome=outcome,
+                attempts=4,
+                ended_at=hours(ended),
+            )
+            for number in range(count)
+        ]
+        DeliveryStore(db).create(event.id, made)
+        return made[-1]
+
+    return put
+
+
+def _health(db: firestore.Client, settings: SettingsStore, at: float) -> EndpointHealth:
+    return EndpointHealth(
+        deliveries=DeliveryStore(db),
+        settings=settings,
+        now=lambda: hours(at),
+        monotonic=time.monotonic,
+    )
+
+
+@pytest.fixture
+def disabled(
+    db: firestore.Client, settings: firestore.DocumentReference
+) -> Callable[[Delivery, float], set[str]]:
+    """Which URLs are disabled once a delivery has failed at an hour, and somebody has looked."""
+
+    def look(failed: Delivery, at: float) -> set[str]:
+        _health(db, SettingsStore(db), at).delivery_failed(failed)
+        found = settings.get().to_dict() or {}
+        return {one.url for one in subscriptions.read(found) if one.disabled}
+
+    return look
+
+
+Disabled = Callable[[Delivery, float], set[str]]
+
+
+def test_a_hundred_failures_over_a_day_disable_a_url(
+    record: Record, disabled: Disabled, settings: firestore.DocumentReference
+) -> None:
+    """With the reason and the time, and that URL only."""
+    record(Outcome.FAILED, 1, 99)
+    failed = record(Outcome.FAILED, 25.5)
+
+    assert disabled(failed, 26) == {URL}
+    [entry] = settings.get().get("disabled").values()
+    assert entry["url"] == URL
+    assert entry["at"] == hours(26)
+    assert "100 deliveries in a row" in entry["reason"]
+
+
+def test_ninety_nine_failures_are_not_enough(record: Record, disabled: Disabled) -> None:
+    """However long they have lasted."""
+    record(Outcome.FAILED, 1, 98)
+    failed = record(Outcome.FAILED, 200)
+
+    assert not disabled(failed, 200)
+
+
+def test_failures_of_less_than_a_day_are_not_enough(record: Record, disabled: Disabled) -> None:
+    """However many there are: an outage of an evening disables nothing."""
+    record(Outcome.FAILED, 10, 300)
+    failed = record(Outcome.FAILED, 33.9)
+
+    assert not disabled(failed, 33.9)
+
+
+def test_a_success_resets_the_count(record: Record, disabled: Disabled) -> None:
+    """In a row means in a row."""
+    record(Outcome.FAILED, 1, 150)
+    record(Outcome.SUCCESS, 10)
+    record(Outcome.FAILED, 11, 98)
+    failed = record(Outcome.FAILED, 40)
+    assert not disabled(failed, 40)
+
+    failed = record(Outcome.FAILED, 41)
+    assert disabled(failed, 41) == {URL}
+
+
+def test_other_outcomes_do_not_count(record: Record, disabled: Disabled) -> None:
+    """What was skipped never reached for the receiver."""
+    record(Outcome.SKIPPED, 1, 200)
+    record(Outcome.FAILED, 2, 98)
+    failed = record(Outcome.FAILED, 27)
+
+    assert not disabled(failed, 27)
+
+
+def test_a_change_of_the_settings_starts_the_count_anew(
+    record: Record, disabled: Disabled, settings: firestore.DocumentReference
+) -> None:
+    """So an admin who enables a URL is not overruled by what had failed before."""
+    record(Outcome.FAILED, -30, 200)
+    settings.update({"disabled": firestore.DELETE_FIELD})
+    failed = record(Outcome.FAILED, 30)
+
+    assert not disabled(failed, 30)
+
+
+def test_an_admin_who_saves_at_that_moment_is_not_overruled(
+    db: firestore.Client,
+    record: Record,
+    settings: firestore.DocumentReference,
+    event: firestore.DocumentReference,
+) -> None:
+    """The URL is disabled in the settings that were looked at, or not at all."""
+    record(Outcome.FAILED, 1, 100)
+    failed = record(Outcome.FAILED, 26)
+
+    class SavedMeanwhile(SettingsStore):
+        def disable(self, *arguments: Any) -> None:
+            settings.update({"urls": [URL]})
+            super().disable(*arguments)
+
+    store = SavedMeanwhile(db)
+    _health(db, store, 26).delivery_failed(failed)
+
+    assert settings.get().to_dict() == {"urls": [URL]}
+    assert event.id == failed.event_id
+
+
+def test_the_other_dead_urls_are_disabled_with_it(record: Record, disabled: Disabled) -> None:
+    """The write ends their count too."""
+    record(Outcome.FAILED, 1, 100, OTHER)
+    record(Outcome.FAILED, 1, 100)
+    failed = record(Outcome.FAILED, 26)
+
+    assert disabled(failed, 26) == {URL, OTHER}
+
+
+def test_a_url_that_is_not_configured_any_more_is_left_alone(
+    record: Record, disabled: Disabled, settings: firestore.DocumentReference
+) -> None:
+    """Its last deliveries may still be failing."""
+    settings.update({"urls": [OTHER]})
+    record(Outcome.FAILED, 1, 100)
+    failed = record(Outcome.FAILED, 26)
+
+    assert not disabled(failed, 26)
+    assert "disabled" not in (settings.get().to_dict() or {})
+
+
+def test_many_who_find_it_dead_disable_it_once(
+    record: Record, disabled: Disabled, settings: firestore.DocumentReference
+) -> None:
+    """Deliveries fail in many processes at the same moment."""
+    record(Outcome.FAILED, 1, 100)
+    failed = record(Outcome.FAILED, 26)
+
+    with ThreadPoolExecutor(8) as threads:
+        seen = list(threads.map(lambda _: disabled(failed, 26), range(8)))
+
+    assert {URL} in seen
+    assert len(settings.get().get("disabled")) == 1
+
+
+def test_a_disabled_url_is_not_disabled_again(
+    record: Record, disabled: Disabled, settings: firestore.DocumentReference
+) -> None:
+    """What is still on its way fails later, and the time on record stays."""
+    record(Outcome.FAILED, 1, 100)
+    failed = record(Outcome.FAILED, 26)
+    disabled(failed, 26)
+    before = settings.get().update_time
+
+    assert disabled(record(Outcome.FAILED, 60), 60) == {URL}
+    assert settings.get().update_time == before

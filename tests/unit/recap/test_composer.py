@@ -1,0 +1,150 @@
+"""The mail and the request that carries it (spec 4.1, design 5)."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from functions.preferences.links import PreferencesLinks
+from functions.recap.arguments import Mode
+from functions.recap.mail.composer import MAIL_BYTES, Addressee, Composer, Recap
+from functions.recap.photos import Picture
+
+LINKS = PreferencesLinks.to("https://example.com", "a.b")
+
+
+def _pictures(count: int, length: int = 60) -> list[Picture]:
+    url = "https://example.com/"
+    return [Picture(f"{url}{n}-t{'x' * length}", f"{url}{n}-p{'x' * length}") for n in range(count)]
+
+
+def _recap(mode: Mode = Mode.PERSONAL, **changed: Any) -> Recap:
+    fields: dict[str, Any] = {"event_name": "Summer Party", "gallery_url": "https://example.com/g"}
+    return Recap(mode=mode, sender="Wall <photos@example.com>", **(fields | changed))
+
+
+def _addressee(pictures: Sequence[Picture] = (), **changed: Any) -> Addressee:
+    fields: dict[str, Any] = {"address": "a@example.com", "name": "Anna", "links": LINKS}
+    counts = {"pictures": pictures, "photo_count": len(pictures)}
+    return Addressee(**(fields | counts | changed))
+
+
+def _parts(request: dict[str, Any], number: int = 0) -> tuple[str, str]:
+    """Text and HTML as the recipient `number` gets them."""
+    parts = {one["type"]: one["value"] for one in request["content"]}
+    for tag, value in request["personalizations"][number]["substitutions"].items():
+        parts = {kind: part.replace(tag, value) for kind, part in parts.items()}
+    return parts["text/plain"], parts["text/html"]
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("length", [0, 150, 600, 1900])
+@pytest.mark.parametrize("count", [0, 1, 24])
+def test_a_mail_is_under_100_kb_however_long_the_addresses(
+    mode: Mode, length: int, count: int
+) -> None:
+    """Gmail cuts off more than that; and a personalization is under SendGrid's 10,000 bytes."""
+    pictures = _pictures(count, length)
+    recap = _recap(mode, event_name="&" * 5000, message="<" * 4000, reel=pictures, photo_count=9000)
+    request = Composer(recap).request([_addressee(pictures, name="ä" * 60, photo_count=9000)])
+    text, html = _parts(request)
+    assert len(text.encode()) + len(html.encode()) < MAIL_BYTES
+    (personalization,) = request["personalizations"]
+    values = personalization["substitutions"]
+    assert len(json.dumps(values)) < 10_000
+    assert all(isinstance(value, str) for value in values.values())
+    shown = sum(picture.url in text for picture in pictures)
+    assert shown == sum(picture.thumb in html for picture in pictures)
+    if shown:
+        assert f"and {9000 - shown} more in the gallery" in html
+        assert f"and {9000 - shown} more in the gallery" in text
+    else:
+        assert ("All 9000 are in the gallery." in text) is (count == 0 or length == 1900)
+
+
+def test_all_photos_are_shown_where_they_fit() -> None:
+    """And the first one comes first: own photos tell the evening from its beginning."""
+    text, html = _parts(Composer(_recap()).request([_addressee(_pictures(8))]))
+    assert [line[20] for line in text.splitlines() if line.endswith("xx")] == list("76543210")
+    assert "more in the gallery" not in html + text
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_what_people_wrote_is_escaped(mode: Mode) -> None:
+    """Names, the message, the event's name and addresses of photos."""
+    nasty = "<img src=x onerror=alert(1)>\"'&"
+    picture = Picture("https://example.com/?a=1&b='", "https://example.com/?a=1&b='", nasty)
+    recap = _recap(mode, event_name=nasty, message=nasty, subject=nasty, reel=[picture])
+    request = Composer(recap).request([_addressee([picture], name=nasty)])
+    text, html = _parts(request)
+    assert "<img src=x" not in html
+    assert "?a=1&amp;b=&#39;" in html
+    assert text.count(nasty) >= 3
+    assert request["subject"] == nasty
+
+
+def test_a_tag_of_one_request_is_in_no_other_and_in_no_text() -> None:
+    """SendGrid replaces tags blindly: nobody may know one beforehand."""
+    composer = Composer(_recap(message="%greeting% -greeting- {{greeting}}"))
+    first, second = (
+        {
+            tag
+            for one in composer.request([_addressee()])["personalizations"]
+            for tag in one["substitutions"]
+        }
+        for _ in range(2)
+    )
+    assert len(first) == 6
+    assert not first & second
+
+
+def test_text_and_html_have_tags_of_their_own() -> None:
+    """Design 5: what is escaped for the one would be wrong in the other."""
+    request = Composer(_recap()).request([_addressee(name="A & B")])
+    text, html = _parts(request)
+    assert "Hi A & B," in text
+    assert "Hi A &amp; B," in html
+    parts = [one["value"] for one in request["content"]]
+    for tag in request["personalizations"][0]["substitutions"]:
+        assert sum(tag in part for part in parts) == 1
+
+
+def test_everybody_has_a_personalization_of_their_own() -> None:
+    """Design 5: several `to` in one would show guests each other's addresses."""
+    guests = [_addressee(address=f"{n}@example.com", name=f"Guest {n}") for n in range(3)]
+    request = Composer(_recap()).request(guests)
+    assert [one["to"] for one in request["personalizations"]] == [
+        [{"email": f"{n}@example.com"}] for n in range(3)
+    ]
+    for number in range(3):
+        assert f"Guest {number}" in _parts(request, number)[0]
+    assert request["from"] == {"email": "photos@example.com", "name": "Wall"}
+
+
+def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
+    """RFC 8058."""
+    (one,) = Composer(_recap()).request([_addressee()])["personalizations"]
+    assert one["headers"] == {
+        "List-Unsubscribe": "<https://example.com/unsubscribe?token=a.b>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    }
+
+
+def test_the_reel_stands_in_the_content_once() -> None:
+    """What is the same for everybody costs nobody's substitutions."""
+    request = Composer(_recap(Mode.ALL, reel=_pictures(24), photo_count=24)).request([_addressee()])
+    assert sum("-t" in one["value"] for one in request["content"]) == 1
+    assert "-t" not in json.dumps(request["personalizations"])
+
+
+def test_without_name_gallery_and_photos_it_is_still_a_mail() -> None:
+    """Every field of an event may be missing."""
+    recap = _recap(event_name="", gallery_url=None)
+    request = Composer(recap).request([_addressee(name="", photo_count=2)])
+    text, html = _parts(request)
+    assert request["subject"] == "Your photos from the event"
+    assert text.startswith("Hi there,\n\nThank you for being part of the event.")
+    assert "You shared 2 photos on the wall." in text
+    assert "gallery" not in text + html.partition("<body")[2]
+    assert "None" not in text + html

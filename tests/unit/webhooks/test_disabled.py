@@ -1,0 +1,40 @@
+"""A disabled URL in the settings of an event."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from functions.webhooks.messages import subscriptions
+from functions.webhooks.messages.subscriptions import Subscription, key
+
+URL = "https://example.com/hook"
+OTHER = "https://example.com/other"
+ENTRY = {"url": URL, "reason": "nobody answers", "at": datetime(2026, 5, 1, tzinfo=UTC)}
+
+
+@pytest.mark.parametrize(
+    ("disabled", "reason"),
+    [
+        ({key(URL): ENTRY}, "the URL is disabled: nobody answers"),
+        ({key(URL): {}}, "the URL is disabled"),
+        ({key(URL): None}, "the URL is disabled"),
+        ({key(OTHER): ENTRY}, None),
+        ({}, None),
+        (None, None),
+        ([], None),
+    ],
+)
+def test_a_url_is_disabled_by_its_entry(disabled: Any, reason: str | None) -> None:
+    """Whatever else stands there disables nothing, and breaks nothing."""
+    [read] = subscriptions.read({"urls": [URL], "disabled": disabled})
+
+    assert read == Subscription(URL, disabled=reason)
+
+
+def test_a_key_needs_no_quotes_in_a_field_path() -> None:
+    """So that `disabled.<key>` names the entry in every client library."""
+    for url in (URL, "", "https://example.com/ä", "\ud800"):
+        assert re.fullmatch(r"[a-z][0-9a-z]*", key(url))
+    assert key(URL) != key(OTHER)

@@ -1,0 +1,121 @@
+"""Spec 3.4 and design 3: the check of a configured URL, and where it may point."""
+
+import pytest
+
+from functions.webhooks.endpoints import addresses
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl, UnusableUrlError, host_of
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://example.com", ("example.com", 443, "/", "example.com")),
+        ("https://example.com/hook?a=1", ("example.com", 443, "/hook?a=1", "example.com")),
+        ("https://example.com:8443/x", ("example.com", 8443, "/x", "example.com:8443")),
+        ("HTTPS://EXAMPLE.com/", ("example.com", 443, "/", "example.com")),
+        ("https://example.com/a#part", ("example.com", 443, "/a", "example.com")),
+        ("https://exämple.com/ä?ö", ("xn--exmple-cua.com", 443, "/%C3%A4?%C3%B6", None)),
+        ("https://[2001:db8::1]:8443/", ("2001:db8::1", 8443, "/", "[2001:db8::1]:8443")),
+        ("https://192.0.2.7/", ("192.0.2.7", 443, "/", "192.0.2.7")),
+        (
+            "https://example.com/%0d%0aX:y",
+            ("example.com", 443, "/%0d%0aX:y", "example.com"),
+        ),
+    ],
+)
+def test_a_usable_url(url: str, expected: tuple[str, int, str, str | None]) -> None:
+    """Host for DNS and TLS, port, path with query, and the Host header."""
+    host, port, path, authority = expected
+    found = EndpointUrl.parse(url)
+    assert (host, port, path) == (found.host, found.port, found.path)
+    assert authority in (None, found.authority)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        " ",
+        "example.com/hook",
+        "//example.com/hook",
+        "http://example.com/",
+        "ftp://example.com/",
+        "javascript:alert(1)",
+        "https:",
+        "https://",
+        "https:///path",
+        "https://:443/",
+        "https://[::1/",
+        "https://[nonsense]/",
+        "https://example.com:0/",
+        "https://example.com:65536/",
+        "https://example.com:port/",
+        "https://user@example.com/",
+        "https://user:password@example.com/",
+        "https://@example.com/",
+        "https://exa mple.com/",
+        "https://example.com/\r\nX-Injected: 1",
+        "https://exam\nple.com/",
+        "https://example..com/",
+        "https://" + "a" * 64 + ".com/",
+        "https://-example.com/",
+        "https://exam<ple.com/",
+        "https://example.com\\@evil.example/",
+        "https://example.com/\x00",
+    ],
+)
+def test_an_unusable_url(url: str) -> None:
+    """Empty, unparseable, not https, or with a user name or password."""
+    with pytest.raises(UnusableUrlError):
+        EndpointUrl.parse(url)
+    assert host_of(url) is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["93.184.215.14", "8.8.8.8", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "::ffff:8.8.8.8"],
+)
+def test_a_public_address(address: str) -> None:
+    """The public internet."""
+    assert addresses.is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "0.0.0.0",  # noqa: S104 - the address itself is what is tested
+        "10.0.0.1",
+        "100.64.0.1",
+        "127.0.0.1",
+        "169.254.169.254",
+        "172.16.0.1",
+        "172.31.255.255",
+        "192.0.0.8",
+        "192.168.1.1",
+        "198.18.0.1",
+        "224.0.0.1",
+        "239.255.255.255",
+        "240.0.0.1",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "::7f00:1",
+        "::ffff:10.0.0.1",
+        "::ffff:127.0.0.1",
+        "64:ff9b::a9fe:a9fe",
+        "64:ff9b:1::1",
+        "100::1",
+        "2001::1",
+        "2001:db8::1",
+        "2002:7f00:1::1",
+        "fc00::1",
+        "fd00:ec2::254",
+        "fe80::1",
+        "fe80::1%eth0",
+        "fec0::1",
+        "ff02::1",
+    ],
+)
+def test_an_address_that_is_not_public(address: str) -> None:
+    """Design 3: private, loopback, link-local, multicast, metadata, and what translates to them."""
+    assert not addresses.is_public(address)

@@ -1,0 +1,111 @@
+"""A delivery that is sent again: another round of the same delivery."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery, Outcome
+from functions.webhooks.endpoints.endpoint_url import UnusableUrlError
+from functions.webhooks.messages.event_type import EventType
+
+NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+LATER = NOW + timedelta(hours=3)
+
+
+def delivery(**fields: Any) -> Delivery:
+    """A delivery as it is created."""
+    given: dict[str, Any] = {"url": "https://example.com/hook"} | fields
+    return Delivery.create(
+        cause="write-1", event_id="e1", event=EventType.PHOTO_UPLOADED, data={}, now=NOW, **given
+    )
+
+
+def after(made: Delivery, *statuses: int) -> Delivery:
+    """`made` after attempts that were answered so."""
+    for status in statuses:
+        number = made.due_attempt
+        made = made.after(
+            Attempt(number=number, at=NOW, status=status, milliseconds=0, round=made.round)
+        )
+    return made
+
+
+@pytest.mark.parametrize("ended", [[500] * 4, [200], [500, 200]])
+def test_what_has_ended_begins_again_with_four_attempts(ended: list[int]) -> None:
+    """The same id and body; the attempts of both rounds stay on record."""
+    first = after(delivery(), *ended)
+
+    again = first.again(LATER)
+
+    assert (again.id, again.body) == (first.id, first.body)
+    assert (again.outcome, again.attempts, again.next_attempt_at) == (Outcome.PENDING, 0, LATER)
+    assert (again.round, again.ended_at) == (1, None)
+    failed = after(again, 500, 500, 500, 500)
+    assert (failed.outcome, failed.attempts) == (Outcome.FAILED, 4)
+    assert [one.round for one in failed.log] == [0] * len(ended) + [1] * 4
+
+
+@pytest.mark.parametrize("answers", [[], [500], [500] * 3])
+def test_what_has_not_ended_does_not_begin_again(answers: list[int]) -> None:
+    """There is never more than one round at a time."""
+    with pytest.raises(ValueError, match="not ended"):
+        after(delivery(), *answers).again(LATER)
+
+
+def test_an_unusable_url_stays_skipped() -> None:
+    """Spec 3.4: no attempt is made, in no round."""
+    with pytest.raises(UnusableUrlError):
+        delivery(url="http://example.com").again(LATER)
+
+
+def test_a_delivery_to_a_disabled_url_is_skipped_until_it_is_sent_again() -> None:
+    """The reason is on record for as long as it holds."""
+    skipped = delivery(disabled="the URL is disabled: nobody answers")
+
+    assert (skipped.outcome, skipped.next_attempt_at) == (Outcome.SKIPPED, None)
+    assert skipped.reason == "the URL is disabled: nobody answers"
+    assert skipped.ended_at == NOW
+    assert skipped.again(LATER).reason is None
+
+
+def test_it_is_on_record_when_a_delivery_ended() -> None:
+    """With the last attempt, and not before."""
+    made = delivery()
+    for number in range(1, 5):
+        assert made.ended_at is None
+        made = made.after(Attempt(number=number, at=LATER, status=500, milliseconds=1500))
+    assert made.ended_at == LATER + timedelta(seconds=1.5)
+
+
+def test_the_log_does_not_grow_for_ever() -> None:
+    """The last ten rounds."""
+    made = delivery()
+    for _ in range(20):
+        made = after(made, 500, 500, 500, 500).again(LATER)
+
+    assert len(made.log) == LOG_KEPT
+    assert {one.round for one in made.log} == set(range(10, 20))
+
+
+def test_every_round_has_task_names_of_its_own() -> None:
+    """A name stays taken for a day, and a task of an older round is known by its round."""
+    first = delivery()
+    second = replace(after(first, 200), round=1).again(LATER)
+
+    names = {attempt_task(one, again=again).name for one in (first, second) for again in ("", "-x")}
+
+    assert names == {f"{first.id}-1", f"{first.id}-1-x", f"{first.id}-r2-1", f"{first.id}-r2-1-x"}
+    assert AttemptRequest.read(attempt_task(first).data) == AttemptRequest("e1", first.id, 1)
+    assert AttemptRequest.read(attempt_task(second).data) == AttemptRequest("e1", first.id, 1, 2)
+    assert "round" not in attempt_task(first).data
+
+
+@pytest.mark.parametrize("in_round", ["1", 1.5, None, [1]])
+def test_a_task_whose_round_is_no_number_is_none_of_ours(in_round: object) -> None:
+    """Only the service makes tasks."""
+    data = {"eventId": "e1", "deliveryId": "d1", "attempt": 1, "round": in_round}
+    with pytest.raises(ValueError, match="not the task"):
+        AttemptRequest.read(data)
