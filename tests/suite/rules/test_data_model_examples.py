@@ -118,7 +118,10 @@ def evening(rules: str, tmp_path_factory: pytest.TempPathFactory) -> Evening:
     now = datetime.now(UTC)
     administrator.replace(given_up, {"tenantId": _TENANT, "name": "Late", "status": "published"})
     entry = {"url": "https://example.com/gone", "reason": "no answer", "at": now}
-    settings = {"urls": ["https://example.com/gone"], "disabled": {_GIVEN_UP: entry, _STILL_GIVEN_UP: entry}}
+    settings = {
+        "urls": ["https://example.com/gone"],
+        "disabled": {_GIVEN_UP: entry, _STILL_GIVEN_UP: entry},
+    }
     administrator.replace(f"{given_up}/settings/webhooks", settings)
 
     [setup] = [code for role, code in _EXAMPLES if role == "setup"]
@@ -167,19 +170,19 @@ def test_every_example_is_part_of_the_evening() -> None:
 def test_the_examples_pass_the_rules_and_leave_what_they_say(
     path: str, expected: dict[str, Any], evening: Evening
 ) -> None:
-    """What a client app writes of an event and its photos (specification 3.1 and 3.2)."""
+    """What a client app writes of an event and its photos (spec 3.1 and 3.2)."""
     found = evening.read(f"events/evening-~{path}")
     assert {field: found.get(field) for field in expected} == expected
 
 
 def test_the_settings_hold_the_urls_and_lose_the_entry_that_was_enabled(evening: Evening) -> None:
-    """An admin writes the URLs, and enables one that was given up (specification 2.1 and 7.3)."""
+    """An admin writes the URLs, and enables one that was given up (spec 2.1 and 7.3)."""
     assert len(evening.read("events/evening-~/settings/webhooks")["urls"]) == 2
     settings = evening.read("events/given-up-~/settings/webhooks")
     assert list(settings["disabled"]) == [_STILL_GIVEN_UP]
 
 
 def test_a_user_turns_the_recap_off(evening: Evening) -> None:
-    """A user writes their own preferences and nothing else (specification 2.3)."""
+    """A user writes their own preferences and nothing else (spec 2.3)."""
     user = evening.read(f"users/{evening.guest}")
     assert user == {"email": "ann@example.com", "emailPreferences": {"recap": False}}
