@@ -1,11 +1,12 @@
 """The preferences' parts, put together for this process on first use."""
 
 import functools
+import time
 from datetime import UTC, datetime
 
 from functions.gcp import firestore
 from functions.preferences.limiter import Limiter
-from functions.preferences.store.call_counts import CallCounts
+from functions.preferences.store.call_counts import CallCountStore
 from functions.preferences.store.user_store import UserStore
 
 
@@ -23,4 +24,4 @@ def users() -> UserStore:
 @functools.cache
 def limiter() -> Limiter:
     """The limit on calls."""
-    return Limiter(CallCounts(firestore.client()), now)
+    return Limiter(CallCountStore(firestore.client()), now=now, monotonic=time.monotonic)

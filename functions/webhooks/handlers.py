@@ -9,7 +9,7 @@ from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, Htt
 from werkzeug.exceptions import InternalServerError
 
 from functions import access, log
-from functions.access import Caller, Role
+from functions.access import Role
 from functions.event_arguments import EventArguments
 from functions.timestamps import wire_time
 from functions.wall.photo import Photo
@@ -75,7 +75,7 @@ def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `Actions.send_test` says.
     """
-    caller = _caller(request, access.STAFF)
+    caller = access.staff(request.auth)
     delivery = wiring.actions().send_test(caller, TestArguments.read(request.data))
     last = delivery.log[-1] if delivery.log else None
     return {
@@ -94,7 +94,7 @@ def resend(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `Actions.resend` says.
     """
-    caller = _caller(request, access.STAFF)
+    caller = access.staff(request.auth)
     done = wiring.actions().resend(caller, ResendArguments.read(request.data))
     return {
         "resent": done.resent,
@@ -112,7 +112,7 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `Actions.rotate_secret` says.
     """
-    caller = _caller(request, frozenset({Role.SUPERADMIN}))
+    caller = access.staff(request.auth, frozenset({Role.SUPERADMIN}))
     rotated = wiring.actions().rotate_secret(caller, EventArguments.read(request.data))
     until = wire_time(rotated.old_secret_used_until)
     return {
@@ -160,8 +160,3 @@ def _wall_event(snapshot: Any) -> WallEvent | None:
 def _moment(timestamp: Any) -> datetime:
     moment: datetime = timestamp
     return moment
-
-
-def _caller(request: CallableRequest[Any], roles: frozenset[Role]) -> Caller:
-    auth = request.auth
-    return access.staff(auth.uid if auth else None, auth.token if auth else None, roles)

@@ -9,8 +9,8 @@ COUNT_SECONDS: Final = 3.0
 """How long counting may take: long enough for the first connection of a cold, busy process."""
 
 
-class CallCounts:
-    """Adds calls up; safe however many are added at once."""
+class CallCountStore:
+    """See `limiter.CallCounts`."""
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from firebase_functions.https_fn import HttpsError
 from google.cloud import firestore
 
+from functions.call_error import CallError
 from functions.preferences import handlers
 from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client
@@ -51,6 +51,6 @@ def test_a_call_beyond_the_limit(token: str, client: str, counted: Operations) -
         handlers.get_email_preferences(request(client, token=token))
     for rpcs in (1, 0):
         counted.clear()
-        with pytest.raises(HttpsError):
+        with pytest.raises(CallError):
             handlers.get_email_preferences(request(client, token=token))
         assert counted.rpcs == rpcs
