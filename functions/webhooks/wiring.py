@@ -43,7 +43,7 @@ def publisher() -> Publisher:
     return Publisher(
         wall=WallStore(client),
         deliveries=DeliveryStore(client),
-        queue=task_queue(),
+        queue=_queue(),
         side_by_side=Threads(_AT_ONCE, "enqueue"),
         now=_now,
         monotonic=time.monotonic,
@@ -68,7 +68,7 @@ def worker() -> Worker:
         deliveries=deliveries,
         secrets=_secrets(),
         sender=sender(),
-        queue=_QueueOnDemand(),
+        queue=_queue(),
         endpoint_health=endpoint_health,
         now=_now,
         monotonic=time.monotonic,
@@ -86,7 +86,7 @@ def sweeper() -> Sweeper:
 
     return Sweeper(
         deliveries=DeliveryStore(firestore.client()),
-        queue=task_queue(),
+        queue=_queue(),
         side_by_side=Threads(_AT_ONCE, "sweep"),
         now=_now,
     )
@@ -106,7 +106,7 @@ def actions() -> Actions:
         wall=WallStore(client),
         deliveries=DeliveryStore(client),
         secrets=_secrets(),
-        queue=_QueueOnDemand(),
+        queue=_queue(),
         worker=worker(),
         side_by_side=Threads(_AT_ONCE, "resend"),
         now=_now,
@@ -127,11 +127,25 @@ def task_queue() -> TaskQueue:
     return CloudTasks.of_environment()
 
 
-class _QueueOnDemand:
-    """The task queue of whoever may never need it: its client takes a good part of a cold start."""
+class _Queue:
+    """The queues as they are deployed: first attempts are spread, the client is made on demand.
+
+    It takes a good part of a cold start, and many an instance never needs it.
+    """
+
+    def __init__(self, first_queues: int) -> None:
+        self._first_queues = first_queues
 
     def enqueue(self, task: Task) -> None:
-        task_queue().enqueue(task)
+        from functions.webhooks.deliveries.first_queues import spread
+
+        task_queue().enqueue(spread(task, self._first_queues))
+
+
+def _queue() -> TaskQueue:
+    from functions.gcp import parameters
+
+    return _Queue(parameters.DELIVERY_QUEUES.value)
 
 
 @functools.cache

@@ -14,15 +14,22 @@ class TooEarlyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AttemptRequest:
-    """Which attempt of which delivery is asked for, and in which round of it."""
+    """Which attempt of which delivery is asked for, and in which round of it.
+
+    `again` is what distinguishes the task of a sweep. `slow` marks one of the queue of slow
+    receivers. `dispatched_before` counts the times that the task was dispatched in vain.
+    """
 
     event_id: str
     delivery_id: str
     attempt: int
     round: int = 0
+    again: str = ""
+    slow: bool = False
+    dispatched_before: int = 0
 
     @classmethod
-    def read(cls, data: Any) -> Self:
+    def read(cls, data: Any, *, dispatched_before: int = 0) -> Self:
         """Read the body of a task.
 
         Raises:
@@ -32,7 +39,15 @@ class AttemptRequest:
             case {"eventId": str(event), "deliveryId": str(delivery), "attempt": int(attempt)}:
                 match data.get("round", 0):
                     case int(in_round):
-                        return cls(event, delivery, attempt, in_round)
+                        return cls(
+                            event,
+                            delivery,
+                            attempt,
+                            in_round,
+                            again=str(data.get("again", "")),
+                            slow=bool(data.get("slow")),
+                            dispatched_before=dispatched_before,
+                        )
         raise ValueError("not the task of an attempt: eventId, deliveryId and attempt are needed")
 
 
@@ -54,6 +69,8 @@ def attempt_task(delivery: Delivery, *, again: str = "") -> Task:
     if delivery.round:
         data["round"] = delivery.round
         series += f"-r{delivery.round}"
+    if again:
+        data["again"] = again
     return Task(
         queue=step(delivery.due_attempt).queue,
         name=f"{series}-{delivery.due_attempt}{again}",

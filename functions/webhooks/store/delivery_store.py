@@ -77,7 +77,10 @@ class DeliveryStore:
         Raises:
             ChangedMeanwhileError: the record is not in `version` any more.
         """
-        self._update(Update(_path_of(delivery), _progress(delivery), version))
+        announced = {"begun": delivery.begun} if delivery.begun else {}
+        cleared = () if announced else ("begun",)
+        fields = _progress(delivery) | announced
+        self._update(Update(_path_of(delivery), fields, version, delete=cleared))
 
     def restart(self, delivery: Delivery, version: Version) -> None:
         """Write the beginning of another round; it stays on record as long as a new delivery.
@@ -87,7 +90,7 @@ class DeliveryStore:
         """
         begun = delivery.next_attempt_at or delivery.created_at
         fields = _progress(delivery) | {"round": delivery.round, "expireAt": begun + KEPT_FOR}
-        self._update(Update(_path_of(delivery), fields, version, delete=["reason"]))
+        self._update(Update(_path_of(delivery), fields, version, delete=("reason", "begun")))
 
     def undelivered(
         self, event_id: str, since: datetime, until: datetime, after: Cursor | None, limit: int
@@ -248,4 +251,5 @@ def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Del
         round=fields.get("round", 0),
         ended_at=fields.get("endedAt"),
         test=fields.get("test", False),
+        begun=fields.get("begun", 0),
     )
