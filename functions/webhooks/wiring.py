@@ -33,16 +33,15 @@ def _now() -> datetime:
 @functools.cache
 def publisher() -> Publisher:
     """What the triggers call."""
-    from functions.gcp import firestore
+    from functions.gcp.documents import documents
     from functions.side_by_side import Threads
     from functions.webhooks.publisher import Publisher
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.wall_store import WallStore
 
-    client = firestore.client()
     return Publisher(
-        wall=WallStore(client),
-        deliveries=DeliveryStore(client),
+        wall=WallStore(documents()),
+        deliveries=DeliveryStore(documents()),
         queue=_queue(),
         side_by_side=Threads(_AT_ONCE, "enqueue"),
         now=_now,
@@ -53,16 +52,15 @@ def publisher() -> Publisher:
 @functools.cache
 def worker() -> Worker:
     """What the task queues call."""
-    from functions.gcp import firestore
+    from functions.gcp.documents import documents
     from functions.webhooks.endpoint_health import EndpointHealth
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.settings_store import SettingsStore
     from functions.webhooks.worker import Worker
 
-    client = firestore.client()
-    deliveries = DeliveryStore(client)
+    deliveries = DeliveryStore(documents())
     endpoint_health = EndpointHealth(
-        deliveries=deliveries, settings=SettingsStore(client), now=_now, monotonic=time.monotonic
+        deliveries=deliveries, settings=SettingsStore(), now=_now, monotonic=time.monotonic
     )
     return Worker(
         deliveries=deliveries,
@@ -79,13 +77,13 @@ def worker() -> Worker:
 @functools.cache
 def sweeper() -> Sweeper:
     """What the schedule calls."""
-    from functions.gcp import firestore
+    from functions.gcp.documents import documents
     from functions.side_by_side import Threads
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.sweeper import Sweeper
 
     return Sweeper(
-        deliveries=DeliveryStore(firestore.client()),
+        deliveries=DeliveryStore(documents()),
         queue=_queue(),
         side_by_side=Threads(_AT_ONCE, "sweep"),
         now=_now,
@@ -95,16 +93,15 @@ def sweeper() -> Sweeper:
 @functools.cache
 def actions() -> Actions:
     """What an organizer calls."""
-    from functions.gcp import firestore
+    from functions.gcp.documents import documents
     from functions.side_by_side import Threads
     from functions.webhooks.actions import Actions
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.wall_store import WallStore
 
-    client = firestore.client()
     return Actions(
-        wall=WallStore(client),
-        deliveries=DeliveryStore(client),
+        wall=WallStore(documents()),
+        deliveries=DeliveryStore(documents()),
         secrets=_secrets(),
         queue=_queue(),
         worker=worker(),
@@ -150,10 +147,10 @@ def _queue() -> TaskQueue:
 
 @functools.cache
 def _secrets() -> Secrets:
-    from functions.gcp import firestore
+    from functions.gcp.documents import documents
     from functions.webhooks.store.secret_store import SecretStore
 
-    return SecretStore(firestore.client(), time.monotonic)
+    return SecretStore(documents(), now=_now, monotonic=time.monotonic)
 
 
 def sender() -> HttpSender:

@@ -52,7 +52,7 @@ class AttemptRequest:
 
 
 def attempt_task(delivery: Delivery, *, again: str = "") -> Task:
-    """The task for the attempt that `delivery` is owed, on that attempt's rung of the ladder.
+    """The task for the attempt that `delivery` is owed, on that attempt's queue.
 
     It has the same name however often it is made, so that Cloud Tasks keeps one. `again` makes
     another name, for a task that was queued once and got lost: its name stays taken for a day. So

@@ -342,7 +342,7 @@ def test_four_attempts_and_no_fifth_however_often_tasks_come(
 def test_a_task_that_comes_too_early_is_sent_back(
     start: Start, owed: Owed, tasks: Tasks, receiving: Any
 ) -> None:
-    """Design 2: non-2xx, so that it comes back after the rung's backoff; nothing is posted."""
+    """Design 2: non-2xx, so that it comes back after the step's backoff; nothing is posted."""
     with receiving({"/hook": always(500)}) as receiver:
         task, worker = owed(receiver.url("/hook")), start()
         assert worker.dispatch(task) == 200
