@@ -12,6 +12,7 @@ from google.cloud import firestore
 from emulator.people import Person
 from emulator.receiver import always
 from functions.access import Caller, Role
+from functions.gcp.documents import documents
 from functions.gcp.emulated_tasks import EmulatedTasks
 from functions.side_by_side import Threads
 from functions.webhooks import wiring
@@ -185,9 +186,9 @@ def test_page_after_page_everything_is_met_once(
     for number in range(8):
         record(url if number % 3 else "https://example.com/removed", f"d{number}", endedAt=ended)
     organizer = Actions(
-        wall=WallStore(db),
-        deliveries=DeliveryStore(db),
-        secrets=SecretStore(db, time.monotonic),
+        wall=WallStore(documents()),
+        deliveries=DeliveryStore(documents()),
+        secrets=SecretStore(documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic),
         queue=EmulatedTasks(tasks.address, db.project),
         worker=wiring.worker(),
         side_by_side=Threads(20, "resend"),
