@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,13 +40,10 @@ class Check:
     on_every_python: bool = False
 
 
-_TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
-_CONTRACTS = (Check("imports", ("lint-imports",)),) if "importlinter" in _TOOLS else ()
-
 CHECKS = (
     Check("lint", ("ruff", "check", ".")),
     Check("format", ("ruff", "format", "--check", ".")),
-    *_CONTRACTS,
+    Check("imports", ("lint-imports",)),
     Check("types", ("mypy",)),
     Check("unit", ("pytest",), folder="tests/unit", on_every_python=True),
     # Outside the suite: these start and stop it themselves.

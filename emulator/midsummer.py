@@ -42,8 +42,7 @@ class Midsummer:
     def __init__(self, stand_ins: StandIns) -> None:
         self._receiver = stand_ins.receiver
         self._pictures = f"{stand_ins.mailbox.url}/pictures"
-        self._database = firestore.Client(project=PROJECT)
-        self.event = self._database.collection("events").document(EVENT)
+        self.event = firestore.Client(project=PROJECT).collection("events").document(EVENT)
 
     def configure(self) -> None:
         """Set up the event as a draft, with four webhook URLs."""
@@ -85,12 +84,6 @@ class Midsummer:
                     "approvedBy": MODERATOR,
                 },
             )
-
-    def register(self, guest: Guest) -> None:
-        """Give a guest a user record, as one who has signed in has."""
-        preferences = {"lifecycle": True, "recap": True, "marketing": True}
-        fields = {"email": guest.email, "emailPreferences": preferences}
-        self._database.collection("users").document(guest.uid).set(fields)
 
     def _photo(self, photo_id: str) -> firestore.DocumentReference:
         photo: firestore.DocumentReference = self.event.collection("photos").document(photo_id)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from emulator import people
-from emulator.environment import ROOT, STATE, local_secrets
-from emulator.midsummer import ANN, TENANT, Midsummer
+from emulator.environment import ROOT, STATE
+from emulator.midsummer import TENANT, Midsummer
 from emulator.receiver import describe
 from emulator.stand_ins import ADDRESSES
 from emulator.suite import ADDRESS_VARIABLES, LOG, PROJECT
-from functions.preferences.token import Scope, TokenKeys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
 # For `. .emulator/calls` in another terminal.
 CALLS = STATE / "calls"
-# Seconds until the first webhook must be there.
-DEADLINE = 60.0
 
 _USER_LINE = re.compile(r"^>\s+(.*)")
 _NOTABLE = re.compile(r"^(⚠|⬢)\s+(.*)")
@@ -52,26 +48,16 @@ def begin(suite: Suite, stand_ins: StandIns) -> str:
     midsummer.publish()
     midsummer.upload()
     midsummer.approve()
-    midsummer.register(ANN)
-    keys = TokenKeys([local_secrets.read()["EMAIL_PREFS_KEY"]])
-    now = datetime.now(UTC)
     admin, superadmin = people.sign_in("admin", TENANT), people.sign_in("superadmin")
-    first = next(
-        one for one in stand_ins.receiver.wait_for(_has_verified, DEADLINE) if one.verified
-    )
     variables = {
         "BASE": f"http://{suite.addresses['functions']}/{PROJECT}/us-central1",
         "TOKEN": admin.id_token,
         "SUPERADMIN": superadmin.id_token,
-        "DELIVERY": first.delivery_id,
-        "LINK": keys.issue(ANN.uid, now),
-        "ONE_CLICK": keys.issue(ANN.uid, now, Scope.UNSUBSCRIBE),
     }
     variables |= {name: suite.environment[name] for name in ADDRESS_VARIABLES.values()}
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     CALLS.write_text("\n".join([*lines, _CALL, ""]))
-    page = f"http://{suite.addresses['hosting']}/preferences#token={variables['LINK']}"
-    return _overview(suite, page, lines)
+    return _overview(suite, lines)
 
 
 def print_request(request: Request) -> None:
@@ -109,11 +95,7 @@ def readable(line: str) -> str:
     return " ".join(["functions ", level, str(message), *rest])
 
 
-def _has_verified(seen: Sequence[Request]) -> bool:
-    return any(one.verified for one in seen)
-
-
-def _overview(suite: Suite, page: str, lines: Sequence[str]) -> str:
+def _overview(suite: Suite, lines: Sequence[str]) -> str:
     # By the name in its certificate.
     receiver = ADDRESSES["webhook receiver"].replace("127.0.0.1", "localhost")
     rows = [
@@ -121,7 +103,7 @@ def _overview(suite: Suite, page: str, lines: Sequence[str]) -> str:
         *((name, suite.addresses[name]) for name in ("firestore", "auth", "tasks")),
         ("receiver", f"https://{receiver}  /ok /flaky /dead /slow"),
         ("mailbox", f"http://{ADDRESSES['mailbox']}/"),
-        ("page", page),
+        ("page", f"http://{suite.addresses['hosting']}/preferences"),
         ("log", str(LOG)),
     ]
     return "\n".join(
