@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from emulator.environment import ROOT, SetupError, python, say, tool_environment
-from emulator.suite import Suite, SuiteError, check_ports, read_addresses
+from emulator.ports import check_ports
+from emulator.suite import Suite, SuiteError, read_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

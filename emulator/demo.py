@@ -208,4 +208,5 @@ class _Deliveries:
 
 
 def _say(text: str) -> None:
-    print(text, flush=True)
+    # In one piece: the receiver's threads speak as well.
+    print(f"{text}\n", end="", flush=True)

@@ -62,13 +62,13 @@ def begin(suite: Suite, stand_ins: StandIns) -> str:
 
 def print_request(request: Request) -> None:
     """Print a webhook that the receiver got."""
-    print(f"receiver   {describe(request)}", flush=True)
+    _say(f"receiver   {describe(request)}")
 
 
 def print_line(line: str) -> None:
     """Print a line of the emulators, where it says anything."""
     if text := readable(line):
-        print(text, flush=True)
+        _say(text)
 
 
 def readable(line: str) -> str:
@@ -93,6 +93,11 @@ def readable(line: str) -> str:
     message = record.get("message", record.get("event", ""))
     rest = [f"{name}={value}" for name, value in record.items() if name not in _UNREAD_FIELDS]
     return " ".join(["functions ", level, str(message), *rest])
+
+
+def _say(text: str) -> None:
+    # In one piece: several threads speak.
+    print(f"{text}\n", end="", flush=True)
 
 
 def _overview(suite: Suite, lines: Sequence[str]) -> str:
