@@ -22,7 +22,13 @@ from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_P
 # means one request at a time (the SDK's silent default is a sixth).
 options.set_global_options(region="us-central1", cpu=1)
 
+# An account for each capability, with what it needs: no anonymous endpoint reads the mail key.
+_WEBHOOKS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_WEBHOOKS)
+_RECAP: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_RECAP)
+_PREFERENCES: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_PREFERENCES)
+
 _TRIGGER: Final[dict[str, Any]] = {
+    "service_account": _WEBHOOKS,
     "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
     "concurrency": 80,  # a trigger waits for Firestore most of its time
     "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
@@ -30,6 +36,7 @@ _TRIGGER: Final[dict[str, Any]] = {
 }
 
 _PUBLIC: Final[dict[str, Any]] = {
+    "service_account": _PREFERENCES,
     "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
     "concurrency": 80,  # a call waits for Firestore most of its time
     "timeout_sec": 60,  # two or three calls of 10 s in an outage, and a cold start
@@ -43,6 +50,7 @@ _PUBLIC: Final[dict[str, Any]] = {
 def _worker(step: RetryStep) -> dict[str, Any]:
     """Options of the function that makes the attempt of `step`, and of the queue of its name."""
     return {
+        "service_account": _WEBHOOKS,
         "memory": options.MemoryOption.MB_512,  # 80 TLS connections and their threads
         "concurrency": 80,  # an attempt waits for its receiver most of its time
         "timeout_sec": 60,  # 5 s for the receiver, the rest for an outage of Firestore
@@ -64,6 +72,7 @@ def _worker(step: RetryStep) -> dict[str, Any]:
 
 
 _ACTION: Final[dict[str, Any]] = {
+    "service_account": _WEBHOOKS,
     "memory": options.MemoryOption.MB_512,
     "concurrency": 40,  # organizers are few, and wait for Firestore or a receiver
     "timeout_sec": 60,  # 5 s for a receiver, or a page of deliveries; the rest for an outage
@@ -129,6 +138,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     schedule=f"every {SWEEP_PERIOD.seconds // 60} minutes",
     memory=options.MemoryOption.MB_512,
     timeout_sec=240,  # ends before the next one begins
+    service_account=_WEBHOOKS,
     max_instances=1,  # two sweeps at a time would do the same work
     concurrency=1,
 )
@@ -145,6 +155,7 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     timeout_sec=RECAP_TIMEOUT.seconds,  # 100,000 photos, a slow mail service, and its rate limit
     concurrency=2,  # a call may take most of the memory, a refused one needs next to none
     max_instances=20,  # one call a day and event; bounds what a flood of calls can cost
+    service_account=_RECAP,
     secrets=["SENDGRID_API_KEY", "EMAIL_PREFS_KEY"],  # so that a deploy grants access to them
 )
 def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
