@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from google.cloud.firestore import DELETE_FIELD, SERVER_TIMESTAMP
 
-from tests.suite.rules.cast import OTHER_TENANT, Cast, Who
+from emulator.people import sign_in
+from tests.suite.rules.cast import OTHER_TENANT, TENANT, Cast, Who
 from tests.suite.rules.client import Client
 from tests.suite.rules.samples import PAST, approval, event, photo, rejection, upload
 
@@ -266,6 +267,19 @@ def test_an_approval_says_who_and_when_and_changes_nothing_else(
         ({"rejectedBy": None}, False),
         ({"approvedAt": SERVER_TIMESTAMP}, False),
         ({"approvedBy": "somebody.else@example.com"}, False),
+def test_nobody_approves_or_rejects_in_the_name_of_an_address_that_is_not_verified(
+    administrator: Client, wall: str, uid: str
+) -> None:
+    """`email_verified`: whoever signs up may claim any address, a colleague's too."""
+    claimed = sign_in("moderator", TENANT, verified=False)
+    moderator = Client(claimed.id_token)
+    administrator.replace(f"{wall}/photos/p", photo(uid))
+
+    assert moderator.get(f"{wall}/photos/p")
+    assert not moderator.update(f"{wall}/photos/p", approval(claimed.email))
+    assert not moderator.update(f"{wall}/photos/p", rejection(claimed.email))
+
+
         ({"url": "https://example.com/another.jpg"}, False),
         ({"unheardOf": 1}, False),
     ],
