@@ -93,9 +93,11 @@ def onPhotoWritten(event: Any) -> None:
 @firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER)
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""
-    from functions.webhooks import handlers
+    from functions.wall import handlers as wall
+    from functions.webhooks import handlers as webhooks
 
-    handlers.event_written(event)
+    webhooks.event_written(event)
+    wall.event_written(event)
 
 
 @private
@@ -136,26 +138,28 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 
 @scheduler_fn.on_schedule(
     schedule=f"every {SWEEP_PERIOD.seconds // 60} minutes",
+    service_account=_WEBHOOKS,
     memory=options.MemoryOption.MB_512,
     timeout_sec=240,  # ends before the next one begins
-    service_account=_WEBHOOKS,
     max_instances=1,  # two sweeps at a time would do the same work
     concurrency=1,
 )
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
-    """Queue every delivery again whose task was lost."""
-    from functions.webhooks import handlers
+    """Queue every delivery again whose task was lost; empty deleted events once more."""
+    from functions.wall import handlers as wall
+    from functions.webhooks import handlers as webhooks
 
-    handlers.sweep()
+    webhooks.sweep()
+    wall.sweep()
 
 
 @signed_in
 @https_fn.on_call(
+    service_account=_RECAP,
     memory=options.MemoryOption.MB_512,  # up to 5000 mails, 3000 of them on their way at a time
     timeout_sec=RECAP_TIMEOUT.seconds,  # 100,000 photos, a slow mail service, and its rate limit
     concurrency=2,  # a call may take most of the memory, a refused one needs next to none
     max_instances=20,  # one call a day and event; bounds what a flood of calls can cost
-    service_account=_RECAP,
     secrets=["SENDGRID_API_KEY", "EMAIL_PREFS_KEY"],  # so that a deploy grants access to them
 )
 def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:

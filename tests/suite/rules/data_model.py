@@ -17,6 +17,7 @@ DATA_MODEL: Final = (
     "events/{eventId}/recaps/{recapId}",
     "events/{eventId}/recaps/{recapId}/batches/{number}",
     "events/{eventId}/locks/recap",
+    "deletedEvents/{eventId}",
     "users/{uid}",
     "rateLimits/{key}",
 )

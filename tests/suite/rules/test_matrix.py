@@ -37,6 +37,7 @@ MATRIX: Final = {
     "events/{eventId}/recaps/{recapId}":                  (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}/batches/{number}": (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/locks/recap":                       (STAFF,  NONE,   NONE,   NONE,   NONE),
+    "deletedEvents/{eventId}":                            (NONE,   NONE,   NONE,   NONE,   NONE),
     "users/{uid}":                                        (SELF,   NONE,   NONE,   SELF,   NONE),
     "rateLimits/{key}":                                   (NONE,   NONE,   NONE,   NONE,   NONE),
     # What the data model does not name.
