@@ -78,7 +78,7 @@ def read_choices(data: object) -> dict[Flag, bool]:
     if not isinstance(data, Mapping) or not data:
         raise InvalidChoicesError(f"preferences must be an object such as {CHOICES_EXAMPLE}.")
     if TRANSACTIONAL in data:
-        raise InvalidChoicesError("Transactional mail cannot be turned off; leave that flag out.")
+        raise InvalidChoicesError("The flag transactional cannot be turned off; leave it out.")
     if not set(data) <= set(Flag):
         raise InvalidChoicesError(f"preferences may name only the flags {', '.join(Flag)}.")
     if not all(isinstance(value, bool) for value in data.values()):

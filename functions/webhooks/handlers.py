@@ -40,8 +40,8 @@ def event_written(event: Any) -> None:
         )
 
 
-def attempt(data: Any) -> None:
-    """A task of one of the queues of the retry schedule.
+def attempt(task: CallableRequest[Any]) -> None:
+    """A task of one of the queues of attempts.
 
     Raises:
         HttpsError: `aborted`, so that the queue brings the task back after its backoff, where the
@@ -49,7 +49,7 @@ def attempt(data: Any) -> None:
             `invalid-argument` where the body is no task of ours.
     """
     try:
-        request = AttemptRequest.read(data)
+        request = AttemptRequest.read(task.data, dispatched_before=_dispatched_before(task))
     except ValueError as error:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
     with run_again("delivery.not-attempted"):
@@ -57,6 +57,15 @@ def attempt(data: Any) -> None:
             wiring.worker().attempt(request)
         except TooEarlyError as early:
             raise HttpsError(FunctionsErrorCode.ABORTED, "the attempt is not due yet") from early
+
+
+def _dispatched_before(task: CallableRequest[Any]) -> int:
+    """How often Cloud Tasks has dispatched this task before, and got no answer or a bad one.
+
+    https://cloud.google.com/tasks/docs/creating-http-target-tasks#handler
+    """
+    count = task.raw_request.headers.get("X-CloudTasks-TaskRetryCount", "")
+    return int(count) if count.isdecimal() else 0
 
 
 def sweep() -> None:

@@ -57,12 +57,6 @@ _RENDER: Final = (
     "made = serving.functions_as_yaml(serving.get_functions());"
     "print(json.dumps(yaml.safe_load(made)))"
 )
-QUEUES: Final = {
-    "deliverWebhook",
-    "retryWebhookAfter1s",
-    "retryWebhookAfter5s",
-    "retryWebhookAfter30s",
-}
 TRIGGERS: Final = {"onPhotoWritten", "onEventWritten"}
 
 
@@ -99,12 +93,11 @@ def test_no_function_runs_as_the_default_account(rehearsed: dict[str, Any]) -> N
     assert of["getEmailPreferences"] == of["unsubscribe"] == account("wall-preferences")
 
 
-@pytest.mark.parametrize("queue", sorted(QUEUES))
-def test_a_queue_calls_with_the_account_that_enqueues(
-    queue: str, rehearsed: dict[str, Any]
-) -> None:
-    """The deploy itself lets that account invoke the queue's function, and nobody else."""
-    assert rehearsed[queue]["tasksFrom"] == [f"serviceAccount:{account('wall-webhooks')}"]
+def test_a_queue_calls_with_the_account_that_enqueues(rehearsed: dict[str, Any]) -> None:
+    """The deploy itself lets that account invoke each queue's function, and nobody else."""
+    callers = {name: one["tasksFrom"] for name, one in rehearsed.items() if "tasksFrom" in one}
+    assert {"deliverWebhook", "retryWebhookAfter30s"} <= callers.keys()
+    assert all(one == [f"serviceAccount:{account('wall-webhooks')}"] for one in callers.values())
 
 
 @pytest.mark.parametrize("trigger", sorted(TRIGGERS))

@@ -9,9 +9,9 @@ from unittest.mock import patch
 
 import flask
 from firebase_functions.https_fn import CallableRequest
-from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
+from functions.gcp.documents import Documents
 from functions.preferences import wiring
 from functions.preferences.limiter import Limiter
 from functions.preferences.store.call_counts import CallCountStore
@@ -20,11 +20,11 @@ from tests.suite.process import local_parameters
 
 
 @contextmanager
-def served(client: firestore.Client, key: str) -> Iterator[None]:
-    """Have the handlers of this process use `client`, and tokens made with `key`."""
+def served(documents: Documents, key: str) -> Iterator[None]:
+    """Have the handlers of this process use `documents`, and tokens made with `key`."""
     users, limiter = (
-        UserStore(client),
-        Limiter(CallCountStore(client), now=wiring.now, monotonic=time.monotonic),
+        UserStore(documents),
+        Limiter(CallCountStore(documents), now=wiring.now, monotonic=time.monotonic),
     )
     with (
         patch.dict(os.environ, local_parameters() | {"EMAIL_PREFS_KEY": key}),

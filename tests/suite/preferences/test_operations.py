@@ -13,7 +13,7 @@ from google.cloud import firestore
 from functions.call_error import CallError
 from functions.preferences import handlers
 from tests.suite.costs import COSTS
-from tests.suite.operations import Operations, counting_client
+from tests.suite.operations import Operations, counting_documents
 from tests.suite.preferences.here import request, served
 
 
@@ -21,7 +21,7 @@ from tests.suite.preferences.here import request, served
 def counted(db: firestore.Client, secret: str) -> Iterator[Operations]:
     """The counts of this test."""
     counts = Operations()
-    counting = counting_client(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counts)
+    counting = counting_documents(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counts)
     with served(counting, secret):
         yield counts
 
