@@ -73,7 +73,13 @@ def test_an_unusable_url(url: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["93.184.215.14", "8.8.8.8", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "::ffff:8.8.8.8"],
+    [
+        "93.184.215.14",
+        "8.8.8.8",
+        "2606:2800:21f:cb07:6820:80da:af6b:8b2c",
+        "2a00:1450:4001:80b::200e",
+        "::ffff:8.8.8.8",
+    ],
 )
 def test_a_public_address(address: str) -> None:
     """The public internet."""
@@ -102,6 +108,14 @@ def test_a_public_address(address: str) -> None:
         "::7f00:1",
         "::ffff:10.0.0.1",
         "::ffff:127.0.0.1",
+        "::ffff:0:8.8.8.8",  # IPv4-translated (RFC 7915)
+        "::ffff:0:7f00:1",
+        "200::1",  # NSAP, given back (RFC 4548)
+        "400::1",
+        "1fff:ffff::1",
+        "4000::1",
+        "5f00::1",
+        "8000::1",
         "64:ff9b::a9fe:a9fe",
         "64:ff9b:1::1",
         "100::1",
