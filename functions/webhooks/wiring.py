@@ -150,9 +150,14 @@ def sender() -> HttpSender:
 
     from functions.gcp import parameters
     from functions.webhooks.endpoints.http_sender import HttpSender
+    from functions.webhooks.endpoints.resolver import SystemResolver
 
     tls = ssl.create_default_context(cafile=certifi.where())
     further = parameters.webhook_ca_bundle()
     if further:
         tls.load_verify_locations(further)
-    return HttpSender(tls, allow_loopback=parameters.webhook_allow_loopback())
+    return HttpSender(
+        tls,
+        resolve=SystemResolver.of_system(time.monotonic),
+        allow_loopback=parameters.webhook_allow_loopback(),
+    )

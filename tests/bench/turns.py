@@ -18,6 +18,7 @@ from emulator.receiver import Answer, Receiver, always
 from functions.webhooks.deliveries.signature import HEADER, sign
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.endpoints.http_sender import HttpSender
+from functions.webhooks.endpoints.resolver import SystemResolver
 
 KEEPS: Final = "/keeps"
 """Path of the receiver that keeps connections."""
@@ -90,7 +91,8 @@ def send_alone(pipe: Connection, address: str) -> None:
     """The worker's sender in one thread; answers what first posts take more than kept ones."""
     tls = ssl.create_default_context(cafile=certifi.where())
     tls.load_verify_locations(certificates.CA)
-    sender = HttpSender(tls, allow_loopback=True)
+    resolve = SystemResolver.of_system(time.monotonic)
+    sender = HttpSender(tls, resolve=resolve, allow_loopback=True)
     with until_closed():
         while True:
             bodies: list[bytes] = pipe.recv()

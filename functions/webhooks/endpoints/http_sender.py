@@ -13,13 +13,14 @@ import socket
 import ssl
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from threading import Lock
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from functions.webhooks.endpoints import addresses
+from functions.webhooks.endpoints.addresses import SocketAddress
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
+from functions.webhooks.endpoints.resolver import Resolver
 from functions.webhooks.ports import Response, SendError
 
 TIMEOUT_SECONDS: Final = 5.0
@@ -37,9 +38,6 @@ _DISCARD_SECONDS: Final = 0.1
 _IDLE_PER_RECEIVER: Final = 80
 _IDLE_IN_ALL: Final = 512
 _IDLE_SECONDS: Final = 60.0
-
-_Address: TypeAlias = tuple[socket.AddressFamily, Any]
-Resolver: TypeAlias = Callable[[str, int], Sequence[_Address]]
 
 
 class _DeadlineSocket(ssl.SSLSocket):
@@ -136,7 +134,7 @@ class HttpSender:
         tls: ssl.SSLContext,
         *,
         allow_loopback: bool = False,
-        resolve: Resolver | None = None,
+        resolve: Resolver,
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         """Make a sender.
@@ -145,18 +143,15 @@ class HttpSender:
             tls: which certificates are trusted; shared, because parsing a CA bundle costs more
                 than a delivery.
             allow_loopback: also send to this machine itself, for tests.
-            resolve: the addresses of a host and port; the system's resolver if not given.
+            resolve: the addresses of a host and port.
             timeout_seconds: the total deadline of one POST.
         """
         tls.sslsocket_class = _DeadlineSocket
         self._tls = tls
         self._allow_loopback = allow_loopback
-        self._resolve = resolve or _system_addresses
+        self._resolve = resolve
         self._timeout_seconds = timeout_seconds
         self._idle = _IdleConnections()
-        # The system's resolver cannot be interrupted, only left behind: a thread for each request
-        # that the instance admits, so that one slow name server holds up nobody else.
-        self._resolvers = ThreadPoolExecutor(_IDLE_PER_RECEIVER, thread_name_prefix="resolve")
 
     def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:
         """POST `body` once and wait for the head of the answer.
@@ -185,11 +180,9 @@ class HttpSender:
     def close(self) -> None:
         """Close the idle connections."""
         self._idle.close()
-        self._resolvers.shutdown(wait=False, cancel_futures=True)
 
     def _connect(self, to: EndpointUrl, deadline: float) -> _DeadlineSocket:
-        found = self._resolvers.submit(self._resolve, to.host, to.port)
-        candidates = found.result(timeout=_left(deadline))
+        candidates = self._resolve(to.host, to.port, _left(deadline))
         for _, socket_address in candidates:
             self._check(socket_address[0])
         plain = _first_to_accept(candidates, deadline)
@@ -217,12 +210,7 @@ class HttpSender:
         raise SendError("the host's address is not a public one")
 
 
-def _system_addresses(host: str, port: int) -> Sequence[_Address]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [(family, socket_address) for family, _, _, _, socket_address in found]
-
-
-def _first_to_accept(candidates: Sequence[_Address], deadline: float) -> socket.socket:
+def _first_to_accept(candidates: Sequence[SocketAddress], deadline: float) -> socket.socket:
     """Connect to the first address that accepts; each gets an equal share of the time left."""
     error: OSError = socket.gaierror("no address")
     for index, (family, socket_address) in enumerate(candidates):
