@@ -159,5 +159,6 @@ def sender() -> HttpSender:
     return HttpSender(
         tls,
         resolve=SystemResolver.of_system(time.monotonic),
+        monotonic=time.monotonic,
         allow_loopback=parameters.webhook_allow_loopback(),
     )

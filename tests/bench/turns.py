@@ -92,7 +92,7 @@ def send_alone(pipe: Connection, address: str) -> None:
     tls = ssl.create_default_context(cafile=certifi.where())
     tls.load_verify_locations(certificates.CA)
     resolve = SystemResolver.of_system(time.monotonic)
-    sender = HttpSender(tls, resolve=resolve, allow_loopback=True)
+    sender = HttpSender(tls, resolve=resolve, monotonic=time.monotonic, allow_loopback=True)
     with until_closed():
         while True:
             bodies: list[bytes] = pipe.recv()

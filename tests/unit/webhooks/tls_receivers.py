@@ -107,12 +107,17 @@ def trusting() -> ssl.SSLContext:
 
 @contextmanager
 def sending(
-    *, allow_loopback: bool = True, resolve: Resolver | None = None, timeout: float = DEADLINE
+    *,
+    allow_loopback: bool = True,
+    resolve: Resolver | None = None,
+    monotonic: Callable[[], float] = time.monotonic,
+    timeout: float = DEADLINE,
 ) -> Iterator[HttpSender]:
     """A sender with a short deadline, closed in the end."""
     sender = HttpSender(
         trusting(),
-        resolve=resolve or SystemResolver.of_system(time.monotonic),
+        resolve=resolve or SystemResolver.of_system(monotonic),
+        monotonic=monotonic,
         allow_loopback=allow_loopback,
         timeout_seconds=timeout,
     )
