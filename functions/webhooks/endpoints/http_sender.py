@@ -1,27 +1,34 @@
 """One signed POST to a receiver that may mean harm.
 
-Total deadline, public addresses only, no redirects, no body, a head of a bounded length, and
-connections kept alive for some minutes.
+Total deadline, public addresses and few ports only, no redirects, no body, a head of a bounded
+length, connections kept alive for some minutes, and a share of each host for each event.
 
 The socket is made here, because nothing above it can promise that the address connected to is the
 one that was checked, or that a deadline holds in total.
 """
 
+import socket
 import ssl
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from functions.recent import Recent
 from functions.webhooks.endpoints import addresses
 from functions.webhooks.endpoints.answer_head import Answer
 from functions.webhooks.endpoints.connections import Connection, connect, time_left
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
-from functions.webhooks.endpoints.failures import FAILURES, reason
+from functions.webhooks.endpoints.failures import FAILURES, Failure, reason
 from functions.webhooks.endpoints.idle_connections import IdleConnections
 from functions.webhooks.endpoints.resolver import Resolver
+from functions.webhooks.endpoints.share import WAIT_SECONDS, Limits, NoTurnError, Shares
 from functions.webhooks.ports import Response, SendError
 
 TIMEOUT_SECONDS: Final = 5.0
 """From the look-up of the name to the last header of the answer (spec 8)."""
+
+# Which events have had an answer from which receivers, as far as this process remembers.
+_ANSWERED_SECONDS: Final = 86_400.0
+_ANSWERED: Final = 10_000
 
 
 class HttpSender:
@@ -32,7 +39,10 @@ class HttpSender:
         tls: ssl.SSLContext,
         *,
         resolve: Resolver,
+        limits: Limits,
+        ports: frozenset[int] | None,
         monotonic: Callable[[], float],
+        sleep: Callable[[float], None],
         allow_loopback: bool = False,
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
@@ -42,46 +52,77 @@ class HttpSender:
             tls: which certificates are trusted; shared, because parsing a CA bundle costs more
                 than a delivery.
             resolve: the addresses of a host and port.
+            limits: how much of one host an event may have.
+            ports: those that may be posted to; None for all.
             monotonic: seconds that only grow.
+            sleep: waits for some seconds.
             allow_loopback: also send to this machine itself, for tests.
             timeout_seconds: the total deadline of one POST.
         """
         tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
         self._tls = tls
         self._resolve = resolve
+        self._limits = limits
+        self._ports = ports
         self._monotonic = monotonic
         self._allow_loopback = allow_loopback
         self._timeout_seconds = timeout_seconds
         self._idle = IdleConnections(monotonic)
+        self._shares = Shares(limits, monotonic, sleep)
+        self._answered: Recent[tuple[str, str, int], bool] = Recent(
+            seconds=_ANSWERED_SECONDS, at_most=_ANSWERED, monotonic=monotonic
+        )
 
-    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:
-        """POST `body` once and wait for the head of the answer.
+    def post(
+        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, event_id: str
+    ) -> Response:
+        """POST `body` of the event once and wait for the head of the answer.
+
+        A receiver that has not answered this event before could be anybody's machine: unless it
+        has at least shown its certificate, the error does not tell what is wrong with it, only its
+        `detail` does.
 
         Raises:
-            SendError: no HTTP status came back in time, or the address is not public.
+            SendError: no HTTP status came back in time, or nothing may be sent there.
         """
-        deadline = self._monotonic() + self._timeout_seconds
-        receiver = (to.host, to.port)
-        connection = None
+        if self._ports is not None and to.port not in self._ports:
+            raise SendError(f"deliveries may not go to port {to.port} (parameter WEBHOOK_PORTS)")
         try:
-            connection = self._idle.take(receiver) or self._connect(to, deadline)
-            connection.deadline = deadline
-            connection.send(_head(to, headers, len(body)) + body)
-            answer = Answer(connection)
-            status = answer.status()
-        except FAILURES as error:
-            if connection:
-                connection.close()
-            raise SendError(reason(error, self._timeout_seconds)) from error
-        if answer.discard(self._monotonic):
-            self._idle.put(receiver, connection)
-        else:
-            connection.close()
+            with self._shares.turn(event_id, to.host):
+                status = self._status(to, _head(to, headers, len(body)) + body, event_id)
+        except NoTurnError as no_turn:
+            raise SendError(self._out_of_turn()) from no_turn
+        answered = (event_id, to.host, to.port)
+        if not self._answered.get(answered):
+            self._answered.put(answered, value=True)
         return Response(status)
 
     def close(self) -> None:
         """Close the idle connections."""
         self._idle.close()
+
+    def _status(self, to: EndpointUrl, request: bytes, event_id: str) -> int:
+        deadline = self._monotonic() + self._timeout_seconds
+        receiver = (to.host, to.port)
+        connection = self._idle.take(receiver)
+        if connection is None:
+            try:
+                connection = self._connect(to, deadline)
+            except FAILURES as error:
+                raise self._unreached(error, to, event_id) from error
+        connection.deadline = deadline
+        try:
+            connection.send(request)
+            answer = Answer(connection)
+            status = answer.status()
+        except FAILURES as error:
+            connection.close()
+            raise SendError(reason(error, self._timeout_seconds)) from error
+        if answer.discard(self._monotonic):
+            self._idle.put(receiver, connection)
+        else:
+            connection.close()
+        return status
 
     def _connect(self, to: EndpointUrl, deadline: float) -> Connection:
         found = self._resolve(to.host, to.port, time_left(deadline, self._monotonic))
@@ -96,6 +137,23 @@ class HttpSender:
         if self._allow_loopback and addresses.is_loopback(address):
             return
         raise SendError("the host's address is not a public one")
+
+    def _unreached(self, error: Failure, to: EndpointUrl, event_id: str) -> SendError:
+        why = reason(error, self._timeout_seconds)
+        if isinstance(error, socket.gaierror) or self._answered.get((event_id, to.host, to.port)):
+            return SendError(why)
+        return SendError(
+            "the receiver could not be reached: it has to answer HTTPS with a valid certificate"
+            f" within {self._timeout_seconds:g} s",
+            detail=why,
+        )
+
+    def _out_of_turn(self) -> str:
+        return (
+            f"not sent: one event has {self._limits.at_a_time} deliveries at a time and"
+            f" {self._limits.a_second} a second to one host, and its turn did not come within"
+            f" {WAIT_SECONDS:g} s (parameters WEBHOOK_POSTS_AT_A_TIME and WEBHOOK_POSTS_A_SECOND)"
+        )
 
 
 def _head(to: EndpointUrl, headers: Mapping[str, str], body_bytes: int) -> bytes:

@@ -21,6 +21,7 @@ from tests.unit.webhooks.tls_receivers import (
     BODY,
     DEADLINE,
     OK,
+    PLENTY,
     Handler,
     Server,
     answers,
@@ -31,6 +32,7 @@ from tests.unit.webhooks.tls_receivers import (
     sending,
     serving,
     silence,
+    unreached,
 )
 
 
@@ -174,9 +176,8 @@ def test_tls_that_never_finishes() -> None:
     with (
         plain_serving(lambda raw, _: read_until_end(raw)) as server,
         sending() as sender,
-        pytest.raises(SendError, match="no answer within"),
     ):
-        post(sender, server.port)
+        assert unreached(sender, server.port) == f"no answer within {DEADLINE} s"
 
 
 def read_until_end(raw: socket.socket) -> None:
@@ -195,9 +196,8 @@ def test_no_tls_at_all() -> None:
     with (
         plain_serving(plain) as server,
         sending() as sender,
-        pytest.raises(SendError, match="the TLS handshake failed"),
     ):
-        post(sender, server.port)
+        assert unreached(sender, server.port) == "the TLS handshake failed"
 
 
 def test_a_certificate_for_another_name() -> None:
@@ -213,12 +213,14 @@ def test_a_certificate_of_nobody() -> None:
         sender = HttpSender(
             ssl.create_default_context(),
             resolve=SystemResolver.of_system(time.monotonic),
+            limits=PLENTY,
+            ports=None,
             monotonic=time.monotonic,
+            sleep=time.sleep,
             allow_loopback=True,
             timeout_seconds=DEADLINE,
         )
-        with pytest.raises(SendError, match="the certificate is not valid"):
-            post(sender, server.port)
+        assert unreached(sender, server.port).startswith("the certificate is not valid")
         sender.close()
         assert server.requests == []
 
@@ -227,8 +229,8 @@ def test_nobody_listens() -> None:
     """A refused connection."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    with sending() as sender, pytest.raises(SendError, match="refused"):
-        post(sender, port)
+    with sending() as sender:
+        assert unreached(sender, port) == "the connection was refused"
 
 
 def addresses(*found: str) -> Callable[[str, int, float], list[SocketAddress]]:
@@ -296,8 +298,7 @@ def test_a_name_server_that_never_answers() -> None:
     """The look-up of the name counts into the deadline, and nothing of it outlives that."""
     threads = threading.active_count()
     with answering({}) as names, sending(resolve=resolving(names)) as sender:
-        with pytest.raises(SendError, match="no answer within"):
-            post(sender, 1, SILENT)
+        assert unreached(sender, 1, SILENT) == f"no answer within {DEADLINE} s"
         assert threading.active_count() == threads + 1  # the name server's own
 
 
@@ -314,7 +315,7 @@ def test_a_name_that_stalls_holds_up_its_own_deliveries_only() -> None:
         name_server.wait_for(80)
         assert [post(sender, server.port, name) for name in names[:2]] == [200, 200]
         assert not any(one.done() for one in stalled)
-        assert {str(one.exception()) for one in stalled} == {"no answer within 1.5 s"}
+        assert {type(one.exception()) for one in stalled} == {SendError}
         assert post(sender, server.port, names[2]) == 200
 
 

@@ -15,10 +15,12 @@ from emulator import certificates
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.endpoints.http_sender import HttpSender
 from functions.webhooks.endpoints.resolver import Resolver, SystemResolver
+from functions.webhooks.endpoints.share import Limits
 from functions.webhooks.ports import SendError
 
 DEADLINE: Final = 0.5  # seconds; the service's own 5 would only make the tests slow
 BODY: Final = b'{"event":"photo.uploaded"}'
+PLENTY: Final = Limits(at_a_time=80, a_second=10_000)
 OK: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 Handler = Callable[[ssl.SSLSocket], None]
@@ -110,6 +112,8 @@ def sending(
     *,
     allow_loopback: bool = True,
     resolve: Resolver | None = None,
+    limits: Limits = PLENTY,
+    ports: frozenset[int] | None = None,
     monotonic: Callable[[], float] = time.monotonic,
     timeout: float = DEADLINE,
 ) -> Iterator[HttpSender]:
@@ -117,7 +121,10 @@ def sending(
     sender = HttpSender(
         trusting(),
         resolve=resolve or SystemResolver.of_system(monotonic),
+        limits=limits,
+        ports=ports,
         monotonic=monotonic,
+        sleep=time.sleep,
         allow_loopback=allow_loopback,
         timeout_seconds=timeout,
     )
@@ -127,9 +134,21 @@ def sending(
         sender.close()
 
 
-def post(sender: HttpSender, port: int, host: str = "localhost", path: str = "/") -> int:
+def post(
+    sender: HttpSender, port: int, host: str = "localhost", path: str = "/", event_id: str = "e1"
+) -> int:
     """Post once; the status."""
-    return sender.post(EndpointUrl(host, port, path), {"Wall-Delivery-Id": "d1"}, BODY).status
+    to = EndpointUrl(host, port, path)
+    return sender.post(to, {"Wall-Delivery-Id": "d1"}, BODY, event_id).status
+
+
+def unreached(sender: HttpSender, port: int, host: str = "localhost") -> str:
+    """Post once to a receiver that has never answered; what the service's own log is told."""
+    with pytest.raises(SendError) as raised:
+        post(sender, port, host)
+    assert str(raised.value).startswith("the receiver could not be reached")
+    assert raised.value.detail
+    return raised.value.detail
 
 
 def failure(handler: Handler, **options: Any) -> tuple[str, Server]:
@@ -140,7 +159,7 @@ def failure(handler: Handler, **options: Any) -> tuple[str, Server]:
             post(sender, server.port)
         # Not a measurement: without a total deadline these receivers hold on for ever.
         assert time.monotonic() - began < DEADLINE * 6
-        return str(raised.value), server
+        return raised.value.detail or str(raised.value), server
 
 
 def answers(head: bytes) -> Handler:
