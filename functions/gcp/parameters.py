@@ -27,6 +27,9 @@ WEBHOOK_POSTS_AT_A_TIME = IntParam(
 WEBHOOK_POSTS_A_SECOND = IntParam(
     "WEBHOOK_POSTS_A_SECOND", default=50, description="Of one event to one host, in an instance"
 )
+DELIVERY_QUEUES = IntParam(
+    "DELIVERY_QUEUES", default=4, description="Queues that first attempts are spread over, 1 to 4"
+)
 
 
 def in_emulator() -> bool:

@@ -1,11 +1,7 @@
 """Which IP addresses a webhook may be sent to: public ones only (design 3)."""
 
-import socket
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Any, Final, TypeAlias
-
-SocketAddress: TypeAlias = tuple[socket.AddressFamily, Any]
-"""What `socket.connect` takes, and the family of the socket."""
+from typing import Final
 
 # Nothing else of IPv6 is given out (RFC 4291, 2.4): not the addresses that carry another one for a
 # translator, not the local ones, and not what some later standard may use for something else.

@@ -10,9 +10,7 @@ import socket
 import ssl
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Final
-
-from functions.webhooks.endpoints.addresses import SocketAddress
+from typing import Any, Final, TypeAlias
 
 HANDSHAKE_BYTES: Final = 65_536
 """Bytes that a receiver may send before it is known who it is: ten times an ordinary chain."""
@@ -21,6 +19,10 @@ _CHUNK: Final = 16_384  # bytes; what one TLS record carries
 
 # A name has a few addresses. Of thousands each would get no time to answer.
 _ADDRESSES_TRIED: Final = 8
+
+
+SocketAddress: TypeAlias = tuple[socket.AddressFamily, Any]
+"""What `socket.connect` takes, and the family of the socket."""
 
 
 class TooMuchReadError(Exception):

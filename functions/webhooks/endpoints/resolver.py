@@ -17,7 +17,7 @@ import dns.rdatatype
 import dns.resolver
 
 from functions.recent import Recent
-from functions.webhooks.endpoints.addresses import SocketAddress
+from functions.webhooks.endpoints.connections import SocketAddress
 
 Resolver: TypeAlias = Callable[[str, int, float], Sequence[SocketAddress]]
 """The addresses of a host and port, found in some seconds at most.

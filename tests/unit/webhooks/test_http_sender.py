@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from functions.webhooks.endpoints.addresses import SocketAddress
+from functions.webhooks.endpoints.connections import SocketAddress
 from functions.webhooks.endpoints.http_sender import HttpSender
 from functions.webhooks.endpoints.resolver import SystemResolver
 from functions.webhooks.ports import SendError

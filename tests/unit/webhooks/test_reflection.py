@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from functions.webhooks.endpoints import share
-from functions.webhooks.endpoints.addresses import SocketAddress
+from functions.webhooks.endpoints.connections import SocketAddress
 from functions.webhooks.endpoints.share import Limits
 from functions.webhooks.ports import SendError
 from tests.unit.webhooks.tls_receivers import (
