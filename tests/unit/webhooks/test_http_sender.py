@@ -12,7 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from emulator import certificates
 from functions.webhooks.endpoints.connections import SocketAddress
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.endpoints.http_sender import HttpSender
 from functions.webhooks.endpoints.resolver import SystemResolver
 from functions.webhooks.ports import SendError
@@ -184,6 +186,23 @@ def read_until_end(raw: socket.socket) -> None:
     """Take what comes, answer nothing."""
     while raw.recv(65536):
         pass
+
+
+def test_a_receiver_that_does_not_read() -> None:
+    """What is sent counts into the deadline, too."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates.issue(["localhost"]))
+    ended = threading.Event()
+
+    def shake_hands_only(raw: socket.socket, _: Server) -> None:
+        with context.wrap_socket(raw, server_side=True):
+            ended.wait(30)
+
+    with plain_serving(shake_hands_only) as server, sending() as sender:
+        to = EndpointUrl("localhost", server.port, "/")
+        with pytest.raises(SendError, match="no answer within"):
+            sender.post(to, {}, b"x" * 20_000_000, "e1")
+        ended.set()
 
 
 def test_no_tls_at_all() -> None:

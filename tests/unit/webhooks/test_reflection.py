@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from functions.gcp import parameters
 from functions.webhooks.endpoints import share
 from functions.webhooks.endpoints.connections import SocketAddress
 from functions.webhooks.endpoints.share import Limits
@@ -106,6 +107,18 @@ def test_a_port_of_webhooks() -> None:
     """Those that the parameter has."""
     with serving(answers(OK)) as server, sending(ports=frozenset({443, server.port})) as sender:
         assert post(sender, server.port) == 200
+
+
+@pytest.mark.parametrize(
+    ("parameter", "ports"),
+    [("443,8443", {443, 8443}), (" 443 , 9000 ", {443, 9000}), ("*", None), (" * ", None)],
+)
+def test_the_parameter_of_ports(
+    monkeypatch: pytest.MonkeyPatch, parameter: str, ports: set[int] | None
+) -> None:
+    """A list with commas, or all."""
+    monkeypatch.setenv("WEBHOOK_PORTS", parameter)
+    assert parameters.webhook_ports() == ports
 
 
 def test_twenty_urls_of_one_host_are_one_host(monkeypatch: pytest.MonkeyPatch) -> None:
