@@ -20,7 +20,6 @@ _CHUNK: Final = 16_384  # bytes; what one TLS record carries
 # A name has a few addresses. Of thousands each would get no time to answer.
 _ADDRESSES_TRIED: Final = 8
 
-
 SocketAddress: TypeAlias = tuple[socket.AddressFamily, Any]
 """What `socket.connect` takes, and the family of the socket."""
 
