@@ -29,7 +29,7 @@ from google.cloud import firestore
 
 from emulator.people import Person, sign_in
 from functions.recap.arguments import Mode, RecapArguments
-from functions.recap.mail.composer import Addressee, Composer, Recap
+from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.mail.outcome import Accepted
 from functions.recap.photos import Picture
 from tests.bench.firestore import own_firestore
@@ -169,18 +169,22 @@ def _high_water(pid: int) -> float:
 def _reference(address: str, mail: Peer) -> float:
     """Seconds that a request for each recipient takes."""
     link, service = links(), mailer(address)
-    composer = Composer(Recap(mode=Mode.PERSONAL, sender=SENDER, event_name="Summer Party"))
+    composer = Composer(
+        Recap(mode=Mode.PERSONAL, sender=SENDER, event_name="Summer Party"),
+        new_word=lambda: uuid.uuid4().hex,
+        bytes_each=service.bytes_each,
+    )
     pictures = [Picture(_address("thumbs", n), _address("photos", n)) for n in range(2)]
 
     def send(number: int) -> None:
-        to = Addressee(
+        to = Recipient(
             address=guest(number),
             name=f"Guest {number}",
             links=link(guest(number)),
             pictures=pictures,
             photo_count=len(pictures),
         )
-        assert isinstance(service.send(composer.request([to])), Accepted)
+        assert isinstance(service.send(composer.message([to])), Accepted)
 
     with ThreadPoolExecutor(REFERENCE_THREADS) as threads:
         list(threads.map(send, range(REFERENCE_RECIPIENTS)))
