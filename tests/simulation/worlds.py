@@ -1,0 +1,8 @@
+"""The worlds that there are, by name."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from tests.simulation.explore import MakeWorld
+
+WORLDS: Final[Mapping[str, MakeWorld]] = {}
