@@ -81,6 +81,10 @@ class Database:
         self._collections: dict[str, dict[str, Stored]] = {}
         self._watches: list[Watch] = []
 
+    def set_clock(self, now: Callable[[], datetime]) -> None:
+        """Take the time from elsewhere from now on."""
+        self._now = now
+
     def watch(self, see: Watch) -> None:
         """Have `see` told of every write: its path, and the document before and after."""
         self._watches.append(see)
@@ -93,6 +97,10 @@ class Database:
     def collection(self, path: str) -> Iterator[tuple[str, Stored]]:
         """Every document of a collection, such as `events/e1/photos`, by its id, in that order."""
         return iter(sorted(self._collections.get(path, {}).items()))
+
+    def count(self, path: str) -> int:
+        """How many documents a collection has."""
+        return len(self._collections.get(path, ()))
 
     def group(self, name: str) -> Iterator[tuple[str, Stored]]:
         """Every document of every collection of that name, by its path, in that order."""

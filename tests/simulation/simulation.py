@@ -78,6 +78,7 @@ class Simulation:
     Attributes:
         time: Microseconds since `START`.
         choices: Where every decision comes from.
+        faults: What has gone wrong so far.
         found: What was seen to be wrong on the way.
         hub: The coroutine that goes through the schedule; actors switch back to it.
         trace: What happened, where it is traced.
@@ -91,6 +92,7 @@ class Simulation:
         self.found: list[str] = []
         self.trace: list[str] = []
         self._traced = traced
+        self.faults: set[Fault] = set()
         self._faults = 0
         self._entries = 0
         self._schedule: list[tuple[int, int, Callable[[], object]]] = []
@@ -153,6 +155,7 @@ class Simulation:
         if fault not in possible or not self.choices.deviates(name, f"{what}: {fault.value}"):
             return -1, bits
         self._faults += 1
+        self.faults.add(fault)
         self.note(actor.name, f"{what}: {fault.value}")
         return possible.index(fault), bits
 
@@ -162,6 +165,8 @@ class Actor(greenlet.greenlet):
 
     Attributes:
         notes: What a world wants to remember of it.
+        began: When it was made, in microseconds.
+        end: How it ended, once it has.
     """
 
     def __init__(
@@ -178,6 +183,8 @@ class Actor(greenlet.greenlet):
         self.instance = instance
         self.decisions = 0
         self.notes: dict[str, Any] = {}
+        self.began = simulation.time
+        self.end: End | None = None
         self._simulation = simulation
         self._work = work
         self._done = done
@@ -193,6 +200,7 @@ class Actor(greenlet.greenlet):
             end = Died()
         except Exception as error:  # noqa: BLE001 - whoever called decides what it means
             end = Raised(error)
+        self.end = end
         self.instance.actors.pop(self, None)
         self._simulation.ended(self)
         self._simulation.after(0, lambda: self._done(end))

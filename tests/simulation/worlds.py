@@ -4,5 +4,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from tests.simulation.explore import MakeWorld
+from tests.simulation.webhooks.world import WebhookWorld
 
-WORLDS: Final[Mapping[str, MakeWorld]] = {}
+WORLDS: Final[Mapping[str, MakeWorld]] = {"webhooks": WebhookWorld}
