@@ -62,6 +62,7 @@ class Receivers:
         return Response(status)
 
     def _status(self, to: EndpointUrl, post: Post) -> int | None:
+        count = sum(one.delivery_id == post.delivery_id for one in self._seen.posts)
         match self._behaviours[to]:
             case "ok":
                 return 204
@@ -70,8 +71,7 @@ class Receivers:
             case "silent":
                 return None
             case "recovers":
-                before = sum(one.delivery_id == post.delivery_id for one in self._seen.posts)
-                return 200 if before > _FAILS_FIRST else 500
+                return 200 if count > _FAILS_FIRST else 500
             case _:
-                name = f"{post.delivery_id} POST {len(self._seen.posts)}"
+                name = f"{post.delivery_id} POST {count}"
                 return self._seen.simulation.choices.pick(name, _FLAKY)
