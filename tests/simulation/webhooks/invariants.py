@@ -125,13 +125,13 @@ def _acknowledged(seen: Seen, post: Post, record: Delivery) -> Iterator[str]:
         yield f"{post.delivery_id} is {record.outcome}, and its receiver has answered {post.status}"
         return
     # The instance did not live to write it, or could not: the same attempt is made again, unless
-    # another dispatch of it came to its end meanwhile.
+    # another dispatch of it came to its end meanwhile. A fifth attempt is made for nobody.
+    since = post.actor.began
     posted = any(
-        one.delivery_id == post.delivery_id and one is not post and one.began >= post.began
+        one.delivery_id == post.delivery_id and one is not post and one.began >= since
         for one in seen.posts
     )
-    written = any(time >= post.began for time, _ in seen.history[post.delivery_id])
-    if not (posted or written):
+    if not posted and all(time < since for time, _ in seen.history[post.delivery_id]):
         yield f"{post.delivery_id} was answered {post.status}, and nobody tried again"
 
 

@@ -11,6 +11,7 @@ from tests.simulation.webhooks.seen import Post, Seen
 
 _DEADLINE: Final = 5 * SECOND
 _FLAKY: Final = (204, 500, None, 202, 503, 200)
+_DYING: Final = (500, 500, None, 500, 500, 500, 500, 500, 500, 200)
 _FAILS_FIRST: Final = 2
 
 _POSSIBLE: Final = (
@@ -70,6 +71,9 @@ class Receivers:
                 return 500
             case "silent":
                 return None
+            case "dying":
+                name = f"{post.delivery_id} POST {count}"
+                return self._seen.simulation.choices.pick(name, _DYING)
             case "recovers":
                 return 200 if count > _FAILS_FIRST else 500
             case _:

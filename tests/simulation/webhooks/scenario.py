@@ -87,12 +87,12 @@ class Scenario:
         dying = choices.happens("dying", 0.08, "the first URL has failed for a day")
         return cls(
             receivers={
-                url: "flaky" if dying and url == urls[0] else choices.pick(url, behaviours)
+                url: "dying" if dying and url == urls[0] else choices.pick(url, behaviours)
                 for url in urls
             },
             settings={"urls": entries},
             crowd=choices.pick("crowd", (0, 0, 0, 99, 98, 97)),
-            failed=_failed(urls[0], choices.between("failed", 97, 100)) if dying else (),
+            failed=_failed(urls[0], choices.between("failed", 98, 100)) if dying else (),
             uploads=tuple(_upload(choices, number) for number in range(_uploads(choices))),
             organizer=tuple(_organizer(choices)),
         )

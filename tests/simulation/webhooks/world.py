@@ -272,6 +272,7 @@ class WebhookWorld:
             side_by_side=instance.side_by_side,
             now=instance.now,
             new_id=lambda: self._name("test"),
+            page=5,
         )
 
     def _secrets(self, instance: Instance) -> InMemorySecrets:
