@@ -25,6 +25,7 @@ _SUBSCRIPTIONS: Final = (
     (EventType.PHOTO_UPLOADED, EventType.MILESTONE_REACHED, EventType.GUEST_JOINED),
     (EventType.PHOTO_APPROVED, EventType.EVENT_ARCHIVED, EventType.EVENT_PUBLISHED),
 )
+_TWICE: Final = SECOND // 5  # between two clicks, at most
 _CROWD: Final = {"status": "approved", "createdAt": START - timedelta(days=1)}
 
 
@@ -122,21 +123,21 @@ def _upload(choices: Choices, number: int) -> Upload:
 
 
 def _organizer(choices: Choices) -> list[tuple[str, int]]:
-    """What the organizer does, and when (microseconds)."""
+    """What the organizer does, and when (microseconds); one act may be done twice at once."""
     done = []
     for what, probability, latest in (
         ("archive", 0.1, 20 * SECOND),
         ("publish again", 0.05, 60 * SECOND),
         ("test", 0.1, 60 * SECOND),
-        ("resend one", 0.25, 15 * MINUTE),
-        ("resend one too", 0.15, 2 * MINUTE),
-        ("resend page", 0.1, 30 * MINUTE),
-        ("resend page too", 0.1, 5 * MINUTE),
+        ("resend one", 0.3, 15 * MINUTE),
+        ("resend page", 0.15, 30 * MINUTE),
         ("rotate", 0.05, 60 * SECOND),
-        ("save the settings", 0.1, 2 * MINUTE),
     ):
         if choices.happens(what, probability, "done"):
-            done.append((what, choices.between(f"{what} when", 0, latest)))
+            at = choices.between(f"{what} when", 0, latest)
+            done.append((what, at))
+            if what.startswith("resend") and choices.happens(f"{what} twice", 0.5, "done twice"):
+                done.append((f"{what} too", at + choices.between(f"{what} again", 0, _TWICE)))
     return done
 
 
