@@ -1,7 +1,7 @@
 """The batches of a recap on their way to the mail service, side by side (spec 3.3, design 3)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from functions import log
@@ -47,7 +47,7 @@ class _Progress:
 
     batch: Batch
     waiting: dict[str, Recipient]
-    refused: list[str] = field(default_factory=list)
+    refused: list[str]
 
     def refuse(self, indices: frozenset[int]) -> None:
         """Take out the recipients with these indices."""
@@ -104,7 +104,7 @@ class Dispatch:
             started = self._claim.start(
                 planned.batch, list(planned.recipients), opted_out=planned.opted_out
             )
-            self._post(_Progress(started, dict(planned.recipients)))
+            self._post(_Progress(started, dict(planned.recipients), list(started.refused)))
         except TakenElsewhereError:
             # This call outlived its lease, and another one goes on in its place.
             self._log(planned.batch, "taken elsewhere")

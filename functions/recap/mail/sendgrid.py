@@ -57,7 +57,7 @@ class SendGridMailer:
         try:
             answer = self._client.client.mail.send.post(request_body=request_body(message))
         except HTTPError as refused:
-            return _refusal(refused.status_code, refused.headers, refused.body)
+            return refusal(refused.status_code, refused.headers, refused.body)
         except URLError as error:
             reason = type(error.reason).__name__
             if isinstance(error.reason, _UNCONNECTED):
@@ -99,7 +99,8 @@ def _personalization(copy: Copy) -> dict[str, Any]:
     }
 
 
-def _refusal(status: int, headers: Mapping[str, str], body: bytes) -> Outcome:
+def refusal(status: int, headers: Mapping[str, str], body: bytes) -> Outcome:
+    """What an answer other than 202 says: see above."""
     errors = _errors(body)
     if status not in _REFUSALS or errors is None:
         return Unknown(f"HTTP {status}")
