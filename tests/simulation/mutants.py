@@ -8,11 +8,12 @@ import sys
 from typing import Final
 
 from tests.simulation.mutant import LIMIT, schedules_to_catch
+from tests.simulation.recap import mutants as recap
 from tests.simulation.webhooks import mutants as webhooks
 
 MUTANTS: Final = (
     *webhooks.MUTANTS,
-    # The recap's go here.
+    *recap.MUTANTS,
 )
 
 

@@ -58,11 +58,14 @@ _CALLS_AT: Final = (
     0,
     10 * SECOND,
     MINUTE,
-    9 * MINUTE,
+    10 * MINUTE + 5 * SECOND,
     10 * MINUTE + 30 * SECOND,
+    11 * MINUTE,
     12 * MINUTE,
-    25 * MINUTE,
-    45 * MINUTE,
+    15 * MINUTE,
+    19 * MINUTE,
+    22 * MINUTE,
+    30 * MINUTE,
     70 * MINUTE,
     5 * HOUR,
     23 * HOUR,
@@ -121,7 +124,7 @@ class RecapWorld:
         self._trouble = self._choices.pick("mail service", _TROUBLE)
         self._last_sent = -1
         self._database.watch(self._written)
-        count = self._choices.between("guests", 1, 8)
+        count = self._choices.between("guests", 2, 8)
         self._guests = [f"guest-{number}@example.com" for number in range(count)]
         self._database.commit(Set(f"events/{EVENT}", {"tenantId": TENANT, "name": "Party"}))
         for number, address in enumerate(self._guests):
@@ -133,7 +136,7 @@ class RecapWorld:
 
     def _schedule(self) -> None:
         later = self._simulation.after
-        calls = self._choices.between("calls", 1, 5)
+        calls = self._choices.between("calls", 2, 7)
         for number in range(calls):
             at = 0
             if number:
@@ -251,10 +254,11 @@ class RecapWorld:
 
     # What must hold.
 
-    def _written(self, path: str, _: Stored | None, after: Stored | None) -> None:
+    def _written(self, path: str, before: Stored | None, after: Stored | None) -> None:
         match path.split("/"):
             case ["events", _, "locks", "recap"] if after:
                 lock: Lock = after.value
+                self._check_lock(before.value if before else None, lock)
                 self._holder = lock.holder
             case ["events", _, "recaps", recap_id] if after:
                 # Whoever takes the lock names itself in the recap with the same commit.
@@ -263,6 +267,16 @@ class RecapWorld:
                 self._holder_of.setdefault(call, self._holder)
             case _:
                 pass
+
+    def _check_lock(self, before: Lock | None, lock: Lock) -> None:
+        if before is None or before.holder == lock.holder:
+            return
+        if before.leased_until and self._simulation.now + _SLACK < before.leased_until:
+            self._simulation.violation("the lock was taken from a call whose lease had not ended")
+        until = before.cooldown_until
+        anew = lock.recap_id != before.recap_id
+        if anew and until and self._simulation.now + _SLACK < until:
+            self._simulation.violation("a recap began in the cooldown of the one before")
 
     def violations(self) -> Iterator[str]:
         """What is wrong now that everything is at rest."""
