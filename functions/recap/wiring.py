@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from typing import Final
 
 from functions.gcp import firestore, parameters, secret_manager
+from functions.gcp.documents import documents
+from functions.preferences import keys
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
-from functions.preferences.token import TokenKeys
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.mail.sendgrid import SendGridMailer
 from functions.recap.ports import Mailer
@@ -33,7 +34,7 @@ def sender() -> RecapSender:
     client = firestore.client()
     return RecapSender(
         recaps=RecapStore(client),
-        guests=GuestStore(client, Threads(PAGES_AT_ONCE, "guests")),
+        guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailer=_mailer,
         links=_links,
         opted_out=opted_out_of_recap,
@@ -48,10 +49,12 @@ def sender() -> RecapSender:
 
 
 def _mailer() -> Mailer:
-    return SendGridMailer(secret_manager.sendgrid_api_key(), parameters.SENDGRID_HOST.value)
+    return SendGridMailer(
+        secret_manager.versions("SENDGRID_API_KEY", at_most=1)[0], parameters.SENDGRID_HOST.value
+    )
 
 
 def _links() -> Callable[[str], PreferencesLinks]:
-    keys = TokenKeys(secret_manager.email_prefs_keys())
+    signing = keys.token_keys()
     base_url, now = parameters.PUBLIC_BASE_URL.value, _now()
-    return lambda uid: PreferencesLinks.to(base_url, keys.issue(uid, now))
+    return lambda uid: PreferencesLinks.to(base_url, signing, uid, now)

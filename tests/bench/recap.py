@@ -35,7 +35,7 @@ from functions.recap.photos import Picture
 from tests.bench.firestore import own_firestore
 from tests.bench.mail import Traffic, take_mail
 from tests.bench.turns import Peer, peer, tree_cpu
-from tests.suite.operations import Operations, counting_client
+from tests.suite.operations import Operations, counting_client, counting_documents
 from tests.suite.process import FunctionProcess
 from tests.suite.recap.sender import ORGANIZER, SENDER, links, mailer, recap_sender
 from tests.suite.recap.wall import TENANT, Wall, guest
@@ -145,7 +145,10 @@ def count(wall: Wall, host: str, address: str) -> Operations:
     counted = Operations()
     client = counting_client(wall.db.project, host, counted)
     with redirect_stdout(io.StringIO()):  # the log, which is a function's standard output
-        recap_sender(client, address).send(ORGANIZER, RecapArguments.read({"eventId": wall.id}))
+        documents = counting_documents(wall.db.project, host, counted)
+        recap_sender(client, documents, address).send(
+            ORGANIZER, RecapArguments.read({"eventId": wall.id})
+        )
     return counted
 
 

@@ -19,10 +19,12 @@ PAGES_AT_ONCE: Final = 8
 class GuestStore:
     """Reads of photos and user records, in pages."""
 
-    def __init__(self, client: firestore.Client, side_by_side: SideBySide) -> None:
-        """`side_by_side` reads pages of user records."""
+    def __init__(
+        self, client: firestore.Client, documents: Documents, side_by_side: SideBySide
+    ) -> None:
+        """`documents` reads photos, `client` user records, several pages of them `side_by_side`."""
         self._client = client
-        self._documents = Documents(client)
+        self._documents = documents
         self._side_by_side = side_by_side
 
     def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:

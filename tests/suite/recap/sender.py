@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from google.cloud import firestore
 
 from functions.access import Caller, Role
+from functions.gcp.documents import Documents
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
 from functions.preferences.token import TokenKeys
@@ -32,8 +33,8 @@ def now() -> datetime:
 
 def links() -> Callable[[str], PreferencesLinks]:
     """What makes the links of a mail to the user with an id."""
-    keys = TokenKeys(["a-made-up-key"])
-    return lambda uid: PreferencesLinks.to("https://example.com", keys.issue(uid, now()))
+    keys = TokenKeys(["a-made-up-key" * 3])
+    return lambda uid: PreferencesLinks.to("https://example.com", keys, uid, now())
 
 
 def mailer(host: str) -> SendGridMailer:
@@ -41,11 +42,11 @@ def mailer(host: str) -> SendGridMailer:
     return SendGridMailer("SG.made-up", host)
 
 
-def recap_sender(client: firestore.Client, host: str) -> RecapSender:
+def recap_sender(client: firestore.Client, documents: Documents, host: str) -> RecapSender:
     """As the deployed function has it, with the mail service at `host`."""
     return RecapSender(
         recaps=RecapStore(client),
-        guests=GuestStore(client, Threads(PAGES_AT_ONCE, "guests")),
+        guests=GuestStore(client, documents, Threads(PAGES_AT_ONCE, "guests")),
         mailer=lambda: mailer(host),
         links=links,
         opted_out=opted_out_of_recap,

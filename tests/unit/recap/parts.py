@@ -126,7 +126,12 @@ class House:
             recaps=InMemoryRecaps(self.database, through),
             guests=InMemoryGuests(self.database, through),
             mailer=lambda: InMemoryMailer(self._answer, through),
-            links=lambda: lambda uid: PreferencesLinks.to("https://example.com", f"{uid}.sig"),
+            links=lambda: (
+                lambda uid: PreferencesLinks(
+                    page=f"https://example.com/preferences#token={uid}",
+                    one_click=f"https://example.com/unsubscribe?token={uid}",
+                )
+            ),
             opted_out=opted_out_of_recap,
             mail_from=lambda: "Wall <photos@example.com>",
             side_by_side=one_after_the_other,

@@ -14,7 +14,10 @@ from functions.recap.mail.message import Message
 from functions.recap.mail.sendgrid import BYTES_EACH
 from functions.recap.photos import Picture
 
-LINKS = PreferencesLinks.to("https://example.com", "a.b")
+LINKS = PreferencesLinks(
+    page="https://example.com/preferences#token=a.b",
+    one_click="https://example.com/unsubscribe?token=c.d",
+)
 
 
 def _pictures(count: int, length: int = 60) -> list[Picture]:
@@ -125,7 +128,7 @@ def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
     """RFC 8058."""
     (copy,) = _composer(_recap()).message([_recipient()]).copies
     assert copy.headers == {
-        "List-Unsubscribe": "<https://example.com/unsubscribe?token=a.b>",
+        "List-Unsubscribe": "<https://example.com/unsubscribe?token=c.d>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     }
 
