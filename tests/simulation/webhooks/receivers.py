@@ -35,7 +35,13 @@ class Receivers:
         self._behaviours = {EndpointUrl.parse(url): how for url, how in behaviours.items()}
         self._instance = instance
 
-    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:
+    def post(
+        self,
+        to: EndpointUrl,
+        headers: Mapping[str, str],
+        body: bytes,
+        event_id: str,  # noqa: ARG002 - as above
+    ) -> Response:
         """See `ports.Sender`."""
         actor = current()
         post = Post(
