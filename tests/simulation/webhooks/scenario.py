@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, Final, Self
 
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages.event_type import EventType
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import MINUTE, SECOND, START
@@ -64,7 +65,7 @@ class Scenario:
         organizer: What the organizer does, and when.
     """
 
-    receivers: Mapping[str, str]
+    receivers: Mapping[EndpointUrl, str]
     settings: Mapping[str, Any]
     crowd: int
     failed: tuple[Delivery, ...]
@@ -88,7 +89,9 @@ class Scenario:
         dying = choices.happens("dying", 0.08, "the first URL has failed for a day")
         return cls(
             receivers={
-                url: "dying" if dying and url == urls[0] else choices.pick(url, behaviours)
+                EndpointUrl.parse(url): "dying"
+                if dying and url == urls[0]
+                else choices.pick(url, behaviours)
                 for url in urls
             },
             settings={"urls": entries},
