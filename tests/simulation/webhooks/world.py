@@ -36,10 +36,9 @@ from tests.simulation.webhooks.memory import (
     InMemoryDeliveries,
     InMemorySecrets,
     InMemorySettings,
-    InMemoryTaskQueue,
-    InMemoryTasks,
     InMemoryWall,
 )
+from tests.simulation.webhooks.outside import InMemoryTaskQueue, InMemoryTasks
 from tests.simulation.webhooks.receivers import Receivers
 from tests.simulation.webhooks.scenario import EVENT, TENANT, Scenario
 from tests.simulation.webhooks.seen import Seen
