@@ -92,10 +92,46 @@ def onEventWritten(event: Any) -> None:
 @private
 @tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
-    """First attempt of a delivery."""
+    """First attempt of a delivery; each event has one of four queues."""
     from functions.webhooks import handlers
 
-    handlers.attempt(request.data)
+    handlers.attempt(request)
+
+
+@private
+@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
+def deliverWebhook2(request: https_fn.CallableRequest[Any]) -> None:
+    """Likewise, of other events."""
+    from functions.webhooks import handlers
+
+    handlers.attempt(request)
+
+
+@private
+@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
+def deliverWebhook3(request: https_fn.CallableRequest[Any]) -> None:
+    """Likewise, of other events."""
+    from functions.webhooks import handlers
+
+    handlers.attempt(request)
+
+
+@private
+@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
+def deliverWebhook4(request: https_fn.CallableRequest[Any]) -> None:
+    """Likewise, of other events."""
+    from functions.webhooks import handlers
+
+    handlers.attempt(request)
+
+
+@private
+@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
+def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
+    """Likewise, at receivers that have just been slow."""
+    from functions.webhooks import handlers
+
+    handlers.attempt(request)
 
 
 @private
@@ -104,7 +140,7 @@ def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
     from functions.webhooks import handlers
 
-    handlers.attempt(request.data)
+    handlers.attempt(request)
 
 
 @private
@@ -113,7 +149,7 @@ def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
     from functions.webhooks import handlers
 
-    handlers.attempt(request.data)
+    handlers.attempt(request)
 
 
 @private
@@ -122,7 +158,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
     from functions.webhooks import handlers
 
-    handlers.attempt(request.data)
+    handlers.attempt(request)
 
 
 @scheduler_fn.on_schedule(

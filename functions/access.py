@@ -7,7 +7,7 @@ Two steps, because arguments are checked in between: `staff` reads the caller of
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from functions.call_error import CallError, Code
 
@@ -23,6 +23,18 @@ class Role(StrEnum):
 STAFF = frozenset(Role)
 
 
+class Identity(Protocol):
+    """Who signed in, by a verified ID token."""
+
+    @property
+    def uid(self) -> str | None:
+        """The user's id."""
+
+    @property
+    def token(self) -> dict[str, Any]:
+        """Claims by name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Somebody with a valid ID token and a role; `tenant_id` is the claim, where there is one."""
@@ -32,25 +44,26 @@ class Caller:
     tenant_id: str | None
 
 
-def staff(
-    uid: str | None, claims: Mapping[str, Any] | None, roles: frozenset[Role] = STAFF
-) -> Caller:
-    """Read the caller off the `claims` of a verified ID token; None where there was no token.
+def staff(identity: Identity | None, roles: frozenset[Role] = STAFF) -> Caller:
+    """The caller, where it is one of the staff; `identity` is None where there was no ID token.
 
     Raises:
         CallError: `unauthenticated` without a token, `permission-denied` without one of `roles`.
     """
-    if uid is None or claims is None:
+    if identity is None or identity.uid is None:
         raise CallError(
             Code.UNAUTHENTICATED,
             "Sign in first: the request needs an ID token in the header Authorization.",
         )
+    claims: Mapping[str, Any] = identity.token
     role = claims.get("role")
     if not isinstance(role, str) or role not in roles:
         wanted = " or ".join(sorted(roles))
         _deny(f"The ID token needs the custom claim role: {wanted}.")
     tenant_id = claims.get("tenantId")
-    return Caller(uid, Role(role), tenant_id if isinstance(tenant_id, str) and tenant_id else None)
+    return Caller(
+        identity.uid, Role(role), tenant_id if isinstance(tenant_id, str) and tenant_id else None
+    )
 
 
 def check_tenant(caller: Caller, event_tenant: str | None, asked: str | None) -> None:

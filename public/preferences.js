@@ -16,6 +16,7 @@ const MESSAGES = {
     "the newest mail from us.",
   RESOURCE_EXHAUSTED:
     "There were many requests from your network. Please try again in an hour.",
+  UNSUBSCRIBED: "Done: you get no more event recaps.",
 };
 const NOT_REACHED = "Something went wrong on our side, or you are offline. Please try again.";
 // These do not go away by trying again.
@@ -26,6 +27,8 @@ const form = element("preferences");
 const flags = Object.keys(NAMES).map(element);
 
 let token = null;
+// Of a mail's unsubscribe button, opened by hand; it can turn recaps off, and nothing else.
+let oneClick = null;
 // What the server said last; a change that fails goes back to it.
 let known = {};
 // Changes are sent one after the other, in the order of the clicks.
@@ -39,16 +42,17 @@ class Refusal extends Error {
   }
 }
 
-// The token out of the address, where it would be seen, copied and bookmarked. The history entry
-// keeps it, so that the page can be reloaded.
-function takeToken() {
-  const fragment = new URLSearchParams(location.hash.slice(1)).get("token");
-  const query = new URLSearchParams(location.search).get("token");
-  const given = fragment || query;
-  if (given || location.search || location.hash) {
-    history.replaceState({ token: given ?? history.state?.token }, "", location.pathname);
+// The tokens out of the address, where they would be seen, copied and bookmarked. The history entry
+// keeps them, so that the page can be reloaded.
+function takeTokens() {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const given = fragment.get("token") || new URLSearchParams(location.search).get("token");
+  const button = fragment.get("unsubscribe");
+  if (given || button || location.search || location.hash) {
+    const kept = given || button ? { token: given, oneClick: button } : history.state;
+    history.replaceState(kept, "", location.pathname);
   }
-  return history.state?.token ?? null;
+  return { token: history.state?.token ?? null, oneClick: history.state?.oneClick ?? null };
 }
 
 // Called directly where possible: behind the rewrites of this site all readers come from a few
@@ -105,10 +109,15 @@ function show({ email, preferences }) {
 }
 
 async function load() {
-  const asked = takeToken();
-  token = asked;
+  ({ token, oneClick } = takeTokens());
+  const asked = token;
   form.hidden = true;
   element("retry").hidden = true;
+  element("one-click").hidden = !oneClick;
+  if (oneClick) {
+    say("Do you want no more event recaps?");
+    return;
+  }
   try {
     if (!asked) throw new Refusal("NO_TOKEN");
     say("Loading your preferences…");
@@ -120,6 +129,30 @@ async function load() {
     if (asked !== token) return;
     explain(error);
     element("retry").hidden = FINAL.includes(error.code);
+  }
+}
+
+async function unsubscribe() {
+  const button = element("unsubscribe");
+  button.disabled = true;
+  say("Saving…");
+  try {
+    const answer = await fetch(`/unsubscribe?token=${encodeURIComponent(oneClick)}`, {
+      method: "POST",
+      body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }),
+      cache: "no-store",
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+    });
+    if (answer.status === 403) throw new Refusal("PERMISSION_DENIED");
+    if (answer.status === 429) throw new Refusal("RESOURCE_EXHAUSTED");
+    if (!answer.ok) throw new Error(answer.statusText);
+    element("one-click").hidden = true;
+    say(MESSAGES.UNSUBSCRIBED);
+  } catch (error) {
+    explain(error);
+  } finally {
+    button.disabled = false;
   }
 }
 
@@ -161,6 +194,7 @@ element("none").addEventListener("click", () => {
   change(all, "Saved: you get none of these mails any more.");
 });
 element("retry").addEventListener("click", load);
+element("unsubscribe").addEventListener("click", unsubscribe);
 form.addEventListener("submit", (event) => event.preventDefault());
 // Another link opened in this tab differs in the fragment only, and loads no page.
 addEventListener("hashchange", load);

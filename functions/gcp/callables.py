@@ -9,6 +9,7 @@ logs bodies and tokens that it refuses, and refuses anonymous calls that carry a
 
 import functools
 import inspect
+import io
 import json
 import threading
 from collections.abc import Callable, Mapping
@@ -18,33 +19,31 @@ from typing import Any, Final, NoReturn, TypeAlias
 import firebase_admin
 import flask
 from firebase_admin import auth
-from firebase_functions.https_fn import AuthData, CallableRequest, FunctionsErrorCode, HttpsError
+from firebase_functions.https_fn import AuthData, CallableRequest
 from flask_cors import cross_origin
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from functions import log
-from functions.call_error import CallError
+from functions.call_error import CallError, Code
 
-MAX_BODY_BYTES: Final = 1_000_000
-"""Ten times the longest body that can be valid."""
+MAX_BODY_BYTES: Final = 100_000
+"""Twice the longest body that can be valid: a message of 4,000 characters, escaped as JSON may.
 
-_STATUS: Final[Mapping[FunctionsErrorCode, int]] = {
-    FunctionsErrorCode.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
-    FunctionsErrorCode.FAILED_PRECONDITION: HTTPStatus.BAD_REQUEST,
-    FunctionsErrorCode.OUT_OF_RANGE: HTTPStatus.BAD_REQUEST,
-    FunctionsErrorCode.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
-    FunctionsErrorCode.PERMISSION_DENIED: HTTPStatus.FORBIDDEN,
-    FunctionsErrorCode.NOT_FOUND: HTTPStatus.NOT_FOUND,
-    FunctionsErrorCode.ABORTED: HTTPStatus.CONFLICT,
-    FunctionsErrorCode.ALREADY_EXISTS: HTTPStatus.CONFLICT,
-    FunctionsErrorCode.RESOURCE_EXHAUSTED: HTTPStatus.TOO_MANY_REQUESTS,
-    FunctionsErrorCode.UNIMPLEMENTED: HTTPStatus.NOT_IMPLEMENTED,
-    FunctionsErrorCode.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
-    FunctionsErrorCode.DEADLINE_EXCEEDED: HTTPStatus.GATEWAY_TIMEOUT,
+Parsed, a body can take twenty times as much memory, and an instance serves 80 at a time."""
+
+_STATUS: Final[Mapping[Code, HTTPStatus]] = {
+    Code.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
+    Code.FAILED_PRECONDITION: HTTPStatus.BAD_REQUEST,
+    Code.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
+    Code.PERMISSION_DENIED: HTTPStatus.FORBIDDEN,
+    Code.NOT_FOUND: HTTPStatus.NOT_FOUND,
+    Code.ABORTED: HTTPStatus.CONFLICT,
+    Code.RESOURCE_EXHAUSTED: HTTPStatus.TOO_MANY_REQUESTS,
+    Code.INTERNAL: HTTPStatus.INTERNAL_SERVER_ERROR,
 }
-"""Any other is 500.
+"""https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto"""
 
-https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto
-"""
+_FAULT: Final = "Something went wrong on our side; try again."
 
 _APP_NAME: Final = "callables"
 _making_app: Final = threading.Lock()
@@ -77,15 +76,15 @@ def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None])
             data = _data(request)  # what is no call at all has no caller yet
             call = CallableRequest(data=data, raw_request=request, auth=identify(request))
             answer = flask.jsonify(result=handler(call))
-        except HttpsError as refused:
-            answer = _error(refused.code, refused.message)
         except CallError as refused:
-            answer = _error(FunctionsErrorCode(refused.code), refused.message)
+            answer = _error(refused)
         # Whatever it is: it must be on record, and must reach neither the caller nor the log as it
         # stands, for its text may hold somebody's data.
         except Exception as error:  # noqa: BLE001
             log.fault("callable.failed", error, function=handler.__name__)
-            answer = _error(FunctionsErrorCode.INTERNAL, "something went wrong on our side")
+            answer = _error(
+                CallError(Code.INTERNAL, "Something went wrong on our side; try again.")
+            )
         answer.headers["Cache-Control"] = "no-store"  # answers are about one person
         return answer
 
@@ -93,46 +92,61 @@ def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None])
     return serve
 
 
-def _error(code: FunctionsErrorCode, message: str) -> flask.Response:
-    error = {"status": code.value.upper().replace("-", "_"), "message": message}
-    answer = flask.jsonify(error=error)
-    answer.status_code = _STATUS.get(code, HTTPStatus.INTERNAL_SERVER_ERROR)
+def _error(refused: CallError) -> flask.Response:
+    status = refused.code.upper().replace("-", "_")
+    answer = flask.jsonify(error={"status": status, "message": refused.message})
+    answer.status_code = _STATUS[refused.code]
     return answer
+
+
+def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
+    """The body of `request`; None where it is longer than `at_most` bytes.
+
+    No more than that is read of it, whatever it says of its length, or if it says nothing.
+    """
+    request.max_content_length = at_most
+    try:
+        return request.get_data()
+    except RequestEntityTooLarge:
+        # The framework reads what is left of a body before it answers.
+        request.stream = io.BytesIO()
+        return None
 
 
 def _data(request: flask.Request) -> Any:
     """What stands under `data` in the request's body.
 
     Raises:
-        HttpsError: `invalid-argument`, with what to change.
+        CallError: `invalid-argument`, with what to change.
     """
+    body = bounded_body(request, MAX_BODY_BYTES)
     if request.method != "POST":
-        _refuse("send the request with the method POST")
+        _refuse("Send the request with the method POST.")
     if request.mimetype != "application/json":
-        _refuse("send the header Content-Type: application/json")
+        _refuse("Send the header Content-Type: application/json.")
     if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
-        _refuse("send the body as UTF-8, which is JSON's encoding")
-    body = _parsed(request.get_data())
-    if not isinstance(body, dict) or "data" not in body:
-        _refuse('send a JSON object with the parameters under its key "data"')
-    if len(body) > 1:
-        _refuse('send a JSON object with "data" as its only key; the parameters go inside it')
-    return body["data"]
+        _refuse("Send the body as UTF-8, which is JSON's encoding.")
+    if body is None:
+        _refuse(f"Send a body of at most {MAX_BODY_BYTES} bytes.")
+    parsed = _parsed(body)
+    if not isinstance(parsed, dict) or "data" not in parsed:
+        _refuse('Send a JSON object with the parameters under its key "data".')
+    if len(parsed) > 1:
+        _refuse('Send a JSON object with "data" as its only key; the parameters go inside it.')
+    return parsed["data"]
 
 
 def _parsed(body: bytes) -> Any:
-    if len(body) > MAX_BODY_BYTES:
-        _refuse(f"send a body of {MAX_BODY_BYTES} bytes at most")
     try:
         parsed = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
         # An escaped half of a surrogate pair is valid JSON and still no text.
         json.dumps(parsed, ensure_ascii=False).encode()
     except UnicodeError:
-        _refuse("send the body as UTF-8, with whole characters")
+        _refuse("Send the body as UTF-8, with whole characters.")
     except RecursionError:
-        _refuse("send a body that is nested less deeply")
+        _refuse("Send a body that is nested less deeply.")
     except ValueError:
-        _refuse("send a body that is valid JSON")
+        _refuse("Send a body that is valid JSON.")
     return parsed
 
 
@@ -141,32 +155,32 @@ def _refuse_constant(_: str) -> NoReturn:
 
 
 def _refuse(message: str) -> NoReturn:
-    raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, message)
+    raise CallError(Code.INVALID_ARGUMENT, message)
 
 
 def _verified(request: flask.Request) -> AuthData:
     """The caller, from the ID token in the `Authorization` header (spec 5).
 
     Raises:
-        HttpsError: `unauthenticated`.
+        CallError: `unauthenticated`.
         Exception: the keys that tokens are checked with could not be fetched.
     """
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:
-        _unauthenticated("sign in and send the header Authorization: Bearer <ID token>")
+        _unauthenticated("Sign in and send the header Authorization: Bearer <ID token>.")
     if scheme.lower() != "bearer":
-        _unauthenticated("send the ID token in the header Authorization: Bearer <ID token>")
+        _unauthenticated("Send the ID token in the header Authorization: Bearer <ID token>.")
     app = _app()
     try:
         claims: dict[str, Any] = auth.verify_id_token(token.strip(), app=app)
     # The last two are what the library makes of an empty token and of one that is deeply nested.
     except (auth.InvalidIdTokenError, ValueError, RecursionError):
-        _unauthenticated("the ID token is not valid (any more); sign in again")
+        _unauthenticated("The ID token is not valid (any more); sign in again.")
     return AuthData(uid=claims["uid"], token=claims)
 
 
 def _unauthenticated(message: str) -> NoReturn:
-    raise HttpsError(FunctionsErrorCode.UNAUTHENTICATED, message) from None
+    raise CallError(Code.UNAUTHENTICATED, message) from None
 
 
 def _app() -> firebase_admin.App:

@@ -1,46 +1,36 @@
-"""Single documents of Firestore: one unary call each, in the messages of its API.
+"""Single documents of Firestore by its public API client, with a codec of our own.
 
-For what is read and written with every delivery and look-up. The client library reads a document as
-a stream, with a thread of its own, and wraps every value of it several times: two to three times
-the CPU. Queries, and whatever is rare, go through the library.
+For what is read and written with every delivery, upload and look-up. The client library above it
+reads a document as a stream, with a thread of its own, and wraps every value of it several times:
+two to three times the CPU. Other queries, and whatever is rare, go through the library.
 
-https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1
+https://cloud.google.com/python/docs/reference/firestore/latest/google.cloud.firestore_v1.services.firestore.FirestoreClient
 """
 
+import functools
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
-from google.api_core import exceptions, grpc_helpers
-from google.api_core.gapic_v1.routing_header import to_grpc_metadata
-from google.api_core.timeout import TimeToDeadlineTimeout
-from google.cloud import firestore
+import grpc
+from google.api_core import exceptions
+from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore_v1 import types
+from google.cloud.firestore_v1.services.firestore import FirestoreClient
+from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
+from google.protobuf.wrappers_pb2 import Int32Value
 
-from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.gcp.firestore import CALL_SECONDS, RETRY, credentials, project_id
+from functions.gcp.values import decoded, encode
 
 Version: TypeAlias = Any
 """When a document was last written, to the nanosecond: a protobuf `Timestamp`."""
 
-
-def _message(wrapper: Any) -> Any:
-    """The protobuf message that the library's class stands for."""
-    return type(wrapper.pb(wrapper()))
-
-
-_BatchGetRequest: Final = _message(types.BatchGetDocumentsRequest)
-_BatchGetResponse: Final = _message(types.BatchGetDocumentsResponse)
-_BatchWriteRequest: Final = _message(types.BatchWriteRequest)
-_BatchWriteResponse: Final = _message(types.BatchWriteResponse)
-_CommitRequest: Final = _message(types.CommitRequest)
-_CommitResponse: Final = _message(types.CommitResponse)
-_Document: Final = _message(types.Document)
-_GetDocumentRequest: Final = _message(types.GetDocumentRequest)
-_RunQueryRequest: Final = _message(types.RunQueryRequest)
-_RunQueryResponse: Final = _message(types.RunQueryResponse)
-
 _PAGE: Final = 3000  # some megabytes; read again as a whole where its stream breaks
+
+_NO_LIMIT: Final = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +63,27 @@ class Update:
 class Documents:
     """Documents by path, such as `users/u1`; one instance serves all threads.
 
-    Values are None, bool, int, float, str, aware datetimes, and lists and mappings of values. Each
-    method is one call, made again where that helps, for no longer than `seconds`.
+    Each method is one call, made again where that helps, for no longer than `seconds`.
     """
 
-    def __init__(self, client: firestore.Client) -> None:
-        """Share the `client`'s connection and credentials."""
-        # The library keeps to itself what is neither a document nor a query.
-        api = client._firestore_api  # noqa: SLF001
-        self._database = client._database_string  # noqa: SLF001
-        self._metadata = client._rpc_metadata  # noqa: SLF001
-        one, many = api.transport.grpc_channel.unary_unary, api.transport.grpc_channel.unary_stream
-        self._get = _method(one, "GetDocument", _GetDocumentRequest, _Document)
-        self._batch_get = _method(many, "BatchGetDocuments", _BatchGetRequest, _BatchGetResponse)
-        self._run_query = _method(many, "RunQuery", _RunQueryRequest, _RunQueryResponse)
-        self._commit = _method(one, "Commit", _CommitRequest, _CommitResponse)
-        self._batch_write = _method(one, "BatchWrite", _BatchWriteRequest, _BatchWriteResponse)
+    def __init__(
+        self,
+        api: FirestoreClient,
+        project: str,
+        *,
+        metadata: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """Read and write the default database of `project`; `metadata` goes with every call."""
+        self._api = api
+        self._database = f"projects/{project}/databases/(default)"
+        self._metadata = tuple(metadata)
+
+    @classmethod
+    def at_emulator(cls, channel: grpc.Channel, project: str) -> Self:
+        """Those of the emulator that `channel` leads to, as an administrator."""
+        transport = FirestoreGrpcTransport(channel=channel, credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
+        owner = [("authorization", "Bearer owner")]
+        return cls(FirestoreClient(transport=transport), project, metadata=owner)
 
     def get(
         self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
@@ -98,13 +93,14 @@ class Documents:
         Raises:
             GoogleAPICallError: it could not be read.
         """
-        request = _GetDocumentRequest(name=self._name(path))
+        request = types.GetDocumentRequest(name=self._name(path))
         if fields:  # a mask without any would stand for none
             request.mask.field_paths.extend(fields)
         try:
-            return _document(self._call(self._get, request, ("name", request.name), seconds))
+            found = self._call(self._api.get_document, request, seconds)
         except exceptions.NotFound:
             return None
+        return _document(types.Document.pb(found))
 
     def get_all(
         self, paths: Sequence[str], seconds: float = CALL_SECONDS
@@ -114,11 +110,15 @@ class Documents:
         Raises:
             GoogleAPICallError: they could not be read.
         """
+        if not paths:
+            return []
         if len(paths) == 1:
             return [self.get(paths[0], seconds=seconds)]  # costs less than a stream
         names = [self._name(path) for path in paths]
-        request = _BatchGetRequest(database=self._database, documents=dict.fromkeys(names))
-        answers = self._read(self._batch_get, request, ("database", self._database), seconds)
+        request = types.BatchGetDocumentsRequest(
+            database=self._database, documents=list(dict.fromkeys(names))
+        )
+        answers = self._stream(self._api.batch_get_documents, request, seconds)
         found = {one.found.name: _document(one.found) for one in answers if one.HasField("found")}
         return [found.get(name) for name in names]
 
@@ -130,33 +130,55 @@ class Documents:
         Raises:
             GoogleAPICallError: a page of them could not be read.
         """
-        parent, _, collection = path.rpartition("/")
-        operator = types.StructuredQuery.FieldFilter.Operator.EQUAL
-        query = types.StructuredQuery(
-            select={"fields": [{"field_path": one} for one in select]},
-            from_=[{"collection_id": collection}],
-            where={
-                "field_filter": {
-                    "field": {"field_path": field},
-                    "op": operator,
-                    "value": {"string_value": value},
-                }
-            },
-            order_by=[{"field": {"field_path": "__name__"}}],
-            limit=page,
+        parent, query = self._query(path, (field, value))
+        query.select = types.StructuredQuery.Projection(
+            fields=[types.StructuredQuery.FieldReference(field_path=one) for one in select]
         )
+        query.order_by = [_ascending("__name__")]
+        query.limit = _limit(page)
         while True:
-            request = _RunQueryRequest(
-                parent=self._name(parent), structured_query=types.StructuredQuery.pb(query)
-            )
-            answers = self._read(self._run_query, request, ("parent", request.parent), CALL_SECONDS)
-            found = [one.document for one in answers if one.HasField("document")]
+            found = self._found(parent, query)
             for one in found:
-                yield one.name.rpartition("/")[2], _document(one)
+                yield _id(one), _document(one)
             if len(found) < page:
                 return
             last = types.Value(reference_value=found[-1].name)
             query.start_at = types.Cursor(values=[last], before=False)
+
+    def first(self, path: str, field: str, value: str, *, by: str) -> str | None:
+        """Id of the document of the collection at `path` with the least `by` whose `field` is so.
+
+        Raises:
+            GoogleAPICallError: it could not be looked for.
+        """
+        parent, query = self._query(path, (field, value))
+        query.select = types.StructuredQuery.Projection(
+            fields=[types.StructuredQuery.FieldReference(field_path=by)]
+        )
+        query.order_by = [_ascending(by)]
+        query.limit = _limit(1)
+        found = self._found(parent, query)
+        return _id(found[0]) if found else None
+
+    def count(self, path: str, at_most: int | None = None) -> int:
+        """How many documents the collection at `path` has; counts to `at_most`.
+
+        Raises:
+            GoogleAPICallError: they could not be counted.
+        """
+        parent, query = self._query(path)
+        if at_most:
+            query.limit = _limit(at_most)
+        aggregation = types.StructuredAggregationQuery.Aggregation
+        request = types.RunAggregationQueryRequest(
+            parent=parent,
+            structured_aggregation_query=types.StructuredAggregationQuery(
+                structured_query=query,
+                aggregations=[aggregation(alias="count", count=aggregation.Count())],
+            ),
+        )
+        [answer] = self._stream(self._api.run_aggregation_query, request, CALL_SECONDS)
+        return int(answer.result.aggregate_fields["count"].integer_value)
 
     def create(self, new: Iterable[Create], *, seconds: float = CALL_SECONDS) -> None:
         """Make all of the documents, or none.
@@ -165,13 +187,52 @@ class Documents:
             AlreadyExists: one of them is there.
             GoogleAPICallError: anything else; they may have been made all the same.
         """
-        request = _CommitRequest(database=self._database)
+        request = types.CommitRequest(database=self._database)
+        writes = types.CommitRequest.pb(request).writes
         for one in new:
-            write = request.writes.add()
+            write = writes.add()
             write.update.name = self._name(one.path)
-            _encode(one.fields, write.update.fields)
+            encode(one.fields, write.update.fields)
             write.current_document.exists = False
-        self._call(self._commit, request, ("database", self._database), seconds)
+        self._call(self._api.commit, request, seconds)
+
+    def write(
+        self,
+        path: str,
+        fields: Mapping[str, Any],
+        *,
+        mask: Sequence[str] | None = None,
+        seconds: float = CALL_SECONDS,
+    ) -> None:
+        """Replace the document, or only the field paths in `mask`; it is made where there is none.
+
+        Raises:
+            GoogleAPICallError: it may have been written all the same.
+        """
+        request = types.CommitRequest(database=self._database)
+        write = types.CommitRequest.pb(request).writes.add()
+        write.update.name = self._name(path)
+        encode(fields, write.update.fields)
+        if mask is not None:
+            write.update_mask.field_paths.extend(mask)
+        self._call(self._api.commit, request, seconds)
+
+    def increment(self, path: str, field: str, fields: Mapping[str, Any], *, seconds: float) -> int:
+        """Add one to `field` and write `fields` beside it; the sum. Never made a second time.
+
+        Raises:
+            GoogleAPICallError: it may have been written all the same.
+        """
+        request = types.CommitRequest(database=self._database)
+        write = types.CommitRequest.pb(request).writes.add()
+        write.update.name = self._name(path)
+        encode(fields, write.update.fields)
+        write.update_mask.field_paths.extend(fields)
+        transform = write.update_transforms.add()
+        transform.field_path = field
+        transform.increment.integer_value = 1
+        answer = self._api.commit(request, retry=None, timeout=seconds, metadata=self._metadata)
+        return int(answer.write_results[0].transform_results[0].integer_value)
 
     def update_all(
         self, updates: Sequence[Update], seconds: float = CALL_SECONDS
@@ -184,18 +245,19 @@ class Documents:
         Raises:
             GoogleAPICallError: the call failed; some may have been made all the same.
         """
-        request = _BatchWriteRequest(database=self._database)
+        request = types.BatchWriteRequest(database=self._database)
+        writes = types.BatchWriteRequest.pb(request).writes
         places: dict[str, int] = {}
         for place, one in enumerate(updates):
             name = self._name(one.path)
             if places.setdefault(name, place) != place:
                 continue
-            write = request.writes.add()
+            write = writes.add()
             write.update.name = name
-            _encode(one.fields, write.update.fields)
+            encode(one.fields, write.update.fields)
             write.update_mask.field_paths.extend((*one.fields, *one.delete))
             write.current_document.update_time.CopyFrom(one.version)
-        answer = self._call(self._batch_write, request, ("database", self._database), seconds)
+        answer = types.BatchWriteResponse.pb(self._call(self._api.batch_write, request, seconds))
         errors: list[exceptions.GoogleAPICallError | None]
         errors = [exceptions.Aborted("updated twice")] * len(updates)  # type: ignore[no-untyped-call]
         for place, status in zip(places.values(), answer.status, strict=True):
@@ -205,38 +267,73 @@ class Documents:
     def _name(self, path: str) -> str:
         return f"{self._database}/documents/{path}"
 
-    def _read(
-        self, method: Callable[..., Any], request: Any, route: tuple[str, str], seconds: float
-    ) -> Sequence[Any]:
-        """All that a stream answers."""
+    def _query(
+        self, path: str, where: tuple[str, str] | None = None
+    ) -> tuple[str, types.StructuredQuery]:
+        """The parent of the collection at `path`, and the query of those where a field is so."""
+        parent, _, collection = path.rpartition("/")
+        query = types.StructuredQuery()
+        query.from_ = [types.StructuredQuery.CollectionSelector(collection_id=collection)]
+        if where:
+            query.where = types.StructuredQuery.Filter(
+                field_filter=types.StructuredQuery.FieldFilter(
+                    field=types.StructuredQuery.FieldReference(field_path=where[0]),
+                    op=types.StructuredQuery.FieldFilter.Operator.EQUAL,
+                    value=types.Value(string_value=where[1]),
+                )
+            )
+        return self._name(parent), query
 
-        def whole(*arguments: Any, **options: Any) -> list[Any]:
-            return list(method(*arguments, **options))
+    def _found(self, parent: str, query: types.StructuredQuery) -> Sequence[Any]:
+        request = types.RunQueryRequest(parent=parent, structured_query=query)
+        answers = self._stream(self._api.run_query, request, CALL_SECONDS)
+        return [one.document for one in answers if one.HasField("document")]
 
-        answers: list[Any] = self._call(whole, request, route, seconds)
+    def _stream(self, method: Callable[..., Any], request: Any, seconds: float) -> Sequence[Any]:
+        """All that a stream answers; read again as a whole where it breaks."""
+
+        def whole() -> list[Any]:
+            answers = method(request, retry=None, timeout=seconds, metadata=self._metadata)
+            return [type(one).pb(one) for one in answers]
+
+        answers: list[Any] = RETRY.with_timeout(seconds)(whole)()
         return answers
 
-    def _call(
-        self, method: Callable[..., Any], request: Any, route: tuple[str, str], seconds: float
-    ) -> Any:
-        in_time = TimeToDeadlineTimeout(seconds)(method)  # type: ignore[no-untyped-call]
-        header = to_grpc_metadata((route,))  # type: ignore[no-untyped-call]
-        return RETRY.with_timeout(seconds)(in_time)(request, metadata=(*self._metadata, header))
+    def _call(self, method: Callable[..., Any], request: Any, seconds: float) -> Any:
+        retry = RETRY.with_timeout(seconds)
+        return method(request, retry=retry, timeout=seconds, metadata=self._metadata)
 
 
-def _method(kind: Callable[..., Any], name: str, request: Any, response: Any) -> Callable[..., Any]:
-    method = kind(
-        f"/google.firestore.v1.Firestore/{name}",
-        request_serializer=request.SerializeToString,
-        response_deserializer=response.FromString,
-    )
-    wrapped: Callable[..., Any] = grpc_helpers.wrap_errors(method)  # type: ignore[no-untyped-call]
-    return wrapped
+@functools.cache
+def documents() -> Documents:
+    """Those of this process, made on first use: a deploy reads `main.py` without credentials."""
+    emulator = os.environ.get("FIRESTORE_EMULATOR_HOST")
+    if emulator:
+        channel = grpc.insecure_channel(emulator, options=_NO_LIMIT)
+        return Documents.at_emulator(channel, project_id() or "")
+    given, project = credentials()
+    return Documents(FirestoreClient(credentials=given), project_id() or project)
 
 
 def _document(found: Any) -> Document:
     created = found.create_time.ToDatetime(UTC)
-    return Document(_decoded(found.fields), found.update_time, created)
+    return Document(decoded(found.fields), found.update_time, created)
+
+
+def _id(found: Any) -> str:
+    name: str = found.name
+    return name.rpartition("/")[2]
+
+
+def _limit(count: int) -> Int32Value:
+    return Int32Value(value=count)
+
+
+def _ascending(field: str) -> types.StructuredQuery.Order:
+    return types.StructuredQuery.Order(
+        field=types.StructuredQuery.FieldReference(field_path=field),
+        direction=types.StructuredQuery.Direction.ASCENDING,
+    )
 
 
 def _error(status: Any) -> exceptions.GoogleAPICallError | None:
@@ -245,53 +342,3 @@ def _error(status: Any) -> exceptions.GoogleAPICallError | None:
         return None
     error: exceptions.GoogleAPICallError = exceptions.from_grpc_status(status.code, status.message)  # type: ignore[no-untyped-call]
     return error
-
-
-def _encode(fields: Mapping[str, Any], into: Any) -> None:
-    for name, value in fields.items():
-        _encode_value(value, into[name])
-
-
-def _encode_value(value: Any, into: Any) -> None:
-    match value:
-        case None:
-            into.null_value = 0
-        case bool():
-            into.boolean_value = value
-        case int():
-            into.integer_value = value
-        case float():
-            into.double_value = value
-        case str():
-            into.string_value = value
-        case datetime():
-            into.timestamp_value.FromDatetime(value)
-        case Mapping():
-            into.map_value.SetInParent()
-            _encode(value, into.map_value.fields)
-        case Sequence():
-            into.array_value.SetInParent()
-            for one in value:
-                _encode_value(one, into.array_value.values.add())
-        case _:
-            raise TypeError(type(value).__name__)
-
-
-def _decoded(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _decoded_value(value) for name, value in fields.items()}
-
-
-def _decoded_value(value: Any) -> Any:
-    kind = value.WhichOneof("value_type")
-    content = getattr(value, kind)
-    match kind:
-        case "null_value":
-            return None
-        case "timestamp_value":
-            return content.ToDatetime(UTC)
-        case "map_value":
-            return _decoded(content.fields)
-        case "array_value":
-            return [_decoded_value(one) for one in content.values]
-        case _:
-            return content

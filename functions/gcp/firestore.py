@@ -5,8 +5,9 @@ https://cloud.google.com/python/docs/reference/firestore/latest
 
 import functools
 import os
-from typing import Final
+from typing import Any, Final
 
+import google.auth
 from google.api_core import exceptions
 from google.api_core.retry import Retry, if_exception_type
 from google.cloud import firestore
@@ -38,4 +39,14 @@ def project_id() -> str | None:
 @functools.cache
 def client() -> firestore.Client:
     """One client a process, made on first use: a deploy reads `main.py` without credentials."""
-    return firestore.Client(project=project_id())
+    if os.environ.get("FIRESTORE_EMULATOR_HOST"):
+        return firestore.Client(project=project_id())
+    given, project = credentials()
+    return firestore.Client(project=project_id() or project, credentials=given)
+
+
+@functools.cache
+def credentials() -> tuple[Any, str]:
+    """What this function runs with, and the project of it; the token is fetched once for all."""
+    given, project = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
+    return given, project or ""

@@ -18,6 +18,9 @@ TRUSTED_PROXY_HOPS = IntParam(
 DELIVERY_CONCURRENCY = IntParam(
     "DELIVERY_CONCURRENCY", default=1600, description="Tasks of one queue at work at a time"
 )
+DELIVERY_QUEUES = IntParam(
+    "DELIVERY_QUEUES", default=4, description="Queues that first attempts are spread over, 1 to 4"
+)
 
 
 def in_emulator() -> bool:

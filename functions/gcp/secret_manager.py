@@ -150,30 +150,16 @@ def _secret_manager() -> SecretManager:
     return SecretManager(SecretManagerServiceClient, project_id() or "")
 
 
-def _versions(name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
+def versions(name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
+    """Values of the enabled versions of the secret `name`, the newest first.
+
+    Raises:
+        MissingSecretError: there is none.
+        Exception: Secret Manager could not be reached.
+    """
     if not parameters.in_emulator():
         return _secret_manager().versions(name, at_most=at_most)
     value = os.environ.get(name, "").strip()
     if not value:
         raise MissingSecretError(name)
     return (value,)
-
-
-def email_prefs_keys() -> tuple[str, ...]:
-    """Keys of the preferences token, the newest first (design 3).
-
-    Raises:
-        MissingSecretError: there is none.
-        Exception: Secret Manager could not be reached.
-    """
-    return _versions("EMAIL_PREFS_KEY")
-
-
-def sendgrid_api_key() -> str:
-    """The newest key of SendGrid's API.
-
-    Raises:
-        MissingSecretError: there is none.
-        Exception: Secret Manager could not be reached.
-    """
-    return _versions("SENDGRID_API_KEY", at_most=1)[0]

@@ -9,14 +9,16 @@ from http import HTTPStatus
 from typing import Any, Final, NoReturn
 
 import flask
-from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
+from firebase_functions.https_fn import CallableRequest
 
 from functions import log
-from functions.gcp import parameters, secret_manager
-from functions.preferences import wiring
+from functions.call_error import CallError, Code
+from functions.gcp import parameters
+from functions.gcp.callables import bounded_body
+from functions.preferences import keys, wiring
 from functions.preferences.client_address import client_address
 from functions.preferences.limiter import TooManyCallsError
-from functions.preferences.links import page_link
+from functions.preferences.links import confirmation_link
 from functions.preferences.preferences import (
     EmailPreferences,
     Flag,
@@ -24,10 +26,10 @@ from functions.preferences.preferences import (
     email_address,
     read_choices,
 )
-from functions.preferences.token import MAX_LENGTH, InvalidTokenError, TokenKeys
+from functions.preferences.token import MAX_LENGTH, InvalidTokenError, Scope, TokenKeys
 
-TOO_MANY_CALLS: Final = "too many calls from this address; try again in an hour"
-LINK_NOT_VALID: Final = "the link is not valid (any more); use the one in a newer mail"
+TOO_MANY_CALLS: Final = "There were too many calls from this address; try again in an hour."
+LINK_NOT_VALID: Final = "The link is not valid (any more); use the one in a newer mail."
 
 _ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
 _ONE_CLICK_MAX_BYTES: Final = 4096  # of a body that is 26 characters, or a form with that one field
@@ -37,7 +39,7 @@ def get_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
     """The address and preferences of the user that `data.token` stands for (spec 4.2).
 
     Raises:
-        HttpsError: those of spec 7.2; `resource-exhausted` over the limit on calls.
+        CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
     """
     token = _token(request.data)
     uid = _admitted("getEmailPreferences", request.raw_request, token)
@@ -48,20 +50,20 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
     """Change the flags in `data.preferences`; answers as `get_email_preferences` does, after it.
 
     Raises:
-        HttpsError: those of spec 7.2, `invalid-argument` also for flags that cannot be changed;
+        CallError: those of spec 7.2, `invalid-argument` also for flags that cannot be changed;
             `resource-exhausted` over the limit on calls.
     """
     token = _token(request.data)
     try:
         choices = read_choices(request.data.get("preferences"))
     except InvalidChoicesError as invalid:
-        _refuse(FunctionsErrorCode.INVALID_ARGUMENT, str(invalid))
+        _refuse(Code.INVALID_ARGUMENT, str(invalid))
     uid = _admitted("updateEmailPreferences", request.raw_request, token)
     try:
         wiring.users().choose(uid, choices)
     except Exception as error:  # noqa: BLE001 - whatever it is, spec 7.2 has one code for it
         log.fault("preferences.not-written", error)
-        _refuse(FunctionsErrorCode.INTERNAL, "the change could not be saved; try again")
+        _refuse(Code.INTERNAL, "The change could not be saved; try again.")
     return _response(uid)
 
 
@@ -69,69 +71,63 @@ def unsubscribe(request: flask.Request) -> flask.Response:
     """The address in the header `List-Unsubscribe` (RFC 8058).
 
     A POST by a mail program turns `recap` off. A GET changes nothing, as scanners open every link:
-    it leads to the page. Mail providers send the POSTs of all their users from a few addresses, so
-    only those with a bad token count against the limit on calls.
+    it leads to a page that asks. Mail providers send the POSTs of all their users from a few
+    addresses, so only those with a bad token count against the limit on calls.
     """
+    body = bounded_body(request, _ONE_CLICK_MAX_BYTES)
     token = request.args.get("token", "")
     if request.method in ("GET", "HEAD"):
         base_url = parameters.PUBLIC_BASE_URL.value
-        return _private(flask.redirect(page_link(base_url, token), HTTPStatus.FOUND))
+        return _private(flask.redirect(confirmation_link(base_url, token), HTTPStatus.FOUND))
     if request.method != "POST":
         answer = _text(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.")
         answer.headers["Allow"] = "GET, HEAD, POST"
         return answer
-    if not _is_one_click(request):
-        expected = "=".join(_ONE_CLICK)
-        return _text(HTTPStatus.BAD_REQUEST, f"Send {expected} as a form in the body.")
+    name, value = _ONE_CLICK
+    if body is None or request.form.get(name) != value:
+        return _text(HTTPStatus.BAD_REQUEST, f"Send {name}={value} as a form in the body.")
     try:
         return _one_click(request, token)
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault("unsubscribe.failed", error)
-        return _text(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong. Try again.")
+        return _text(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong; try again.")
 
 
 def _one_click(request: flask.Request, token: str) -> flask.Response:
-    keys = secret_manager.email_prefs_keys()
+    values = keys.values()
     try:
-        uid = TokenKeys(keys).check(token, wiring.now())
+        uid = TokenKeys(values).check(token, wiring.now(), Scope.UNSUBSCRIBE)
     except InvalidTokenError:
         try:
-            wiring.limiter().pass_or_raise("unsubscribe", _client(request), keys[0])
+            wiring.limiter().pass_or_raise("unsubscribe", _client(request), values[0])
         except TooManyCallsError:
-            return _text(HTTPStatus.TOO_MANY_REQUESTS, _sentence(TOO_MANY_CALLS))
-        return _text(HTTPStatus.FORBIDDEN, _sentence(LINK_NOT_VALID))
+            return _text(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_CALLS)
+        return _text(HTTPStatus.FORBIDDEN, LINK_NOT_VALID)
     wiring.users().choose(uid, {Flag.RECAP: False})
     log.info("preferences.unsubscribed")
     return _text(HTTPStatus.OK, "You are unsubscribed from recap mails.")
-
-
-def _is_one_click(request: flask.Request) -> bool:
-    if (request.content_length or 0) > _ONE_CLICK_MAX_BYTES:
-        return False
-    name, value = _ONE_CLICK
-    return request.form.get(name) == value
 
 
 def _token(data: object) -> str:
     """The token among the parameters; whether it is a good one is not looked at here."""
     token = data.get("token") if isinstance(data, Mapping) else None
     if not isinstance(token, str) or not token:
-        _refuse(FunctionsErrorCode.INVALID_ARGUMENT, 'give the token of the link as "token"')
+        _refuse(Code.INVALID_ARGUMENT, "token must be the token of a link in a mail.")
     if len(token) > MAX_LENGTH:
-        _refuse(FunctionsErrorCode.INVALID_ARGUMENT, f"a token has {MAX_LENGTH} characters at most")
+        _refuse(Code.INVALID_ARGUMENT, f"token must have at most {MAX_LENGTH} characters.")
     return token
 
 
 def _admitted(function: str, request: flask.Request, token: str) -> str:
     """The user id that `token` stands for, if the client may call at all."""
-    keys = secret_manager.email_prefs_keys()
+    values = keys.values()
     try:
-        wiring.limiter().pass_or_raise(function, _client(request), keys[0])
-        return TokenKeys(keys).check(token, wiring.now())
+        wiring.limiter().pass_or_raise(function, _client(request), values[0])
+        return TokenKeys(values).check(token, wiring.now())
     except TooManyCallsError:
-        _refuse(FunctionsErrorCode.RESOURCE_EXHAUSTED, TOO_MANY_CALLS)
+        _refuse(Code.RESOURCE_EXHAUSTED, TOO_MANY_CALLS)
     except InvalidTokenError:
-        _refuse(FunctionsErrorCode.PERMISSION_DENIED, LINK_NOT_VALID)
+        _refuse(Code.PERMISSION_DENIED, LINK_NOT_VALID)
 
 
 def _client(request: flask.Request) -> str:
@@ -147,19 +143,15 @@ def _response(uid: str) -> dict[str, Any]:
         record = wiring.users().find(uid)
     except Exception as error:  # noqa: BLE001 - whatever it is, spec 7.2 has one code for it
         log.fault("preferences.not-read", error)
-        _refuse(FunctionsErrorCode.INTERNAL, "the preferences could not be looked up; try again")
+        _refuse(Code.INTERNAL, "The preferences could not be looked up; try again.")
     return {
         "email": email_address(record),
         "preferences": EmailPreferences.read(record).on_wire(),
     }
 
 
-def _refuse(code: FunctionsErrorCode, message: str) -> NoReturn:
-    raise HttpsError(code, message) from None
-
-
-def _sentence(message: str) -> str:
-    return f"{message[0].upper()}{message[1:]}."
+def _refuse(code: Code, message: str) -> NoReturn:
+    raise CallError(code, message) from None
 
 
 def _text(status: HTTPStatus, text: str) -> flask.Response:

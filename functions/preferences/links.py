@@ -2,9 +2,10 @@
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Self
 
-from functions.preferences.token import MAX_LENGTH
+from functions.preferences.token import MAX_LENGTH, Scope, TokenKeys
 
 # What a token is made of; nothing else is ever copied into an address.
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_LENGTH}}}")
@@ -16,22 +17,37 @@ class PreferencesLinks:
 
     `page` is for people. Its token stands in the fragment, which a browser sends to nobody.
     `one_click` is for the header `List-Unsubscribe`; mail programs POST to it (RFC 8058), and
-    whoever opens it is led to the page.
+    whoever opens it is asked on the page.
     """
 
     page: str
     one_click: str
 
     @classmethod
-    def to(cls, base_url: str, token: str) -> Self:
-        """The links on the site `base_url` for the user that `token` stands for."""
+    def to(cls, base_url: str, keys: TokenKeys, uid: str, now: datetime) -> Self:
+        """The links on the site `base_url` for the user `uid`, in a mail that leaves `now`."""
         return cls(
-            page=page_link(base_url, token),
-            one_click=f"{base_url.rstrip('/')}/unsubscribe?token={token}",
+            page=page_link(base_url, keys.issue(uid, now)),
+            one_click=one_click_link(base_url, keys.issue(uid, now, Scope.UNSUBSCRIBE)),
         )
 
 
 def page_link(base_url: str, token: str) -> str:
-    """Address of the page on the site `base_url`; without what can be no token."""
+    """Address of the page of the preferences that `token` leads to."""
+    return _page(base_url, "token", token)
+
+
+def one_click_link(base_url: str, token: str) -> str:
+    """The value of `List-Unsubscribe`; `token` is of the scope `UNSUBSCRIBE`."""
+    return f"{base_url.rstrip('/')}/unsubscribe?token={token}"
+
+
+def confirmation_link(base_url: str, token: str) -> str:
+    """Address of the page that asks whoever has opened a one-click link with `token`."""
+    return _page(base_url, "unsubscribe", token)
+
+
+def _page(base_url: str, name: str, token: str) -> str:
+    """Without what can be no token."""
     page = f"{base_url.rstrip('/')}/preferences"
-    return f"{page}#token={token}" if _TOKEN.fullmatch(token) else page
+    return f"{page}#{name}={token}" if _TOKEN.fullmatch(token) else page

@@ -76,11 +76,11 @@ def read_choices(data: object) -> dict[Flag, bool]:
             is nothing to change.
     """
     if not isinstance(data, Mapping) or not data:
-        raise InvalidChoicesError(f'"preferences" must be an object such as {CHOICES_EXAMPLE}')
+        raise InvalidChoicesError(f"preferences must be an object such as {CHOICES_EXAMPLE}.")
     if TRANSACTIONAL in data:
-        raise InvalidChoicesError("transactional mail cannot be turned off; leave that flag out")
+        raise InvalidChoicesError("The flag transactional cannot be turned off; leave it out.")
     if not set(data) <= set(Flag):
-        raise InvalidChoicesError(f"the flags to change are: {', '.join(Flag)}")
+        raise InvalidChoicesError(f"preferences may name only the flags {', '.join(Flag)}.")
     if not all(isinstance(value, bool) for value in data.values()):
-        raise InvalidChoicesError("every flag must be true or false")
+        raise InvalidChoicesError("Every flag must be true or false.")
     return {Flag(name): value for name, value in data.items()}

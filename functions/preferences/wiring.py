@@ -1,11 +1,12 @@
 """The preferences' parts, put together for this process on first use."""
 
 import functools
+import time
 from datetime import UTC, datetime
 
-from functions.gcp import firestore
+from functions.gcp.documents import documents
 from functions.preferences.limiter import Limiter
-from functions.preferences.store.call_counts import CallCounts
+from functions.preferences.store.call_counts import CallCountStore
 from functions.preferences.store.user_store import UserStore
 
 
@@ -17,10 +18,10 @@ def now() -> datetime:
 @functools.cache
 def users() -> UserStore:
     """The user records."""
-    return UserStore(firestore.client())
+    return UserStore(documents())
 
 
 @functools.cache
 def limiter() -> Limiter:
     """The limit on calls."""
-    return Limiter(CallCounts(firestore.client()), now)
+    return Limiter(CallCountStore(documents()), now=now, monotonic=time.monotonic)

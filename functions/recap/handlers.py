@@ -15,8 +15,7 @@ def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as in spec 7.1.
     """
-    auth = request.auth
-    caller = access.staff(auth.uid if auth else None, auth.token if auth else None)
+    caller = access.staff(request.auth)
     result = wiring.sender().send(caller, RecapArguments.read(request.data))
     answer: dict[str, Any] = {"sent": result.sent, "skipped": result.skipped}
     return answer | ({"message": result.message} if result.message else {})

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from functions.gcp import firestore, parameters, secret_manager
+from functions.preferences import keys
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
-from functions.preferences.token import TokenKeys
 from functions.recap.mail.sendgrid import SendGridMailer
 from functions.recap.send_recap import RecapSender
 from functions.recap.store.guest_store import GuestStore
@@ -34,10 +34,12 @@ def sender() -> RecapSender:
 
 
 def _mailer() -> SendGridMailer:
-    return SendGridMailer(secret_manager.sendgrid_api_key(), parameters.SENDGRID_HOST.value)
+    return SendGridMailer(
+        secret_manager.versions("SENDGRID_API_KEY", at_most=1)[0], parameters.SENDGRID_HOST.value
+    )
 
 
 def _links() -> Callable[[str], PreferencesLinks]:
-    keys = TokenKeys(secret_manager.email_prefs_keys())
+    signing = keys.token_keys()
     base_url, now = parameters.PUBLIC_BASE_URL.value, _now()
-    return lambda uid: PreferencesLinks.to(base_url, keys.issue(uid, now))
+    return lambda uid: PreferencesLinks.to(base_url, signing, uid, now)

@@ -9,7 +9,7 @@ from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, Htt
 from werkzeug.exceptions import InternalServerError
 
 from functions import access, log
-from functions.access import Caller, Role
+from functions.access import Role
 from functions.event_arguments import EventArguments
 from functions.timestamps import wire_time
 from functions.wall.photo import Photo
@@ -42,8 +42,8 @@ def event_written(event: Any) -> None:
         )
 
 
-def attempt(data: Any) -> None:
-    """A task of one of the queues of the retry schedule.
+def attempt(task: CallableRequest[Any]) -> None:
+    """A task of one of the queues of attempts.
 
     Raises:
         HttpsError: `aborted`, so that the queue brings the task back after its backoff, where the
@@ -51,7 +51,7 @@ def attempt(data: Any) -> None:
             `invalid-argument` where the body is no task of ours.
     """
     try:
-        request = AttemptRequest.read(data)
+        request = AttemptRequest.read(task.data, dispatched_before=_dispatched_before(task))
     except ValueError as error:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
     with _run_again("delivery.not-attempted"):
@@ -59,6 +59,15 @@ def attempt(data: Any) -> None:
             wiring.worker().attempt(request)
         except TooEarlyError as early:
             raise HttpsError(FunctionsErrorCode.ABORTED, "the attempt is not due yet") from early
+
+
+def _dispatched_before(task: CallableRequest[Any]) -> int:
+    """How often Cloud Tasks has dispatched this task before, and got no answer or a bad one.
+
+    https://cloud.google.com/tasks/docs/creating-http-target-tasks#handler
+    """
+    count = task.raw_request.headers.get("X-CloudTasks-TaskRetryCount", "")
+    return int(count) if count.isdecimal() else 0
 
 
 def sweep() -> None:
@@ -75,7 +84,7 @@ def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `Actions.send_test` says.
     """
-    caller = _caller(request, access.STAFF)
+    caller = access.staff(request.auth)
     delivery = wiring.actions().send_test(caller, TestArguments.read(request.data))
     last = delivery.log[-1] if delivery.log else None
     return {
@@ -94,7 +103,7 @@ def resend(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `Actions.resend` says.
     """
-    caller = _caller(request, access.STAFF)
+    caller = access.staff(request.auth)
     done = wiring.actions().resend(caller, ResendArguments.read(request.data))
     return {
         "resent": done.resent,
@@ -112,7 +121,7 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `Actions.rotate_secret` says.
     """
-    caller = _caller(request, frozenset({Role.SUPERADMIN}))
+    caller = access.staff(request.auth, frozenset({Role.SUPERADMIN}))
     rotated = wiring.actions().rotate_secret(caller, EventArguments.read(request.data))
     until = wire_time(rotated.old_secret_used_until)
     return {
@@ -160,8 +169,3 @@ def _wall_event(snapshot: Any) -> WallEvent | None:
 def _moment(timestamp: Any) -> datetime:
     moment: datetime = timestamp
     return moment
-
-
-def _caller(request: CallableRequest[Any], roles: frozenset[Role]) -> Caller:
-    auth = request.auth
-    return access.staff(auth.uid if auth else None, auth.token if auth else None, roles)

@@ -33,17 +33,16 @@ def _now() -> datetime:
 @functools.cache
 def publisher() -> Publisher:
     """What the triggers call."""
-    from functions.gcp import firestore
+    from functions.gcp.documents import documents
     from functions.side_by_side import Threads
     from functions.webhooks.publisher import Publisher
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.wall_store import WallStore
 
-    client = firestore.client()
     return Publisher(
-        wall=WallStore(client),
-        deliveries=DeliveryStore(client),
-        queue=task_queue(),
+        wall=WallStore(documents()),
+        deliveries=DeliveryStore(documents()),
+        queue=_queue(),
         side_by_side=Threads(_AT_ONCE, "enqueue"),
         now=_now,
         monotonic=time.monotonic,
@@ -53,22 +52,21 @@ def publisher() -> Publisher:
 @functools.cache
 def worker() -> Worker:
     """What the task queues call."""
-    from functions.gcp import firestore
+    from functions.gcp.documents import documents
     from functions.webhooks.endpoint_health import EndpointHealth
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.settings_store import SettingsStore
     from functions.webhooks.worker import Worker
 
-    client = firestore.client()
-    deliveries = DeliveryStore(client)
+    deliveries = DeliveryStore(documents())
     endpoint_health = EndpointHealth(
-        deliveries=deliveries, settings=SettingsStore(client), now=_now, monotonic=time.monotonic
+        deliveries=deliveries, settings=SettingsStore(), now=_now, monotonic=time.monotonic
     )
     return Worker(
         deliveries=deliveries,
         secrets=_secrets(),
         sender=sender(),
-        queue=_QueueOnDemand(),
+        queue=_queue(),
         endpoint_health=endpoint_health,
         now=_now,
         monotonic=time.monotonic,
@@ -79,14 +77,14 @@ def worker() -> Worker:
 @functools.cache
 def sweeper() -> Sweeper:
     """What the schedule calls."""
-    from functions.gcp import firestore
+    from functions.gcp.documents import documents
     from functions.side_by_side import Threads
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.sweeper import Sweeper
 
     return Sweeper(
-        deliveries=DeliveryStore(firestore.client()),
-        queue=task_queue(),
+        deliveries=DeliveryStore(documents()),
+        queue=_queue(),
         side_by_side=Threads(_AT_ONCE, "sweep"),
         now=_now,
     )
@@ -95,18 +93,17 @@ def sweeper() -> Sweeper:
 @functools.cache
 def actions() -> Actions:
     """What an organizer calls."""
-    from functions.gcp import firestore
+    from functions.gcp.documents import documents
     from functions.side_by_side import Threads
     from functions.webhooks.actions import Actions
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.wall_store import WallStore
 
-    client = firestore.client()
     return Actions(
-        wall=WallStore(client),
-        deliveries=DeliveryStore(client),
+        wall=WallStore(documents()),
+        deliveries=DeliveryStore(documents()),
         secrets=_secrets(),
-        queue=_QueueOnDemand(),
+        queue=_queue(),
         worker=worker(),
         side_by_side=Threads(_AT_ONCE, "resend"),
         now=_now,
@@ -127,19 +124,33 @@ def task_queue() -> TaskQueue:
     return CloudTasks.of_environment()
 
 
-class _QueueOnDemand:
-    """The task queue of whoever may never need it: its client takes a good part of a cold start."""
+class _Queue:
+    """The queues as they are deployed: first attempts are spread, the client is made on demand.
+
+    It takes a good part of a cold start, and many an instance never needs it.
+    """
+
+    def __init__(self, first_queues: int) -> None:
+        self._first_queues = first_queues
 
     def enqueue(self, task: Task) -> None:
-        task_queue().enqueue(task)
+        from functions.webhooks.deliveries.first_queues import spread
+
+        task_queue().enqueue(spread(task, self._first_queues))
+
+
+def _queue() -> TaskQueue:
+    from functions.gcp import parameters
+
+    return _Queue(parameters.DELIVERY_QUEUES.value)
 
 
 @functools.cache
 def _secrets() -> Secrets:
-    from functions.gcp import firestore
+    from functions.gcp.documents import documents
     from functions.webhooks.store.secret_store import SecretStore
 
-    return SecretStore(firestore.client(), time.monotonic)
+    return SecretStore(documents(), now=_now, monotonic=time.monotonic)
 
 
 def sender() -> HttpSender:

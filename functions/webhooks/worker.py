@@ -5,6 +5,7 @@ task has succeeded. Only our own failures make the task fail, and its queue brin
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import quote
@@ -13,6 +14,7 @@ from functions import log
 from functions.webhooks.deliveries import signature
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.deliveries.first_queues import slow_task
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl, host_of
 from functions.webhooks.ports import (
@@ -24,8 +26,17 @@ from functions.webhooks.ports import (
     StoredDelivery,
     TaskQueue,
 )
+from functions.webhooks.slow_receivers import SlowReceivers
 
 USER_AGENT: Final = "Wall-Webhooks/1.0"
+
+SUSPICIOUS_AFTER: Final = 3
+"""Dispatches in vain after which an attempt is put on record as begun before it is made."""
+
+BEGUN_AT_MOST: Final = 3
+"""How often an attempt may begin like that and not end: then it counts as made, and failed.
+
+An outage of ours does not count: whoever can write the beginning can mostly write the end."""
 
 EARLY: Final = timedelta(seconds=0.5)
 """A task that comes no more than this too early is held back here; clocks differ by less."""
@@ -63,6 +74,7 @@ class Worker:
         self._sender = sender
         self._queue = queue
         self._endpoint_health = endpoint_health
+        self._slow_receivers = SlowReceivers(monotonic)
         self._now = now
         self._monotonic = monotonic
         self._sleep = sleep
@@ -85,13 +97,66 @@ class Worker:
         if request.round != delivery.round:
             return delivery  # it was sent again meanwhile, and that round has tasks of its own
         if delivery.attempts < request.attempt and delivery.outcome.is_open:
+            if self._belongs_elsewhere(request, delivery):
+                self._queue.enqueue(slow_task(delivery, request.again))
+                return delivery
             self._wait_until_due(delivery)
-            delivery = self._save(stored, self._post(delivery))
+            delivery = self._make(request, stored)
             if delivery.outcome is Outcome.FAILED:
                 self._endpoint_health.delivery_failed(delivery)
         if delivery.outcome.is_open:
             self._queue.enqueue(attempt_task(delivery))
         return delivery
+
+    def _belongs_elsewhere(self, request: AttemptRequest, delivery: Delivery) -> bool:
+        return (
+            request.attempt == 1
+            and not request.slow
+            and not delivery.test
+            and self._slow_receivers.has_to_wait(delivery.event_id, delivery.url)
+        )
+
+    def _make(self, request: AttemptRequest, stored: StoredDelivery) -> Delivery:
+        """Make the attempt, or give it up where it ends every instance that makes it."""
+        if request.dispatched_before >= SUSPICIOUS_AFTER:
+            if stored.delivery.begun >= BEGUN_AT_MOST:
+                return self._save(stored, self._given_up(stored.delivery))
+            stored = self._announced(stored)
+        event_id, url = stored.delivery.event_id, stored.delivery.url
+        with self._slow_receivers.at_work(event_id):
+            attempt = self._post(stored.delivery)
+        self._slow_receivers.met(event_id, url, answered=attempt.status is not None)
+        return self._save(stored, attempt)
+
+    def _announced(self, stored: StoredDelivery) -> StoredDelivery:
+        """The delivery with it on record that its attempt begins.
+
+        Raises:
+            ChangedMeanwhileError: something else has happened to it; asked again, it is looked at.
+        """
+        begun = replace(stored.delivery, begun=stored.delivery.begun + 1)
+        self._deliveries.save(begun, stored.version)
+        found = self._deliveries.load(begun.event_id, begun.id)
+        if found is None or found.delivery.begun != begun.begun:
+            raise ChangedMeanwhileError
+        return found
+
+    def _given_up(self, delivery: Delivery) -> Attempt:
+        log.error(
+            "delivery.given-up",
+            deliveryId=delivery.id,
+            eventId=delivery.event_id,
+            host=host_of(delivery.url),
+            begun=delivery.begun,
+        )
+        return Attempt(
+            number=delivery.due_attempt,
+            at=self._now(),
+            status=None,
+            milliseconds=0,
+            error=f"the attempt was begun {delivery.begun} times and never came to its end",
+            round=delivery.round,
+        )
 
     def _wait_until_due(self, delivery: Delivery) -> None:
         if delivery.next_attempt_at is None:

@@ -21,6 +21,7 @@ from google.cloud import firestore
 from emulator import certificates
 from emulator.mailbox import Mailbox
 from emulator.people import Person, sign_in
+from functions.gcp.documents import documents
 from functions.preferences.token import TokenKeys
 from functions.webhooks.deliveries.delivery import Attempt, Delivery
 from functions.webhooks.store.delivery_store import DeliveryStore
@@ -106,7 +107,7 @@ class _Wall:
     def __init__(self, url: str) -> None:
         self._url = url
         self._db = firestore.Client(project=os.environ["GCLOUD_PROJECT"])
-        self._store = DeliveryStore(self._db)
+        self._store = DeliveryStore(documents())
         self.tenant = f"tenant-{uuid.uuid4().hex[:8]}"
 
     def event(self) -> dict[str, str]:

@@ -24,9 +24,8 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Final
 
-from google.cloud import firestore
-
 from emulator import certificates
+from functions.gcp.documents import documents
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.store.delivery_store import DeliveryStore
@@ -106,7 +105,7 @@ class Lane:
         self._url = url
         self._in_flight = in_flight
         self._event_id = f"bench-{uuid.uuid4().hex[:8]}"
-        self._store = DeliveryStore(firestore.Client(project=os.environ["GCLOUD_PROJECT"]))
+        self._store = DeliveryStore(documents())
         with _one_cpu() if one_cpu else nullcontext():
             self._worker = stack.enter_context(
                 FunctionProcess("deliverWebhook", THREADS=str(in_flight))

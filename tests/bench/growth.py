@@ -37,7 +37,7 @@ from tests.bench import recap
 from tests.bench.firestore import own_firestore
 from tests.bench.mail import take_mail
 from tests.bench.turns import peer
-from tests.suite.operations import Operations, counting_client
+from tests.suite.operations import Operations, counting_documents
 from tests.suite.preferences.here import request, served
 from tests.suite.recap.wall import TENANT, Wall, guest
 
@@ -122,7 +122,7 @@ def _uploads(host: str) -> Growth:
         "reads: 3 up to 1,000 photos, and one more for each further 1,000 (the COUNT)",
     )
     client, counted = _client(), Operations()
-    counting = counting_client(client.project, host, counted)
+    counting = counting_documents(client.project, host, counted)
     settings = {"url": "https://example.com/hook", "events": [one.value for one in EventType]}
     for photos in PHOTOS:
         # Those measured end just below the number, so that none of them reaches a milestone.
@@ -195,7 +195,7 @@ def _look_ups(host: str) -> Growth:
     client, counted = _client(), Operations()
     keys, there = TokenKeys([KEY]), 0
     users = client.collection("users")
-    with served(counting_client(client.project, host, counted), KEY):
+    with served(counting_documents(client.project, host, counted), KEY):
         for count in USERS:
             Wall(client, client.collection("events").document("none")).write(
                 (users.document(f"user-{n}"), {"email": guest(n)}) for n in range(there, count)

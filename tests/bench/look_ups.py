@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from google.cloud import firestore
 
-from functions.preferences.rate_limit import MAX_CALLS, PERIOD
+from functions.preferences.limiter import MAX_CALLS, PERIOD
 from functions.preferences.token import TokenKeys
 from tests.bench.figures import latencies
 from tests.bench.turns import tree_cpu

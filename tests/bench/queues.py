@@ -6,7 +6,7 @@ the queue's backoff whatever was not answered 2xx. As Cloud Run does, each reque
 instance that has the fewest, and none has more than it has threads for.
 
 The emulator's protocol leaves the time at which a task is due out, so a task waits here as long as
-its rung says. The limit of 500 dispatches a second is out of this machine's reach and left out.
+its step says. The limit of 500 dispatches a second is out of this machine's reach and left out.
 """
 
 import base64

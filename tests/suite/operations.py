@@ -12,6 +12,7 @@ from google.cloud import firestore
 from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
+from functions.gcp.documents import Documents
 from functions.gcp.task_queue import Task
 from tests.suite.costs import Cost
 
@@ -140,10 +141,19 @@ def _name(details: Any) -> str:
     return method.rpartition("/")[2]
 
 
+def counting_documents(project: str, host: str, counted: Operations) -> Documents:
+    """Documents of the emulator at `host`; every call is counted."""
+    return Documents.at_emulator(_counting_channel(host, counted), project)
+
+
+def _counting_channel(host: str, counted: Operations) -> grpc.Channel:
+    return grpc.intercept_channel(grpc.insecure_channel(host), _Interceptor(counted))
+
+
 def counting_client(project: str, host: str, counted: Operations) -> firestore.Client:
     """A Firestore client of the emulator at `host` whose every call is counted."""
     client = firestore.Client(project=project)
-    channel = grpc.intercept_channel(grpc.insecure_channel(host), _Interceptor(counted))
+    channel = _counting_channel(host, counted)
     transport = FirestoreGrpcTransport(host=host, channel=channel)
     client._firestore_api_internal = FirestoreClient(transport=transport)  # noqa: SLF001 - no other way in
     return client

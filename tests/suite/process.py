@@ -98,9 +98,13 @@ class FunctionProcess:
         self.kill()
         return "".join(self.output)
 
-    def dispatch(self, data: object) -> int | None:
+    def dispatch(self, data: object, *, dispatched_before: int = 0) -> int | None:
         """Send a task or call as Cloud Tasks does; the status, None where no answer came."""
-        return self.post(json.dumps({"data": data}).encode(), {"Content-Type": "application/json"})
+        headers = {
+            "Content-Type": "application/json",
+            "X-CloudTasks-TaskRetryCount": str(dispatched_before),
+        }
+        return self.post(json.dumps({"data": data}).encode(), headers)
 
     def written(self, event: "Written") -> int | None:
         """Send a Firestore event as Eventarc does; the status, None where no answer came."""

@@ -69,11 +69,12 @@ class Tasks:
             if self.refuse:
                 return 500
             task = body["task"]
-            name = task["name"].rpartition("/")[2]
-            if name in self._tasks:
+            whole_name = task["name"]  # a name is taken in its own queue only
+            if whole_name in self._tasks:
                 return 409
             data = json.loads(base64.b64decode(task["httpRequest"]["body"]))["data"]
-            self._tasks[name] = Queued(path.split("/")[-2], name, data)
+            name = whole_name.rpartition("/")[2]
+            self._tasks[whole_name] = Queued(path.split("/")[-2], name, data)
             return 200
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:

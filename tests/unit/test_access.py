@@ -1,11 +1,20 @@
 """Roles and tenants (spec 5, design 3)."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from functions.access import Caller, Role, check_tenant, staff
 from functions.call_error import CallError, Code
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Whom an ID token stands for."""
+
+    token: dict[str, Any]
+    uid: str = "u"
 
 
 @pytest.mark.parametrize(
@@ -25,26 +34,26 @@ from functions.call_error import CallError, Code
 def test_the_role_claim_decides_who_is_staff(claims: dict[str, Any], caller: Caller | None) -> None:
     """Design 3, "role claim": any other role, or none, is denied."""
     if caller:
-        assert staff("u", claims) == caller
+        assert staff(Identity(claims)) == caller
     else:
         with pytest.raises(CallError) as denied:
-            staff("u", claims)
+            staff(Identity(claims))
         assert denied.value.code is Code.PERMISSION_DENIED
 
 
 def test_without_a_token_nobody_is_staff() -> None:
     """Spec 7.1, unauthenticated."""
     with pytest.raises(CallError) as refused:
-        staff(None, None)
+        staff(None)
     assert refused.value.code is Code.UNAUTHENTICATED
 
 
 def test_a_function_may_ask_for_fewer_roles() -> None:
     """For example the webhook secret: superadmins only (spec 2.1)."""
     only = frozenset({Role.SUPERADMIN})
-    assert staff("u", {"role": "superadmin"}, only).role is Role.SUPERADMIN
+    assert staff(Identity({"role": "superadmin"}), only).role is Role.SUPERADMIN
     with pytest.raises(CallError, match="superadmin") as denied:
-        staff("u", {"role": "admin"}, only)
+        staff(Identity({"role": "admin"}), only)
     assert denied.value.code is Code.PERMISSION_DENIED
 
 

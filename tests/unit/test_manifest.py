@@ -12,6 +12,10 @@ import yaml
 ROOT: Final = Path(__file__).parents[2]
 RETRY_SCHEDULE: Final = {
     "deliverWebhook": 1,
+    "deliverWebhook2": 1,
+    "deliverWebhook3": 1,
+    "deliverWebhook4": 1,
+    "deliverWebhookSlow": 1,
     "retryWebhookAfter1s": 1,
     "retryWebhookAfter5s": 5,
     "retryWebhookAfter30s": 30,
@@ -105,8 +109,8 @@ def test_a_trigger_is_retried(endpoints: dict[str, Any], name: str, document: st
 
 
 @pytest.mark.parametrize(("name", "backoff"), RETRY_SCHEDULE.items())
-def test_a_rungs_queue(endpoints: dict[str, Any], name: str, backoff: int) -> None:
-    """Design 2: the rung's backoff, never doubled; many attempts; private."""
+def test_a_steps_queue(endpoints: dict[str, Any], name: str, backoff: int) -> None:
+    """Design 2: the step's backoff, never doubled; many attempts; private."""
     queue = endpoints[name]["taskQueueTrigger"]
     assert queue["retryConfig"] == {
         "maxAttempts": 100,

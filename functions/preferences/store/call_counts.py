@@ -3,17 +3,17 @@
 from datetime import datetime
 from typing import Final
 
-from google.cloud import firestore
+from functions.gcp.documents import Documents
 
 COUNT_SECONDS: Final = 3.0
 """How long counting may take: long enough for the first connection of a cold, busy process."""
 
 
-class CallCounts:
-    """Adds calls up; safe however many are added at once."""
+class CallCountStore:
+    """See `limiter.CallCounts`."""
 
-    def __init__(self, client: firestore.Client) -> None:
-        self._client = client
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
 
     def add(self, key: str, expire_at: datetime) -> int:
         """Count one more call under `key`; how many there are with it. One round trip.
@@ -24,11 +24,6 @@ class CallCounts:
             Exception: it could not be counted, or not in time; it is not tried again, as nobody
                 knows whether the call was counted.
         """
-        batch = self._client.batch()
-        batch.set(
-            self._client.collection("rateLimits").document(key),
-            {"count": firestore.Increment(1), "expireAt": expire_at},
-            merge=True,
-        )
-        written = batch.commit(retry=None, timeout=COUNT_SECONDS)
-        return int(written[0].transform_results[0].integer_value)
+        path = f"rateLimits/{key}"
+        fields = {"expireAt": expire_at}
+        return self._documents.increment(path, "count", fields, seconds=COUNT_SECONDS)

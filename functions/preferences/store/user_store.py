@@ -3,24 +3,18 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from google.cloud import firestore
-
 from functions.gcp.documents import Documents
-from functions.gcp.firestore import RETRY
 from functions.preferences.preferences import FIELD, Flag
 
 CALL_SECONDS: Final = 10.0
 """How long one call may take with its repetitions: somebody waits for it."""
 
-_RETRY: Final = RETRY.with_timeout(CALL_SECONDS)
-
 
 class UserStore:
     """Reads and changes e-mail preferences; every method is one round trip."""
 
-    def __init__(self, client: firestore.Client) -> None:
-        self._client = client
-        self._documents = Documents(client)
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
 
     def find(self, uid: str) -> Mapping[str, Any] | None:
         """Address and preferences of the user; None where there is no record."""
@@ -32,12 +26,10 @@ class UserStore:
 
         A guest has no record before; it is made, so that the choice holds.
         """
-        self._record(uid).set(
-            {FIELD: {flag.value: value for flag, value in choices.items()}},
-            merge=True,
-            retry=_RETRY,
-            timeout=CALL_SECONDS,
+        flags = {flag.value: value for flag, value in choices.items()}
+        self._documents.write(
+            f"users/{uid}",
+            {FIELD: flags},
+            mask=[f"{FIELD}.{flag}" for flag in flags],
+            seconds=CALL_SECONDS,
         )
-
-    def _record(self, uid: str) -> firestore.DocumentReference:
-        return self._client.collection("users").document(uid)

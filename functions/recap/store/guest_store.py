@@ -7,7 +7,7 @@ from typing import Any, Final
 from google.cloud import firestore
 from google.cloud.firestore_v1.base_query import FieldFilter
 
-from functions.gcp.documents import Documents
+from functions.gcp.documents import documents
 from functions.gcp.firestore import CALL_SECONDS, RETRY
 from functions.recap.photos import FIELDS, ApprovedPhoto
 
@@ -21,7 +21,7 @@ class GuestStore:
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client
-        self._documents = Documents(client)
+        self._documents = documents()
 
     def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
         """Every approved photo of the event, one at a time."""

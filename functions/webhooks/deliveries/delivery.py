@@ -2,7 +2,7 @@
 
 created ──▶ skipped                        the URL is unusable, or disabled
         └─▶ pending ──▶ success            2xx
-                    └─▶ retrying ──▶ …     anything else, and a rung is left
+                    └─▶ retrying ──▶ …     anything else, and an attempt is left
                                  └─▶ failed
 
 What has ended can be sent again: the next round, from `pending` on, with the same id and body.
@@ -76,7 +76,8 @@ class Delivery:
     `body` is the JSON text that every attempt sends, byte for byte. `next_attempt_at` is None once
     the outcome is final, and `ended_at` is from then on when it became so. `reason` says why a
     delivery was skipped. `round` counts how often it was sent again; `attempts` are those of this
-    round, `log` has those of all. `test` marks what an organizer sent to try a URL.
+    round, `log` has those of all. `test` marks what an organizer sent to try a URL. `begun` counts
+    how often the due attempt was put on record as begun, once its task had come in vain.
     """
 
     id: str
@@ -93,6 +94,7 @@ class Delivery:
     round: int = 0
     ended_at: datetime | None = None
     test: bool = False
+    begun: int = 0
 
     @classmethod
     def create(
@@ -177,6 +179,7 @@ class Delivery:
             self,
             attempts=max(self.attempts, attempt.number),
             log=(*others, attempt)[-LOG_KEPT:],
+            begun=0,
         )
         ended = attempt.at + timedelta(milliseconds=attempt.milliseconds)
         if attempt.acknowledged:
@@ -207,6 +210,7 @@ class Delivery:
             reason=None,
             round=self.round + 1,
             ended_at=None,
+            begun=0,
         )
 
 

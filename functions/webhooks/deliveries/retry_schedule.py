@@ -1,4 +1,4 @@
-"""The retry ladder (spec 3.4 and 8): four attempts, each on a queue of its own.
+"""The retry schedule (spec 3.4 and 8): four attempts, each on a queue of its own.
 
 attempt  queue                  waits after the attempt before   adds up to
       1  deliverWebhook          0 s                               0 s
@@ -22,9 +22,9 @@ class RetryStep:
 
     @property
     def backoff_seconds(self) -> int:
-        """Backoff of the rung's queue, in seconds: what a task sent back early waits.
+        """Backoff of the step's queue, in seconds: what a task sent back early waits.
 
-        The first rung has no wait of its own; a second keeps a crash from spinning.
+        The first step has no wait of its own; a second keeps a crash from spinning.
         """
         return max(1, int(self.delay.total_seconds()))
 
@@ -38,14 +38,14 @@ RETRY_SCHEDULE: Final = (
 
 
 SWEEP_PERIOD: Final = timedelta(minutes=5)
-"""How often the deliveries are looked through for those that fell off."""
+"""How often the deliveries are looked through for those whose task was lost."""
 
 
 def step(attempt: int) -> RetryStep:
-    """The rung of `attempt`, counted from 1.
+    """The step of `attempt`, counted from 1.
 
     Raises:
-        IndexError: the ladder has no such rung.
+        IndexError: the schedule has no such step.
     """
     if attempt < 1:
         raise IndexError(attempt)

@@ -1,6 +1,6 @@
 """Deliveries in Firestore: `events/{eventId}/deliveries/{deliveryId}` (design 4)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from google.cloud.firestore_v1.base_query import FieldFilter
 
 from functions.gcp.documents import Create, Documents, Update
 from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.gcp.firestore import client as shared_client
 from functions.gcp.group_commit import GroupCommit
 from functions.webhooks.deliveries.delivery import KEPT_FOR, Attempt, Cursor, Delivery, Outcome
 from functions.webhooks.messages.event_type import EventType
@@ -28,9 +29,12 @@ _GROUP: Final = 100
 class DeliveryStore:
     """See `ports.Deliveries`."""
 
-    def __init__(self, client: firestore.Client) -> None:
+    def __init__(
+        self, documents: Documents, client: Callable[[], firestore.Client] = shared_client
+    ) -> None:
+        """`client` gives the library's, for queries; an ordinary delivery needs none."""
         self._client = client
-        self._documents = Documents(client)
+        self._documents = documents
         # What all the attempts in an instance read and write goes together.
         self._loads = GroupCommit(self._documents.get_all, at_most=_GROUP, seconds=CALL_SECONDS)
         self._updates = GroupCommit(
@@ -60,9 +64,10 @@ class DeliveryStore:
 
     def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery]:
         """Those of the deliveries that are on record, by id."""
-        references = [self._reference(event_id, one) for one in delivery_ids]
-        found = self._client.get_all(references, retry=RETRY, timeout=CALL_SECONDS)
-        return {one.id: _found(one) for one in found if one.exists}
+        ids = list(delivery_ids)
+        found = self._documents.get_all([_path(event_id, one) for one in ids])
+        pairs = zip(ids, found, strict=True)
+        return {key: _delivery(event_id, key, one.fields) for key, one in pairs if one}
 
     def load(self, event_id: str, delivery_id: str) -> StoredDelivery | None:
         """The delivery as it is now; None where there is none (any more)."""
@@ -77,7 +82,10 @@ class DeliveryStore:
         Raises:
             ChangedMeanwhileError: the record is not in `version` any more.
         """
-        self._update(Update(_path_of(delivery), _progress(delivery), version))
+        announced = {"begun": delivery.begun} if delivery.begun else {}
+        cleared = () if announced else ("begun",)
+        fields = _progress(delivery) | announced
+        self._update(Update(_path_of(delivery), fields, version, delete=cleared))
 
     def restart(self, delivery: Delivery, version: Version) -> None:
         """Write the beginning of another round; it stays on record as long as a new delivery.
@@ -87,7 +95,7 @@ class DeliveryStore:
         """
         begun = delivery.next_attempt_at or delivery.created_at
         fields = _progress(delivery) | {"round": delivery.round, "expireAt": begun + KEPT_FOR}
-        self._update(Update(_path_of(delivery), fields, version, delete=["reason"]))
+        self._update(Update(_path_of(delivery), fields, version, delete=("reason", "begun")))
 
     def undelivered(
         self, event_id: str, since: datetime, until: datetime, after: Cursor | None, limit: int
@@ -143,7 +151,7 @@ class DeliveryStore:
         )
 
     def _deliveries(self, event_id: str) -> firestore.CollectionReference:
-        deliveries: firestore.CollectionReference = self._client.collection(
+        deliveries: firestore.CollectionReference = self._client().collection(
             "events", event_id, "deliveries"
         )
         return deliveries
@@ -151,7 +159,8 @@ class DeliveryStore:
     def overdue(self, before: datetime) -> Iterator[Delivery]:
         """Every delivery of every event whose next attempt was due `before` that moment."""
         query = (
-            self._client.collection_group("deliveries")
+            self._client()
+            .collection_group("deliveries")
             .where(filter=FieldFilter("nextAttemptAt", "<", before))
             .order_by("nextAttemptAt")
             .limit(_SWEEP_PAGE)
@@ -170,7 +179,7 @@ class DeliveryStore:
             raise ChangedMeanwhileError from changed
 
     def _reference(self, event_id: str, delivery_id: str) -> firestore.DocumentReference:
-        return self._client.document(_path(event_id, delivery_id))
+        return self._client().document(_path(event_id, delivery_id))
 
 
 def _path(event_id: str, delivery_id: str) -> str:
@@ -248,4 +257,5 @@ def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Del
         round=fields.get("round", 0),
         ended_at=fields.get("endedAt"),
         test=fields.get("test", False),
+        begun=fields.get("begun", 0),
     )

@@ -2,13 +2,12 @@
 
 import secrets
 from collections.abc import Callable
+from datetime import datetime
 from typing import Final
 
 from google.api_core import exceptions
-from google.cloud import firestore
 
 from functions.gcp.documents import Create, Documents, Update
-from functions.gcp.firestore import CALL_SECONDS, RETRY
 from functions.recent import Recent
 from functions.webhooks.ports import SECRET_KEPT
 
@@ -25,10 +24,16 @@ def new_secret() -> str:
 class SecretStore:
     """See `ports.Secrets`; remembers secrets for as long as it may."""
 
-    def __init__(self, client: firestore.Client, monotonic: Callable[[], float]) -> None:
-        """`monotonic` gives seconds that only grow."""
-        self._client = client
-        self._documents = Documents(client)
+    def __init__(
+        self,
+        documents: Documents,
+        *,
+        now: Callable[[], datetime],
+        monotonic: Callable[[], float],
+    ) -> None:
+        """`now` gives the time, aware and in UTC; `monotonic` seconds that only grow."""
+        self._documents = documents
+        self._now = now
         self._monotonic = monotonic
         self._kept: Recent[str, str] = Recent(
             seconds=SECRET_KEPT.total_seconds(), at_most=_KEPT_AT_MOST, monotonic=monotonic
@@ -48,15 +53,11 @@ class SecretStore:
         """Give the event a new secret; other processes may use the old one for `SECRET_KEPT`."""
         fresh = new_secret()
         asked = self._monotonic()
-        self._client.document("events", event_id, "secrets", "webhooks").set(
-            {"secret": fresh, "rotatedAt": firestore.SERVER_TIMESTAMP},
-            retry=RETRY,
-            timeout=CALL_SECONDS,
-        )
+        self._documents.write(_path(event_id), {"secret": fresh, "rotatedAt": self._now()})
         self._kept.put(event_id, value=fresh, since=asked)
 
     def _read_or_create(self, event_id: str) -> str:
-        path = f"events/{event_id}/secrets/webhooks"
+        path = _path(event_id)
         while True:
             found = self._documents.get(path, ["secret"])
             secret = found and found.fields.get("secret")
@@ -75,3 +76,7 @@ class SecretStore:
             except (exceptions.AlreadyExists, exceptions.FailedPrecondition, exceptions.NotFound):
                 continue  # another process was first, and its secret counts
             return fresh
+
+
+def _path(event_id: str) -> str:
+    return f"events/{event_id}/secrets/webhooks"

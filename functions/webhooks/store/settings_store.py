@@ -1,11 +1,12 @@
 """The webhook settings of an event, as the service writes them: `disabled`, and nothing else."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from google.api_core import exceptions
 from google.cloud import firestore
 
 from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.gcp.firestore import client as shared_client
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.ports import DisabledUrl, SettingsChangedError, StoredSettings
 
@@ -13,7 +14,8 @@ from functions.webhooks.ports import DisabledUrl, SettingsChangedError, StoredSe
 class SettingsStore:
     """See `ports.Settings`."""
 
-    def __init__(self, client: firestore.Client) -> None:
+    def __init__(self, client: Callable[[], firestore.Client] = shared_client) -> None:
+        """`client` gives the library's, when it is needed: seldom."""
         self._client = client
 
     def load(self, event_id: str) -> StoredSettings | None:
@@ -36,7 +38,7 @@ class SettingsStore:
         try:
             self._reference(event_id).update(
                 entries,
-                option=self._client.write_option(last_update_time=found.written_at),
+                option=self._client().write_option(last_update_time=found.written_at),
                 retry=RETRY,
                 timeout=CALL_SECONDS,
             )
@@ -44,4 +46,4 @@ class SettingsStore:
             raise SettingsChangedError from changed
 
     def _reference(self, event_id: str) -> firestore.DocumentReference:
-        return self._client.document("events", event_id, "settings", "webhooks")
+        return self._client().document("events", event_id, "settings", "webhooks")

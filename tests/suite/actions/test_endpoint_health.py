@@ -12,6 +12,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from functions.gcp.documents import documents
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.messages import subscriptions
@@ -41,7 +42,7 @@ def settings(event: firestore.DocumentReference) -> firestore.DocumentReference:
 
 
 @pytest.fixture
-def record(db: firestore.Client, event: firestore.DocumentReference) -> Record:
+def record(event: firestore.DocumentReference) -> Record:
     """Put `count` deliveries on record that ended at an hour; the last of them."""
 
     def put(outcome: Outcome, ended: float, count: int = 1, url: str = URL) -> Delivery:
@@ -59,15 +60,15 @@ def record(db: firestore.Client, event: firestore.DocumentReference) -> Record:
             )
             for number in range(count)
         ]
-        DeliveryStore(db).create(event.id, made)
+        DeliveryStore(documents()).create(event.id, made)
         return made[-1]
 
     return put
 
 
-def _health(db: firestore.Client, settings: SettingsStore, at: float) -> EndpointHealth:
+def _health(settings: SettingsStore, at: float) -> EndpointHealth:
     return EndpointHealth(
-        deliveries=DeliveryStore(db),
+        deliveries=DeliveryStore(documents()),
         settings=settings,
         now=lambda: hours(at),
         monotonic=time.monotonic,
@@ -75,13 +76,11 @@ def _health(db: firestore.Client, settings: SettingsStore, at: float) -> Endpoin
 
 
 @pytest.fixture
-def disabled(
-    db: firestore.Client, settings: firestore.DocumentReference
-) -> Callable[[Delivery, float], set[str]]:
+def disabled(settings: firestore.DocumentReference) -> Callable[[Delivery, float], set[str]]:
     """Which URLs are disabled once a delivery has failed at an hour, and somebody has looked."""
 
     def look(failed: Delivery, at: float) -> set[str]:
-        _health(db, SettingsStore(db), at).delivery_failed(failed)
+        _health(SettingsStore(), at).delivery_failed(failed)
         found = settings.get().to_dict() or {}
         return {one.url for one in subscriptions.read(found) if one.disabled}
 
@@ -154,7 +153,6 @@ def test_a_change_of_the_settings_starts_the_count_anew(
 
 
 def test_an_admin_who_saves_at_that_moment_is_not_overruled(
-    db: firestore.Client,
     record: Record,
     settings: firestore.DocumentReference,
     event: firestore.DocumentReference,
@@ -168,8 +166,8 @@ def test_an_admin_who_saves_at_that_moment_is_not_overruled(
             settings.update({"urls": [URL]})
             super().disable(*arguments)
 
-    store = SavedMeanwhile(db)
-    _health(db, store, 26).delivery_failed(failed)
+    store = SavedMeanwhile()
+    _health(store, 26).delivery_failed(failed)
 
     assert settings.get().to_dict() == {"urls": [URL]}
     assert event.id == failed.event_id

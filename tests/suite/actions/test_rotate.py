@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from google.cloud import firestore
 
 from emulator.people import Person, sign_in
 from emulator.receiver import always, signature_problem
+from functions.gcp.documents import documents
 from functions.webhooks.store.secret_store import SecretStore
 from tests.suite.actions.conftest import TENANT, Configure
 from tests.suite.call import call
@@ -49,10 +50,13 @@ def test_deliveries_are_signed_with_the_new_secret_or_for_a_minute_the_old_one(
     assert answer.result["oldSecretUsedUntil"] in answer.result["message"]
 
 
-def test_a_process_looks_again_after_a_minute(db: firestore.Client, event_id: str) -> None:
+def test_a_process_looks_again_after_a_minute(event_id: str) -> None:
     """The one that rotates knows at once."""
     moment = 0.0
-    one, another = SecretStore(db, lambda: moment), SecretStore(db, lambda: moment)
+    one, another = (
+        SecretStore(documents(), now=lambda: datetime.now(UTC), monotonic=lambda: moment)
+        for _ in range(2)
+    )
     old = one.of(event_id)
     assert another.of(event_id) == old
     another.rotate(event_id)

@@ -37,7 +37,7 @@ STATUS: Final = {
 """Codes of the specification, with the HTTP status of the callable protocol."""
 
 SECRETS: Final[dict[str, Any]] = {
-    "EMAIL_PREFS_KEY": "made-up-key",
+    "EMAIL_PREFS_KEY": "made-up-key" * 3,
     "SENDGRID_API_KEY": "SG.made-up",
 }
 JSON: Final = {"Content-Type": "application/json"}

@@ -2,8 +2,9 @@
 // usage: node browser.mjs CHROMIUM HEADERS-AS-JSON VISITS-AS-JSON; HEADERS go with every request;
 // prints what each visit found, as JSON.
 //
-// A visit: {link, width, scheme, turn, reload, picture}; `turn` is the name of a switch to press
-// with the keyboard, `reload` loads the page again afterwards, `picture` is a file to draw it in.
+// A visit: {link, width, scheme, turn, press, reload, picture}; `turn` is the name of a switch to
+// press with the keyboard, `press` that of a button, `reload` loads the page again afterwards,
+// `picture` is a file to draw it in.
 
 import { chromium } from "playwright-core";
 
@@ -31,7 +32,7 @@ try {
 }
 console.log(JSON.stringify(found));
 
-async function made({ link, width = 800, scheme = "light", turn, reload, picture }) {
+async function made({ link, width = 800, scheme = "light", turn, press, reload, picture }) {
   const context = await browser.newContext({
     viewport: { width, height: 760 },
     colorScheme: scheme,
@@ -50,6 +51,10 @@ async function made({ link, width = 800, scheme = "light", turn, reload, picture
   await page.goto(link);
   await settled(page);
   const visit = { turned: turn ? await turned(page, turn) : null };
+  if (press) {
+    await page.getByRole("button", { name: press }).press("Enter");
+    await status(page).filter({ hasText: /[^…?]$/ }).waitFor();
+  }
   if (reload) {
     await page.reload();
     await settled(page);
@@ -70,9 +75,10 @@ function status(page) {
   return page.getByRole("status");
 }
 
-// The preferences are there, or the reason why not.
+// The preferences are there, or a question, or the reason why not.
 async function settled(page) {
-  await page.getByRole("group").or(page.locator("#status.failed")).waitFor();
+  const there = page.getByRole("group").or(page.getByRole("button", { name: "Unsubscribe" }));
+  await there.or(page.locator("#status.failed")).first().waitFor();
 }
 
 // Go to a switch as somebody without a mouse does, press it, and wait until the page says more

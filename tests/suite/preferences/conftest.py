@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from google.cloud import firestore
 
-from functions.preferences.token import TokenKeys
+from functions.preferences.token import Scope, TokenKeys
 
 _LIMIT_TEST_SECONDS: Final = 30
 _ADDRESSES = itertools.count(int(uuid.uuid4().hex[:6], 16))
@@ -63,6 +63,12 @@ def record(db: firestore.Client, uid: str) -> firestore.DocumentReference:
 def token(keys: TokenKeys, uid: str) -> str:
     """A token as it stands in that user's mails."""
     return keys.issue(uid, datetime.now(UTC))
+
+
+@pytest.fixture
+def one_click_token(keys: TokenKeys, uid: str) -> str:
+    """A token as it stands in the unsubscribe header of that user's mails."""
+    return keys.issue(uid, datetime.now(UTC), Scope.UNSUBSCRIBE)
 
 
 @pytest.fixture

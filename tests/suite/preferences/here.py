@@ -1,6 +1,7 @@
 """The functions of the preferences in this process, on a Firestore client of one's choice."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,20 +9,23 @@ from unittest.mock import patch
 
 import flask
 from firebase_functions.https_fn import CallableRequest
-from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
+from functions.gcp.documents import Documents
 from functions.preferences import wiring
 from functions.preferences.limiter import Limiter
-from functions.preferences.store.call_counts import CallCounts
+from functions.preferences.store.call_counts import CallCountStore
 from functions.preferences.store.user_store import UserStore
 from tests.suite.process import local_parameters
 
 
 @contextmanager
-def served(client: firestore.Client, key: str) -> Iterator[None]:
-    """Have the handlers of this process use `client`, and tokens made with `key`."""
-    users, limiter = UserStore(client), Limiter(CallCounts(client), wiring.now)
+def served(documents: Documents, key: str) -> Iterator[None]:
+    """Have the handlers of this process use `documents`, and tokens made with `key`."""
+    users, limiter = (
+        UserStore(documents),
+        Limiter(CallCountStore(documents), now=wiring.now, monotonic=time.monotonic),
+    )
     with (
         patch.dict(os.environ, local_parameters() | {"EMAIL_PREFS_KEY": key}),
         patch.object(wiring, "users", lambda: users),

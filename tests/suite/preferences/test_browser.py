@@ -18,7 +18,7 @@ from google.cloud import firestore
 
 from emulator.mailbox import PORT, Mail, Mailbox
 from emulator.people import sign_in
-from functions.preferences.links import PreferencesLinks
+from functions.preferences.links import one_click_link, page_link
 from tests.suite.call import Answer, call
 from tests.suite.recap.wall import TENANT, Wall
 
@@ -150,7 +150,7 @@ def test_the_page_keeps_the_token_and_the_visit_to_itself(
     """Not in the address bar, not in a request's address; no other site hears of the visit."""
     record.set({"email": "guest@example.com"})
 
-    (visit,) = browse({"link": PreferencesLinks.to(SITE, token).page, "turn": RECAP})
+    (visit,) = browse({"link": page_link(SITE, token), "turn": RECAP})
 
     assert visit.address == f"{SITE}/preferences"
     assert visit.problems == []
@@ -162,14 +162,36 @@ def test_the_page_keeps_the_token_and_the_visit_to_itself(
         assert request["referer"] is None
 
 
+def test_a_one_click_link_that_is_opened_asks(
+    browse: Browse, record: firestore.DocumentReference, one_click_token: str
+) -> None:
+    """Opening changes nothing, pressing does; the token can be seen nowhere (RFC 8058)."""
+    link = one_click_link(SITE, one_click_token)
+
+    asked, pressed = browse({"link": link}, {"link": link, "press": "Unsubscribe"})
+
+    assert asked.said == "Do you want no more event recaps?"
+    assert asked.address == f"{SITE}/preferences"
+    assert asked.problems == []
+    assert pressed.said == "Done: you get no more event recaps."
+    assert record.get().get("emailPreferences") == {"recap": False}
+
+
+def test_a_one_click_link_that_is_no_good_is_explained(browse: Browse, token: str) -> None:
+    """Spec 5: a token of another scope opens nothing, and the page says what to do."""
+    link = one_click_link(SITE, token)
+
+    (visit,) = browse({"link": link, "press": "Unsubscribe"})
+
+    assert visit.said.startswith("This link has expired, or is not complete.")
+
+
 def test_a_link_that_is_no_good_is_explained(browse: Browse, token: str, old_token: str) -> None:
     """Spec 7.2: altered or of more than 30 days ago; the page says what to do instead."""
     middle = len(token) // 2
     altered = token[:middle] + ("A" if token[middle] != "A" else "B") + token[middle + 1 :]
 
-    for visit in browse(
-        *({"link": PreferencesLinks.to(SITE, bad).page} for bad in (altered, old_token))
-    ):
+    for visit in browse(*({"link": page_link(SITE, bad)} for bad in (altered, old_token))):
         assert visit.said == (
             "This link has expired, or is not complete. Links work for 30 days: please open the "
             "one in the newest mail from us."
@@ -190,7 +212,7 @@ def test_the_page_fits_every_window(
     links = {"saved": token, "expired": old_token}
     looks = [
         {
-            "link": PreferencesLinks.to(SITE, links[case]).page,
+            "link": page_link(SITE, links[case]),
             "turn": RECAP if case == "saved" else None,
             "width": width,
             "scheme": scheme,

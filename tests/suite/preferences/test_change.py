@@ -132,12 +132,12 @@ def test_change_is_limited(token: str, headers: dict[str, str]) -> None:
 
 
 def test_one_click(
-    record: firestore.DocumentReference, token: str, headers: dict[str, str]
+    record: firestore.DocumentReference, one_click_token: str, headers: dict[str, str]
 ) -> None:
     """RFC 8058: a POST with the one field turns recaps off, at once; repeated, it is the same."""
     record.set({"email": "guest@example.com"})
     for _ in range(2):
-        status, text, _ = visit(token, headers, method="POST", body=ONE_CLICK)
+        status, text, _ = visit(one_click_token, headers, method="POST", body=ONE_CLICK)
         assert (status, text) == (200, "You are unsubscribed from recap mails.\n")
     assert record.get().to_dict() == {
         "email": "guest@example.com",
@@ -146,7 +146,7 @@ def test_one_click(
 
 
 def test_one_click_as_multipart(
-    record: firestore.DocumentReference, token: str, headers: dict[str, str]
+    record: firestore.DocumentReference, one_click_token: str, headers: dict[str, str]
 ) -> None:
     """RFC 8058, 3.2: mail programs may send the field as `multipart/form-data`."""
     body = (
@@ -154,25 +154,27 @@ def test_one_click_as_multipart(
         b"One-Click\r\n--b--\r\n"
     )
     multipart = headers | {"Content-Type": "multipart/form-data; boundary=b"}
-    assert visit(token, multipart, method="POST", body=body)[0] == 200
+    assert visit(one_click_token, multipart, method="POST", body=body)[0] == 200
     assert opted_out_of_recap(record.get().to_dict())
 
 
-def test_mail_provider(token: str, headers: dict[str, str]) -> None:
+def test_mail_provider(one_click_token: str, headers: dict[str, str]) -> None:
     """A provider's few addresses send the clicks of all its users: none of them is refused."""
-    statuses = [visit(token, headers, method="POST", body=ONE_CLICK)[0] for _ in range(22)]
+    statuses = [
+        visit(one_click_token, headers, method="POST", body=ONE_CLICK)[0] for _ in range(22)
+    ]
     assert statuses == [200] * 22
 
 
 def test_opening_the_link_changes_nothing(
-    record: firestore.DocumentReference, token: str, headers: dict[str, str]
+    record: firestore.DocumentReference, one_click_token: str, headers: dict[str, str]
 ) -> None:
     """A scanner that opens every link changes nothing; a person is led to the page."""
     for method in ("GET", "HEAD"):
-        status, _, answered = visit(token, headers, method=method)
+        status, _, answered = visit(one_click_token, headers, method=method)
         assert (status, answered["Location"]) == (
             302,
-            f"http://127.0.0.1:5000/preferences#token={token}",
+            f"http://127.0.0.1:5000/preferences#unsubscribe={one_click_token}",
         )
         assert answered["Cache-Control"] == "no-store"
         assert answered["Referrer-Policy"] == "no-referrer"
@@ -202,11 +204,11 @@ def test_other_requests(
     body: bytes | None,
     status: int,
     record: firestore.DocumentReference,
-    token: str,
+    one_click_token: str,
     headers: dict[str, str],
 ) -> None:
     """Anything but the one-click POST changes nothing."""
-    assert visit(token, headers, method=method, body=body)[0] == status
+    assert visit(one_click_token, headers, method=method, body=body)[0] == status
     assert not record.get().exists
 
 

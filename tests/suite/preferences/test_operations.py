@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from firebase_functions.https_fn import HttpsError
 from google.cloud import firestore
 
+from functions.call_error import CallError
 from functions.preferences import handlers
 from tests.suite.costs import COSTS
-from tests.suite.operations import Operations, counting_client
+from tests.suite.operations import Operations, counting_documents
 from tests.suite.preferences.here import request, served
 
 
@@ -21,7 +21,7 @@ from tests.suite.preferences.here import request, served
 def counted(db: firestore.Client, secret: str) -> Iterator[Operations]:
     """The counts of this test."""
     counts = Operations()
-    counting = counting_client(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counts)
+    counting = counting_documents(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counts)
     with served(counting, secret):
         yield counts
 
@@ -51,6 +51,6 @@ def test_a_call_beyond_the_limit(token: str, client: str, counted: Operations) -
         handlers.get_email_preferences(request(client, token=token))
     for rpcs in (1, 0):
         counted.clear()
-        with pytest.raises(HttpsError):
+        with pytest.raises(CallError):
             handlers.get_email_preferences(request(client, token=token))
         assert counted.rpcs == rpcs

@@ -27,8 +27,8 @@ def now() -> datetime:
 
 def links() -> Callable[[str], PreferencesLinks]:
     """What makes the links of a mail to the user with an id."""
-    keys = TokenKeys(["a-made-up-key"])
-    return lambda uid: PreferencesLinks.to("https://example.com", keys.issue(uid, now()))
+    keys = TokenKeys(["a-made-up-key" * 3])
+    return lambda uid: PreferencesLinks.to("https://example.com", keys, uid, now())
 
 
 def mailer(host: str) -> SendGridMailer:

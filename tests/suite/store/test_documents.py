@@ -10,6 +10,7 @@ from google.api_core import exceptions
 from google.cloud import firestore
 
 from functions.gcp.documents import Create, Documents, Update
+from functions.gcp.documents import documents as documents_of_this_process
 
 AT = datetime(2026, 5, 1, 12, 30, 15, 123456, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
@@ -32,9 +33,9 @@ EVERYTHING = {
 
 
 @pytest.fixture
-def documents(db: firestore.Client) -> Documents:
+def documents() -> Documents:
     """What is tested."""
-    return Documents(db)
+    return documents_of_this_process()
 
 
 @pytest.fixture
@@ -106,6 +107,60 @@ def test_found_documents(
     assert [one.fields for _, one in found] == [{"number": number} for number in range(count)]
     for key, one in found:
         assert abs(one.created - db.document(parent, "parts", key).get().create_time) < MILLISECOND
+
+
+@pytest.mark.parametrize(("at_most", "expected"), [(None, 5), (2, 2), (9, 5)])
+def test_a_count(
+    db: firestore.Client,
+    documents: Documents,
+    path: Callable[[], str],
+    at_most: int | None,
+    expected: int,
+) -> None:
+    """Of a collection, to a limit; of one that is not there, none."""
+    parent = path()
+    for number in range(5):
+        db.document(parent, "parts", str(number)).set({})
+    assert documents.count(f"{parent}/parts", at_most) == expected
+    assert documents.count(f"{path()}/parts", at_most) == 0
+
+
+def test_the_first_of_some(
+    db: firestore.Client, documents: Documents, path: Callable[[], str]
+) -> None:
+    """By a field; what has none does not count, and where there is nothing there is none."""
+    parent = path()
+    for name, fields in (
+        ("late", {"kind": "a", "at": AT}),
+        ("early", {"kind": "a", "at": AT - MILLISECOND}),
+        ("other", {"kind": "b", "at": AT - 2 * MILLISECOND}),
+        ("nameless", {"kind": "a"}),
+    ):
+        db.document(parent, "parts", name).set(fields)
+    assert documents.first(f"{parent}/parts", "kind", "a", by="at") == "early"
+    assert documents.first(f"{parent}/parts", "kind", "c", by="at") is None
+
+
+def test_a_write(db: firestore.Client, documents: Documents, path: Callable[[], str]) -> None:
+    """The whole document, or the field paths that are named; it is made where there is none."""
+    one = path()
+    documents.write(one, {"a": 1, "b": {"c": 2, "d": 3}})
+    documents.write(one, {"b": {"c": 4}}, mask=["b.c"])
+    assert db.document(one).get().to_dict() == {"a": 1, "b": {"c": 4, "d": 3}}
+    documents.write(one, {"e": 5})
+    assert db.document(one).get().to_dict() == {"e": 5}
+    two = path()
+    documents.write(two, {"b": {"c": 4}}, mask=["b.c"])
+    assert db.document(two).get().to_dict() == {"b": {"c": 4}}
+
+
+def test_an_increment(db: firestore.Client, documents: Documents, path: Callable[[], str]) -> None:
+    """Answers with the sum, and leaves what else there is."""
+    one = path()
+    db.document(one).set({"more": 1})
+    sums = [documents.increment(one, "count", {"at": AT}, seconds=10) for _ in range(3)]
+    assert sums == [1, 2, 3]
+    assert db.document(one).get().to_dict() == {"more": 1, "count": 3, "at": AT}
 
 
 def test_all_are_created_or_none(documents: Documents, path: Callable[[], str]) -> None:

@@ -3,12 +3,14 @@
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import pytest
 from google.cloud import firestore
 
+from functions.gcp.documents import Documents, documents
 from functions.webhooks.store.secret_store import SecretStore
-from tests.suite.operations import Operations, counting_client
+from tests.suite.operations import Operations, counting_documents
 
 
 @pytest.fixture
@@ -16,6 +18,11 @@ def stored(event: firestore.DocumentReference) -> firestore.DocumentReference:
     """Where the secret stands."""
     reference: firestore.DocumentReference = event.collection("secrets").document("webhooks")
     return reference
+
+
+def store(of: Documents) -> SecretStore:
+    """The secrets as a process sees them that has just started."""
+    return SecretStore(of, now=lambda: datetime.now(UTC), monotonic=time.monotonic)
 
 
 @pytest.mark.parametrize("found", [None, {}, {"secret": ""}, {"secret": 7, "more": "kept"}])
@@ -29,18 +36,18 @@ def test_a_missing_secret_is_made(
     if found is not None:
         stored.set(found)
     counted = Operations()
-    client = counting_client(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
-    secret = SecretStore(client, time.monotonic).of(event.id)
+    counting = counting_documents(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
+    secret = store(counting).of(event.id)
     assert secret.startswith("whsec_")
     assert stored.get().to_dict() == (found or {}) | {"secret": secret}
     assert (counted.reads, counted.writes) == (1, 1)
 
 
 def test_processes_that_make_it_at_once_agree(
-    db: firestore.Client, event: firestore.DocumentReference
+    event: firestore.DocumentReference,
 ) -> None:
     """The first one counts."""
-    processes = [SecretStore(db, time.monotonic) for _ in range(12)]
+    processes = [store(documents()) for _ in range(12)]
     with ThreadPoolExecutor(len(processes)) as threads:
         made = set(threads.map(lambda one: one.of(event.id), processes))
     assert len(made) == 1

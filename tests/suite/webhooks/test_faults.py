@@ -6,6 +6,7 @@ the test stands where Eventarc and Cloud Tasks stand.
 
 import json
 import os
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.receiver import Answer, Request, always
+from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from tests.suite.process import FunctionProcess, Written, background_triggers_off
 from tests.suite.tasks import Tasks
 from tests.suite.wire import Wire
@@ -174,6 +176,69 @@ def test_a_worker_dies_before_the_post(
     )
 
 
+def test_a_delivery_that_kills_every_instance_is_given_up(
+    start: Start, owed: Owed, records: Records, tasks: Tasks, receiving: Any
+) -> None:
+    """Its attempts count as made after some dispatches in vain; the receiver is not asked again."""
+    with receiving({"/hook": always()}) as receiver:
+        with Wire(f"127.0.0.1:{receiver.port}") as wire:
+            task = owed(f"https://localhost:{wire.port}/hook")
+            for dispatched in range(SUSPICIOUS_AFTER + BEGUN_AT_MOST):
+                worker = start()
+                wire.on_connect = worker.kill
+                assert worker.dispatch(task, dispatched_before=dispatched) is None
+            wire.on_connect = None
+            last = SUSPICIOUS_AFTER + BEGUN_AT_MOST
+            assert start().dispatch(task, dispatched_before=last) == 200
+        assert not receiver.requests
+    [record] = records()
+    assert (record["outcome"], record["attempts"]) == ("retrying", 1)
+    assert record["log"][0]["error"] == "the attempt was begun 3 times and never came to its end"
+    assert tasks.queued[-1].queue == "retryWebhookAfter1s"
+
+
+def test_an_outage_of_ours_gives_nothing_up(
+    start: Start, owed: Owed, records: Records, receiving: Any
+) -> None:
+    """However often a task came back because Firestore was away: the attempt is made."""
+    with receiving({"/hook": always()}) as receiver:
+        task = owed(receiver.url("/hook"))
+        assert start().dispatch(task, dispatched_before=99) == 200
+        assert len(receiver.requests) == 1
+    [record] = records()
+    assert (record["outcome"], record["attempts"]) == ("success", 1)
+    assert "begun" not in record
+
+
+def test_a_silent_receiver_waits_in_a_queue_of_its_own(
+    event: firestore.DocumentReference,
+    db: firestore.Client,
+    start: Start,
+    tasks: Tasks,
+    records: Records,
+) -> None:
+    """After two silences its first attempts make way; the slow queue's function makes them."""
+    with socket.socket() as refusing:  # bound, and never listening
+        refusing.bind(("127.0.0.1", 0))
+        port = refusing.getsockname()[1]
+        settings = event.collection("settings").document("webhooks")
+        url = f"https://localhost:{port}/hook"
+        settings.set({"urls": [{"url": url, "events": ["photo.uploaded"]}]})
+        trigger, worker = start("onPhotoWritten"), start()
+        for number in range(3):
+            path = f"events/{event.id}/photos/p{number}"
+            written = Written(db, path, event_id=f"write-{event.id}-{number}", after=PHOTO)
+            assert trigger.written(written) == 200
+        first = list(tasks.queued)
+        assert [worker.dispatch(one.data) for one in first] == [200] * 3
+
+        moved = [one for one in tasks.queued if one.queue == "deliverWebhookSlow"]
+        assert [one.data["deliveryId"] for one in moved] == [first[2].data["deliveryId"]]
+        assert {one["id"]: one["attempts"] for one in records()}[moved[0].data["deliveryId"]] == 0
+        assert start("deliverWebhookSlow").dispatch(moved[0].data) == 200
+        assert [one["attempts"] for one in records()] == [1, 1, 1]
+
+
 def test_a_worker_dies_between_post_and_record(
     start: Start, owed: Owed, records: Records, receiving: Any
 ) -> None:
@@ -277,7 +342,7 @@ def test_four_attempts_and_no_fifth_however_often_tasks_come(
 def test_a_task_that_comes_too_early_is_sent_back(
     start: Start, owed: Owed, tasks: Tasks, receiving: Any
 ) -> None:
-    """Design 2: non-2xx, so that it comes back after the rung's backoff; nothing is posted."""
+    """Design 2: non-2xx, so that it comes back after the step's backoff; nothing is posted."""
     with receiving({"/hook": always(500)}) as receiver:
         task, worker = owed(receiver.url("/hook")), start()
         assert worker.dispatch(task) == 200
@@ -326,7 +391,8 @@ def test_the_sweeper_queues_what_was_lost(
         found = [one for one in tasks.queued if one.data["eventId"] == event.id]
         assert len(found) == 2
         assert found[1].name.startswith(f"{record['id']}-1-")
-        assert found[1].data == lost.data
+        again = found[1].name.removeprefix(f"{record['id']}-1")
+        assert found[1].data == lost.data | {"again": again}
 
         worker = start()
         assert [worker.dispatch(one.data) for one in found] == [200, 200]

@@ -13,6 +13,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.receiver import always
+from functions.gcp.documents import Documents, documents
 from functions.side_by_side import Threads
 from functions.wall.photo import Photo
 from functions.webhooks import wiring
@@ -27,7 +28,7 @@ from functions.webhooks.store.settings_store import SettingsStore
 from functions.webhooks.store.wall_store import WallStore
 from functions.webhooks.worker import Worker
 from tests.suite.costs import COSTS
-from tests.suite.operations import Operations, counting_client
+from tests.suite.operations import Operations, counting_client, counting_documents
 from tests.suite.process import background_triggers_off, local_parameters
 
 ALL = [one.value for one in EventType]
@@ -58,9 +59,15 @@ def client(db: firestore.Client, counted: Operations) -> firestore.Client:
 
 
 @pytest.fixture
-def publisher(client: firestore.Client, counted: Operations) -> Publisher:
+def counting(db: firestore.Client, counted: Operations) -> Documents:
+    """Documents whose calls are counted."""
+    return counting_documents(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
+
+
+@pytest.fixture
+def publisher(counting: Documents, counted: Operations) -> Publisher:
     """The triggers' part, with a queue that only counts."""
-    return _publisher(WallStore(client), DeliveryStore(client), counted)
+    return _publisher(WallStore(counting), DeliveryStore(counting), counted)
 
 
 def _publisher(wall: WallStore, deliveries: DeliveryStore, queue: Operations) -> Publisher:
@@ -100,16 +107,16 @@ def test_an_upload(
 
 
 def test_a_count_goes_no_further_than_it_is_looked_at(
-    db: firestore.Client, event: firestore.DocumentReference, counted: Operations
+    event: firestore.DocumentReference, counted: Operations
 ) -> None:
     """Each thousand counted costs a read, and nothing changes beyond the last milestone."""
     with background_triggers_off():
         for number in range(3):
             event.collection("photos").document(f"p{number}").set({"status": "pending"})
-    wall = WallStore(db)
+    wall = WallStore(documents())
     assert (wall.count_photos(event.id), wall.count_photos(event.id, at_most=2)) == (3, 2)
-    full = Full(db)
-    publisher = _publisher(full, DeliveryStore(db), counted)
+    full = Full(documents())
+    publisher = _publisher(full, DeliveryStore(documents()), counted)
     event.collection("settings").document("webhooks").set({"urls": ["https://example.com/"]})
     for number in MILESTONES:
         event.collection("milestones").document(str(number)).set({"photoId": "another"})
@@ -121,8 +128,8 @@ def test_a_count_goes_no_further_than_it_is_looked_at(
 class Full(WallStore):
     """An event that has all the photos there are milestones for."""
 
-    def __init__(self, client: firestore.Client) -> None:
-        super().__init__(client)
+    def __init__(self, of: Documents) -> None:
+        super().__init__(of)
         self.counted_at_most: list[int | None] = []
 
     def count_photos(self, event_id: str, at_most: int | None = None) -> int:  # noqa: ARG002
@@ -152,6 +159,7 @@ def test_an_edit(
 @pytest.fixture
 def worker(
     client: firestore.Client,
+    counting: Documents,
     counted: Operations,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Worker]:
@@ -159,13 +167,16 @@ def worker(
     for name, value in local_parameters().items():
         monkeypatch.setenv(name, value)
     sender = wiring.sender()
-    deliveries = DeliveryStore(client)
+    deliveries = DeliveryStore(counting, lambda: client)
     endpoint_health = EndpointHealth(
-        deliveries=deliveries, settings=SettingsStore(client), now=now, monotonic=time.monotonic
+        deliveries=deliveries,
+        settings=SettingsStore(lambda: client),
+        now=now,
+        monotonic=time.monotonic,
     )
     yield Worker(
         deliveries=deliveries,
-        secrets=SecretStore(client, time.monotonic),
+        secrets=SecretStore(counting, now=now, monotonic=time.monotonic),
         sender=sender,
         queue=counted,
         endpoint_health=endpoint_health,

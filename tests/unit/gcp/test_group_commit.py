@@ -48,7 +48,7 @@ def service() -> Service:
 
 def grouped(service: Service, at_most: int = 100) -> GroupCommit[int, int]:
     """Its calls, grouped."""
-    return GroupCommit(service.square, at_most=at_most, seconds=25.0)
+    return GroupCommit(service.square, at_most=at_most, seconds=25.0, patience=25.0)
 
 
 def test_a_lone_caller_waits_for_nobody(service: Service) -> None:
@@ -122,6 +122,26 @@ def test_many_at_once(service: Service) -> None:
     square = grouped(service, at_most=7)
     with ThreadPoolExecutor(40) as threads:
         assert list(threads.map(square, range(2000))) == [one * one for one in range(2000)]
+
+
+def test_a_stuck_call_holds_up_its_own_group_alone() -> None:
+    """Those who come after it wait for no more than the patience, and only the first of them."""
+    stuck, release = threading.Event(), threading.Event()
+
+    def ask(numbers: Sequence[int], _: float) -> Sequence[int | Exception]:
+        if 0 in numbers:
+            stuck.set()
+            assert release.wait(10)
+        return list(numbers)
+
+    echo = GroupCommit[int, int](ask, at_most=100, seconds=25.0, patience=0.01)
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(echo, 0)
+        assert stuck.wait(10)
+        assert [echo(number) for number in range(1, 20)] == list(range(1, 20))
+        assert not first.done()
+        release.set()
+        assert first.result(10) == 0
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

@@ -219,8 +219,8 @@ def test_local_suite(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FUNCTIONS_EMULATOR", "true")
     monkeypatch.setenv("EMAIL_PREFS_KEY", "local")
     monkeypatch.setenv("SENDGRID_API_KEY", "SG.local")
-    assert secret_manager.email_prefs_keys() == ("local",)
-    assert secret_manager.sendgrid_api_key() == "SG.local"
+    assert secret_manager.versions("EMAIL_PREFS_KEY") == ("local",)
+    assert secret_manager.versions("SENDGRID_API_KEY", at_most=1) == ("SG.local",)
     monkeypatch.setenv("EMAIL_PREFS_KEY", "")
     with pytest.raises(MissingSecretError):
-        secret_manager.email_prefs_keys()
+        secret_manager.versions("EMAIL_PREFS_KEY")

@@ -5,23 +5,34 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from functions.preferences.links import PreferencesLinks, page_link
-from functions.preferences.token import TokenKeys
+from functions.preferences.links import PreferencesLinks, confirmation_link, page_link
+from functions.preferences.token import Scope, TokenKeys
 
-TOKEN = TokenKeys(["key"]).issue("user-1", datetime(2026, 5, 1, tzinfo=UTC))
+KEYS = TokenKeys(["k" * 32])
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("base_url", ["https://wall.example.com", "https://wall.example.com/"])
 def test_links(base_url: str) -> None:
-    """People get the token in the fragment, mail programs in the query."""
-    links = PreferencesLinks.to(base_url, TOKEN)
-    assert links.page == f"https://wall.example.com/preferences#token={TOKEN}"
+    """People get the token in the fragment, mail programs one of another scope in the query."""
+    links = PreferencesLinks.to(base_url, KEYS, "user-1", NOW)
+    page, _, token = links.page.partition("#token=")
+    assert page == "https://wall.example.com/preferences"
+    assert KEYS.check(token, NOW) == "user-1"
     parts = urlsplit(links.one_click)
     assert (parts.netloc, parts.path) == ("wall.example.com", "/unsubscribe")
-    assert parse_qs(parts.query) == {"token": [TOKEN]}
+    [one_click] = parse_qs(parts.query)["token"]
+    assert KEYS.check(one_click, NOW, Scope.UNSUBSCRIBE) == "user-1"
+
+
+def test_whoever_opens_a_one_click_link_is_asked() -> None:
+    """The page that asks gets the token in the fragment too."""
+    link = confirmation_link("https://wall.example.com", "a.b")
+    assert link == "https://wall.example.com/preferences#unsubscribe=a.b"
 
 
 @pytest.mark.parametrize("token", ["", "a b", "x#y", "<script>", "\r\nX: y", "é", "x" * 4097])
 def test_no_token(token: str) -> None:
     """What can be no token is left out."""
-    assert page_link("https://wall.example.com", token) == "https://wall.example.com/preferences"
+    for link in (page_link, confirmation_link):
+        assert link("https://wall.example.com", token) == "https://wall.example.com/preferences"

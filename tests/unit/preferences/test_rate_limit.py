@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from functions.preferences.rate_limit import Window
+from functions.preferences.limiter import Window
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 

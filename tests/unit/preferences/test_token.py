@@ -13,15 +13,22 @@ from hypothesis import strategies as st
 from itsdangerous import Signer, URLSafeSerializer
 from itsdangerous.encoding import base64_encode
 
-from functions.preferences.token import LIFETIME, MAX_LENGTH, InvalidTokenError, TokenKeys
+from functions.preferences.token import (
+    MAX_LENGTH,
+    InvalidTokenError,
+    Scope,
+    TokenKeys,
+    WeakKeyError,
+)
 
-KEY = "a key of the tests"
+KEY = "a key of the tests, of 32 bytes or more"
+NEWER = "a newer key, of 32 bytes or more"
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 KEYS = TokenKeys([KEY])
 TOKEN = KEYS.issue("user-1", NOW)
 FIELDS: dict[str, Any] = {
     "uid": "user-1",
-    "exp": int((NOW + LIFETIME).timestamp()),
+    "exp": int((NOW + timedelta(days=30)).timestamp()),
     "scope": "email-prefs",
 }
 
@@ -76,14 +83,14 @@ def test_expiry() -> None:
 
 def test_rotation() -> None:
     """Design 3: the newest key signs, every enabled one verifies, a removed one does not."""
-    rotated = TokenKeys(["newer", KEY])
+    rotated = TokenKeys([NEWER, KEY])
     assert rotated.check(TOKEN, NOW) == "user-1"
     fresh = rotated.issue("user-1", NOW)
-    assert TokenKeys(["newer"]).check(fresh, NOW) == "user-1"
+    assert TokenKeys([NEWER]).check(fresh, NOW) == "user-1"
     with pytest.raises(InvalidTokenError):
         KEYS.check(fresh, NOW)
     with pytest.raises(InvalidTokenError):
-        TokenKeys(["newer"]).check(TOKEN, NOW)
+        TokenKeys([NEWER]).check(TOKEN, NOW)
 
 
 @pytest.mark.parametrize(
@@ -256,8 +263,35 @@ def test_repetitive_user() -> None:
     assert KEYS.check(KEYS.issue("x" * 128, NOW), NOW) == "x" * 128
 
 
-@pytest.mark.parametrize("keys", [[], [""], ["good", ""]])
-def test_no_key(keys: list[str]) -> None:
-    """Nothing is ever signed or verified with an empty key."""
-    with pytest.raises(ValueError, match="key"):
+def test_a_token_is_good_for_one_thing() -> None:
+    """Spec 5: a one-click link turns recap mails off, and opens nothing; nor the other way."""
+    one_click = KEYS.issue("user-1", NOW, Scope.UNSUBSCRIBE)
+    assert KEYS.check(one_click, NOW, Scope.UNSUBSCRIBE) == "user-1"
+    for token, scope in ((one_click, Scope.PREFERENCES), (TOKEN, Scope.UNSUBSCRIBE)):
+        with pytest.raises(InvalidTokenError):
+            KEYS.check(token, NOW, scope)
+
+
+def test_a_scope_that_is_only_claimed() -> None:
+    """The scope is in the signature and in the payload; both have to be right."""
+    for salt, claimed in (("unsubscribe", "email-prefs"), ("email-prefs", "unsubscribe")):
+        token = signed(base64_encode(json.dumps(FIELDS | {"scope": claimed})), salt=salt)
+        for scope in Scope:
+            with pytest.raises(InvalidTokenError):
+                KEYS.check(token, NOW, scope)
+
+
+def test_a_one_click_link_is_good_for_a_year() -> None:
+    """A mail is opened long after it came, and its button has to work."""
+    token = KEYS.issue("user-1", NOW, Scope.UNSUBSCRIBE)
+    late = NOW + timedelta(days=365)
+    assert KEYS.check(token, late - timedelta(seconds=1), Scope.UNSUBSCRIBE) == "user-1"
+    with pytest.raises(InvalidTokenError):
+        KEYS.check(token, late, Scope.UNSUBSCRIBE)
+
+
+@pytest.mark.parametrize("keys", [[], [""], ["short"], ["k" * 31], ["k" * 32, "k" * 31]])
+def test_a_weak_key(keys: list[str]) -> None:
+    """A key that can be guessed signs nothing, and the error says which one."""
+    with pytest.raises(WeakKeyError, match="EMAIL_PREFS_KEY must have 32 bytes"):
         TokenKeys(keys)

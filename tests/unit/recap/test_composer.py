@@ -11,7 +11,10 @@ from functions.recap.arguments import Mode
 from functions.recap.mail.composer import MAIL_BYTES, Addressee, Composer, Recap
 from functions.recap.photos import Picture
 
-LINKS = PreferencesLinks.to("https://example.com", "a.b")
+LINKS = PreferencesLinks(
+    page="https://example.com/preferences#token=a.b",
+    one_click="https://example.com/unsubscribe?token=c.d",
+)
 
 
 def _pictures(count: int, length: int = 60) -> list[Picture]:
@@ -126,7 +129,7 @@ def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
     """RFC 8058."""
     (one,) = Composer(_recap()).request([_addressee()])["personalizations"]
     assert one["headers"] == {
-        "List-Unsubscribe": "<https://example.com/unsubscribe?token=a.b>",
+        "List-Unsubscribe": "<https://example.com/unsubscribe?token=c.d>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     }
 

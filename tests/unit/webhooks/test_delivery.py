@@ -1,4 +1,4 @@
-"""Spec 2.5, 3.4, 7.3 and 8: the life of a delivery, and the ladder it climbs."""
+"""Spec 2.5, 3.4, 7.3 and 8: the life of a delivery, and its retry schedule."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -111,7 +111,7 @@ def test_every_attempt_sends_the_same_body() -> None:
 
 @pytest.mark.parametrize(("made", "number"), [(0, 1), (1, 2), (2, 3), (3, 4)])
 def test_an_attempts_task(made: int, number: int) -> None:
-    """Design 2: named after delivery and attempt, on the rung's queue, due when the record says."""
+    """Design 2: named after delivery and attempt, on its step's queue, due when the record says."""
     waiting = after(*[500] * made)
     task = attempt_task(waiting)
     assert (task.name, task.queue) == (f"{waiting.id}-{number}", step(number).queue)
@@ -128,6 +128,6 @@ def test_no_task_once_the_outcome_is_final(answers: list[int]) -> None:
 
 @pytest.mark.parametrize("data", [None, [], "x", {}, {"eventId": "e", "deliveryId": 1}])
 def test_a_task_of_somebody_else_is_refused(data: object) -> None:
-    """What is no task of the ladder is not guessed at."""
+    """What is no task of an attempt is not guessed at."""
     with pytest.raises(ValueError, match="eventId"):
         AttemptRequest.read(data)

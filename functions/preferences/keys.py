@@ -1,0 +1,24 @@
+"""The keys of the links, and of what is stored about clients: the secret `EMAIL_PREFS_KEY`."""
+
+from functions.gcp import secret_manager
+from functions.preferences.token import TokenKeys
+
+
+def values() -> tuple[str, ...]:
+    """Every enabled version of the secret, the newest first (design 3).
+
+    Raises:
+        MissingSecretError: there is none.
+        Exception: Secret Manager could not be reached.
+    """
+    return secret_manager.versions("EMAIL_PREFS_KEY")
+
+
+def token_keys() -> TokenKeys:
+    """What signs and checks tokens now.
+
+    Raises:
+        WeakKeyError: a version is too short.
+        Exception: as `values` says.
+    """
+    return TokenKeys(values())

@@ -1,0 +1,70 @@
+"""Bodies far beyond any limit: they are refused, and the memory of all who share it stays free.
+
+Cloud Run lets 32 MB through. What is sent here goes to a real runtime over a real socket.
+"""
+
+import http.client
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Final
+
+import psutil
+import pytest
+
+from tests.suite.process import FunctionProcess
+
+BODY_BYTES: Final = 31_000_000
+AT_ONCE: Final = 20
+_PIECE: Final = b"x" * 65_536
+_MEGABYTE: Final = 1_000_000
+
+
+@pytest.fixture(params=["getEmailPreferences", "sendEventRecap", "unsubscribe"])
+def served(request: pytest.FixtureRequest) -> Iterator[FunctionProcess]:
+    """A callable for everybody, one for staff, and the one that takes forms."""
+    with FunctionProcess(request.param, THREADS=str(AT_ONCE), EMAIL_PREFS_KEY="k" * 32) as process:
+        process.post(b"{}", {"Content-Type": "application/json"})  # it is warm
+        yield process
+
+
+def memory(process: FunctionProcess) -> float:
+    """Resident megabytes of the runtime and its workers."""
+    root = psutil.Process(process.pid)
+    return sum(one.memory_info().rss for one in (root, *root.children())) / _MEGABYTE
+
+
+def send(port: int, *, chunked: bool) -> int | None:
+    """One body; the status, None where the connection ended before the body did."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.putrequest("POST", "/")
+        connection.putheader("Content-Type", "application/x-www-form-urlencoded")
+        if chunked:
+            connection.putheader("Transfer-Encoding", "chunked")
+        else:
+            connection.putheader("Content-Length", str(BODY_BYTES))
+        connection.endheaders()
+        for _ in range(BODY_BYTES // len(_PIECE)):
+            framed = b"%x\r\n%b\r\n" % (len(_PIECE), _PIECE) if chunked else _PIECE
+            connection.send(framed)
+        if chunked:
+            connection.send(b"0\r\n\r\n")
+        return connection.getresponse().status
+    except OSError:
+        return None
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_long_bodies_take_no_memory(served: FunctionProcess, chunked: bool) -> None:
+    """Twenty at once, whatever they say of their length."""
+    before = memory(served)
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        sent = [threads.submit(send, served.port, chunked=chunked) for _ in range(AT_ONCE)]
+        peak = before
+        while wait(sent, timeout=0.05).not_done:
+            peak = max(peak, memory(served))
+    assert {one.result() for one in sent} <= {400, 413, None}
+    assert peak - before < 40
+    assert served.post(b"{}", {"Content-Type": "application/json"}) == 400, "it still answers"

@@ -1,0 +1,188 @@
+"""docs/data-model.md: every example of a write, run as it stands with the JavaScript client SDK.
+
+The examples make up one evening of one event. They run one after the other in one program, each as
+somebody of the role that stands behind the fence, in a project where no write fires a trigger.
+"""
+
+import json
+import re
+import subprocess
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from emulator.people import sign_in
+from tests.suite.rules.client import PROJECT, Client
+
+ROOT: Final = Path(__file__).parents[3]
+_BLOCK: Final = re.compile(r"```javascript (\w+)\n(.*?)```", re.DOTALL)
+_EXAMPLES: Final = _BLOCK.findall((ROOT / "docs/data-model.md").read_text())
+_TENANT: Final = "acme"  # as in the examples
+_GIVEN_UP: Final = "u0123"
+_STILL_GIVEN_UP: Final = "u4567"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The example that holds the text `what`, and the ids that it runs with."""
+
+    what: str
+    photo: str = ""
+    event: str = "evening"
+
+
+EVENING: Final = (
+    Step('status: "draft"'),
+    Step("publishedAt: serverTimestamp()"),
+    Step("urls: ["),
+    Step('status: "pending"', photo="p1"),
+    Step("approvedBy: user.email", photo="p1"),
+    Step("featured: true", photo="p1"),
+    Step('status: "pending"', photo="p2"),
+    Step("rejectedBy: user.email", photo="p2"),
+    Step("{ autoApprove: true }"),
+    Step("approvedAt: serverTimestamp(),\n});", photo="p3"),
+    Step("archivedAt: serverTimestamp()"),
+    Step("publishedAt: serverTimestamp()"),  # once more: an archived event can go live again
+    Step("disabled.${key}", event="given-up"),
+    Step("emailPreferences.recap"),
+)
+
+_BEGINNING: Final = """
+import {{ signInWithEmailAndPassword, connectAuthEmulator }} from "firebase/auth";
+import {{ connectFirestoreEmulator, terminate }} from "firebase/firestore";
+const firebaseConfig = {{ projectId: {project}, apiKey: "local" }};
+const people = {people};
+const key = {key};
+{setup}
+connectAuthEmulator(auth, `http://${{process.env.FIREBASE_AUTH_EMULATOR_HOST}}`, {{ disableWarnings: true }});
+const [host, port] = process.env.FIRESTORE_EMULATOR_HOST.split(":");
+connectFirestoreEmulator(db, host, Number(port));
+"""  # noqa: E501 - JavaScript
+_STEP: Final = """
+{{
+  const {{ email, password }} = people[{role}];
+  const {{ user }} = await signInWithEmailAndPassword(auth, email, password);
+  const [eventId, photoId] = [{event}, {photo}];
+  try {{
+{example}
+  }} catch (error) {{
+    throw new Error({what} + ": " + error.message);
+  }}
+}}
+"""
+_END: Final = "await terminate(db);\nprocess.exit(0);\n"
+
+
+def example(step: Step) -> tuple[str, str]:
+    """Role and code of the one example that `step` names."""
+    [found] = [(role, code) for role, code in _EXAMPLES if role != "setup" and step.what in code]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Evening:
+    """What the examples have left: documents of this run, and the uid of its guest."""
+
+    name: str
+    guest: str
+
+    def read(self, path: str) -> Mapping[str, Any]:
+        """Fields of the document at `path`, in which `~` stands for the name of this run."""
+        documents = firestore.Client(project=PROJECT)
+        return documents.document(path.replace("~", self.name)).get().to_dict() or {}
+
+
+@pytest.fixture(scope="module")
+def evening(rules: str, tmp_path_factory: pytest.TempPathFactory) -> Evening:
+    """The evening, run."""
+    assert rules  # loaded
+    name = uuid.uuid4().hex[:12]
+    people: dict[str, dict[str, str]] = {}
+    uid = ""
+    for role in ("admin", "moderator", "guest"):
+        password = uuid.uuid4().hex
+        staff = role != "guest"
+        person = sign_in(role if staff else None, _TENANT if staff else None, password=password)
+        people[role] = {"email": person.email, "password": password}
+        uid = person.uid
+    administrator = Client.administrator()
+    administrator.replace(f"users/{uid}", {"email": "ann@example.com", "emailPreferences": {}})
+    given_up = f"events/given-up-{name}"
+    now = datetime.now(UTC)
+    administrator.replace(given_up, {"tenantId": _TENANT, "name": "Late", "status": "published"})
+    entry = {"url": "https://example.com/gone", "reason": "no answer", "at": now}
+    settings = {
+        "urls": ["https://example.com/gone"],
+        "disabled": {_GIVEN_UP: entry, _STILL_GIVEN_UP: entry},
+    }
+    administrator.replace(f"{given_up}/settings/webhooks", settings)
+
+    [setup] = [code for role, code in _EXAMPLES if role == "setup"]
+    program = _BEGINNING.format(
+        project=json.dumps(PROJECT), people=json.dumps(people), key=f'"{_GIVEN_UP}"', setup=setup
+    )
+    for step in EVENING:
+        role, code = example(step)
+        program += _STEP.format(
+            role=json.dumps(role),
+            event=json.dumps(f"{step.event}-{name}"),
+            photo=json.dumps(step.photo),
+            example=code,
+            what=json.dumps(step.what),
+        )
+    folder = tmp_path_factory.mktemp("examples")
+    (folder / "node_modules").symlink_to(ROOT / "emulator" / "node_modules")
+    script = folder / "evening.mjs"
+    script.write_text(program + _END)
+    ran = subprocess.run(
+        ["node", "--preserve-symlinks-main", str(script)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return Evening(name, uid)
+
+
+def test_every_example_is_part_of_the_evening() -> None:
+    """No example of the page is left out."""
+    shown = [code for role, code in _EXAMPLES if role != "setup"]
+    assert sorted(shown) == sorted({example(step)[1] for step in EVENING})
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("", {"status": "published", "autoApprove": True, "name": "Midsummer"}),
+        ("/photos/p1", {"status": "approved", "featured": True, "uploaderName": "Ann"}),
+        ("/photos/p2", {"status": "rejected", "reason": "blurred"}),
+        ("/photos/p3", {"status": "approved", "uploaderName": "Bob"}),
+    ],
+)
+def test_the_examples_pass_the_rules_and_leave_what_they_say(
+    path: str, expected: dict[str, Any], evening: Evening
+) -> None:
+    """What a client app writes of an event and its photos (spec 3.1 and 3.2)."""
+    found = evening.read(f"events/evening-~{path}")
+    assert {field: found.get(field) for field in expected} == expected
+
+
+def test_the_settings_hold_the_urls_and_lose_the_entry_that_was_enabled(evening: Evening) -> None:
+    """An admin writes the URLs, and enables one that was given up (spec 2.1 and 7.3)."""
+    assert len(evening.read("events/evening-~/settings/webhooks")["urls"]) == 2
+    settings = evening.read("events/given-up-~/settings/webhooks")
+    assert list(settings["disabled"]) == [_STILL_GIVEN_UP]
+
+
+def test_a_user_turns_the_recap_off(evening: Evening) -> None:
+    """A user writes their own preferences and nothing else (spec 2.3)."""
+    user = evening.read(f"users/{evening.guest}")
+    assert user == {"email": "ann@example.com", "emailPreferences": {"recap": False}}

@@ -1,0 +1,84 @@
+"""docs/benchmarks.md and README.md: the costs that they tell are those that the tests hold."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.bench.prices import AS_OF, READ, REQUEST, TASK, TASK_OPERATIONS, WRITE
+from tests.suite.costs import COSTS, Cost
+
+ROOT: Final = Path(__file__).parents[3]
+BENCHMARKS: Final = (ROOT / "docs/benchmarks.md").read_text()
+README: Final = (ROOT / "README.md").read_text()
+_HEADINGS: Final = (
+    "| what | Firestore calls | documents read, written | tasks | POSTs | mail requests "
+    "| $ a million |"
+)
+
+
+def dollars(cost: Cost) -> float:
+    """Of a million: documents, tasks, and the requests that start the work."""
+    requests = max(cost.posts, 1)
+    return (
+        READ.of(cost.reads)
+        + WRITE.of(cost.writes)
+        + TASK.of(cost.tasks * TASK_OPERATIONS)
+        + REQUEST.of(requests)
+    ) * 1_000_000
+
+
+def row(what: str, cost: Cost) -> str:
+    """The line of the table that tells `cost`."""
+    cells = [
+        what,
+        str(cost.rpcs),
+        f"{cost.reads:,}, {cost.writes}",
+        *(str(one or "") for one in (cost.tasks, cost.posts, cost.mail_requests)),
+        f"{dollars(cost):,.2f}",
+    ]
+    return "| " + " | ".join(cells).replace("|  |", "| |").replace("|  |", "| |") + " |"
+
+
+def table() -> list[str]:
+    """The rows of the table in docs/benchmarks.md, without code marks."""
+    found = BENCHMARKS.partition(f"{_HEADINGS}\n")[2].partition("\n\n")[0]
+    return found.replace("`", "").splitlines()[1:]
+
+
+def test_the_table_of_operations_tells_what_the_tests_hold() -> None:
+    """Every piece of work of `costs.py`, in its order, and no other."""
+    assert table() == [row(what, cost) for what, cost in COSTS.items()]
+
+
+def test_the_prices_are_dated() -> None:
+    """A price without its date is worth nothing a year later."""
+    assert f"in {AS_OF}" in BENCHMARKS
+
+
+@pytest.mark.parametrize(
+    ("what", "in_costs"),
+    [
+        (
+            "a photo, with one URL that takes uploads",
+            "a photo, a URL for photo.uploaded alone",
+        ),
+        ("a delivery that succeeds", "a delivery that succeeds"),
+    ],
+)
+def test_the_readme_tells_the_same(what: str, in_costs: str) -> None:
+    """The few figures that people ask for first."""
+    [told] = re.findall(rf"^\| {what} \| (.*) \|$", README, re.MULTILINE)
+    cost = COSTS[in_costs]
+    tasks = f", {cost.tasks} task" if cost.tasks else ""
+    assert told == (
+        f"{cost.rpcs} Firestore calls, {cost.reads} document read, {cost.writes} written{tasks}: "
+        f"${dollars(cost):.2f} a million"
+    )
+
+
+def test_the_readme_tells_what_a_large_recap_takes() -> None:
+    """Calls and mail requests of a recap of 5,000 guests."""
+    cost = COSTS["a recap of 5,000 guests"]
+    assert f"{cost.rpcs} Firestore calls, {cost.mail_requests} mail requests" in README

@@ -1,0 +1,23 @@
+"""docs/data-model.md: every path and every field of firestore.rules has its line."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from tests.suite.rules.data_model import DATA_MODEL
+
+ROOT: Final = Path(__file__).parents[3]
+RULES: Final = (ROOT / "firestore.rules").read_text()
+PAGE: Final = (ROOT / "docs/data-model.md").read_text()
+
+
+def test_every_field_that_a_client_may_write_is_told() -> None:
+    """Names in the rules' lists of fields, of types, and of what may change."""
+    names = set(re.findall(r"'([a-zA-Z]+)'", RULES)) - {"role", "tenant"}
+    assert {name for name in names if not re.search(rf"\b{name}\b", PAGE)} == set()
+
+
+def test_every_path_is_told() -> None:
+    """Paths of the data model, by their last collection."""
+    collections = {path.split("/")[-2] for path in DATA_MODEL}
+    assert {name for name in collections if f"{name}/" not in PAGE} == set()

@@ -1,0 +1,100 @@
+"""What names a section, a file or a function of the project names one that is there."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[3]
+PAGES: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+_CODE: Final = ("main.py", "firestore.rules", "functions/**/*.py", "emulator/*.py", "tests/**/*.py")
+# `spec 3.4`, `spec 5 and 6.2`, `design 2, 3`.
+_REFERENCE: Final = re.compile(
+    r"\b(spec|specification|design) (\d+(?:\.\d+)*(?:(?:,| and|, and) \d+(?:\.\d+)*)*)",
+    re.IGNORECASE,
+)
+_HEADING: Final = re.compile(r"^#+ (\d+(?:\.\d+)?)\.? ", re.MULTILINE)
+_POINT: Final = re.compile(r"^(\d+)\. ", re.MULTILINE)
+_LINK: Final = re.compile(r"\[[^\]]*\]\(([^)#]+)[^)]*\)")
+
+
+def sections(page: str) -> set[str]:
+    """Numbers of the sections of a page in docs/, and of the points in each: 6.3 and 6.3.4."""
+    text = (ROOT / "docs" / page).read_text()
+    found: set[str] = set()
+    headings = list(_HEADING.finditer(text))
+    for heading in headings:
+        body = text[heading.end() :].partition("\n#")[0]
+        found |= {heading[1], *(f"{heading[1]}.{point}" for point in _POINT.findall(body))}
+    return found
+
+
+def references(file: Path) -> Iterator[tuple[str, str]]:
+    """Pages and section numbers that `file` names."""
+    text = re.sub(r"\s*\n\s*(?:#|//)?\s*", " ", file.read_text())
+    for page, numbers in _REFERENCE.findall(text):
+        for number in re.findall(r"\d+(?:\.\d+)*", numbers):
+            yield page.lower(), number
+
+
+def test_every_section_that_the_code_names_is_there() -> None:
+    """A reader of a comment finds in docs/ what it points to."""
+    there = {
+        "spec": sections("specification.md"),
+        "specification": sections("specification.md"),
+        "design": sections("design.md"),
+    }
+    missing = [
+        f"{file.relative_to(ROOT)}: {page} {number}"
+        for pattern in (*_CODE, "*.md", "docs/*.md")
+        for file in sorted(ROOT.glob(pattern))
+        for page, number in references(file)
+        if number not in there[page]
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file(page: Path) -> None:
+    """Links between the pages, and to pictures."""
+    targets = [one for one in _LINK.findall(page.read_text()) if "://" not in one]
+    assert [one for one in targets if not (page.parent / one).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_a_page_names_is_there(page: Path) -> None:
+    """Paths in code marks that begin with a folder of the project."""
+    named = re.findall(r"`((?:functions|tests|emulator|docs|public)/[\w./-]+)`", page.read_text())
+    made = {"emulator/node_modules", "emulator/certs/ca.pem"}  # on first use
+    missing = [
+        one
+        for one in named
+        if not (ROOT / one).exists() and not any(one.startswith(name) for name in made)
+    ]
+    assert missing == []
+
+
+def test_the_map_of_the_code_is_of_this_code() -> None:
+    """Every file and folder of the README's map is there, and every folder of `functions`."""
+    shown = (ROOT / "README.md").read_text().partition("## Map of the code")[2]
+    named = re.findall(r"^([a-z][\w./]*)  +", shown, re.MULTILINE)
+    assert [one for one in named if not (ROOT / one).exists()] == []
+    folders = [f"functions/{one.name}/" for one in (ROOT / "functions").iterdir() if one.is_dir()]
+    assert {one for one in folders if "__" not in one} <= set(named)
+
+
+def test_the_pages_name_every_deployed_function() -> None:
+    """Specification 4 and design 4: who relies on a name finds it."""
+    deployed = re.findall(r"^def (\w+)\(", (ROOT / "main.py").read_text(), re.MULTILINE)
+    public = [name for name in deployed if not name.startswith("_")]
+    design = (ROOT / "docs/design.md").read_text()
+    assert [name for name in public if f"`{name}`" not in design] == []
+
+
+def test_the_readme_names_every_parameter() -> None:
+    """What can be configured is in one table."""
+    readme = (ROOT / "README.md").read_text()
+    parameters = re.findall(r"^(\w+)=", (ROOT / ".env").read_text(), re.MULTILINE)
+    assert [name for name in parameters if f"`{name}`" not in readme] == []
