@@ -33,6 +33,7 @@ from tests.simulation.faults import ServiceError, Weather
 from tests.simulation.recap.memory import (
     InMemoryGuests,
     InMemoryMailer,
+    InMemoryMailings,
     InMemoryRecaps,
     OneAtATime,
     recap_path,
@@ -50,7 +51,7 @@ from tests.simulation.simulation import (
 
 EVENT: Final = "e1"
 TENANT: Final = "t1"
-LIMITS: Final = Limits(a_call=6, a_batch=2)
+LIMITS: Final = Limits(a_call=6, a_batch=2, an_address=1000)
 _SLACK: Final = timedelta(seconds=1)
 """By so much may clocks differ."""
 
@@ -169,10 +170,12 @@ class RecapWorld:
         return RecapSender(
             recaps=InMemoryRecaps(self._database, instance.call),
             guests=InMemoryGuests(self._database, instance.call),
+            mailings=InMemoryMailings(self._database, instance.call),
             mailer=lambda: InMemoryMailer(self._answer, instance.call),
             links=lambda: lambda uid: PreferencesLinks(uid, uid),
             opted_out=opted_out_of_recap,
             mail_from=lambda: "photos@example.com",
+            shows=lambda _: True,
             side_by_side=lambda work, items: instance.side_by_side(work, items, at_once=3),
             now=instance.now,
             monotonic=instance.monotonic,

@@ -18,6 +18,7 @@ DATA_MODEL: Final = (
     "events/{eventId}/locks/recap",
     "users/{uid}",
     "rateLimits/{key}",
+    "recapMails/{day}",
 )
 
 _BLOCK: Final = re.compile(r"^( *)match /(\S+) \{$", re.MULTILINE)
