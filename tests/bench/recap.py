@@ -155,6 +155,7 @@ def count(wall: Wall, host: str, address: str) -> Operations:
 def forget(wall: Wall) -> None:
     """Let the event have had no recap."""
     wall.lock.delete()
+    wall.forget_mails()
 
 
 def _peak(pid: int) -> float:

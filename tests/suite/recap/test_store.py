@@ -5,7 +5,8 @@ import threading
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 import pytest
@@ -14,7 +15,8 @@ from functions.call_error import CallError, Code
 from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
 from functions.recap.ledger import LEASE, Batch, BatchState, Counts, RecapState, plan, total
-from functions.recap.ports import RecapKey, StoredLock, TakenElsewhereError
+from functions.recap.ports import MailedDay, RecapKey, StoredLock, TakenElsewhereError
+from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
 from tests.suite.recap.wall import Wall
 
@@ -132,6 +134,24 @@ def test_a_plan_is_replaced_as_it_was_read_or_not_at_all(wall: Wall, store: Reca
     assert store.batches(key) == [started]
     replaced, _ = store.plan(key, [started], newer, total(newer), _held(store, wall))
     assert store.batches(key) == replaced
+
+
+def test_the_mails_of_a_day_are_written_as_they_were_read(wall: Wall) -> None:
+    """Two days of a tenant in one commit, and of two writers one."""
+    mailings, tenant = MailingStore(wall.db), f"a/b {uuid.uuid4().hex}"
+    days = (NOW.date(), NOW.date() + timedelta(days=1))
+    found = mailings.load(tenant, days)
+    assert found == [MailedDay(day, b"", None) for day in days]
+    mailings.save(tenant, [replace(one, entries=b"x" * 16) for one in found])
+    with pytest.raises(TakenElsewhereError):
+        mailings.save(tenant, [replace(found[0], entries=b"y" * 16)])
+    written = mailings.load(tenant, days)
+    assert [one.entries for one in written] == [b"x" * 16] * 2
+    mailings.save(tenant, [replace(written[1], entries=b"z" * 960_000)])
+    with pytest.raises(TakenElsewhereError):
+        mailings.save(tenant, [replace(one, entries=b"") for one in written])
+    assert [one.entries[:1] for one in mailings.load(tenant, days)] == [b"x", b"z"]
+    assert [one.entries for one in mailings.load("another", days)] == [b"", b""]
 
 
 def test_whoever_has_lost_the_lock_writes_nothing_with_it(wall: Wall, store: RecapStore) -> None:
