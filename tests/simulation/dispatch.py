@@ -15,6 +15,7 @@ Begin: TypeAlias = Callable[[str, Callable[[End], None]], None]
 
 _LATENCY: Final = 60_000
 _TWICE: Final = (0.0, 0.0, 0.05, 0.3)
+_MUCH_LATER: Final = 0.3
 _LATE: Final = (0.0, 0.0, 0.02, 0.1)
 _EARLY: Final = (0.0, 0.0, 0.1)
 _LOST: Final = (0.0, 0.0, 0.1)
@@ -51,7 +52,10 @@ class Service:
         choices, simulation = self._simulation.choices, self._simulation
         self._chain(f"{name} 1", begin, self._delay(name, due), backoff)
         if choices.happens(f"{name} twice", self._twice, "dispatched twice"):
-            delay = max(due - simulation.time, 0) + choices.between(f"{name} 2", 0, _LATENCY)
+            apart = choices.between(f"{name} 2", 0, _LATENCY)
+            if choices.happens(f"{name} 2 late", _MUCH_LATER, "the second one late"):
+                apart = pause(choices.number(f"{name} 2 how late"))
+            delay = max(due - simulation.time, 0) + apart
             self._chain(f"{name} 2", begin, delay, backoff)
 
     def _delay(self, name: str, due: int) -> int:
