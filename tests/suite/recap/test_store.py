@@ -5,8 +5,7 @@ import threading
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import pytest
@@ -14,9 +13,8 @@ import pytest
 from functions.call_error import CallError, Code
 from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
-from functions.recap.ledger import LEASE, Batch, BatchState, Counts, RecapState, plan, total
-from functions.recap.ports import MailedDay, RecapKey, StoredLock, TakenElsewhereError
-from functions.recap.store.mailing_store import MailingStore
+from functions.recap.ledger import LEASE, Batch, Counts, plan
+from functions.recap.ports import StoredLock, TakenElsewhereError
 from functions.recap.store.recap_store import RecapStore
 from tests.suite.recap.wall import Wall
 
@@ -95,76 +93,3 @@ def test_a_batch_is_started_by_one_of_many(wall: Wall, store: RecapStore) -> Non
     results = _at_once(start)
     assert sum(isinstance(one, Batch) for one in results) == 1
     assert sum(isinstance(one, TakenElsewhereError) for one in results) == CALLS - 1
-
-
-def test_what_is_written_is_read_again(wall: Wall, store: RecapStore) -> None:
-    """Every field of a batch and of the lock, and what the recap counts."""
-    key = _take(store, wall).key
-    planned, version = store.plan(
-        key, [], plan(["a", "b", "c"], at_most=2), Counts(skipped=1, left=4), _held(store, wall)
-    )
-    assert [one.recipients for one in planned] == [("a", "b"), ("c",)]
-    assert store.batches(key) == planned
-    held = _held(store, wall)
-    assert held.version == version
-    started = planned[0].started("me", NOW)
-    started, _ = store.start(key, started, Counts(), held)
-    settled = started.settled(
-        BatchState.UNKNOWN, holder="me", recipients=["b"], refused=["a"], note="no answer"
-    )
-    settled = store.settle(key, settled, settled.counts - started.counts)
-    assert store.batch(key, 0) == settled
-    assert store.batch(key, 2) is None
-    (recap,) = wall.recaps()
-    counts = {name: recap[name] for name in ("sent", "unknown", "skipped", "left", "recipients")}
-    assert counts == {"sent": 1, "unknown": 1, "skipped": 2, "left": 2, "recipients": 3}
-    assert store.sent_at(wall.id) == {"b": NOW}
-
-
-def test_a_plan_is_replaced_as_it_was_read_or_not_at_all(wall: Wall, store: RecapStore) -> None:
-    """What another call has started meanwhile stays."""
-    key = _take(store, wall).key
-    older, _ = store.plan(key, [], plan(["a"]), Counts(left=1), _held(store, wall))
-    started, _ = store.start(key, older[0].started("other", NOW), Counts(), _held(store, wall))
-    newer = plan(["a"], first=1)
-    with pytest.raises(TakenElsewhereError):
-        store.plan(key, older, newer, total(newer), _held(store, wall))
-    with pytest.raises(TakenElsewhereError):
-        store.plan(key, [], plan(["b"]), Counts(), _held(store, wall))
-    assert store.batches(key) == [started]
-    replaced, _ = store.plan(key, [started], newer, total(newer), _held(store, wall))
-    assert store.batches(key) == replaced
-
-
-def test_the_mails_of_a_day_are_written_as_they_were_read(wall: Wall) -> None:
-    """Two days of a tenant in one commit, and of two writers one."""
-    mailings, tenant = MailingStore(wall.db), f"a/b {uuid.uuid4().hex}"
-    days = (NOW.date(), NOW.date() + timedelta(days=1))
-    found = mailings.load(tenant, days)
-    assert found == [MailedDay(day, b"", None) for day in days]
-    mailings.save(tenant, [replace(one, entries=b"x" * 16) for one in found])
-    with pytest.raises(TakenElsewhereError):
-        mailings.save(tenant, [replace(found[0], entries=b"y" * 16)])
-    written = mailings.load(tenant, days)
-    assert [one.entries for one in written] == [b"x" * 16] * 2
-    mailings.save(tenant, [replace(written[1], entries=b"z" * 960_000)])
-    with pytest.raises(TakenElsewhereError):
-        mailings.save(tenant, [replace(one, entries=b"") for one in written])
-    assert [one.entries[:1] for one in mailings.load(tenant, days)] == [b"x", b"z"]
-    assert [one.entries for one in mailings.load("another", days)] == [b"", b""]
-
-
-def test_whoever_has_lost_the_lock_writes_nothing_with_it(wall: Wall, store: RecapStore) -> None:
-    """No plan, no start, no release."""
-    key = RecapKey(wall.id, _take(store, wall).key.recap_id)
-    (batch,), version = store.plan(key, [], plan(["a"]), Counts(left=1), _held(store, wall))
-    mine = StoredLock(_held(store, wall).lock, version)
-    _take(store, wall, NOW + LEASE)
-    with pytest.raises(TakenElsewhereError):
-        store.plan(key, [batch], [], Counts(), mine)
-    with pytest.raises(TakenElsewhereError):
-        store.start(key, batch.started("me", NOW), Counts(), mine)
-    with pytest.raises(TakenElsewhereError):
-        store.release(key, mine, RecapState.FAILED, NOW)
-    assert store.batches(key) == [batch]
-    assert wall.recaps()[0]["state"] == "sending"
