@@ -11,7 +11,10 @@ from tests.simulation.faults import pause
 from tests.simulation.simulation import SECOND, End, Returned, Simulation
 
 Begin: TypeAlias = Callable[[str, Callable[[End], None]], None]
-"""Starts a call under a name, and has the function told how it ended."""
+"""Starts a call under a name, and has the function told how it ended.
+
+After the last slash of the name stands which of the calls it is: from the second on, those before
+were in vain."""
 
 _LATENCY: Final = 60_000
 _TWICE: Final = (0.0, 0.0, 0.05, 0.3)

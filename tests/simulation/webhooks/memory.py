@@ -151,7 +151,9 @@ class InMemoryDeliveries:
             "deliveries.restart",
             delivery,
             version,
-            lambda found: replace(_progress(found, delivery), round=delivery.round, reason=None),
+            lambda found: replace(
+                _progress(found, delivery), round=delivery.round, reason=None, begun=0
+            ),
         )
 
     def undelivered(
@@ -370,4 +372,5 @@ def _progress(found: Delivery, delivery: Delivery) -> Delivery:
         next_attempt_at=delivery.next_attempt_at,
         ended_at=delivery.ended_at,
         log=delivery.log,
+        begun=delivery.begun,
     )

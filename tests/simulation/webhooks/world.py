@@ -15,8 +15,10 @@ from functions.webhooks.actions import Actions
 from functions.webhooks.arguments import Page, ResendArguments, TestArguments
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.first_queues import SLOW
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
 from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.ports import ChangedMeanwhileError
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sweeper import Sweeper
 from functions.webhooks.worker import Worker
@@ -50,7 +52,10 @@ _ROUNDS: Final = 2
 _SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
 _CALLER: Final = Caller("admin", Role.SUPERADMIN, TENANT)
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
-_BACKOFF: Final = {one.queue: one.backoff_seconds * SECOND for one in RETRY_SCHEDULE}
+_BACKOFF: Final = {one.queue: one.backoff_seconds * SECOND for one in RETRY_SCHEDULE} | {
+    SLOW: SECOND
+}
+_WORKERS_RAISE: Final = (ServiceError, TooEarlyError, ChangedMeanwhileError)
 
 _CALM: Final = frozenset({Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER, Fault.RESTART})
 
@@ -73,10 +78,8 @@ class WebhookWorld:
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
         self._triggers = Pool(simulation, "trigger", self._publisher)
         self._workers = {
-            one.queue: Pool(
-                simulation, one.queue, self._worker, expected=(ServiceError, TooEarlyError)
-            )
-            for one in RETRY_SCHEDULE
+            queue: Pool(simulation, queue, self._worker, expected=_WORKERS_RAISE)
+            for queue in _BACKOFF
         }
         self._sweepers = Pool(simulation, "sweeper", self._sweeper)
         self._actions = Pool(
@@ -207,7 +210,8 @@ class WebhookWorld:
 
     def _queued(self, task: Task) -> None:
         def attempt(name: str, done: Callable[[End], None]) -> None:
-            request = AttemptRequest.read(task.data)
+            before = int(name.rpartition("/")[2]) - 1
+            request = AttemptRequest.read(task.data, dispatched_before=before)
 
             def work(worker: Worker) -> None:
                 current().notes["round"] = request.round

@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from functions.gcp.documents import documents
 from functions.webhooks.deliveries.delivery import Attempt, Cursor, Delivery, Outcome
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
@@ -107,16 +108,17 @@ def in_memory(event_id: str) -> Ground:
 def in_firestore(event_id: str, db: firestore.Client) -> Ground:
     """Those that are deployed."""
     root = db.document(f"events/{event_id}")
+    real = documents()
 
     def document(name: str) -> firestore.DocumentReference:
         return db.document(f"{root.path}/{name}") if name else root
 
     return Ground(
         event_id,
-        DeliveryStore(db),
-        SettingsStore(db),
-        WallStore(db),
-        lambda: SecretStore(db, time.monotonic),
+        DeliveryStore(real, lambda: db),
+        SettingsStore(lambda: db),
+        WallStore(real),
+        lambda: SecretStore(real, now=lambda: NOW, monotonic=time.monotonic),
         lambda name, fields: document(name).set(dict(fields)),
         lambda name: document(name).delete(),
     )
@@ -194,6 +196,10 @@ def test_a_write_whose_answer_was_lost_is_refused_when_it_is_made_again(ground: 
 def test_a_save_changes_the_progress_of_the_version_that_was_read(ground: Ground) -> None:
     """Nothing of what the delivery is, and nothing where somebody has written since."""
     made = ground.create(test=True)
+    found = ground.load(made)
+    begun = replace(found.delivery, begun=1)
+    ground.deliveries.save(begun, found.version)
+    assert ground.load(made).delivery == begun
     found = ground.load(made)
     changed = attempted(found.delivery, None)
     ground.deliveries.save(replace(changed, url="another", body="another"), found.version)
