@@ -5,6 +5,7 @@ task has succeeded. Only our own failures make the task fail, and its queue brin
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -135,9 +136,10 @@ class Worker:
             ChangedMeanwhileError: something else has happened to it; asked again, it is looked at.
         """
         begun = replace(stored.delivery, begun=stored.delivery.begun + 1)
-        self._deliveries.save(begun, stored.version)
+        with suppress(ChangedMeanwhileError):  # perhaps by this save, and its answer was lost
+            self._deliveries.save(begun, stored.version)
         found = self._deliveries.load(begun.event_id, begun.id)
-        if found is None or found.delivery.begun != begun.begun:
+        if found is None or found.delivery != begun:
             raise ChangedMeanwhileError
         return found
 

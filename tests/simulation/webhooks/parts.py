@@ -208,9 +208,14 @@ class Parts:
         """The records."""
         return InMemoryDeliveries(self.database, self._through)
 
-    def attempt(self, delivery: Delivery, number: int = 1, *, in_round: int = 0) -> Delivery | None:
+    def attempt(
+        self, delivery: Delivery, number: int = 1, *, in_round: int = 0, dispatched_before: int = 0
+    ) -> Delivery | None:
         """A dispatch of the task for that attempt."""
-        return self.worker().attempt(AttemptRequest(EVENT, delivery.id, number, in_round))
+        request = AttemptRequest(
+            EVENT, delivery.id, number, in_round, dispatched_before=dispatched_before
+        )
+        return self.worker().attempt(request)
 
     def attempts(self, delivery: Delivery, *answers: int | None) -> Delivery:
         """Attempts that are answered so, each when it is due; the record then."""

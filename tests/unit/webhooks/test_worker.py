@@ -11,6 +11,7 @@ from functions.webhooks.deliveries import signature
 from functions.webhooks.deliveries.attempt_task import TooEarlyError
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from tests.simulation.database import Delete
 from tests.simulation.faults import Crash, ServiceError
 from tests.simulation.webhooks.parts import EVENT, NOW, Parts, crashes, fails
@@ -114,6 +115,34 @@ def test_a_task_that_comes_a_little_early_is_held_back(parts: Parts) -> None:
     assert record is not None
     assert parts.slept == pytest.approx(0.4)
     assert record.log[-1].at == delivery.next_attempt_at
+
+
+def test_an_attempt_that_ends_every_instance_is_given_up(parts: Parts) -> None:
+    """Design 2: its beginnings are on record, and after some of them it counts as made."""
+    delivery = parts.delivery()
+    for before in range(BEGUN_AT_MOST):
+        parts.at("sender.post", crashes)
+        with pytest.raises(Crash):
+            parts.attempt(delivery, dispatched_before=SUSPICIOUS_AFTER + before)
+    assert parts.record(delivery).begun == BEGUN_AT_MOST
+
+    record = parts.attempt(delivery, dispatched_before=SUSPICIOUS_AFTER + BEGUN_AT_MOST)
+
+    assert record is not None
+    assert (record.outcome, record.attempts, record.begun) == (RETRYING, 1, 0)
+    assert record.log[-1].error == "the attempt was begun 3 times and never came to its end"
+    assert parts.queued[-1].queue == "retryWebhookAfter1s"
+    assert not parts.posts
+
+
+def test_an_attempt_whose_beginning_is_on_record_is_made(parts: Parts) -> None:
+    """Also where the answer to that write was lost; what ends it takes the beginning off."""
+    delivery = parts.delivery()
+    parts.repeats("deliveries.save")
+    record = parts.attempt(delivery, dispatched_before=SUSPICIOUS_AFTER)
+    assert record is not None
+    assert (record.outcome, record.begun, len(parts.posts)) == (SUCCESS, 0, 1)
+    assert parts.record(delivery) == record
 
 
 def test_a_record_that_is_gone_is_attempted_no_more(parts: Parts) -> None:
