@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from ops import setting_up
+from ops import applying, setting_up
 from tests.unit.ops import stand_in
 
 ROOT: Final = Path(__file__).parents[3]
@@ -20,6 +20,7 @@ _READS: Final = {
     *("login:list", "projects:list", "functions:list"),
 }
 _MAIN: Final[dict[str, Callable[..., int]]] = {
+    "apply": applying.main,
     "setup": setting_up.main,
 }
 
