@@ -53,7 +53,7 @@ def test_a_test_is_a_delivery_like_any_other(
     assert (record["outcome"], record["attempts"]) == ("success", 1)
 
 
-def test_a_test_that_fails_climbs_the_ladder(
+def test_a_test_that_fails_is_tried_again(
     event: firestore.DocumentReference,
     admin: Person,
     configure: Configure,
