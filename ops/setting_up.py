@@ -27,17 +27,32 @@ APIS: Final = tuple(
         *("firebaserules", "firebasehosting", "firebaseextensions", "iam"),
     )
 )
-ROLES: Final[Mapping[str, str]] = {
-    "datastore.user": "reads and writes documents",
-    "cloudtasks.enqueuer": "queues attempts",
-    "eventarc.eventReceiver": "takes events of documents",
-    "run.invoker": "lets the queues and the schedule call the functions",
-    "secretmanager.viewer": "lists the versions of a secret",
-    "cloudbuild.builds.builder": "builds, in new projects",
+WEBHOOKS: Final = "SERVICE_ACCOUNT_WEBHOOKS"
+RECAP: Final = "SERVICE_ACCOUNT_RECAP"
+PREFERENCES: Final = "SERVICE_ACCOUNT_PREFERENCES"
+_DOCUMENTS: Final = {"datastore.user": "reads and writes documents"}
+ROLES: Final[Mapping[str, Mapping[str, str]]] = {
+    WEBHOOKS: {
+        **_DOCUMENTS,
+        "cloudtasks.enqueuer": "queues attempts",
+        "eventarc.eventReceiver": "takes events of documents",
+    },
+    RECAP: _DOCUMENTS,
+    PREFERENCES: _DOCUMENTS,
 }
-"""Of the account that the functions run as, and what for."""
+"""Of the accounts that the functions run as, by the parameters in .env that name them."""
+BUILDER: Final = "cloudbuild.builds.builder"
+"""All that the project's default account may do: no function runs as it."""
+NEVER_OF_BUILDER: Final = ("editor",)
+NEEDED_BY_NOBODY: Final = ("run.invoker", "eventarc.eventReceiver")
+"""What a deploy gives the default account."""
 PREFS_KEY: Final = "EMAIL_PREFS_KEY"
 MAIL_KEY: Final = "SENDGRID_API_KEY"
+LIST_VERSIONS: Final[Mapping[str, Sequence[str]]] = {
+    PREFS_KEY: (RECAP, PREFERENCES),
+    MAIL_KEY: (RECAP,),
+}
+"""Who asks which versions a secret has; a deploy lets them read these."""
 MADE_UP: Final = re.compile(r"example\.com")
 """What the settings hold until somebody has filled them in."""
 
@@ -82,12 +97,20 @@ class Setup:
             ("The project is one of Firebase's", self.add_firebase),
             ("APIs that the functions, and their deploy, call", self.enable_apis),
             ("A Firestore database, before the first deploy: triggers need it", self.make_database),
-            ("What the functions' account may do", self.grant_roles),
-            ("Tasks carry the account's token, so it may act as itself", self.grant_itself),
+            ("An account for each capability", self.make_accounts),
+            ("What each of them may do", self.grant_roles),
+            (
+                "Tasks carry the webhooks' account's token, so it may act as itself",
+                self.grant_itself,
+            ),
+            ("The project's default account builds, and does nothing else", self.bound_builder),
             ("The key that signs links in mails", self.make_prefs_key),
             ("The key to send mails with, of SendGrid", self.ask_for_mail_key),
+            ("Versions of the keys are listed by those who use them", self.let_list_versions),
             ("The settings in .env are yours", self.check_settings),
             ("Functions, queues, triggers, rules, indexes and pages", self.deploy),
+            ("Events come with the webhooks' account", self.let_triggers_be_called),
+            ("What the deploy gave the default account is needed by nothing", self.take_back),
         ]
         for number, (title, step) in enumerate(steps, start=1):
             say(f"{number}/{len(steps)} {title}")
@@ -128,31 +151,94 @@ class Setup:
                 *("gcloud", "firestore", "databases", "create", f"--location={REGION}"),
             )
 
-    def grant_roles(self) -> None:
-        """Those that the account lacks, one by one."""
-        project = self._cloud.project
-        policy = self._look("gcloud", "projects", "get-iam-policy", project)
-        account = self._account()
-        for role, what_for in ROLES.items():
-            if not _grants(policy, f"roles/{role}", account):
+    def make_accounts(self) -> None:
+        """Under the names in `.env`."""
+        listed = self._look("gcloud", "iam", "service-accounts", "list") or []
+        there = {one["email"] for one in listed}
+        for parameter in ROLES:
+            if self._account(parameter) not in there:
+                name = _settings()[parameter]
                 self._cloud.change(
-                    f"let it have {role}: it {what_for}",
-                    *("gcloud", "projects", "add-iam-policy-binding", project),
-                    *(f"--member=serviceAccount:{account}", f"--role=roles/{role}"),
-                    "--condition=None",
+                    f"make {name}", "gcloud", "iam", "service-accounts", "create", name
                 )
+
+    def grant_roles(self) -> None:
+        """Those that an account lacks, one by one."""
+        policy = self._project_policy()
+        for parameter, roles in ROLES.items():
+            for role, what_for in roles.items():
+                self._grant(policy, role, self._account(parameter), what_for)
 
     def grant_itself(self) -> None:
         """The one right that is on the account and not on the project."""
-        account = self._account()
-        role = "roles/iam.serviceAccountUser"
-        policy = self._look("gcloud", "iam", "service-accounts", "get-iam-policy", account)
+        account = self._account(WEBHOOKS)
+        self._grant_on(
+            ("gcloud", "iam", "service-accounts"), account, account, "iam.serviceAccountUser"
+        )
+
+    def bound_builder(self) -> None:
+        """firebase-tools lets no function name another account to be built as."""
+        policy = self._project_policy()
+        self._grant(policy, BUILDER, self._builder(), "builds")
+        self._take(policy, NEVER_OF_BUILDER)
+
+    def let_list_versions(self) -> None:
+        """A new version counts without a deploy, because they look."""
+        for name, parameters in LIST_VERSIONS.items():
+            for parameter in parameters:
+                account = self._account(parameter)
+                self._grant_on(("gcloud", "secrets"), name, account, "secretmanager.viewer")
+
+    def let_triggers_be_called(self) -> None:
+        """Events that came before are brought again."""
+        for service in functions("on_document_written"):
+            self._grant_on(
+                ("gcloud", "run", "services"),
+                service.lower(),
+                self._account(WEBHOOKS),
+                "run.invoker",
+                f"--region={REGION}",
+            )
+
+    def take_back(self) -> None:
+        """By name, and what it lacks already is left alone."""
+        self._take(self._project_policy(), NEEDED_BY_NOBODY)
+
+    def _project_policy(self) -> Any:
+        return self._look("gcloud", "projects", "get-iam-policy", self._cloud.project)
+
+    def _grant(self, policy: Any, role: str, account: str, what_for: str) -> None:
+        """A role in the project."""
         if not _grants(policy, role, account):
             self._cloud.change(
-                "let it",
-                *("gcloud", "iam", "service-accounts", "add-iam-policy-binding", account),
-                *(f"--member=serviceAccount:{account}", f"--role={role}"),
+                f"let {account.partition('@')[0]} have {role}: it {what_for}",
+                *("gcloud", "projects", "add-iam-policy-binding", self._cloud.project),
+                *(f"--member=serviceAccount:{account}", f"--role=roles/{role}"),
+                "--condition=None",
             )
+
+    def _grant_on(
+        self, kind: Sequence[str], name: str, account: str, role: str, *where: str
+    ) -> None:
+        """A role on one thing: an account, a secret, a service."""
+        policy = self._look(*kind, "get-iam-policy", name, *where)
+        if not _grants(policy, role, account):
+            self._cloud.change(
+                f"let {account.partition('@')[0]} have {role} on {name}",
+                *(*kind, "add-iam-policy-binding", name, *where),
+                *(f"--member=serviceAccount:{account}", f"--role=roles/{role}"),
+            )
+
+    def _take(self, policy: Any, roles: Sequence[str]) -> None:
+        """From the default account, what it has of these."""
+        for role in roles:
+            if _grants(policy, role, self._builder()):
+                self._cloud.change(
+                    f"take {role} away from the default account",
+                    *("gcloud", "projects", "remove-iam-policy-binding", self._cloud.project),
+                    *(f"--member=serviceAccount:{self._builder()}", f"--role=roles/{role}"),
+                    "--condition=None",
+                )
 
     def make_prefs_key(self) -> None:
         """32 random bytes that nobody needs to see."""
@@ -177,8 +263,7 @@ class Setup:
         Raises:
             CommandError: they are those of the example.
         """
-        lines = (ROOT / ".env").read_text(encoding="utf-8").splitlines()
-        values = dict(line.partition("=")[::2] for line in lines if not line.startswith("#"))
+        values = _settings()
         wanted = [
             name
             for name in ("MAIL_FROM", "PUBLIC_BASE_URL")
@@ -202,7 +287,10 @@ class Setup:
         found = self._look("gcloud", "secrets", "versions", "list", name, "--filter=state:ENABLED")
         return bool(found)
 
-    def _account(self) -> str:
+    def _account(self, parameter: str) -> str:
+        return f"{_settings()[parameter]}@{self._cloud.project}.iam.gserviceaccount.com"
+
+    def _builder(self) -> str:
         found = self._look("gcloud", "projects", "describe", self._cloud.project)
         number = (found or {}).get("projectNumber", "PROJECT_NUMBER")
         return f"{number}-compute@developer.gserviceaccount.com"
@@ -222,17 +310,26 @@ class Setup:
         return (answer or {}).get("result")
 
 
-def functions() -> list[str]:
-    """Names of the deployed functions: those of main.py that have a decorator."""
+def functions(decorator: str = "") -> list[str]:
+    """Names of the deployed functions: those of main.py with a decorator, or with this one."""
     tree = ast.parse((ROOT / "main.py").read_text(encoding="utf-8"))
     return [
-        one.name for one in tree.body if isinstance(one, ast.FunctionDef) and one.decorator_list
+        one.name
+        for one in tree.body
+        if isinstance(one, ast.FunctionDef)
+        and any(decorator in ast.unparse(mark) for mark in one.decorator_list)
     ]
+
+
+def _settings() -> dict[str, str]:
+    """What stands in `.env`."""
+    lines = (ROOT / ".env").read_text(encoding="utf-8").splitlines()
+    return dict(line.partition("=")[::2] for line in lines if line and not line.startswith("#"))
 
 
 def _grants(policy: Any, role: str, account: str) -> bool:
     return any(
-        one["role"] == role and f"serviceAccount:{account}" in one["members"]
+        one["role"] == f"roles/{role}" and f"serviceAccount:{account}" in one["members"]
         for one in (policy or {}).get("bindings", [])
         if "condition" not in one
     )

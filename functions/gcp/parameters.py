@@ -5,7 +5,7 @@ https://firebase.google.com/docs/functions/config-env
 
 import os
 
-from firebase_functions.params import IntParam, StringParam
+from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
 
 MAIL_FROM = StringParam("MAIL_FROM", description="HttpSender of the recap mails")
 PUBLIC_BASE_URL = StringParam("PUBLIC_BASE_URL", description="Base of the links in mails")
@@ -21,6 +21,30 @@ DELIVERY_CONCURRENCY = IntParam(
 DELIVERY_QUEUES = IntParam(
     "DELIVERY_QUEUES", default=4, description="Queues that first attempts are spread over, 1 to 4"
 )
+
+ENFORCE_APP_CHECK = BoolParam(
+    "ENFORCE_APP_CHECK", default=False, description="Whether callables take calls of own apps only"
+)
+SERVICE_ACCOUNT_WEBHOOKS = StringParam(
+    "SERVICE_ACCOUNT_WEBHOOKS", default="wall-webhooks", description="Account of the webhooks"
+)
+SERVICE_ACCOUNT_RECAP = StringParam(
+    "SERVICE_ACCOUNT_RECAP", default="wall-recap", description="Account of the recap"
+)
+SERVICE_ACCOUNT_PREFERENCES = StringParam(
+    "SERVICE_ACCOUNT_PREFERENCES",
+    default="wall-preferences",
+    description="Account of the preferences",
+)
+
+
+def service_account(name: StringParam) -> str:
+    """Address of the project's service account of that `name`, for a deploy to fill in.
+
+    The whole address, because firebase-tools gives it to the schedule's job as it stands; and never
+    an empty one, from which it makes a job and a queue that may call nothing.
+    """
+    return f"{name}@{PROJECT_ID}.iam.gserviceaccount.com"
 
 
 def in_emulator() -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 NUMBER = "123456"
-ACCOUNT = f"{NUMBER}-compute@developer.gserviceaccount.com"
+BUILDER = f"{NUMBER}-compute@developer.gserviceaccount.com"
 EMPTY: dict[str, Any] = {
     "calls": [],
     "refuse": "",
@@ -25,7 +25,8 @@ EMPTY: dict[str, Any] = {
     "apis": [],
     "databases": [],
     "bindings": [],
-    "account_bindings": [],
+    "accounts": [],
+    "bindings_on": {},
     "secrets": {},
     "functions": [],
     "channels": [],
@@ -90,14 +91,51 @@ class Cloud:
     def projects_add_iam_policy_binding(self, _: str) -> None:
         self.state["bindings"].append(self._binding())
 
-    def iam_service_accounts_get_iam_policy(self, _: str) -> Any:
+    def projects_remove_iam_policy_binding(self, _: str) -> None:
+        if self._binding() not in self.state["bindings"]:
+            raise RefusedError("no such binding")
+        self.state["bindings"].remove(self._binding())
+
+    def iam_service_accounts_list(self) -> Any:
         self.needs("iam")
-        bindings = self.state["account_bindings"]
+        return [{"email": one} for one in self.state["accounts"]]
+
+    def iam_service_accounts_create(self, name: str) -> None:
+        self.needs("iam")
+        email = f"{name}@{self.flags['project']}.iam.gserviceaccount.com"
+        if email in self.state["accounts"]:
+            raise RefusedError("ALREADY_EXISTS")
+        self.state["accounts"].append(email)
+
+    def iam_service_accounts_get_iam_policy(self, name: str) -> Any:
+        self.needs("iam")
+        return self._policy_on(name)
+
+    def iam_service_accounts_add_iam_policy_binding(self, name: str) -> None:
+        self._add_on(name, there=name in self.state["accounts"])
+
+    def secrets_get_iam_policy(self, name: str) -> Any:
+        self.needs("secretmanager")
+        return self._policy_on(name)
+
+    def secrets_add_iam_policy_binding(self, name: str) -> None:
+        self._add_on(name, there=name in self.state["secrets"])
+
+    def run_services_get_iam_policy(self, name: str) -> Any:
+        self.needs("run")
+        return self._policy_on(name)
+
+    def run_services_add_iam_policy_binding(self, name: str) -> None:
+        self._add_on(name, there=name in [one.lower() for one in self.state["functions"]])
+
+    def _policy_on(self, name: str) -> Any:
+        bindings = self.state["bindings_on"].get(name)
         return {"bindings": bindings} if bindings else {"etag": "ACAB"}
 
-    def iam_service_accounts_add_iam_policy_binding(self, _: str) -> None:
-        self.needs("iam")
-        self.state["account_bindings"].append(self._binding())
+    def _add_on(self, name: str, *, there: bool) -> None:
+        if not there:
+            raise RefusedError("NOT_FOUND")
+        self.state["bindings_on"].setdefault(name, []).append(self._binding())
 
     def _binding(self) -> dict[str, Any]:
         return {"role": self.flags["role"], "members": [self.flags["member"]]}
@@ -214,6 +252,11 @@ class Cloud:
     def deploy(self) -> None:
         if not self.state["databases"]:
             raise RefusedError("no database")
+        # What firebase-tools gives the default account.
+        self.state["bindings"] += [
+            {"role": f"roles/{role}", "members": [f"serviceAccount:{BUILDER}"]}
+            for role in ("run.invoker", "eventarc.eventReceiver")
+        ]
         self.state["functions"] = re.findall(
             r"^def ([a-z]\w+)\(", Path("main.py").read_text(), re.MULTILINE
         )
