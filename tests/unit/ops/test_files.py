@@ -274,3 +274,11 @@ def test_every_page_belongs_to_an_alert() -> None:
     """The budget's too, which is no alert of Cloud Monitoring."""
     named = {Path(one["documentation"]["content"]).name for one in ALERTS.values()}
     assert named | {"spending.md"} == {one.name for one in PAGES}
+
+
+def test_every_fault_stands_in_a_runbook() -> None:
+    """The alert for faults tells a name; there is a row that says what it is."""
+    told = " ".join(page.read_text() for page in PAGES)
+    faults = {message for message, fields in LOGGED.items() if {"exception", "at"} <= fields}
+    assert len(faults) > 5
+    assert {one for one in faults if one not in told} == set()
