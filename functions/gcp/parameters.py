@@ -18,6 +18,15 @@ TRUSTED_PROXY_HOPS = IntParam(
 DELIVERY_CONCURRENCY = IntParam(
     "DELIVERY_CONCURRENCY", default=1600, description="Tasks of one queue at work at a time"
 )
+WEBHOOK_PORTS = StringParam(
+    "WEBHOOK_PORTS", default="443,8443", description="Ports that webhooks may go to, or *"
+)
+WEBHOOK_POSTS_AT_A_TIME = IntParam(
+    "WEBHOOK_POSTS_AT_A_TIME", default=20, description="Of one event to one host, in an instance"
+)
+WEBHOOK_POSTS_A_SECOND = IntParam(
+    "WEBHOOK_POSTS_A_SECOND", default=50, description="Of one event to one host, in an instance"
+)
 DELIVERY_QUEUES = IntParam(
     "DELIVERY_QUEUES", default=4, description="Queues that first attempts are spread over, 1 to 4"
 )
@@ -60,3 +69,9 @@ def webhook_ca_bundle() -> str | None:
 def webhook_allow_loopback() -> bool:
     """Whether receivers may be on this machine; in the emulator only."""
     return in_emulator() and os.environ.get("WEBHOOK_ALLOW_LOOPBACK") == "true"
+
+
+def webhook_ports() -> frozenset[int] | None:
+    """The ports that webhooks may go to; None for all of them."""
+    ports = WEBHOOK_PORTS.value
+    return None if ports.strip() == "*" else frozenset(int(port) for port in ports.split(","))

@@ -183,9 +183,12 @@ class Worker:
         began = self._monotonic()
         status, error = None, None
         try:
-            status = self._sender.post(EndpointUrl.parse(delivery.url), headers, body).status
+            to = EndpointUrl.parse(delivery.url)
+            status = self._sender.post(to, headers, body, delivery.event_id).status
         except SendError as failed:
             error = str(failed)
+            if failed.detail:
+                log.info("delivery.unreached", deliveryId=delivery.id, reason=failed.detail)
         return Attempt(
             number=delivery.due_attempt,
             at=at,
@@ -208,8 +211,7 @@ class Worker:
                 found = self._deliveries.load(done.event_id, done.id)
                 if found is None:
                     break
-                same_round = found.delivery.round == attempt.round
-                if not (attempt.acknowledged and same_round and found.delivery.outcome.is_open):
+                if not found.delivery.is_news(attempt):
                     done = found.delivery
                     break
                 stored, done = found, found.delivery.after(attempt)
