@@ -23,7 +23,6 @@ from functions.webhooks.sweeper import Sweeper
 from functions.webhooks.worker import Worker
 from tests.simulation.database import Set
 from tests.simulation.mutant import Mutant, instead_of
-from tests.simulation.simulation import current
 from tests.simulation.webhooks.memory import InMemoryDeliveries, InMemorySettings
 
 _update = InMemoryDeliveries._update  # noqa: SLF001 - a mutant goes inside
@@ -136,7 +135,7 @@ def _is_news_while_open(self: Delivery, attempt: Attempt) -> bool:
 
 
 def _unclaimed_later(self: Milestones, event_id: str, photo: Any) -> Sequence[int]:
-    has_just_begun = current().instance.monotonic() < _JUST_BEGUN
+    has_just_begun = self._claimed._monotonic() < _JUST_BEGUN  # noqa: SLF001
     return [] if has_just_begun else _unclaimed(self, event_id, photo)
 
 
