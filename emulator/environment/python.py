@@ -18,7 +18,12 @@ DEVELOPMENT = ROOT / "requirements-dev.txt"
 SIZE = "130 MB, 550 MB on disk"
 
 # What tests/unit needs beside requirements.txt, in the versions of requirements-dev.txt.
-UNIT_PACKAGES = ("pytest", "hypothesis")
+UNIT_PACKAGES = (
+    *("pytest", "hypothesis", "greenlet"),
+    # Of the contract and of ops/: descriptions, and what is held against them.
+    *("openapi-spec-validator", "jsonschema", "rfc3339-validator", "promql-parser"),
+    *("google-cloud-monitoring", "google-cloud-monitoring-dashboards", "google-cloud-logging"),
+)
 
 _INSTALLED = VENV / ".installed"
 _INSTALL = ("install", "--disable-pip-version-check", "--no-input")

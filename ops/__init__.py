@@ -1,0 +1,1 @@
+"""Setting a project up, and watching it: commands for operators, with the standard library only."""

@@ -1,0 +1,34 @@
+// A receiver of somebody else, with the types that docs/openapi.yaml gives: tells of each body, one a line.
+import { readFileSync } from "node:fs";
+import type { components } from "./types";
+
+type Delivery = components["schemas"]["Delivery"];
+
+function told(delivery: Delivery): string {
+  switch (delivery.event) {
+    case "photo.uploaded":
+      return delivery.data.photo.uploaderEmail ?? "nobody";
+    case "photo.approved":
+      return delivery.data.photo.approvedBy ?? "approved by itself";
+    case "photo.rejected":
+      return delivery.data.photo.reason ?? "without a reason";
+    case "event.published":
+      return delivery.data.eventName ?? "without a name";
+    case "event.archived":
+      return delivery.data.photoCount.toFixed();
+    case "milestone.reached":
+      return delivery.data.milestone.toFixed();
+    case "guest.joined":
+      return delivery.data.firstPhotoId;
+    default:
+      return unknownType(delivery);
+  }
+}
+
+/** Compiles only while every event type of the file has its case above. */
+function unknownType(delivery: never): string {
+  return `unknown: ${JSON.stringify(delivery)}`;
+}
+
+const bodies = JSON.parse(readFileSync(0, "utf8")) as Delivery[];
+for (const body of bodies) console.log(`${body.event} ${told(body)}`);

@@ -1,0 +1,209 @@
+"""docs/openapi.yaml and real deliveries of all seven types: bodies, headers, generated types."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from emulator import certificates
+from emulator.receiver import Receiver, Request, always
+from functions.webhooks.messages.event_type import EventType
+from tests.suite.process import background_triggers_off
+from tests.unit.contract.promise import DOCUMENT, FILE, ROOT, delivery_schema, problems, resolved
+
+PHOTO: Final = {
+    "url": "https://example.com/1.jpg",
+    "uploaderName": "Ann",
+    "uploaderEmail": "ann@example.com",
+}
+TOLD: Final = {
+    # What a receiver reads off each type; see receiver.ts.
+    "photo.uploaded": "ann@example.com",
+    "photo.approved": "moderator@example.com",
+    "photo.rejected": "out of focus",
+    "event.published": "Midsummer",
+    "event.archived": "101",
+    "milestone.reached": "100",
+    "guest.joined": "first",
+}
+
+
+@pytest.fixture(scope="module")
+def delivered(db: firestore.Client) -> Iterator[Sequence[Request]]:
+    """One request of each type, as it arrived, of an event with its hundredth and last photo."""
+    event = db.collection("events").document(f"contract-{uuid.uuid4().hex[:12]}")
+    photos = event.collection("photos")
+    with background_triggers_off():
+        before = db.batch()
+        for number in range(99):
+            before.set(
+                photos.document(f"p{number}"),
+                {"status": "approved", "createdAt": firestore.SERVER_TIMESTAMP},
+            )
+        before.commit()
+    changed = threading.Condition()
+    first_of: dict[str, Request] = {}
+
+    def on_request(request: Request) -> None:
+        with changed:
+            first_of.setdefault(request.event_type, request)
+            changed.notify_all()
+
+    def wait_for(*types: str) -> None:
+        with changed:
+            assert changed.wait_for(lambda: set(types) <= first_of.keys(), 60), first_of.keys()
+
+    certificates.ensure()
+    with Receiver(
+        certificates.SERVER, scripts={"/hook": always()}, on_request=on_request
+    ) as receiver:
+        event.collection("settings").document("webhooks").set({"urls": [receiver.url("/hook")]})
+        event.set(
+            {"tenantId": "t", "name": "Midsummer", "template": "garden", "status": "published"}
+        )
+        pending = PHOTO | {"status": "pending", "createdAt": firestore.SERVER_TIMESTAMP}
+        photos.document("first").set(pending)
+        wait_for("photo.uploaded", "milestone.reached", "guest.joined", "event.published")
+        photos.document("first").update(
+            {
+                "status": "approved",
+                "approvedAt": firestore.SERVER_TIMESTAMP,
+                "approvedBy": "moderator@example.com",
+            }
+        )
+        photos.document("second").set(pending)
+        photos.document("second").update(
+            {
+                "status": "rejected",
+                "rejectedAt": firestore.SERVER_TIMESTAMP,
+                "rejectedBy": "moderator@example.com",
+                "reason": "out of focus",
+            }
+        )
+        event.update({"status": "archived", "archivedAt": firestore.SERVER_TIMESTAMP})
+        wait_for(*EventType)
+        yield [first_of[one] for one in EventType]
+
+
+def test_bodies_and_headers_are_what_the_file_says(delivered: Sequence[Request]) -> None:
+    """Spec 4.3, 6.1 and 6.2: exactly, no field beyond those that are told."""
+    for request in delivered:
+        operation = DOCUMENT["webhooks"][request.event_type]["post"]
+        assert problems(delivery_schema(request.event_type), request.json(), exactly=True) == []
+        assert request.headers["Content-Type"] in operation["requestBody"]["content"]
+        for parameter in map(resolved, operation["parameters"]):
+            value = request.headers[parameter["name"]]
+            assert problems(parameter["schema"], value) == [], parameter["name"]
+
+
+def test_types_for_typescript_read_every_delivery(
+    delivered: Sequence[Request], tmp_path: Path
+) -> None:
+    """openapi-typescript's types, compiled strictly with a receiver that has a case for each."""
+    tools = ROOT / "emulator" / "node_modules" / ".bin"
+    _run(str(tools / "openapi-typescript"), str(FILE), "-o", str(tmp_path / "types.ts"))
+    receiver = Path(__file__).with_name("receiver.ts").read_text()
+    (tmp_path / "receiver.ts").write_text(receiver)
+    # The only thing of Node's that the receiver uses; its types are a package of their own.
+    (tmp_path / "node.d.ts").write_text(
+        'declare module "node:fs" {\n'
+        "  export function readFileSync(file: number, encoding: string): string;\n}\n"
+        "declare const console: { log(line: string): void };\n"
+    )
+    files = [str(tmp_path / name) for name in ("receiver.ts", "node.d.ts")]
+    options = ["--strict", "--target", "es2022", "--lib", "es2022", "--module", "commonjs"]
+    # In a folder of its own, where it finds no types of other packages.
+    _run(str(tools / "tsc"), *options, *files, cwd=tmp_path)
+    bodies = f"[{','.join(request.body.decode() for request in delivered)}]"
+    lines = _run("node", str(tmp_path / "receiver.js"), given=bodies).splitlines()
+    assert lines == [f"{event} {told}" for event, told in TOLD.items()]
+
+
+def test_types_for_python_read_every_delivery(delivered: Sequence[Request], tmp_path: Path) -> None:
+    """datamodel-code-generator's pydantic models; the union of them tells the types apart."""
+    models = _models(tmp_path / "models.py")
+    found = {}
+    for request in delivered:
+        delivery = models.Delivery.model_validate_json(request.body).root
+        assert type(delivery).__name__ == request.event_type.title().replace(".", "")
+        found[delivery.event] = _told(delivery)
+    assert found == TOLD
+
+
+def _told(delivery: Any) -> str:  # noqa: PLR0911 - a table
+    """What receiver.ts tells, by the names of the Python types."""
+    match delivery.event:
+        case "photo.uploaded":
+            return str(delivery.data.photo.uploader_email)
+        case "photo.approved":
+            return str(delivery.data.photo.approved_by)
+        case "photo.rejected":
+            return str(delivery.data.photo.reason)
+        case "event.published":
+            return str(delivery.data.event_name)
+        case "event.archived":
+            return str(delivery.data.photo_count)
+        case "milestone.reached":
+            return str(int(delivery.data.milestone))
+        case _:
+            return str(delivery.data.first_photo_id)
+
+
+def test_a_receiver_of_today_reads_what_may_come(
+    delivered: Sequence[Request], tmp_path: Path
+) -> None:
+    """Spec 9: a further field in any object changes nothing for generated types."""
+    models = _models(tmp_path / "models.py")
+    for request in delivered:
+        body = _with_more(request.json())
+        assert problems(delivery_schema(request.event_type), body) == []
+        assert _told(models.Delivery.model_validate(body).root) == TOLD[request.event_type]
+
+
+def _with_more(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: _with_more(one) for name, one in value.items()} | {"further": {"a": [1]}}
+
+
+def _models(path: Path) -> ModuleType:
+    _run(
+        *(sys.executable, "-W", "ignore", "-m", "datamodel_code_generator"),
+        *("--input", str(FILE), "--input-file-type", "openapi"),
+        *("--output-model-type", "pydantic_v2.BaseModel", "--snake-case-field"),
+        *("--target-python-version", "3.11", "--output", str(path)),
+    )
+    spec = importlib.util.spec_from_file_location(f"models_{uuid.uuid4().hex}", path)
+    assert spec
+    assert spec.loader
+    models = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = models  # pydantic looks its annotations up there
+    spec.loader.exec_module(models)
+    return models
+
+
+def _run(*command: str, given: str | None = None, cwd: Path | None = None) -> str:
+    ran = subprocess.run(command, input=given, cwd=cwd, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def test_a_body_that_is_not_promised_is_found() -> None:
+    """The check itself: a missing field, another type, a field that is not told."""
+    good = DOCUMENT["webhooks"]["guest.joined"]["post"]["requestBody"]["content"]
+    body = json.loads(json.dumps(good["application/json"]["example"]))
+    schema = delivery_schema("guest.joined")
+    assert problems(schema, body, exactly=True) == []
+    assert problems(schema, body | {"timestamp": "2026-05-01T18:30:00Z"})
+    assert problems(schema, body | {"data": {}})
+    assert problems(schema, body | {"further": 1}) == []
+    assert problems(schema, body | {"further": 1}, exactly=True)

@@ -1,0 +1,284 @@
+"""ops/ and docs/runbooks name what the code logs and deploys, in the words of Google's APIs."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import promql_parser
+import pytest
+from google.cloud.logging_v2.types import LogMetric
+from google.cloud.monitoring_dashboard_v1.types import Dashboard
+from google.cloud.monitoring_v3.types import AlertPolicy
+from google.protobuf import json_format
+
+from functions.recap.ledger import RecapState
+from functions.webhooks.deliveries.delivery import Outcome
+from ops import applying, setting_up
+
+ROOT: Final = Path(__file__).parents[3]
+METRICS: Final = dict(applying.files("metrics"))
+ALERTS: Final = dict(applying.files("alerts"))
+DASHBOARD: Final[dict[str, Any]] = json.loads((ROOT / "ops/dashboard.json").read_text())
+PAGES: Final = sorted((ROOT / "docs/runbooks").glob("[!R]*.md"))
+_MESSAGE: Final = re.compile(r"[a-z]+(\.[a-z_-]+)")
+_USER_METRIC: Final = re.compile(r"logging_googleapis_com:user_(\w+?)(_sum|_count|_bucket)?\{")
+_LABEL_LIMIT: Final = 63
+_DOCUMENTATION_LIMIT: Final = 8192
+
+
+# --- what the code logs ----------------------------------------------------------------------
+
+
+def _logged() -> dict[str, set[str]]:
+    """Names of the log lines of the code, with the fields that each has somewhere."""
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / "functions").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=func, args=[ast.Constant(value=str(message)), *_]) if (
+                    _MESSAGE.fullmatch(message) and _writes(ast.unparse(func))
+                ):
+                    fields = {str(one.arg) for one in node.keywords}
+                    is_fault = ast.unparse(func) in ("log.fault", "_run_again", "run_again")
+                    fields |= {"exception", "at"} if is_fault else set()
+                    found.setdefault(message, set()).update(fields)
+    return found
+
+
+def _writes(function: str) -> bool:
+    """`log.warning`, what chooses one of them, and what logs the faults of a block."""
+    return function.startswith("log.") or function in ("write", "_run_again", "run_again")
+
+
+LOGGED: Final = _logged()
+
+
+def _filters() -> Iterator[tuple[str, str]]:
+    """Every filter over log lines, by the name of its file."""
+    for name, metric in METRICS.items():
+        yield name, metric["filter"]
+    for name, alert in ALERTS.items():
+        for condition in alert["conditions"]:
+            if "conditionMatchedLog" in condition:
+                yield name, condition["conditionMatchedLog"]["filter"]
+
+
+def _extractors() -> Iterator[tuple[str, str, str]]:
+    """Every field that is taken out of lines: file, filter, extractor."""
+    for name, metric in METRICS.items():
+        for one in [*metric.get("labelExtractors", {}).values(), metric.get("valueExtractor")]:
+            if one:
+                yield name, metric["filter"], one
+    for name, alert in ALERTS.items():
+        for condition in alert["conditions"]:
+            matched = condition.get("conditionMatchedLog", {})
+            for one in matched.get("labelExtractors", {}).values():
+                yield name, matched["filter"], one
+
+
+def _messages(text: str) -> set[str]:
+    return set(re.findall(r'jsonPayload\.message="([^"]+)"', text))
+
+
+def _missing() -> list[tuple[str, str, str]]:
+    """File, message and field of each name that no line of the code has."""
+    wanted: list[tuple[str, str, str]] = []
+    for name, text in _filters():
+        messages = _messages(text)
+        wanted += [(name, one, "") for one in messages]
+        # Lines that are chosen by their fields alone are faults, of any name.
+        fields = set(re.findall(r"jsonPayload\.(\w+)", text)) - {"message"}
+        if len(messages) <= 1:
+            of = next(iter(messages), "deliveries.not-swept")
+            wanted += [(name, of, one) for one in fields]
+    for name, text, extractor in _extractors():
+        [field] = re.findall(r"EXTRACT\(jsonPayload\.(\w+)\)", extractor)
+        if field != "message":
+            wanted += [(name, one, field) for one in _messages(text)]
+    return [one for one in wanted if not _has(one[1], one[2])]
+
+
+def _has(message: str, field: str) -> bool:
+    return message in LOGGED and (not field or field in LOGGED[message])
+
+
+NOT_YET: Final = pytest.mark.xfail(
+    "lagMs" not in LOGGED["delivery.attempted"], reason="delivery.attempted has no lagMs yet"
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(one, marks=[NOT_YET] if one == "wall_first_attempt_lag" else [])
+        for one in [*METRICS, *ALERTS]
+    ],
+)
+def test_every_log_line_and_field_is_one_of_the_code(name: str) -> None:
+    """Messages in filters, and the fields that stand beside them there or are taken out."""
+    assert [one for one in _missing() if one[0] == name] == []
+
+
+def test_the_values_in_filters_are_those_of_the_code() -> None:
+    """Outcomes of deliveries and states of recaps."""
+    text = " ".join(text for _, text in _filters())
+    assert set(re.findall(r'jsonPayload\.outcome="(\w+)"', text)) <= set(Outcome)
+    assert set(re.findall(r'jsonPayload\.state="(\w+)"', text)) == {
+        RecapState.SENT,
+        RecapState.EMPTY,
+    }
+
+
+def test_a_line_has_more_than_its_name() -> None:
+    """Cloud Logging makes plain text of a line that holds a message and nothing else."""
+    assert {one for _, text in _filters() for one in _messages(text) if not LOGGED[one]} == set()
+
+
+def test_the_operations_page_tells_every_log_line() -> None:
+    """Somebody who reads the log finds each name there."""
+    page = (ROOT / "docs/operations.md").read_text()
+    assert {one for one in LOGGED if f"`{one}`" not in page} == set()
+
+
+# --- queries ---------------------------------------------------------------------------------
+
+
+def _queries() -> Iterator[tuple[str, str]]:
+    for name, alert in ALERTS.items():
+        for condition in alert["conditions"]:
+            if "conditionPrometheusQueryLanguage" in condition:
+                yield name, condition["conditionPrometheusQueryLanguage"]["query"]
+    for tile in DASHBOARD["mosaicLayout"]["tiles"]:
+        for data in tile["widget"]["xyChart"]["dataSets"]:
+            yield tile["widget"]["title"], data["timeSeriesQuery"]["prometheusQuery"]
+
+
+QUERIES: Final = list(_queries())
+
+
+@pytest.mark.parametrize(("name", "query"), QUERIES)
+def test_a_query_parses_and_names_metrics_and_labels_that_are_there(name: str, query: str) -> None:
+    """PromQL; what begins with our name is a file of ops/metrics, with its labels."""
+    promql_parser.parse(query)
+    for metric, part in _USER_METRIC.findall(query):
+        kind = METRICS[metric]["metricDescriptor"]["valueType"]
+        assert bool(part) == (kind == "DISTRIBUTION"), name
+    allowed = {"monitored_resource", "service_name", "response_code_class", "queue_id", "le"}
+    allowed |= {key for one in METRICS.values() for key in one.get("labelExtractors", {})}
+    labels = set(re.findall(r"(\w+)[!=]=?~?\"", query))
+    labels |= {one.strip() for by in re.findall(r"by \(([^)]*)\)", query) for one in by.split(",")}
+    assert labels <= allowed
+    for messages in re.findall(r'message[!=]=?~?"([^"]+)"', query):
+        assert set(messages.split("|")) <= LOGGED.keys()
+
+
+def test_services_and_queues_are_those_of_the_deployment() -> None:
+    """Each function is a service of its name in small letters; each step of retries has queues."""
+    services = {one for _, query in QUERIES for one in _listed(query, "service_name")}
+    assert services == {one.lower() for one in setting_up.functions()}
+    queues = {one for _, query in QUERIES for one in _listed(query, "queue_id")}
+    assert queues == {one for one in setting_up.functions() if "Webhook" in one} - {
+        "sendTestWebhook",
+        "resendWebhook",
+        "rotateWebhookSecret",
+    }
+    absent = ALERTS["sweep-missing"]["conditions"][0]["conditionAbsent"]["filter"]
+    assert 'service_name="sweepdeliveries"' in absent
+
+
+def _listed(query: str, label: str) -> list[str]:
+    return [one for text in re.findall(rf'{label}=~"([^"]+)"', query) for one in text.split("|")]
+
+
+def test_every_metric_is_looked_at() -> None:
+    """By an alert or the dashboard."""
+    assert {metric for _, query in QUERIES for metric, _ in _USER_METRIC.findall(query)} == set(
+        METRICS
+    )
+
+
+# --- Google's API description ----------------------------------------------------------------
+
+
+def _parsed(content: Mapping[str, Any], kind: Any) -> Any:
+    """`content` as a message of this kind: an unknown field or another type raises."""
+    return json_format.ParseDict(dict(content), kind.pb(kind()))
+
+
+def test_everything_is_as_googles_apis_describe_it() -> None:
+    """Fields, types and values of enumerations."""
+    for name, metric in METRICS.items():
+        assert _parsed(metric, LogMetric).name == name
+        assert metric["filter"].startswith('resource.type="cloud_run_revision" AND ')
+    for alert in ALERTS.values():
+        made = _parsed(alert, AlertPolicy)
+        [condition] = made.conditions  # with a query or a match of lines, there may be one only
+        assert condition.WhichOneof("condition")
+        is_match = condition.HasField("condition_matched_log")
+        assert made.alert_strategy.HasField("notification_rate_limit") == is_match
+    _parsed(DASHBOARD, Dashboard)
+    with pytest.raises(json_format.ParseError):
+        _parsed({"displayName": "x", "conditons": []}, AlertPolicy)
+
+
+def test_an_alerts_name_is_the_one_that_operators_see() -> None:
+    """In the mail, in the list of runbooks, and as a label."""
+    index = (ROOT / "docs/runbooks/README.md").read_text()
+    operations = (ROOT / "docs/operations.md").read_text()
+    for name, alert in ALERTS.items():
+        assert alert["displayName"] == f"Photo wall: {name}"
+        assert len(name) <= _LABEL_LIMIT
+        assert f"`{name}`" in operations.partition("## Alerts")[2].partition("\n## ")[0]
+        page = Path(alert["documentation"]["content"]).name
+        assert re.search(rf"^\| `{name}` \| .* \| \[[\w-]+\]\({page}\) \|$", index, re.MULTILINE)
+        assert name in applying.runbook(alert).splitlines()[0]
+
+
+# --- runbooks --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda one: one.stem)
+def test_a_runbook_answers_four_questions(page: Path) -> None:
+    """What it means, how to look, what to do, how to know it is over; whole in one mail."""
+    text = page.read_text()
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
+        "What it means",
+        "How to look",
+        "What to do",
+        "How to know it is over",
+    ]
+    assert len(text.encode()) <= _DOCUMENTATION_LIMIT
+    assert "](" not in text, "a link leads nowhere in a mail"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda one: one.stem)
+def test_a_runbook_names_what_the_code_logs_and_deploys(page: Path) -> None:
+    """Messages, their fields, functions and parameters."""
+    text = page.read_text()
+    for line in re.findall(r"jsonPayload\..*", text):
+        for message in _messages(line):
+            fields = set(re.findall(r"jsonPayload\.(\w+)[!=<>:]", line)) - {"message"}
+            assert fields <= LOGGED[message] | {"lagMs"}
+    areas = {one.partition(".")[0] for one in LOGGED}
+    for name in re.findall(r"`([a-z]+\.[a-z_-]+)`", text):
+        assert name in LOGGED or name.partition(".")[0] not in areas, name
+    functions = set(setting_up.functions())
+    for name in re.findall(r"`((?:send|resend|rotate|on|deliver|retry)[A-Z]\w+)`", text):
+        assert name in functions
+
+
+def test_every_page_belongs_to_an_alert() -> None:
+    """The budget's too, which is no alert of Cloud Monitoring."""
+    named = {Path(one["documentation"]["content"]).name for one in ALERTS.values()}
+    assert named | {"spending.md"} == {one.name for one in PAGES}
+
+
+def test_every_fault_stands_in_a_runbook() -> None:
+    """The alert for faults tells a name; there is a row that says what it is."""
+    told = " ".join(page.read_text() for page in PAGES)
+    faults = {message for message, fields in LOGGED.items() if {"exception", "at"} <= fields}
+    assert len(faults) > 5
+    assert {one for one in faults if one not in told} == set()
