@@ -14,10 +14,12 @@ from functions.access import Caller, check_tenant
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
 from functions.side_by_side import SideBySide
+from functions.timestamps import wire_time
 from functions.wall.photo import Photo
 from functions.webhooks.arguments import (
     Page,
     ResendArguments,
+    RotateArguments,
     TestArguments,
     next_page,
 )
@@ -57,10 +59,14 @@ class Resent:
 
 @dataclass(frozen=True, slots=True)
 class Rotated:
-    """When the new secret was there, and until when processes may sign with the one before."""
+    """From when on the new secret signs, and until when processes may sign with the one before.
 
-    at: datetime
+    `announced` tells that it does not sign yet.
+    """
+
+    active_from: datetime
     old_secret_used_until: datetime
+    announced: bool
 
 
 class Actions:
@@ -147,13 +153,27 @@ class Actions:
         self._resend_one(wanted.event_id, wanted.what, configured)
         return Resent(resent=1)
 
-    def rotate_secret(self, caller: Caller, wanted: EventArguments) -> Rotated:
-        """Give the event a new webhook secret, at once; each attempt is signed with one of them."""
+    def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> Rotated:
+        """Give the event a new webhook secret, at once or announced for later.
+
+        Each attempt is signed with one secret. A new one takes the place of one that is announced
+        and not there yet.
+        """
         self._check(caller, wanted)
-        self._secrets.rotate(wanted.event_id)
-        now = self._now()
-        log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
-        return Rotated(now, now + SECRET_KEPT)
+        if not wanted.active_in:
+            self._secrets.rotate(wanted.event_id)
+            now = self._now()
+            log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
+            return Rotated(now, now + SECRET_KEPT, announced=False)
+        active_from = self._now() + wanted.active_in
+        self._secrets.announce(wanted.event_id, active_from)
+        log.warning(
+            "webhook.secret_announced",
+            eventId=wanted.event_id,
+            uid=caller.uid,
+            activeFrom=wire_time(active_from),
+        )
+        return Rotated(active_from, active_from + SECRET_KEPT, announced=True)
 
     def _check(self, caller: Caller, wanted: EventArguments) -> None:
         event = self._wall.event(wanted.event_id)

@@ -5,7 +5,7 @@ and a message that names the field and its rule.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NoReturn, Self
 
 from functions.call_error import CallError, Code
@@ -13,6 +13,8 @@ from functions.event_arguments import EventArguments, is_id, read_event
 from functions.webhooks.deliveries.delivery import Cursor
 
 URL_CHARACTERS: Final = 2048
+ANNOUNCED_MINUTES: Final = 10_080
+"""How long before it takes over a secret can be announced: a week."""
 
 _TIME_CHARACTERS: Final = 40
 
@@ -70,6 +72,23 @@ class ResendArguments(EventArguments):
             return cls(**event, what=Page(since=from_time))
         until, after = _place(next_)
         return cls(**event, what=Page(since=from_time, until=until, after=after))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotateArguments(EventArguments):
+    """In how long the new secret takes over; zero is at once."""
+
+    active_in: timedelta = timedelta(0)
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        event = read_event(data)
+        given = data.get("activeInMinutes")
+        minutes = 0 if given is None else given
+        if type(minutes) is not int or not 0 <= minutes <= ANNOUNCED_MINUTES:  # a bool is an int
+            _refuse(f"activeInMinutes must be a whole number from 0 to {ANNOUNCED_MINUTES}.")
+        return cls(**event, active_in=timedelta(minutes=minutes))
 
 
 def next_page(until: datetime, after: Cursor) -> str:

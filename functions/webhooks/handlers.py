@@ -10,12 +10,11 @@ from werkzeug.exceptions import InternalServerError
 
 from functions import access, log
 from functions.access import Role
-from functions.event_arguments import EventArguments
 from functions.timestamps import wire_time
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks import wiring
-from functions.webhooks.arguments import ResendArguments, TestArguments
+from functions.webhooks.arguments import ResendArguments, RotateArguments, TestArguments
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 
 
@@ -122,12 +121,17 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
         CallError: as `Actions.rotate_secret` says.
     """
     caller = access.staff(request.auth, frozenset({Role.SUPERADMIN}))
-    rotated = wiring.actions().rotate_secret(caller, EventArguments.read(request.data))
+    rotated = wiring.actions().rotate_secret(caller, RotateArguments.read(request.data))
+    active_from = wire_time(rotated.active_from)
     until = wire_time(rotated.old_secret_used_until)
+    message = f"Deliveries may be signed with the old secret until {until}: accept both."
+    if rotated.announced:
+        message = f"The new secret signs from {active_from} on. {message}"
     return {
-        "rotatedAt": wire_time(rotated.at),
+        "rotatedAt": None if rotated.announced else active_from,
+        "activeFrom": active_from,
         "oldSecretUsedUntil": until,
-        "message": f"Deliveries may be signed with the old secret until {until}: accept both.",
+        "message": message,
     }
 
 

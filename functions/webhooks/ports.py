@@ -161,10 +161,19 @@ class Secrets(Protocol):
     """The webhook secret of each event."""
 
     def of(self, event_id: str) -> str:
-        """The event's secret, made now if it has none (design 3)."""
+        """What the event's deliveries are signed with now, made if it has none (design 3).
+
+        An announced secret that is due stands alone on record before anything is signed with it.
+        """
 
     def rotate(self, event_id: str) -> None:
-        """Give the event a new secret; other processes may sign with the old one for a minute."""
+        """Give the event a new secret at once, which ends one that is announced.
+
+        Other processes may sign with the old one for a minute.
+        """
+
+    def announce(self, event_id: str, active_from: datetime) -> None:
+        """Have a new secret take over at that time, in the place of one that is announced."""
 
 
 class Sender(Protocol):
