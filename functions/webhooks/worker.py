@@ -208,8 +208,7 @@ class Worker:
                 found = self._deliveries.load(done.event_id, done.id)
                 if found is None:
                     break
-                same_round = found.delivery.round == attempt.round
-                if not (attempt.acknowledged and same_round and found.delivery.outcome.is_open):
+                if not found.delivery.is_news(attempt):
                     done = found.delivery
                     break
                 stored, done = found, found.delivery.after(attempt)

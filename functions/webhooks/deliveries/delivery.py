@@ -64,6 +64,10 @@ class Attempt:
         """Whether the receiver answered 2xx (spec 4.3)."""
         return self.status is not None and 200 <= self.status <= 299  # noqa: PLR2004 - it is 2xx
 
+    def is_again(self, other: Self) -> bool:
+        """Whether both are the same attempt of a delivery, made twice."""
+        return (self.round, self.number) == (other.round, other.number)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
@@ -152,12 +156,29 @@ class Delivery:
         """Number of the attempt that is owed next."""
         return self.attempts + 1
 
+    def is_news(self, attempt: Attempt) -> bool:
+        """Whether `attempt` changes the record although another one was recorded in its place.
+
+        Only an acknowledgement of this round does, and only the first: the receiver has the
+        message, whatever the other one came to, the last of the schedule included.
+        """
+        return (
+            attempt.acknowledged
+            and attempt.round == self.round
+            and self.outcome is not Outcome.SUCCESS
+        )
+
     def after(self, attempt: Attempt) -> Self:
-        """The record once `attempt` has been made (the table of spec 3.4)."""
+        """The record once `attempt` has been made (the table of spec 3.4).
+
+        An attempt that two tasks have made at once is one attempt: what it came to in the end is
+        on record in the place of what stood there, so that a round never has more than four.
+        """
+        others = [one for one in self.log if not one.is_again(attempt)]
         made = replace(
             self,
             attempts=max(self.attempts, attempt.number),
-            log=(*self.log, attempt)[-LOG_KEPT:],
+            log=(*others, attempt)[-LOG_KEPT:],
             begun=0,
         )
         ended = attempt.at + timedelta(milliseconds=attempt.milliseconds)

@@ -1,0 +1,117 @@
+"""Services that call a function until it answers well: Cloud Tasks, Eventarc.
+
+At least once: the same call twice at once by chance, again after a failure or a silence, early or
+late. A function that does not answer in time is called again while the first call goes on.
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from tests.simulation.faults import pause
+from tests.simulation.simulation import SECOND, End, Returned, Simulation
+
+Begin: TypeAlias = Callable[[str, Callable[[End], None]], None]
+"""Starts a call under a name, and has the function told how it ended."""
+
+_LATENCY: Final = 60_000
+_TWICE: Final = (0.0, 0.0, 0.05, 0.3)
+_LATE: Final = (0.0, 0.0, 0.02, 0.1)
+_EARLY: Final = (0.0, 0.0, 0.1)
+_LOST: Final = (0.0, 0.0, 0.1)
+
+
+class Service:
+    """Calls functions."""
+
+    def __init__(
+        self, simulation: Simulation, *, answer_within: int, backoff: int | None, loses: bool
+    ) -> None:
+        """Call nothing yet.
+
+        Args:
+            simulation: Where it runs.
+            answer_within: Microseconds after which a call counts as failed.
+            backoff: Microseconds before a call that failed is made again, where they are the same
+                for all calls; else `call` says.
+            loses: Whether it may give a call up that has failed once.
+        """
+        self._simulation = simulation
+        self._answer_within = answer_within
+        self._backoff = backoff
+        choices = simulation.choices
+        self._twice = choices.pick(f"{id_of(self)} twice", _TWICE)
+        self._late = choices.pick(f"{id_of(self)} late", _LATE)
+        self._early = choices.pick(f"{id_of(self)} early", _EARLY)
+        self._lost = choices.pick(f"{id_of(self)} lost", _LOST) if loses else 0.0
+        self.under_way = 0
+        self.unpunctual = False
+
+    def call(self, name: str, begin: Begin, *, due: int = 0, backoff: int | None = None) -> None:
+        """Have `begin` called at `due` (microseconds since the start), or now."""
+        choices, simulation = self._simulation.choices, self._simulation
+        self._chain(f"{name} 1", begin, self._delay(name, due), backoff)
+        if choices.happens(f"{name} twice", self._twice, "dispatched twice"):
+            delay = max(due - simulation.time, 0) + choices.between(f"{name} 2", 0, _LATENCY)
+            self._chain(f"{name} 2", begin, delay, backoff)
+
+    def _delay(self, name: str, due: int) -> int:
+        choices = self._simulation.choices
+        wait = max(due - self._simulation.time, 0)
+        latency = choices.between(f"{name} latency", 0, _LATENCY)
+        if wait and choices.happens(f"{name} early", self._early, "dispatched early"):
+            return wait * choices.between(f"{name} how early", 0, 9) // 10 + latency
+        if choices.happens(f"{name} late", self._late, "dispatched late"):
+            self.unpunctual = True
+            return wait + pause(choices.number(f"{name} how late"))
+        return wait + latency
+
+    def _chain(self, name: str, begin: Begin, delay: int, backoff: int | None) -> None:
+        """Call, and call again until it is answered well."""
+        simulation = self._simulation
+        wait = backoff or self._backoff or SECOND
+        calls = 0
+        self.under_way += 1
+
+        def call() -> None:
+            nonlocal calls
+            calls += 1
+            number, answered = calls, False
+
+            def answer(end: End | None) -> None:
+                nonlocal answered
+                if answered:
+                    return
+                answered = True
+                if isinstance(end, Returned):
+                    self.under_way -= 1
+                elif simulation.choices.happens(f"{name}/{number} lost", self._lost, "given up"):
+                    self.unpunctual = True
+                    self.under_way -= 1
+                else:
+                    simulation.after(wait, call)
+
+            begin(f"{name}/{number}", answer)
+            simulation.after(self._answer_within, lambda: answer(None))
+
+        simulation.after(delay, call)
+
+
+def id_of(service: Service) -> str:
+    """Name of a service in the decisions."""
+    return type(service).__name__
+
+
+class Eventarc(Service):
+    """Calls a trigger for each write: within two minutes, or again; it gives nothing up."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        """Nothing was written yet."""
+        super().__init__(simulation, answer_within=120 * SECOND, backoff=10 * SECOND, loses=False)
+
+
+class CloudTasks(Service):
+    """Calls a worker for each task: within a minute, or again; it may give up what has failed."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        """Nothing is queued yet."""
+        super().__init__(simulation, answer_within=60 * SECOND, backoff=None, loses=True)

@@ -1,0 +1,169 @@
+"""What must hold of the webhooks, whatever has happened; said without the code that it checks."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from functions.wall.address import normalised
+from functions.wall.photo import Photo, PhotoStatus
+from functions.wall.wall_event import EventStatus, WallEvent
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from tests.simulation.database import Database, Stored
+from tests.simulation.simulation import current
+from tests.simulation.webhooks.scenario import EVENT, Scenario
+from tests.simulation.webhooks.seen import Post, Seen
+
+_MILESTONE: Final = 100
+_IN_A_ROW: Final = 100
+_FOR: Final = timedelta(hours=24)
+_CLOCKS_DIFFER: Final = timedelta(seconds=1)
+
+
+def owed_for_photo(before: Photo | None, after: Photo | None) -> Iterator[tuple[str, str]]:
+    """What a write of a photo owes every URL that takes it (spec 3.1)."""
+    if after is None:
+        return
+    if before is None:
+        yield "photo.uploaded", after.id
+    was_pending = before is None or before.status is PhotoStatus.PENDING
+    if after.status is PhotoStatus.APPROVED and was_pending:
+        yield "photo.approved", after.id
+    if before is not None and was_pending and after.status is PhotoStatus.REJECTED:
+        yield "photo.rejected", after.id
+
+
+def owed_for_event(before: WallEvent | None, after: WallEvent | None) -> Iterator[tuple[str, str]]:
+    """What a write of the event owes every URL that takes it (spec 3.2)."""
+    if before is None or after is None or before.status is after.status:
+        return
+    if after.status is EventStatus.PUBLISHED:
+        yield "event.published", ""
+    if after.status is EventStatus.ARCHIVED and before.status is EventStatus.PUBLISHED:
+        yield "event.archived", ""
+
+
+def at_rest(seen: Seen, scenario: Scenario, database: Database) -> Iterator[str]:
+    """What is wrong once nothing is on its way any more."""
+    found = [one.value for _, one in database.collection(f"events/{EVENT}/deliveries")]
+    old = {one.id for one in scenario.failed}
+    yield from _messages(seen, scenario, database, [one for one in found if one.id not in old])
+    for one in found:
+        if one.outcome.is_open:
+            yield f"{one.id} ({one.event}) has not ended"
+    yield from _milestone(scenario, database, found)
+    records = {one.id: one for one in found}
+    for post in seen.posts:
+        if post.body != records[post.delivery_id].body.encode():
+            yield f"{post.delivery_id} was sent with another body"
+        if post.acknowledged:
+            yield from _acknowledged(seen, post, records[post.delivery_id])
+
+
+def _messages(
+    seen: Seen, scenario: Scenario, database: Database, found: list[Delivery]
+) -> Iterator[str]:
+    """One record for each message and URL, and none beside them."""
+    owed = Counter(seen.owed)
+    if database.count(f"events/{EVENT}/photos") >= _MILESTONE:
+        owed["milestone.reached", str(_MILESTONE)] = 1
+    for upload in scenario.uploads:
+        if upload.guest:
+            owed["guest.joined", normalised(upload.guest)] = 1
+    expected = Counter(
+        {
+            (event, about, entry["url"]): count
+            for (event, about), count in owed.items()
+            for entry in scenario.settings["urls"]
+            if event in entry["events"]
+        }
+    )
+    recorded = Counter((one.event.value, _about(one), one.url) for one in found if not one.test)
+    for (event, about, url), count in (expected - recorded).items():
+        yield f"{event} {about} has {count} records too few for {url}"
+    for (event, about, url), count in (recorded - expected).items():
+        yield f"{event} {about} has {count} records too many for {url}"
+    if sum(one.test for one in found) > seen.tests:
+        yield "there are more tests than were asked for"
+
+
+def _about(delivery: Delivery) -> str:
+    data: Mapping[str, Any] = json.loads(delivery.body)["data"]
+    match delivery.event.value:
+        case "milestone.reached":
+            return str(data["milestone"])
+        case "guest.joined":
+            return normalised(data["uploaderEmail"])
+        case "event.published" | "event.archived":
+            return ""
+        case _:
+            return str(data["photo"]["id"])
+
+
+def _milestone(scenario: Scenario, database: Database, found: list[Delivery]) -> Iterator[str]:
+    """It is on record with its deliveries, and they all tell of the same photo."""
+    record = database.get(f"events/{EVENT}/milestones/{_MILESTONE}")
+    told = {
+        json.loads(one.body)["data"]["latestPhoto"]["id"]
+        for one in found
+        if one.event.value == "milestone.reached"
+    }
+    photo_id = record and record.value["photoId"]
+    if told and told != {photo_id}:
+        yield f"the milestone is on record for {photo_id}, and its deliveries tell of {told}"
+    taken = any("milestone.reached" in one["events"] for one in scenario.settings["urls"])
+    if record and not (told and taken):
+        yield "the milestone is on record, and nobody was told"
+
+
+def _acknowledged(seen: Seen, post: Post, record: Delivery) -> Iterator[str]:
+    """A 2xx is on record, or its round is over, or the attempt was made again."""
+    if record.round > post.round or record.outcome is Outcome.SUCCESS:
+        return
+    if post.survived:
+        yield f"{post.delivery_id} is {record.outcome}, and its receiver has answered {post.status}"
+        return
+    # The instance did not live to write it, or could not: the same attempt is made again, unless
+    # another dispatch of it came to its end meanwhile. A fifth attempt is made for nobody.
+    since = post.actor.began
+    posted = any(
+        one.delivery_id == post.delivery_id and one is not post and one.began >= since
+        for one in seen.posts
+    )
+    if not posted and all(time < since for time, _ in seen.history[post.delivery_id]):
+        yield f"{post.delivery_id} was answered {post.status}, and nobody tried again"
+
+
+def check_settings(seen: Seen, before: Stored, after: Stored) -> None:
+    """A URL is disabled by the law of `endpoint_health` only (while somebody looked at it)."""
+    disabled = after.value.get("disabled", {})
+    fresh = [one["url"] for key, one in disabled.items() if key not in _disabled(before)]
+    if not fresh:
+        if after.value.get("urls") != before.value.get("urls"):
+            seen.simulation.violation("the settings have changed")
+        return
+    actor, now = current(), seen.simulation.now
+    moments = {actor.began} | {
+        time for versions in seen.history.values() for time, _ in versions if time >= actor.began
+    }
+    for url in fresh:
+        if not any(_is_dead(seen, url, moment, before.version, now) for moment in moments):
+            seen.simulation.violation(f"{url} was disabled against the law")
+
+
+def _disabled(settings: Stored) -> Mapping[str, Any]:
+    disabled: Mapping[str, Any] = settings.value.get("disabled", {})
+    return disabled
+
+
+def _is_dead(seen: Seen, url: str, moment: int, since: datetime, now: datetime) -> bool:
+    """Whether the records of that moment are enough to disable `url`."""
+    records = [
+        [one for time, one in versions if time <= moment] for versions in seen.history.values()
+    ]
+    latest = [versions[-1] for versions in records if versions and versions[-1].url == url]
+    ends = [(one.outcome, one.ended_at) for one in latest if one.ended_at]
+    since = max([since, *(at for outcome, at in ends if outcome is Outcome.SUCCESS)])
+    failed = [at for outcome, at in ends if outcome is Outcome.FAILED and at > since]
+    return len(failed) >= _IN_A_ROW and now - min(failed) >= _FOR - _CLOCKS_DIFFER

@@ -1,0 +1,66 @@
+"""What may be written of a delivery: spec 3.4, with rounds."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import pairwise
+from typing import Final
+
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
+
+WAITS: Final = {
+    1: timedelta(0),
+    2: timedelta(seconds=1),
+    3: timedelta(seconds=5),
+    4: timedelta(seconds=30),
+}
+"""Before each attempt, after the end of the one before (spec 3.4)."""
+
+HELD_BACK: Final = timedelta(seconds=0.5)
+"""What the worker holds back itself: clocks differ by less."""
+
+_NEXT: Final = {
+    Outcome.PENDING: {Outcome.RETRYING, Outcome.SUCCESS, Outcome.FAILED},
+    Outcome.RETRYING: {Outcome.RETRYING, Outcome.SUCCESS, Outcome.FAILED},
+    Outcome.SUCCESS: set[Outcome](),
+    Outcome.FAILED: {Outcome.SUCCESS},  # an acknowledgement counts, whichever dispatch got it
+    Outcome.SKIPPED: set[Outcome](),
+}
+
+
+def broken_by(before: Delivery | None, after: Delivery) -> Iterator[str]:
+    """What is wrong with a record that was written in the place of `before`."""
+    if before is None:
+        if after.outcome not in (Outcome.PENDING, Outcome.SKIPPED) or after.attempts:
+            yield f"it was created {after.outcome}"
+        return
+    if (before.body, before.url, before.event) != (after.body, after.url, after.event):
+        yield "what it says has changed"
+    if after.round == before.round:
+        if after.outcome not in _NEXT[before.outcome]:
+            yield f"from {before.outcome} to {after.outcome}"
+        if after.attempts not in (before.attempts, before.attempts + 1):
+            yield f"attempt {after.attempts} follows on {before.attempts}"
+    elif after.round == before.round + 1:
+        if before.outcome.is_open:
+            yield "it was sent again before it had ended"
+        if (after.outcome, after.attempts) != (Outcome.PENDING, 0):
+            yield f"a round begins {after.outcome} with {after.attempts} attempts"
+    else:
+        yield f"round {after.round} follows on {before.round}"
+    yield from _broken_by_log(after)
+
+
+def _broken_by_log(delivery: Delivery) -> Iterator[str]:
+    made = [one for one in delivery.log if one.round == delivery.round]
+    numbers = sorted(one.number for one in made)
+    if numbers != list(range(1, delivery.attempts + 1)):
+        yield f"attempts {numbers} are on record, and it counts {delivery.attempts}"
+    if len(made) > len(WAITS):
+        yield f"{len(made)} attempts in a round"
+    if any(one.acknowledged for one in made) != (delivery.outcome is Outcome.SUCCESS):
+        yield f"it is {delivery.outcome}, and its log says otherwise"
+    for one, next_one in pairwise(made):
+        if next_one.number == one.number + 1:
+            waited = next_one.at - one.at - timedelta(milliseconds=one.milliseconds)
+            if waited < WAITS[next_one.number] - HELD_BACK:
+                yield f"attempt {next_one.number} after {waited.total_seconds()} s"

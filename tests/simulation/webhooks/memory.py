@@ -1,0 +1,437 @@
+"""The ports of the webhooks in memory, with the contracts of the real adapters.
+
+Each round trip of the real adapter is one `through`, so that a schedule can have others in between,
+repeat a write whose answer was lost, or end the instance. `tests/suite/store/test_contracts.py`
+puts the same cases to these and to the real ones.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from functions.gcp.task_queue import Task
+from functions.recent import Recent
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl
+from functions.webhooks.messages import subscriptions
+from functions.webhooks.messages.milestone import Milestone
+from functions.webhooks.ports import (
+    SECRET_KEPT,
+    AlreadyRecordedError,
+    ChangedMeanwhileError,
+    DisabledUrl,
+    Response,
+    SettingsChangedError,
+    StoredDelivery,
+    StoredSettings,
+    Version,
+)
+from tests.simulation.database import (
+    AlreadyExistsError,
+    ChangedError,
+    Create,
+    Database,
+    Set,
+    Stored,
+    Update,
+)
+from tests.simulation.explore import Through, at_once
+
+TOMBSTONE: Final = timedelta(hours=24)
+"""How long the name of a task stays taken."""
+
+_SECRETS_KEPT: Final = 10_000
+
+
+class InMemoryWall:
+    """See `ports.Wall`; documents are the fields of the real ones."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def webhook_settings(self, event_id: str) -> Mapping[str, Any] | None:
+        """See `ports.Wall`."""
+        return self._through("wall.webhook_settings", lambda: self._fields(_settings(event_id)))
+
+    def event(self, event_id: str) -> Mapping[str, Any] | None:
+        """See `ports.Wall`."""
+        return self._through("wall.event", lambda: self._fields(f"events/{event_id}"))
+
+    def count_photos(self, event_id: str, at_most: int | None = None) -> int:
+        """See `ports.Wall`."""
+
+        def count() -> int:
+            photos = self._database.count(f"events/{event_id}/photos")
+            return min(photos, at_most) if at_most else photos
+
+        return self._through("wall.count_photos", count)
+
+    def first_photo_by(self, event_id: str, uploader_email: str) -> str | None:
+        """See `ports.Wall`; a photo without `createdAt` is in no query that is ordered by it."""
+
+        def first() -> str | None:
+            theirs = [
+                (one.value["createdAt"], photo_id)
+                for photo_id, one in self._database.collection(f"events/{event_id}/photos")
+                if one.value.get("uploaderEmail") == uploader_email and "createdAt" in one.value
+            ]
+            return min(theirs)[1] if theirs else None
+
+        return self._through("wall.first_photo_by", first)
+
+    def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str]:
+        """See `ports.Wall`."""
+        wanted = list(numbers)
+
+        def recorded() -> Mapping[int, str]:
+            found = {one: self._database.get(_milestone(event_id, one)) for one in wanted}
+            return {number: one.value["photoId"] for number, one in found.items() if one}
+
+        return self._through("wall.milestones", recorded)
+
+    def _fields(self, path: str) -> Mapping[str, Any] | None:
+        found = self._database.get(path)
+        return found.value if found else None
+
+
+class InMemoryDeliveries:
+    """See `ports.Deliveries`; documents are the deliveries themselves."""
+
+    def __init__(
+        self, database: Database, through: Through = at_once, *, sweep_page: int = 300
+    ) -> None:
+        """`sweep_page` is how many overdue deliveries one round trip reads."""
+        self._database = database
+        self._through = through
+        self._sweep_page = sweep_page
+
+    def create(
+        self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
+    ) -> None:
+        """See `ports.Deliveries`."""
+        writes = [Create(_path(event_id, one.id), one) for one in deliveries]
+        writes += [
+            Create(
+                _milestone(event_id, one.number),
+                {"photoId": one.photo_id, "reachedAt": one.reached_at},
+            )
+            for one in milestones
+        ]
+
+        def commit() -> None:
+            self._database.commit(*writes)
+
+        try:
+            self._through("deliveries.create", commit)
+        except AlreadyExistsError as exists:
+            raise AlreadyRecordedError from exists
+
+    def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery]:
+        """See `ports.Deliveries`."""
+        wanted = list(delivery_ids)
+
+        def find() -> Mapping[str, Delivery]:
+            found = {one: self._database.get(_path(event_id, one)) for one in wanted}
+            return {delivery_id: one.value for delivery_id, one in found.items() if one}
+
+        return self._through("deliveries.find", find)
+
+    def load(self, event_id: str, delivery_id: str) -> StoredDelivery | None:
+        """See `ports.Deliveries`."""
+
+        def load() -> StoredDelivery | None:
+            found = self._database.get(_path(event_id, delivery_id))
+            return StoredDelivery(found.value, found.version) if found else None
+
+        return self._through("deliveries.load", load)
+
+    def save(self, delivery: Delivery, version: Version) -> None:
+        """See `ports.Deliveries`."""
+        self._update("deliveries.save", delivery, version, lambda found: _progress(found, delivery))
+
+    def restart(self, delivery: Delivery, version: Version) -> None:
+        """See `ports.Deliveries`."""
+        self._update(
+            "deliveries.restart",
+            delivery,
+            version,
+            lambda found: replace(_progress(found, delivery), round=delivery.round, reason=None),
+        )
+
+    def undelivered(
+        self, event_id: str, since: datetime, until: datetime, after: Cursor | None, limit: int
+    ) -> Sequence[StoredDelivery]:
+        """See `ports.Deliveries`."""
+
+        def page() -> Sequence[StoredDelivery]:
+            found = sorted(
+                (
+                    (one.value.ended_at, one.value.id, one)
+                    for one in self._of(event_id)
+                    if one.value.outcome in (Outcome.FAILED, Outcome.SKIPPED)
+                    and one.value.ended_at
+                    and since <= one.value.ended_at <= until
+                ),
+                key=lambda one: one[:2],
+            )
+            place = (after.ended_at, after.delivery_id) if after else None
+            return [
+                StoredDelivery(one.value, one.version)
+                for ended_at, delivery_id, one in found
+                if place is None or (ended_at, delivery_id) > place
+            ][:limit]
+
+        return self._through("deliveries.undelivered", page)
+
+    def last_success(self, event_id: str, url: str) -> datetime | None:
+        """See `ports.Deliveries`."""
+        return self._through(
+            "deliveries.last_success",
+            lambda: max(self._ends(event_id, url, Outcome.SUCCESS), default=None),
+        )
+
+    def has_failed_within(self, event_id: str, url: str, after: datetime, until: datetime) -> bool:
+        """See `ports.Deliveries`."""
+        return self._through(
+            "deliveries.has_failed_within",
+            lambda: any(
+                after < ended <= until for ended in self._ends(event_id, url, Outcome.FAILED)
+            ),
+        )
+
+    def count_failed(self, event_id: str, url: str, after: datetime, at_most: int) -> int:
+        """See `ports.Deliveries`."""
+
+        def count() -> int:
+            ends = self._ends(event_id, url, Outcome.FAILED)
+            return min(sum(ended > after for ended in ends), at_most)
+
+        return self._through("deliveries.count_failed", count)
+
+    def overdue(self, before: datetime) -> Iterator[Delivery]:
+        """See `ports.Deliveries`."""
+        last: tuple[datetime, str] | None = None
+
+        def page() -> list[tuple[tuple[datetime, str], Delivery]]:
+            due = [
+                ((one.value.next_attempt_at, path), one.value)
+                for path, one in self._database.group("deliveries")
+                if one.value.next_attempt_at and one.value.next_attempt_at < before
+            ]
+            due.sort(key=lambda one: one[0])
+            return [one for one in due if last is None or one[0] > last][: self._sweep_page]
+
+        while found := self._through("deliveries.overdue", page):
+            yield from (one for _, one in found)
+            last = found[-1][0]
+
+    def _update(
+        self,
+        what: str,
+        delivery: Delivery,
+        version: Version,
+        change: Callable[[Delivery], Delivery],
+    ) -> None:
+        write = Update(_path(delivery.event_id, delivery.id), change, version)
+
+        def commit() -> None:
+            self._database.commit(write)
+
+        try:
+            self._through(what, commit)
+        except ChangedError as changed:
+            raise ChangedMeanwhileError from changed
+
+    def _of(self, event_id: str) -> Iterator[Stored]:
+        return (one for _, one in self._database.collection(f"events/{event_id}/deliveries"))
+
+    def _ends(self, event_id: str, url: str, outcome: Outcome) -> Iterator[datetime]:
+        return (
+            one.value.ended_at
+            for one in self._of(event_id)
+            if one.value.url == url and one.value.outcome is outcome and one.value.ended_at
+        )
+
+
+class InMemorySettings:
+    """See `ports.Settings`."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def load(self, event_id: str) -> StoredSettings | None:
+        """See `ports.Settings`."""
+
+        def load() -> StoredSettings | None:
+            found = self._database.get(_settings(event_id))
+            return StoredSettings(found.value, found.version) if found else None
+
+        return self._through("settings.load", load)
+
+    def disable(
+        self, event_id: str, given_up: Iterable[DisabledUrl], found: StoredSettings
+    ) -> None:
+        """See `ports.Settings`."""
+        entries = {
+            subscriptions.key(one.url): {"url": one.url, "reason": one.reason, "at": one.at}
+            for one in given_up
+        }
+
+        def change(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+            disabled = fields.get("disabled")
+            kept = disabled if isinstance(disabled, Mapping) else {}
+            return {**fields, "disabled": {**kept, **entries}}
+
+        def commit() -> None:
+            self._database.commit(Update(_settings(event_id), change, found.written_at))
+
+        try:
+            self._through("settings.disable", commit)
+        except ChangedError as changed:
+            raise SettingsChangedError from changed
+
+
+class InMemorySecrets:
+    """See `ports.Secrets`; remembers a secret for as long as the real one does."""
+
+    def __init__(
+        self,
+        database: Database,
+        new_secret: Callable[[], str],
+        monotonic: Callable[[], float],
+        through: Through = at_once,
+    ) -> None:
+        """`new_secret` gives one that was not there before; `monotonic` seconds that only grow."""
+        self._database = database
+        self._new_secret = new_secret
+        self._monotonic = monotonic
+        self._through = through
+        self._kept: Recent[str, str] = Recent(
+            seconds=SECRET_KEPT.total_seconds(), at_most=_SECRETS_KEPT, monotonic=monotonic
+        )
+
+    def of(self, event_id: str) -> str:
+        """See `ports.Secrets`."""
+        kept = self._kept.get(event_id)
+        if kept:
+            return kept
+        asked = self._monotonic()
+        secret = self._read_or_create(f"events/{event_id}/secrets/webhooks")
+        self._kept.put(event_id, value=secret, since=asked)
+        return secret
+
+    def rotate(self, event_id: str) -> None:
+        """See `ports.Secrets`."""
+        fresh = self._new_secret()
+        asked = self._monotonic()
+        write = Set(f"events/{event_id}/secrets/webhooks", {"secret": fresh})
+
+        def commit() -> None:
+            self._database.commit(write)
+
+        self._through("secrets.rotate", commit)
+        self._kept.put(event_id, value=fresh, since=asked)
+
+    def _read_or_create(self, path: str) -> str:
+        while True:
+            found = self._through("secrets.get", lambda: self._database.get(path))
+            if found:
+                return str(found.value["secret"])
+            fresh = self._new_secret()
+            if self._created(path, fresh):
+                return fresh
+
+    def _created(self, path: str, fresh: str) -> bool:
+        def commit() -> None:
+            self._database.commit(Create(path, {"secret": fresh}))
+
+        try:
+            self._through("secrets.create", commit)
+        except AlreadyExistsError:
+            return False
+        return True
+
+
+class InMemoryTasks:
+    """The service behind `ports.TaskQueue`, for all instances: it keeps a task of each name.
+
+    Attributes:
+        accepted: Every task that was queued, in that order.
+    """
+
+    def __init__(
+        self, now: Callable[[], datetime], queued: Callable[[Task], object] = lambda _: None
+    ) -> None:
+        """`now` is the time of the service; `queued` sees to the dispatch of a task."""
+        self.accepted: list[Task] = []
+        self._now = now
+        self._queued = queued
+        self._names: dict[tuple[str, str], datetime] = {}
+
+    def create(self, task: Task) -> None:
+        """Queue `task`, unless its name is taken."""
+        name, now = (task.queue, task.name), self._now()
+        taken = self._names.get(name)
+        if taken is not None and now - taken < TOMBSTONE:
+            return
+        self._names[name] = now
+        self.accepted.append(task)
+        self._queued(task)
+
+
+class InMemoryTaskQueue:
+    """See `ports.TaskQueue`."""
+
+    def __init__(self, tasks: InMemoryTasks, through: Through = at_once) -> None:
+        self._tasks = tasks
+        self._through = through
+
+    def enqueue(self, task: Task) -> None:
+        """See `ports.TaskQueue`."""
+        self._through("queue.enqueue", lambda: self._tasks.create(task))
+
+
+class ScriptedSender:
+    """See `ports.Sender`; what a receiver answers is a function of what it is sent."""
+
+    def __init__(
+        self,
+        answer: Callable[[EndpointUrl, Mapping[str, str], bytes], int],
+        through: Through = at_once,
+    ) -> None:
+        """`answer` gives the HTTP status, or raises `SendError`."""
+        self._answer = answer
+        self._through = through
+
+    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:
+        """See `ports.Sender`."""
+        return Response(
+            self._through("sender.post", lambda: self._answer(to, headers, body), retried=False)
+        )
+
+
+def _path(event_id: str, delivery_id: str) -> str:
+    return f"events/{event_id}/deliveries/{delivery_id}"
+
+
+def _milestone(event_id: str, number: int) -> str:
+    return f"events/{event_id}/milestones/{number}"
+
+
+def _settings(event_id: str) -> str:
+    return f"events/{event_id}/settings/webhooks"
+
+
+def _progress(found: Delivery, delivery: Delivery) -> Delivery:
+    """`found` with the fields that an attempt changes."""
+    return replace(
+        found,
+        outcome=delivery.outcome,
+        attempts=delivery.attempts,
+        next_attempt_at=delivery.next_attempt_at,
+        ended_at=delivery.ended_at,
+        log=delivery.log,
+    )

@@ -1,0 +1,81 @@
+"""Receivers as one instance reaches them: they answer as their script says, or not at all."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl
+from functions.webhooks.ports import Response, SendError
+from tests.simulation.faults import Fault, ServiceError
+from tests.simulation.simulation import SECOND, Instance, current
+from tests.simulation.webhooks.seen import Post, Seen
+
+_DEADLINE: Final = 5 * SECOND
+_FLAKY: Final = (204, 500, None, 202, 503, 200)
+_DYING: Final = (500, 500, None, 500, 500, 500, 500, 500, 500, 200)
+_FAILS_FIRST: Final = 2
+
+_POSSIBLE: Final = (
+    Fault.CRASH_BEFORE,
+    Fault.CRASH_AFTER,
+    Fault.ERROR_BEFORE,
+    Fault.ERROR_AFTER,
+    Fault.PAUSE_BEFORE,
+    Fault.PAUSE_AFTER,
+    Fault.RESTART,
+)
+"""A POST is made once: nobody tries it again but the retry schedule."""
+
+
+class Receivers:
+    """See `ports.Sender`."""
+
+    def __init__(self, seen: Seen, behaviours: Mapping[str, str], instance: Instance) -> None:
+        """`behaviours` says how the receiver at each URL answers."""
+        self._seen = seen
+        self._behaviours = {EndpointUrl.parse(url): how for url, how in behaviours.items()}
+        self._instance = instance
+
+    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:
+        """See `ports.Sender`."""
+        actor = current()
+        post = Post(
+            delivery_id=headers["Wall-Delivery-Id"],
+            round=actor.notes.get("round", 0),
+            began=self._seen.simulation.time,
+            body=body,
+            actor=actor,
+        )
+
+        def arrive() -> int | None:
+            self._seen.posts.append(post)
+            return self._status(to, post)
+
+        try:
+            status = self._instance.call("sender.post", arrive, retried=False, possible=_POSSIBLE)
+        except ServiceError as error:
+            raise SendError("the connection was lost") from error
+        if status is None:
+            actor.wait(_DEADLINE)
+            raise SendError("no answer within 5 seconds")
+        self._seen.simulation.note(actor.name, f"was answered {status}")
+        post.status = status
+        post.answered = self._seen.simulation.time
+        return Response(status)
+
+    def _status(self, to: EndpointUrl, post: Post) -> int | None:
+        count = sum(one.delivery_id == post.delivery_id for one in self._seen.posts)
+        match self._behaviours[to]:
+            case "ok":
+                return 204
+            case "500":
+                return 500
+            case "silent":
+                return None
+            case "dying":
+                name = f"{post.delivery_id} POST {count}"
+                return self._seen.simulation.choices.pick(name, _DYING)
+            case "recovers":
+                return 200 if count > _FAILS_FIRST else 500
+            case _:
+                name = f"{post.delivery_id} POST {count}"
+                return self._seen.simulation.choices.pick(name, _FLAKY)

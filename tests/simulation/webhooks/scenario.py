@@ -1,0 +1,166 @@
+"""What people and receivers do in one schedule of the webhooks' world."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, Self
+
+from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.messages.event_type import EventType
+from tests.simulation.choices import Choices
+from tests.simulation.simulation import MINUTE, SECOND, START
+
+EVENT: Final = "e1"
+TENANT: Final = "t1"
+
+GUESTS: Final = ("ana@example.com", " Ana@Example.com ", "bo@example.com", None)
+"""The first two are one guest, who spells the address in two ways."""
+
+_URL: Final = "https://r{}.example.com/hook"
+_UNUSABLE: Final = ("http://r.example.com/hook", "", "https://user@r.example.com/")
+_SUBSCRIPTIONS: Final = (
+    tuple(EventType),
+    tuple(EventType),
+    (EventType.PHOTO_UPLOADED,),
+    (EventType.PHOTO_UPLOADED, EventType.MILESTONE_REACHED, EventType.GUEST_JOINED),
+    (EventType.PHOTO_APPROVED, EventType.EVENT_ARCHIVED, EventType.EVENT_PUBLISHED),
+)
+_CROWD: Final = {"status": "approved", "createdAt": START - timedelta(days=1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A guest uploads a photo at some time, and a moderator looks at it later, or never."""
+
+    photo_id: str
+    at: int
+    guest: str | None
+    status: str
+    moderated: str | None
+    moderated_at: int
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The document."""
+        return {
+            "status": self.status,
+            "url": f"https://photos.example.com/{self.photo_id}",
+            "uploaderName": "A guest",
+            "createdAt": START + timedelta(microseconds=self.at),
+        } | ({} if self.guest is None else {"uploaderEmail": self.guest})
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What is there at the beginning, and what comes.
+
+    Attributes:
+        receivers: How the receiver at each URL answers.
+        settings: The webhook settings of the event.
+        crowd: How many photos the event has already.
+        failed: Deliveries to the first URL that have failed lately.
+        uploads: Photos that come.
+        organizer: What the organizer does, and when.
+    """
+
+    receivers: Mapping[str, str]
+    settings: Mapping[str, Any]
+    crowd: int
+    failed: tuple[Delivery, ...]
+    uploads: tuple[Upload, ...]
+    organizer: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, choices: Choices) -> Self:
+        """Draw one."""
+        urls = [_URL.format(number) for number in range(choices.between("urls", 1, 2))]
+        behaviours = ("ok", "ok", "500", "silent", "flaky", "recovers")
+        entries = [
+            {
+                "url": url,
+                "events": [str(one) for one in choices.pick(f"{url} takes", _SUBSCRIPTIONS)],
+            }
+            for url in urls
+        ]
+        if choices.happens("unusable", 0.1, "a URL is unusable"):
+            entries.append({"url": choices.pick("which", _UNUSABLE), "events": list(EventType)})
+        dying = choices.happens("dying", 0.08, "the first URL has failed for a day")
+        return cls(
+            receivers={
+                url: "dying" if dying and url == urls[0] else choices.pick(url, behaviours)
+                for url in urls
+            },
+            settings={"urls": entries},
+            crowd=choices.pick("crowd", (0, 0, 0, 99, 98, 97)),
+            failed=_failed(urls[0], choices.between("failed", 98, 100)) if dying else (),
+            uploads=tuple(_upload(choices, number) for number in range(_uploads(choices))),
+            organizer=tuple(_organizer(choices)),
+        )
+
+    @property
+    def photos(self) -> Mapping[str, Mapping[str, Any]]:
+        """The photos that are there already, by id."""
+        return {f"crowd-{number}": _CROWD for number in range(self.crowd)}
+
+
+def _uploads(choices: Choices) -> int:
+    return choices.pick("uploads", (1, 1, 2, 3))
+
+
+def _upload(choices: Choices, number: int) -> Upload:
+    name = f"photo-{number}"
+    moderated = choices.pick(f"{name} moderated", (None, None, "approved", "rejected"))
+    at = choices.between(f"{name} at", 0, choices.pick("within", (SECOND // 10, 10 * SECOND)))
+    return Upload(
+        photo_id=name,
+        at=at,
+        guest=choices.pick(f"{name} guest", GUESTS),
+        status=choices.pick(f"{name} status", ("pending", "pending", "approved")),
+        moderated=moderated,
+        moderated_at=at + choices.between(f"{name} moderated at", 1, 20 * SECOND),
+    )
+
+
+def _organizer(choices: Choices) -> list[tuple[str, int]]:
+    """What the organizer does, and when (microseconds)."""
+    done = []
+    for what, probability, latest in (
+        ("archive", 0.1, 20 * SECOND),
+        ("publish again", 0.05, 60 * SECOND),
+        ("test", 0.1, 60 * SECOND),
+        ("resend one", 0.25, 15 * MINUTE),
+        ("resend one too", 0.15, 2 * MINUTE),
+        ("resend page", 0.1, 30 * MINUTE),
+        ("resend page too", 0.1, 5 * MINUTE),
+        ("rotate", 0.05, 60 * SECOND),
+        ("save the settings", 0.1, 2 * MINUTE),
+    ):
+        if choices.happens(what, probability, "done"):
+            done.append((what, choices.between(f"{what} when", 0, latest)))
+    return done
+
+
+_FAILED: Final[dict[str, tuple[Delivery, ...]]] = {}
+
+
+def _failed(url: str, count: int) -> tuple[Delivery, ...]:
+    """Deliveries that have failed, from 26 hours ago on; made once."""
+    if url not in _FAILED:
+        _FAILED[url] = tuple(_failed_delivery(url, number) for number in range(100))
+    return _FAILED[url][:count]
+
+
+def _failed_delivery(url: str, number: int) -> Delivery:
+    made = Delivery.create(
+        cause=f"long ago {number}",
+        event_id=EVENT,
+        event=EventType.EVENT_PUBLISHED,
+        url=url,
+        data={},
+        now=START - timedelta(hours=26) + timedelta(minutes=number),
+    )
+    for attempt in range(1, 5):
+        at = made.next_attempt_at or made.created_at
+        made = made.after(Attempt(number=attempt, at=at, status=500, milliseconds=10))
+    assert made.outcome is Outcome.FAILED
+    return made

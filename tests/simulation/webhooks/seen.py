@@ -1,0 +1,68 @@
+"""What a schedule of the webhooks has shown so far: POSTs, and every version of every record."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from functions.webhooks.deliveries.delivery import Delivery
+from tests.simulation.simulation import Actor, Returned, Simulation
+from tests.simulation.webhooks import law
+
+
+@dataclass(slots=True, eq=False)
+class Post:
+    """A POST that has left, and its status, if it came back to the instance that made it.
+
+    Times are microseconds. `round` is the one that its task was for.
+    """
+
+    delivery_id: str
+    round: int
+    began: int
+    body: bytes
+    actor: Actor
+    status: int | None = None
+    answered: int | None = None
+
+    @property
+    def acknowledged(self) -> bool:
+        """Whether we know of a 2xx."""
+        return self.status is not None and 200 <= self.status <= 299
+
+    @property
+    def survived(self) -> bool:
+        """Whether the call that made it came to its end."""
+        return isinstance(self.actor.end, Returned)
+
+
+class Seen:
+    """Everything that the invariants look at, beside the database at rest.
+
+    Attributes:
+        posts: Every POST.
+        history: Every version of every delivery, with the time of its commit, by id.
+        owed: The messages that the writes so far owe, as (event type, what it is about).
+        tests: How many tests were asked for.
+        open: Deliveries that are owed an attempt, by id.
+    """
+
+    def __init__(self, simulation: Simulation, there: Iterable[Delivery]) -> None:
+        """`there` are the deliveries that are on record from the beginning."""
+        self.simulation = simulation
+        self.posts: list[Post] = []
+        self.history = {one.id: [(0, one)] for one in there}
+        self.owed: list[tuple[str, str]] = []
+        self.tests = 0
+        self.open: set[str] = set()
+
+    def recorded(self, delivery: Delivery) -> None:
+        """A delivery was written."""
+        versions = self.history.setdefault(delivery.id, [])
+        before = versions[-1][1] if versions else None
+        versions.append((self.simulation.time, delivery))
+        if delivery.outcome.is_open:
+            self.open.add(delivery.id)
+        else:
+            self.open.discard(delivery.id)
+        self.simulation.note("record", f"{delivery.id} round {delivery.round}: {delivery.outcome}")
+        for sentence in law.broken_by(before, delivery):
+            self.simulation.violation(f"{delivery.event} {delivery.id}: {sentence}")

@@ -1,0 +1,295 @@
+"""The world of the webhooks: an event with guests, staff and receivers, and the real use cases."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+from functions.access import Caller, Role
+from functions.call_error import CallError
+from functions.event_arguments import EventArguments
+from functions.gcp.task_queue import Task
+from functions.wall.photo import Photo
+from functions.wall.wall_event import WallEvent
+from functions.webhooks.actions import Actions
+from functions.webhooks.arguments import Page, ResendArguments, TestArguments
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
+from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.publisher import Publisher
+from functions.webhooks.sweeper import Sweeper
+from functions.webhooks.worker import Worker
+from tests.simulation.database import Create, Database, Stored, Update
+from tests.simulation.dispatch import CloudTasks, Eventarc
+from tests.simulation.faults import Fault, ServiceError
+from tests.simulation.simulation import (
+    SECOND,
+    START,
+    End,
+    Instance,
+    Pool,
+    Simulation,
+    current,
+)
+from tests.simulation.webhooks import invariants
+from tests.simulation.webhooks.memory import (
+    InMemoryDeliveries,
+    InMemorySecrets,
+    InMemorySettings,
+    InMemoryTaskQueue,
+    InMemoryTasks,
+    InMemoryWall,
+)
+from tests.simulation.webhooks.receivers import Receivers
+from tests.simulation.webhooks.scenario import EVENT, TENANT, Scenario
+from tests.simulation.webhooks.seen import Seen
+
+_SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
+_CALLER: Final = Caller("admin", Role.SUPERADMIN, TENANT)
+_SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
+_BACKOFF: Final = {one.queue: one.backoff_seconds * SECOND for one in RETRY_SCHEDULE}
+
+_CALM: Final = frozenset({Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER, Fault.RESTART})
+
+
+class WebhookWorld:
+    """One event, from its first photo until nothing is owed any more."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        """Put everybody on the schedule."""
+        self._simulation = simulation
+        self._scenario = Scenario.of(simulation.choices)
+        self._seen = Seen(simulation, self._scenario.failed)
+        self._names = 0
+        self._people = 0
+        self._database = Database(lambda: START - timedelta(hours=27))
+        self._set_up()
+        self._database.set_clock(lambda: simulation.now)
+        self._eventarc = Eventarc(simulation)
+        self._cloud_tasks = CloudTasks(simulation)
+        self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
+        self._triggers = Pool(simulation, "trigger", self._publisher)
+        self._workers = {
+            one.queue: Pool(
+                simulation, one.queue, self._worker, expected=(ServiceError, TooEarlyError)
+            )
+            for one in RETRY_SCHEDULE
+        }
+        self._sweepers = Pool(simulation, "sweeper", self._sweeper)
+        self._actions = Pool(
+            simulation, "actions", self._actions_of, expected=(ServiceError, CallError)
+        )
+        self._database.watch(self._written)
+        self._begin()
+
+    def violations(self) -> Iterable[str]:
+        """What is wrong now that everything is at rest."""
+        return invariants.at_rest(self._seen, self._scenario, self._database)
+
+    # What is there, and what people do.
+
+    def _set_up(self) -> None:
+        photos = [
+            Create(f"events/{EVENT}/photos/{photo_id}", fields)
+            for photo_id, fields in self._scenario.photos.items()
+        ]
+        failed = [
+            Create(f"events/{EVENT}/deliveries/{one.id}", one) for one in self._scenario.failed
+        ]
+        self._database.commit(
+            Create(f"events/{EVENT}", {"tenantId": TENANT, "status": "published"}),
+            Create(_SETTINGS, self._scenario.settings),
+            *photos,
+            *failed,
+        )
+
+    def _begin(self) -> None:
+        for one in self._scenario.uploads:
+            path = f"events/{EVENT}/photos/{one.photo_id}"
+            self._later(one.at, partial(self._database.commit, Create(path, one.fields)))
+            if one.moderated and one.status == "pending":
+                write = Update(path, partial(_with_status, one.moderated))
+                self._later(one.moderated_at, partial(self._database.commit, write))
+        for what, at in self._scenario.organizer:
+            self._later(at, partial(self._organizer, what))
+        self._later(_SWEEP, self._sweep)
+
+    def _later(self, at: int, do: Callable[[], object]) -> None:
+        def done() -> None:
+            self._people -= 1
+            do()
+
+        self._people += 1
+        self._simulation.after(at, done)
+
+    def _organizer(self, what: str) -> None:
+        event = f"events/{EVENT}"
+        match what:
+            case "archive":
+                self._database.commit(Update(event, partial(_with_status, "archived")))
+            case "publish again":
+                self._database.commit(Update(event, partial(_with_status, "published")))
+            case "save the settings":
+                self._database.commit(Update(_SETTINGS, dict))
+            case "rotate":
+                wanted = EventArguments(event_id=EVENT)
+                self._act(what, lambda actions: actions.rotate_secret(_CALLER, wanted))
+            case "test":
+                url = self._scenario.settings["urls"][0]["url"]
+                self._seen.tests += 1
+                test = TestArguments(event_id=EVENT, url=url)
+                self._act(what, lambda actions: actions.send_test(_CALLER, test))
+            case "resend one" | "resend one too":
+                records = [name for name, _ in self._database.collection(f"{event}/deliveries")]
+                if records:
+                    place = self._simulation.choices.between("resend which", 0, len(records) - 1)
+                    one = ResendArguments(event_id=EVENT, what=records[place])
+                    self._act(what, lambda actions: actions.resend(_CALLER, one))
+            case _:
+                page = ResendArguments(event_id=EVENT, what=Page(since=START - timedelta(days=2)))
+                self._act(what, lambda actions: actions.resend(_CALLER, page))
+
+    def _act(self, what: str, act: Callable[[Actions], object]) -> None:
+        def ended(_: End) -> None:
+            self._people -= 1
+
+        self._people += 1
+        self._actions.run(what, act, ended)
+
+    # The services that call functions.
+
+    def _written(self, path: str, before: Stored | None, after: Stored | None) -> None:
+        match path.split("/"):
+            case ["events", _]:
+                self._event_written(_event(before), _event(after))
+            case ["events", _, "photos", photo_id]:
+                self._photo_written(_photo(photo_id, before), _photo(photo_id, after))
+            case ["events", _, "deliveries", _] if after:
+                self._seen.recorded(after.value)
+            case ["events", _, "settings", "webhooks"] if after and before:
+                invariants.check_settings(self._seen, before, after)
+            case _:
+                pass
+
+    def _photo_written(self, before: Photo | None, after: Photo | None) -> None:
+        write_id = self._name("write")
+        self._seen.owed += invariants.owed_for_photo(before, after)
+
+        def publish(publisher: Publisher) -> None:
+            publisher.photo_written(write_id, EVENT, before, after)
+
+        self._eventarc.call(write_id, partial(self._trigger, publish))
+
+    def _event_written(self, before: WallEvent | None, after: WallEvent | None) -> None:
+        write_id = self._name("write")
+        self._seen.owed += invariants.owed_for_event(before, after)
+
+        def publish(publisher: Publisher) -> None:
+            publisher.event_written(write_id, EVENT, before, after)
+
+        self._eventarc.call(write_id, partial(self._trigger, publish))
+
+    def _trigger(
+        self, publish: Callable[[Publisher], None], name: str, done: Callable[[End], None]
+    ) -> None:
+        self._triggers.run(name, publish, done)
+
+    def _queued(self, task: Task) -> None:
+        def attempt(name: str, done: Callable[[End], None]) -> None:
+            request = AttemptRequest.read(task.data)
+
+            def work(worker: Worker) -> None:
+                current().notes["round"] = request.round
+                worker.attempt(request)
+
+            self._workers[task.queue].run(name, work, done)
+
+        self._simulation.note("tasks", f"{task.name} in {task.queue}, due {task.due}")
+        due = (task.due - START) // timedelta(microseconds=1)
+        self._cloud_tasks.call(task.name, attempt, due=due, backoff=_BACKOFF[task.queue])
+
+    def _sweep(self) -> None:
+        busy = self._people or self._eventarc.under_way or self._cloud_tasks.under_way
+        if busy or self._seen.open:
+            self._later(_SWEEP, self._sweep)
+            # The scheduled function keeps its faults to itself, and the next sweep goes on.
+            self._sweepers.run(self._name("sweep"), self._swept)
+
+    def _swept(self, sweeper: Sweeper) -> None:
+        calm = not (self._eventarc.unpunctual or self._cloud_tasks.unpunctual)
+        if sweeper.sweep() and calm and self._simulation.faults <= _CALM:
+            self._simulation.violation("a task got lost although nothing has failed")
+
+    def _name(self, what: str) -> str:
+        self._names += 1
+        return f"{what}-{self._names}"
+
+    # The instances of each function.
+
+    def _publisher(self, instance: Instance) -> Publisher:
+        return Publisher(
+            wall=InMemoryWall(self._database, instance.call),
+            deliveries=InMemoryDeliveries(self._database, instance.call),
+            queue=InMemoryTaskQueue(self._tasks, instance.call),
+            side_by_side=instance.side_by_side,
+            now=instance.now,
+            monotonic=instance.monotonic,
+        )
+
+    def _worker(self, instance: Instance) -> Worker:
+        deliveries = InMemoryDeliveries(self._database, instance.call)
+        return Worker(
+            deliveries=deliveries,
+            secrets=self._secrets(instance),
+            sender=Receivers(self._seen, self._scenario.receivers, instance),
+            queue=InMemoryTaskQueue(self._tasks, instance.call),
+            endpoint_health=EndpointHealth(
+                deliveries=deliveries,
+                settings=InMemorySettings(self._database, instance.call),
+                now=instance.now,
+                monotonic=instance.monotonic,
+            ),
+            now=instance.now,
+            monotonic=instance.monotonic,
+            sleep=instance.sleep,
+        )
+
+    def _sweeper(self, instance: Instance) -> Sweeper:
+        return Sweeper(
+            deliveries=InMemoryDeliveries(self._database, instance.call, sweep_page=2),
+            queue=InMemoryTaskQueue(self._tasks, instance.call),
+            side_by_side=instance.side_by_side,
+            now=instance.now,
+        )
+
+    def _actions_of(self, instance: Instance) -> Actions:
+        return Actions(
+            wall=InMemoryWall(self._database, instance.call),
+            deliveries=InMemoryDeliveries(self._database, instance.call),
+            secrets=self._secrets(instance),
+            queue=InMemoryTaskQueue(self._tasks, instance.call),
+            worker=self._worker(instance),
+            side_by_side=instance.side_by_side,
+            now=instance.now,
+            new_id=lambda: self._name("test"),
+            page=5,
+        )
+
+    def _secrets(self, instance: Instance) -> InMemorySecrets:
+        return InMemorySecrets(
+            self._database, lambda: self._name("secret"), instance.monotonic, instance.call
+        )
+
+
+def _with_status(status: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**fields, "status": status}
+
+
+def _photo(photo_id: str, found: Stored | None) -> Photo | None:
+    if found is None:
+        return None
+    return Photo.read(photo_id, found.value, created=found.created, updated=found.version)
+
+
+def _event(found: Stored | None) -> WallEvent | None:
+    return WallEvent.read(found.value, updated=found.version) if found else None

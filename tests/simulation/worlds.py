@@ -1,0 +1,9 @@
+"""The worlds that there are, by name."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from tests.simulation.explore import MakeWorld
+from tests.simulation.webhooks.world import WebhookWorld
+
+WORLDS: Final[Mapping[str, MakeWorld]] = {"webhooks": WebhookWorld}
