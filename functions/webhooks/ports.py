@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from functions.gcp.task_queue import Task
 from functions.webhooks.deliveries.delivery import Cursor, Delivery
+from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages.milestone import Milestone
 
@@ -26,7 +27,7 @@ class AlreadyRecordedError(Exception):
 
 
 class ChangedMeanwhileError(Exception):
-    """The delivery is no longer as it was read, or is gone; nothing was written."""
+    """The record is no longer as it was read, or is gone; nothing was written."""
 
 
 class SettingsChangedError(Exception):
@@ -42,6 +43,14 @@ class StoredDelivery:
     """A delivery as it was read, with the version that a save of it must still find."""
 
     delivery: Delivery
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSecret:
+    """A record of a secret as it was read, None where no secret is in it, and its version."""
+
+    secret: WebhookSecret | None
     version: Version
 
 
@@ -174,6 +183,23 @@ class Secrets(Protocol):
 
     def announce(self, event_id: str, active_from: datetime) -> None:
         """Have a new secret take over at that time, in the place of one that is announced."""
+
+
+class SecretRecords(Protocol):
+    """The records of the secrets, one an event."""
+
+    def load(self, event_id: str) -> StoredSecret | None:
+        """The record as it is now; None where there is none."""
+
+    def replace(self, event_id: str, found: StoredSecret | None, secret: WebhookSecret) -> None:
+        """Write `secret` in the place of what was `found`.
+
+        Raises:
+            ChangedMeanwhileError: the record is not as it was found.
+        """
+
+    def put(self, event_id: str, secret: WebhookSecret) -> None:
+        """Write `secret`, whatever there is."""
 
 
 class Sender(Protocol):

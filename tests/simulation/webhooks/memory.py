@@ -11,22 +11,23 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from functions.gcp.task_queue import Task
-from functions.recent import Recent
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
+from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.ports import (
-    SECRET_KEPT,
     AlreadyRecordedError,
     ChangedMeanwhileError,
     DisabledUrl,
     Response,
     SettingsChangedError,
     StoredDelivery,
+    StoredSecret,
     StoredSettings,
     Version,
 )
+from functions.webhooks.remembered_secrets import RememberedSecrets
 from tests.simulation.database import (
     AlreadyExistsError,
     ChangedError,
@@ -40,8 +41,6 @@ from tests.simulation.explore import Through, at_once
 
 TOMBSTONE: Final = timedelta(hours=24)
 """How long the name of a task stays taken."""
-
-_SECRETS_KEPT: Final = 10_000
 
 
 class InMemoryWall:
@@ -294,8 +293,43 @@ class InMemorySettings:
             raise SettingsChangedError from changed
 
 
-class InMemorySecrets:
-    """See `ports.Secrets`; remembers a secret for as long as the real one does."""
+class InMemorySecretRecords:
+    """See `ports.SecretRecords`; documents are the secrets themselves."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def load(self, event_id: str) -> StoredSecret | None:
+        """See `ports.SecretRecords`."""
+        found = self._through("secrets.load", lambda: self._database.get(_secret(event_id)))
+        return StoredSecret(found.value, found.version) if found else None
+
+    def replace(self, event_id: str, found: StoredSecret | None, secret: WebhookSecret) -> None:
+        """See `ports.SecretRecords`."""
+        path = _secret(event_id)
+        write = Update(path, lambda _: secret, found.version) if found else Create(path, secret)
+
+        def commit() -> None:
+            self._database.commit(write)
+
+        try:
+            self._through("secrets.replace", commit)
+        except (AlreadyExistsError, ChangedError) as changed:
+            raise ChangedMeanwhileError from changed
+
+    def put(self, event_id: str, secret: WebhookSecret) -> None:
+        """See `ports.SecretRecords`."""
+        write = Set(_secret(event_id), secret)
+
+        def commit() -> None:
+            self._database.commit(write)
+
+        self._through("secrets.put", commit)
+
+
+class InMemorySecrets(RememberedSecrets):
+    """See `ports.Secrets`: what an instance remembers, over records in memory."""
 
     def __init__(
         self,
@@ -303,56 +337,12 @@ class InMemorySecrets:
         new_secret: Callable[[], str],
         monotonic: Callable[[], float],
         through: Through = at_once,
+        *,
+        now: Callable[[], datetime],
     ) -> None:
-        """`new_secret` gives one that was not there before; `monotonic` seconds that only grow."""
-        self._database = database
-        self._new_secret = new_secret
-        self._monotonic = monotonic
-        self._through = through
-        self._kept: Recent[str, str] = Recent(
-            seconds=SECRET_KEPT.total_seconds(), at_most=_SECRETS_KEPT, monotonic=monotonic
-        )
-
-    def of(self, event_id: str) -> str:
-        """See `ports.Secrets`."""
-        kept = self._kept.get(event_id)
-        if kept:
-            return kept
-        asked = self._monotonic()
-        secret = self._read_or_create(f"events/{event_id}/secrets/webhooks")
-        self._kept.put(event_id, value=secret, since=asked)
-        return secret
-
-    def rotate(self, event_id: str) -> None:
-        """See `ports.Secrets`."""
-        fresh = self._new_secret()
-        asked = self._monotonic()
-        write = Set(f"events/{event_id}/secrets/webhooks", {"secret": fresh})
-
-        def commit() -> None:
-            self._database.commit(write)
-
-        self._through("secrets.rotate", commit)
-        self._kept.put(event_id, value=fresh, since=asked)
-
-    def _read_or_create(self, path: str) -> str:
-        while True:
-            found = self._through("secrets.get", lambda: self._database.get(path))
-            if found:
-                return str(found.value["secret"])
-            fresh = self._new_secret()
-            if self._created(path, fresh):
-                return fresh
-
-    def _created(self, path: str, fresh: str) -> bool:
-        def commit() -> None:
-            self._database.commit(Create(path, {"secret": fresh}))
-
-        try:
-            self._through("secrets.create", commit)
-        except AlreadyExistsError:
-            return False
-        return True
+        """`new_secret` gives one that was not there before; the clocks are the instance's."""
+        records = InMemorySecretRecords(database, through)
+        super().__init__(records, new_secret=new_secret, now=now, monotonic=monotonic)
 
 
 class InMemoryTasks:
@@ -419,6 +409,10 @@ def _path(event_id: str, delivery_id: str) -> str:
 
 def _milestone(event_id: str, number: int) -> str:
     return f"events/{event_id}/milestones/{number}"
+
+
+def _secret(event_id: str) -> str:
+    return f"events/{event_id}/secrets/webhooks"
 
 
 def _settings(event_id: str) -> str:

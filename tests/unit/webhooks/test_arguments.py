@@ -1,6 +1,6 @@
 """What organizers may ask for, and what they are told otherwise."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from functions.event_arguments import EventArguments
 from functions.webhooks.arguments import (
     Page,
     ResendArguments,
+    RotateArguments,
     TestArguments,
     next_page,
 )
@@ -85,7 +86,27 @@ def test_a_url_that_is_none_is_refused(url: object) -> None:
     assert refused.value.code is Code.INVALID_ARGUMENT
 
 
-@pytest.mark.parametrize("arguments", [EventArguments, TestArguments, ResendArguments])
+@pytest.mark.parametrize(("given", "minutes"), [(None, 0), (0, 0), (1, 1), (10_080, 10_080)])
+def test_a_secret_is_announced_a_week_before_at_most(given: int | None, minutes: int) -> None:
+    """Whole minutes; none is at once."""
+    read = RotateArguments.read({"eventId": "e1", "activeInMinutes": given})
+
+    assert read.active_in == timedelta(minutes=minutes)
+    assert RotateArguments.read({"eventId": "e1"}).active_in == timedelta(0)
+
+
+@pytest.mark.parametrize("given", [-1, 10_081, 1.5, 5.0, True, "60", [60], {}, 10**400])
+def test_any_other_time_is_refused(given: object) -> None:
+    """`invalid-argument`, and the message names the field and its rule."""
+    with pytest.raises(CallError, match=r"activeInMinutes must be .* 0 to 10080") as refused:
+        RotateArguments.read({"eventId": "e1", "activeInMinutes": given})
+
+    assert refused.value.code is Code.INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize(
+    "arguments", [EventArguments, TestArguments, ResendArguments, RotateArguments]
+)
 @pytest.mark.parametrize(
     ("data", "field"),
     [
