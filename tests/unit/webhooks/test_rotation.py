@@ -30,6 +30,7 @@ def test_the_present_secret_signs_until_the_next_one_takes_over(house: House) ->
     """On every instance in the same moment, whatever it remembers."""
     one, another = Instance(house), Instance(house)
     [present, same] = signing(one, another)
+    house.wait(seconds=15)  # so that one of them would look again only later
     rotate(one, TEN_MINUTES)
     announced = house.secret().next.secret
     seen = []
