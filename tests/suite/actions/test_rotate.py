@@ -114,11 +114,10 @@ def test_processes_take_an_announced_secret_over_together(
     event: firestore.DocumentReference,
 ) -> None:
     """At its time by their own clocks; the first puts it in place, and it alone is left."""
-    moment = began = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+    moment = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+    seconds = datetime.timestamp
     processes = [
-        SecretStore(
-            documents(), now=lambda: moment, monotonic=lambda: (moment - began).total_seconds()
-        )
+        SecretStore(documents(), now=lambda: moment, monotonic=lambda: seconds(moment))
         for _ in range(8)
     ]
     present = {one.of(event.id) for one in processes}
