@@ -15,7 +15,6 @@ from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
 from functions.side_by_side import SideBySide
 from functions.timestamps import wire_time
-from functions.wall.photo import Photo
 from functions.webhooks.arguments import (
     Page,
     ResendArguments,
@@ -26,8 +25,8 @@ from functions.webhooks.arguments import (
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
 from functions.webhooks.endpoints.endpoint_url import UnusableUrlError
-from functions.webhooks.messages import payloads, subscriptions
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.messages import subscriptions
+from functions.webhooks.messages.samples import sample
 from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.ports import (
     SECRET_KEPT,
@@ -109,7 +108,7 @@ class Actions:
         self._page = page
 
     def send_test(self, caller: Caller, wanted: TestArguments) -> Delivery:
-        """Deliver a made-up `photo.uploaded` to a URL of the event (spec 6); its first attempt.
+        """Deliver a made-up message to a URL of the event (spec 4.6); its first attempt.
 
         Whether the URL takes that type or is disabled does not matter: this is how one finds out
         whether its receiver works. What fails is tried again like any other delivery.
@@ -127,9 +126,9 @@ class Actions:
         delivery = Delivery.create(
             cause=f"test {self._new_id()}",
             event_id=wanted.event_id,
-            event=EventType.PHOTO_UPLOADED,
+            event=wanted.event,
             url=wanted.url,
-            data=payloads.photo_uploaded(Photo.made_up(now)),
+            data=sample(wanted.event, now),
             now=now,
             test=True,
         )

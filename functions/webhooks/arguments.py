@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn, Self
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments, is_id, read_event
 from functions.webhooks.deliveries.delivery import Cursor
+from functions.webhooks.messages.event_type import EventType
 
 URL_CHARACTERS: Final = 2048
 ANNOUNCED_MINUTES: Final = 10_080
@@ -26,15 +27,15 @@ class TestArguments(EventArguments):
     __test__ = False  # no test of pytest's
 
     url: str
+    event: EventType = EventType.PHOTO_UPLOADED
 
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
         event = read_event(data)
-        url = data.get("url")
-        if not isinstance(url, str) or len(url) > URL_CHARACTERS:
-            _refuse(f"url must be a string of at most {URL_CHARACTERS} characters.")
-        return cls(**event, url=url.strip())
+        given = data.get("event")
+        type_ = EventType.PHOTO_UPLOADED if given is None else _event_type(given)
+        return cls(**event, url=_url(data.get("url")), event=type_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,19 @@ def _place(next_: object) -> tuple[datetime, Cursor]:
     if until_time is None or ended_time is None or not is_id(delivery_id):
         _refuse("next must be what the answer before had as next.")
     return until_time, Cursor(ended_time, delivery_id)
+
+
+def _url(given: object) -> str:
+    if not isinstance(given, str) or len(given) > URL_CHARACTERS:
+        _refuse(f"url must be a string of at most {URL_CHARACTERS} characters.")
+    return given.strip()
+
+
+def _event_type(given: object) -> EventType:
+    found = next((one for one in EventType if one == given), None)
+    if found is None:
+        _refuse(f"event must be one of {', '.join(EventType)}.")
+    return found
 
 
 def _time(text: object) -> datetime | None:
