@@ -64,7 +64,7 @@ class EndpointHealth:
     def delivery_failed(self, delivery: Delivery) -> None:
         """Disable the URL of `delivery`, which has just ended `failed`, if that was one too many.
 
-        At most once a minute for each URL one round trip, and four more once its receiver may be
+        At most once a minute for each URL one round trip, and five more once its receiver may be
         gone.
         """
         if not self._is_worth_a_look(delivery.event_id, delivery.url):
@@ -95,6 +95,8 @@ class EndpointHealth:
             and self._deliveries.has_failed_within(event_id, url, since, now - FAILING_FOR)
             and self._deliveries.count_failed(event_id, url, since, FAILED_IN_A_ROW)
             >= FAILED_IN_A_ROW
+            # Whatever was acknowledged while we counted has ended the count.
+            and self._deliveries.last_success(event_id, url) == acknowledged
         )
 
     def _is_worth_a_look(self, event_id: str, url: str) -> bool:

@@ -46,13 +46,14 @@ def owed_for_event(before: WallEvent | None, after: WallEvent | None) -> Iterato
 
 def at_rest(seen: Seen, scenario: Scenario, database: Database) -> Iterator[str]:
     """What is wrong once nothing is on its way any more."""
-    found = [one.value for _, one in database.collection(f"events/{EVENT}/deliveries")]
+    stored = [one for _, one in database.collection(f"events/{EVENT}/deliveries")]
+    found: list[Delivery] = [one.value for one in stored]
     old = {one.id for one in scenario.failed}
     yield from _messages(seen, scenario, database, [one for one in found if one.id not in old])
     for one in found:
         if one.outcome.is_open:
             yield f"{one.id} ({one.event}) has not ended"
-    yield from _milestone(scenario, database, found)
+    yield from _milestone(scenario, database, stored)
     records = {one.id: one for one in found}
     for post in seen.posts:
         if post.body != records[post.delivery_id].body.encode():
@@ -101,20 +102,19 @@ def _about(delivery: Delivery) -> str:
             return str(data["photo"]["id"])
 
 
-def _milestone(scenario: Scenario, database: Database, found: list[Delivery]) -> Iterator[str]:
-    """It is on record with its deliveries, and they all tell of the same photo."""
+def _milestone(scenario: Scenario, database: Database, found: list[Stored]) -> Iterator[str]:
+    """It is on record since one commit with its deliveries, and they all tell of the same photo."""
     record = database.get(f"events/{EVENT}/milestones/{_MILESTONE}")
-    told = {
-        json.loads(one.body)["data"]["latestPhoto"]["id"]
-        for one in found
-        if one.event.value == "milestone.reached"
-    }
+    told = [one for one in found if one.value.event.value == "milestone.reached"]
+    photos = {json.loads(one.value.body)["data"]["latestPhoto"]["id"] for one in told}
     photo_id = record and record.value["photoId"]
-    if told and told != {photo_id}:
-        yield f"the milestone is on record for {photo_id}, and its deliveries tell of {told}"
+    if told and photos != {photo_id}:
+        yield f"the milestone is on record for {photo_id}, and its deliveries tell of {photos}"
     taken = any("milestone.reached" in one["events"] for one in scenario.settings["urls"])
     if record and not (told and taken):
         yield "the milestone is on record, and nobody was told"
+    if record and any(one.created != record.created for one in told):
+        yield "the milestone was not recorded with its deliveries"
 
 
 def _acknowledged(seen: Seen, post: Post, record: Delivery) -> Iterator[str]:

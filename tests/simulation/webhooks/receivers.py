@@ -29,10 +29,12 @@ _POSSIBLE: Final = (
 class Receivers:
     """See `ports.Sender`."""
 
-    def __init__(self, seen: Seen, behaviours: Mapping[str, str], instance: Instance) -> None:
+    def __init__(
+        self, seen: Seen, behaviours: Mapping[EndpointUrl, str], instance: Instance
+    ) -> None:
         """`behaviours` says how the receiver at each URL answers."""
         self._seen = seen
-        self._behaviours = {EndpointUrl.parse(url): how for url, how in behaviours.items()}
+        self._behaviours = behaviours
         self._instance = instance
 
     def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, Final, Self
 
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages.event_type import EventType
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import MINUTE, SECOND, START
@@ -25,6 +26,7 @@ _SUBSCRIPTIONS: Final = (
     (EventType.PHOTO_UPLOADED, EventType.MILESTONE_REACHED, EventType.GUEST_JOINED),
     (EventType.PHOTO_APPROVED, EventType.EVENT_ARCHIVED, EventType.EVENT_PUBLISHED),
 )
+_TWICE: Final = SECOND // 5  # between two clicks, at most
 _CROWD: Final = {"status": "approved", "createdAt": START - timedelta(days=1)}
 
 
@@ -63,7 +65,7 @@ class Scenario:
         organizer: What the organizer does, and when.
     """
 
-    receivers: Mapping[str, str]
+    receivers: Mapping[EndpointUrl, str]
     settings: Mapping[str, Any]
     crowd: int
     failed: tuple[Delivery, ...]
@@ -87,7 +89,9 @@ class Scenario:
         dying = choices.happens("dying", 0.08, "the first URL has failed for a day")
         return cls(
             receivers={
-                url: "dying" if dying and url == urls[0] else choices.pick(url, behaviours)
+                EndpointUrl.parse(url): "dying"
+                if dying and url == urls[0]
+                else choices.pick(url, behaviours)
                 for url in urls
             },
             settings={"urls": entries},
@@ -122,21 +126,21 @@ def _upload(choices: Choices, number: int) -> Upload:
 
 
 def _organizer(choices: Choices) -> list[tuple[str, int]]:
-    """What the organizer does, and when (microseconds)."""
+    """What the organizer does, and when (microseconds); one act may be done twice at once."""
     done = []
     for what, probability, latest in (
         ("archive", 0.1, 20 * SECOND),
         ("publish again", 0.05, 60 * SECOND),
         ("test", 0.1, 60 * SECOND),
-        ("resend one", 0.25, 15 * MINUTE),
-        ("resend one too", 0.15, 2 * MINUTE),
-        ("resend page", 0.1, 30 * MINUTE),
-        ("resend page too", 0.1, 5 * MINUTE),
+        ("resend one", 0.3, 15 * MINUTE),
+        ("resend page", 0.15, 30 * MINUTE),
         ("rotate", 0.05, 60 * SECOND),
-        ("save the settings", 0.1, 2 * MINUTE),
     ):
         if choices.happens(what, probability, "done"):
-            done.append((what, choices.between(f"{what} when", 0, latest)))
+            at = choices.between(f"{what} when", 0, latest)
+            done.append((what, at))
+            if what.startswith("resend") and choices.happens(f"{what} twice", 0.5, "done twice"):
+                done.append((f"{what} too", at + choices.between(f"{what} again", 0, _TWICE)))
     return done
 
 

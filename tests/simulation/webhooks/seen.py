@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from functions.webhooks.deliveries.delivery import Delivery
-from tests.simulation.simulation import Actor, Returned, Simulation
+from tests.simulation.simulation import Actor, Returned, Simulation, current
 from tests.simulation.webhooks import law
 
 
@@ -64,5 +64,8 @@ class Seen:
         else:
             self.open.discard(delivery.id)
         self.simulation.note("record", f"{delivery.id} round {delivery.round}: {delivery.outcome}")
+        made = len(delivery.log) and (before is None or delivery.log[-1:] != before.log[-1:])
+        if made and current().notes.get("round", 0) != delivery.log[-1].round:
+            self.simulation.violation(f"{delivery.id}: a task of another round made an attempt")
         for sentence in law.broken_by(before, delivery):
             self.simulation.violation(f"{delivery.event} {delivery.id}: {sentence}")

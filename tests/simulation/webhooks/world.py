@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
@@ -42,6 +42,8 @@ from tests.simulation.webhooks.memory import (
 from tests.simulation.webhooks.receivers import Receivers
 from tests.simulation.webhooks.scenario import EVENT, TENANT, Scenario
 from tests.simulation.webhooks.seen import Seen
+
+T = TypeVar("T")
 
 _SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
 _CALLER: Final = Caller("admin", Role.SUPERADMIN, TENANT)
@@ -244,7 +246,7 @@ class WebhookWorld:
             queue=InMemoryTaskQueue(self._tasks, instance.call),
             endpoint_health=EndpointHealth(
                 deliveries=deliveries,
-                settings=InMemorySettings(self._database, instance.call),
+                settings=InMemorySettings(self._database, partial(self._looked, instance)),
                 now=instance.now,
                 monotonic=instance.monotonic,
             ),
@@ -252,6 +254,17 @@ class WebhookWorld:
             monotonic=instance.monotonic,
             sleep=instance.sleep,
         )
+
+    def _looked(
+        self, instance: Instance, what: str, effect: Callable[[], T], *, retried: bool = True
+    ) -> T:
+        """A call about the settings; by chance an admin saves them at that very moment."""
+        answer = instance.call(what, effect, retried=retried)
+        name = f"{current().name} {what}, and the settings are saved"
+        if self._simulation.choices.happens(name, 0.1):
+            save = partial(self._organizer, "save the settings")
+            self._later(self._simulation.choices.between(f"{name} when", 0, SECOND // 5), save)
+        return answer
 
     def _sweeper(self, instance: Instance) -> Sweeper:
         return Sweeper(

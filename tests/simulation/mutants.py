@@ -1,0 +1,38 @@
+"""`python -m tests.simulation.mutants [NAME …]`: how many schedules it takes to catch each mutant.
+
+The mutants of each world stand in its own folder.
+"""
+
+import argparse
+import sys
+from typing import Final
+
+from tests.simulation.mutant import LIMIT, schedules_to_catch
+from tests.simulation.webhooks import mutants as webhooks
+
+MUTANTS: Final = (
+    *webhooks.MUTANTS,
+    # The recap's go here.
+)
+
+
+def main() -> int:
+    """Try them, and print the table; 1 where one was not caught."""
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation.mutants", description=__doc__)
+    names = ", ".join(one.name for one in MUTANTS)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=names)
+    wanted = parser.parse_args().names
+    missed = 0
+    print("| world | mutant | left out | schedules | seen first |\n|---|---|---|---|---|")
+    for one in MUTANTS:
+        if wanted and one.name not in wanted:
+            continue
+        caught = schedules_to_catch(one)
+        missed += caught is None
+        schedules, seen = caught or (f"over {LIMIT:,}", "nothing")
+        print(f"| {one.world} | {one.name} | {one.left_out} | {schedules} | {seen} |", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,15 @@
+"""Every world, on as many schedules as an ordinary run has time for."""
+
+import pytest
+
+from tests.simulation.explore import explore
+from tests.simulation.worlds import WORLDS
+
+SCHEDULES = 2000
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_no_schedule_breaks_what_must_hold(world: str) -> None:
+    """Crashes, lost answers, repeated and late calls, pauses: see the world's invariants."""
+    failure = explore(world, WORLDS[world], range(1, SCHEDULES + 1))
+    assert failure is None, failure

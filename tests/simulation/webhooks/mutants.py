@@ -1,0 +1,256 @@
+"""The webhooks with one thought left out each."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+from unittest import mock
+
+from functions.gcp.task_queue import Task
+from functions.webhooks import actions, publisher, sweeper, worker
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
+from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery
+from functions.webhooks.deliveries.fan_out import fan_out
+from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.messages.message import Message
+from functions.webhooks.messages.milestone import Milestone
+from functions.webhooks.messages.subscriptions import Subscription
+from functions.webhooks.milestones import Milestones
+from functions.webhooks.ports import AlreadyRecordedError, StoredSettings
+from functions.webhooks.publisher import Publisher
+from functions.webhooks.sweeper import Sweeper
+from functions.webhooks.worker import Worker
+from tests.simulation.database import Set
+from tests.simulation.mutant import Mutant, instead_of
+from tests.simulation.webhooks.memory import InMemoryDeliveries, InMemorySettings
+
+_update = InMemoryDeliveries._update  # noqa: SLF001 - a mutant goes inside
+_restart = InMemoryDeliveries.restart
+_create = InMemoryDeliveries.create
+_disable = InMemorySettings.disable
+_attempt = Worker.attempt
+_publish = Publisher._publish  # noqa: SLF001
+_after = Delivery.after
+_unclaimed = Milestones.unclaimed
+
+_JUST_BEGUN: Final = 30.0
+
+
+def _save_without_version(
+    self: InMemoryDeliveries,
+    what: str,
+    delivery: Delivery,
+    version: object,
+    change: Callable[[Delivery], Delivery],
+) -> None:
+    _update(self, what, delivery, version if what == "deliveries.restart" else None, change)
+
+
+def _restart_without_version(self: InMemoryDeliveries, delivery: Delivery, version: object) -> None:
+    del version
+    _restart(self, delivery, None)
+
+
+def _create_over(
+    self: InMemoryDeliveries,
+    event_id: str,
+    deliveries: Iterable[Delivery],
+    milestones: Iterable[Milestone] = (),
+) -> None:
+    writes = [Set(f"events/{event_id}/deliveries/{one.id}", one) for one in deliveries]
+    for one in milestones:
+        fields = {"photoId": one.photo_id, "reachedAt": one.reached_at}
+        writes.append(Set(f"events/{event_id}/milestones/{one.number}", fields))
+    self._through("deliveries.create", lambda: self._database.commit(*writes))
+
+
+def _create_in_two_commits(
+    self: InMemoryDeliveries,
+    event_id: str,
+    deliveries: Iterable[Delivery],
+    milestones: Iterable[Milestone] = (),
+) -> None:
+    _create(self, event_id, deliveries)
+    if reached := list(milestones):
+        _create(self, event_id, [], reached)
+
+
+def _record_once(
+    self: Publisher, event_id: str, messages: Sequence[Message], subscribed: Sequence[Subscription]
+) -> Sequence[Delivery]:
+    deliveries = [
+        one for what in messages for one in fan_out(what, event_id, subscribed, self._now())
+    ]
+    try:
+        self._deliveries.create(
+            event_id, deliveries, [one.milestone for one in messages if one.milestone]
+        )
+    except AlreadyRecordedError:
+        return []
+    return [one for one in deliveries if one.is_untried]
+
+
+def _queue_first(
+    self: Publisher, event_id: str, messages: Sequence[Message], subscribed: Sequence[Subscription]
+) -> None:
+    for what in messages:
+        for one in fan_out(what, event_id, subscribed, self._now()):
+            if one.is_untried:
+                self._queue.enqueue(attempt_task(one))
+    _publish(self, event_id, messages, subscribed)
+
+
+def _attempt_of_any_round(self: Worker, request: AttemptRequest) -> Delivery | None:
+    stored = self._deliveries.load(request.event_id, request.delivery_id)
+    current = stored.delivery.round if stored else request.round
+    return _attempt(self, replace(request, round=current))
+
+
+def _attempt_and_no_more(self: Worker, request: AttemptRequest) -> Delivery | None:
+    try:
+        return _attempt(self, request)
+    except TooEarlyError:
+        return None
+
+
+def _task_of_any_round(delivery: Delivery, *, again: str = "") -> Task:
+    task = attempt_task(delivery, again=again)
+    return replace(task, name=f"{delivery.id}-{delivery.due_attempt}{again}")
+
+
+def _with_tasks_of_any_round() -> ExitStack:
+    stack = ExitStack()
+    for module in (publisher, worker, sweeper, actions):
+        stack.enter_context(mock.patch.object(module, "attempt_task", _task_of_any_round))
+    return stack
+
+
+def _after_as_well(self: Delivery, attempt: Attempt) -> Delivery:
+    return replace(_after(self, attempt), log=(*self.log, attempt)[-LOG_KEPT:])
+
+
+def _is_news_while_open(self: Delivery, attempt: Attempt) -> bool:
+    return attempt.acknowledged and attempt.round == self.round and self.outcome.is_open
+
+
+def _unclaimed_later(self: Milestones, event_id: str, photo: Any) -> Sequence[int]:
+    has_just_begun = self._claimed._monotonic() < _JUST_BEGUN  # noqa: SLF001
+    return [] if has_just_begun else _unclaimed(self, event_id, photo)
+
+
+def _is_dead_for_ever(
+    self: EndpointHealth, event_id: str, url: str, since: datetime, now: datetime
+) -> bool:
+    del now
+    return self._deliveries.count_failed(event_id, url, since, 100) >= 100
+
+
+def _disable_anyway(
+    self: InMemorySettings, event_id: str, given_up: Any, found: StoredSettings
+) -> None:
+    _disable(self, event_id, given_up, replace(found, written_at=None))  # type: ignore[arg-type]
+
+
+def _webhooks(name: str, left_out: str, of: Any, what: str, do: Callable[..., Any]) -> Mutant:
+    return Mutant("webhooks", name, left_out, instead_of(of, what, do))
+
+
+MUTANTS: Final = (
+    _webhooks(
+        "save-without-version",
+        "the precondition on the version of a record when an attempt is saved",
+        InMemoryDeliveries,
+        "_update",
+        _save_without_version,
+    ),
+    _webhooks(
+        "restart-without-version",
+        "the same when the next round begins",
+        InMemoryDeliveries,
+        "restart",
+        _restart_without_version,
+    ),
+    _webhooks(
+        "create-over",
+        "create-if-absent: a record that is there is written over",
+        InMemoryDeliveries,
+        "create",
+        _create_over,
+    ),
+    _webhooks(
+        "milestone-by-itself",
+        "one commit for a milestone and its deliveries: it has one of its own, after them",
+        InMemoryDeliveries,
+        "create",
+        _create_in_two_commits,
+    ),
+    _webhooks(
+        "conflict-is-done",
+        "to queue what a trigger finds on record, untried",
+        Publisher,
+        "_record",
+        _record_once,
+    ),
+    _webhooks("queue-first", "to record before queueing", Publisher, "_publish", _queue_first),
+    _webhooks("no-sweeper", "the sweeper", Sweeper, "sweep", lambda _: 0),
+    _webhooks(
+        "any-round",
+        "to leave the tasks of an earlier round alone",
+        Worker,
+        "attempt",
+        _attempt_of_any_round,
+    ),
+    Mutant(
+        "webhooks", "any-round-name", "the round in the names of tasks", _with_tasks_of_any_round
+    ),
+    _webhooks(
+        "never-too-early",
+        "to look at `next_attempt_at`",
+        Worker,
+        "_wait_until_due",
+        lambda *_: None,
+    ),
+    _webhooks(
+        "too-early-is-done",
+        "to have a task that is too early come back",
+        Worker,
+        "attempt",
+        _attempt_and_no_more,
+    ),
+    _webhooks(
+        "failed-stays-failed",
+        "that an acknowledgement counts over `failed`",
+        Delivery,
+        "is_news",
+        _is_news_while_open,
+    ),
+    _webhooks(
+        "attempts-pile-up",
+        "that an attempt made twice stands on record once",
+        Delivery,
+        "after",
+        _after_as_well,
+    ),
+    _webhooks(
+        "clock-at-zero",
+        "that a monotonic clock may have just begun: all milestones count as claimed then",
+        Milestones,
+        "unclaimed",
+        _unclaimed_later,
+    ),
+    _webhooks(
+        "success-forgotten",
+        "that a success, or a day, ends the count of failures of a URL",
+        EndpointHealth,
+        "_is_dead",
+        _is_dead_for_ever,
+    ),
+    _webhooks(
+        "disable-anyway",
+        "the precondition on the settings when a URL is disabled",
+        InMemorySettings,
+        "disable",
+        _disable_anyway,
+    ),
+)

@@ -1,0 +1,278 @@
+"""The webhooks' use cases on adapters in memory, with a clock that the test moves.
+
+What a test has happen at a call of a port (`at`): another instance in between, an error, a crash.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, TypeVar
+
+from functions.gcp.task_queue import Task
+from functions.wall.photo import Photo
+from functions.webhooks.actions import Actions
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.ports import SendError
+from functions.webhooks.publisher import Publisher
+from functions.webhooks.sweeper import Sweeper
+from functions.webhooks.worker import Worker
+from tests.simulation.database import Create, Database, Set
+from tests.simulation.faults import Crash, ServiceError
+from tests.simulation.webhooks.memory import (
+    InMemoryDeliveries,
+    InMemorySecrets,
+    InMemorySettings,
+    InMemoryTaskQueue,
+    InMemoryTasks,
+    InMemoryWall,
+    ScriptedSender,
+)
+
+NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+EVENT: Final = "e1"
+URL: Final = "https://example.com/hook"
+OTHER: Final = "https://example.com/other"
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+T = TypeVar("T")
+
+
+class Parts:
+    """One project; every use case that is taken from it is a fresh instance.
+
+    Attributes:
+        now: The time.
+        monotonic: Where the monotonic clock of a fresh instance stands; a process may have just
+            begun.
+        slept: Seconds that were waited for, in all.
+        calls: Names of the calls of ports, in order.
+        posts: Headers and body of every POST.
+        answers: What receivers answer next: a status, or None for no answer; then 204.
+    """
+
+    def __init__(self) -> None:
+        """An event of the tenant t1 with one URL."""
+        self.now = NOW
+        self.monotonic = 0.0
+        self.slept = 0.0
+        self.calls: list[str] = []
+        self.posts: list[tuple[Mapping[str, str], bytes]] = []
+        self.answers: list[int | None] = []
+        self.page = 300
+        self._ids = 0
+        self._repeated: set[str] = set()
+        self._at: dict[str, list[Callable[[], None] | None]] = {}
+        self._after: dict[str, list[Callable[[], None] | None]] = {}
+        self.database = Database(lambda: self.now)
+        self.tasks = InMemoryTasks(lambda: self.now)
+        self.database.commit(Set(f"events/{EVENT}", {"tenantId": "t1"}))
+        self.subscribe(URL)
+
+    # What a test arranges.
+
+    def subscribe(self, *entries: Any, **fields: Any) -> None:
+        """Save these webhook settings."""
+        path = f"events/{EVENT}/settings/webhooks"
+        self.database.commit(Set(path, {"urls": list(entries), **fields}))
+
+    def at(self, what: str, do: Callable[[], None], *, skip: int = 0) -> None:
+        """Have `do` done just before the next call named `what`, or a later one."""
+        self._at[what] = [None] * skip + [do]
+
+    def after(self, what: str, do: Callable[[], None], *, skip: int = 0) -> None:
+        """Have `do` done just after the effect of that call, before its answer."""
+        self._after[what] = [None] * skip + [do]
+
+    def repeats(self, what: str) -> None:
+        """Lose the answer to the next such call: the adapter makes it again (see `RETRY`)."""
+        self._repeated.add(what)
+
+    def photo(self, photo_id: str = "p1", email: str | None = None, **fields: Any) -> Photo:
+        """A photo that is uploaded now: its document, as a trigger reads it."""
+        written = {"status": "pending", "createdAt": self.now, "uploaderEmail": email} | fields
+        self.database.commit(Set(f"events/{EVENT}/photos/{photo_id}", written))
+        return Photo.read(photo_id, written, created=self.now, updated=self.now)
+
+    def crowd(self, photos: int) -> None:
+        """So many photos that are there already."""
+        fields = {"status": "approved", "createdAt": NOW - timedelta(days=1)}
+        paths = (f"events/{EVENT}/photos/crowd-{number}" for number in range(photos))
+        self.database.commit(*(Create(path, fields) for path in paths))
+
+    def delivery(self, *, url: str = URL, cause: str = "write-1", **fields: Any) -> Delivery:
+        """A delivery on record, due at once."""
+        made = Delivery.create(
+            cause=cause,
+            event_id=EVENT,
+            event=EventType.PHOTO_UPLOADED,
+            url=url,
+            data={"name": "Zoë"},
+            now=self.now,
+            **fields,
+        )
+        self.database.commit(Create(f"events/{EVENT}/deliveries/{made.id}", made))
+        return made
+
+    # What a test looks at.
+
+    def record(self, delivery: Delivery) -> Delivery:
+        """The delivery as it is on record."""
+        found = self.database.get(f"events/{EVENT}/deliveries/{delivery.id}")
+        assert found is not None
+        record: Delivery = found.value
+        return record
+
+    @property
+    def records(self) -> list[Delivery]:
+        """All deliveries."""
+        found = self.database.collection(f"events/{EVENT}/deliveries")
+        return [one.value for _, one in found]
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """Event type and URL of all deliveries, in order."""
+        return sorted((str(one.event), one.url) for one in self.records)
+
+    @property
+    def queued(self) -> Sequence[Task]:
+        """Every task that was queued."""
+        return self.tasks.accepted
+
+    def data(self, event: str) -> Any:
+        """The `data` of the one delivery of that type."""
+        [body] = [one.body for one in self.records if one.event == event]
+        return json.loads(body)["data"]
+
+    # The use cases, each in an instance of its own.
+
+    def publisher(self) -> Publisher:
+        """What the triggers call."""
+        return Publisher(
+            wall=InMemoryWall(self.database, self._through),
+            deliveries=self.deliveries(),
+            queue=InMemoryTaskQueue(self.tasks, self._through),
+            side_by_side=one_by_one,
+            now=lambda: self.now,
+            monotonic=lambda: self.monotonic,
+        )
+
+    def worker(self) -> Worker:
+        """What the queues call."""
+        return Worker(
+            deliveries=self.deliveries(),
+            secrets=self._secrets(),
+            sender=ScriptedSender(self._answer, self._through),
+            queue=InMemoryTaskQueue(self.tasks, self._through),
+            endpoint_health=self.endpoint_health(),
+            now=lambda: self.now,
+            monotonic=lambda: self.monotonic,
+            sleep=self._sleep,
+        )
+
+    def sweeper(self, page: int = 300) -> Sweeper:
+        """What the schedule calls."""
+        return Sweeper(
+            deliveries=InMemoryDeliveries(self.database, self._through, sweep_page=page),
+            queue=InMemoryTaskQueue(self.tasks, self._through),
+            side_by_side=one_by_one,
+            now=lambda: self.now,
+        )
+
+    def actions(self) -> Actions:
+        """What organizers call."""
+        return Actions(
+            wall=InMemoryWall(self.database, self._through),
+            deliveries=self.deliveries(),
+            secrets=self._secrets(),
+            queue=InMemoryTaskQueue(self.tasks, self._through),
+            worker=self.worker(),
+            side_by_side=one_by_one,
+            now=lambda: self.now,
+            new_id=self._new_id,
+            page=self.page,
+        )
+
+    def endpoint_health(self) -> EndpointHealth:
+        """What gives URLs up."""
+        return EndpointHealth(
+            deliveries=self.deliveries(),
+            settings=InMemorySettings(self.database, self._through),
+            now=lambda: self.now,
+            monotonic=lambda: self.monotonic,
+        )
+
+    def deliveries(self) -> InMemoryDeliveries:
+        """The records."""
+        return InMemoryDeliveries(self.database, self._through)
+
+    def attempt(self, delivery: Delivery, number: int = 1, *, in_round: int = 0) -> Delivery | None:
+        """A dispatch of the task for that attempt."""
+        return self.worker().attempt(AttemptRequest(EVENT, delivery.id, number, in_round))
+
+    def attempts(self, delivery: Delivery, *answers: int | None) -> Delivery:
+        """Attempts that are answered so, each when it is due; the record then."""
+        self.answers += answers
+        for _ in answers:
+            record = self.record(delivery)
+            assert record.next_attempt_at is not None
+            self.now = max(self.now, record.next_attempt_at)
+            self.attempt(record, record.due_attempt, in_round=record.round)
+        return self.record(delivery)
+
+    def _secrets(self) -> InMemorySecrets:
+        return InMemorySecrets(
+            self.database, lambda: "whsec_made", lambda: self.monotonic, self._through
+        )
+
+    def _sleep(self, seconds: float) -> None:
+        self.slept += seconds
+        self.now += timedelta(seconds=seconds)
+
+    def _answer(self, _: EndpointUrl, headers: Mapping[str, str], body: bytes) -> int:
+        self.posts.append((headers, body))
+        status = self.answers.pop(0) if self.answers else 204
+        if status is None:
+            raise SendError("no answer within 5 seconds")
+        return status
+
+    def _new_id(self) -> str:
+        self._ids += 1
+        return str(self._ids)
+
+    def _through(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
+        del retried
+        self.calls.append(what)
+        self._do(self._at, what)
+        if what in self._repeated:
+            self._repeated.remove(what)
+            effect()
+        answer = effect()
+        self._do(self._after, what)
+        return answer
+
+    def _do(self, planned: dict[str, list[Callable[[], None] | None]], what: str) -> None:
+        waiting = planned.get(what)
+        if waiting:
+            do = waiting.pop(0)
+            if do:
+                do()
+
+
+def one_by_one(work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
+    """See `functions.side_by_side.SideBySide`: it may as well be one after the other."""
+    return [work(item) for item in items]
+
+
+def fails() -> None:
+    """The service answers with an error, or its answer is lost."""
+    raise ServiceError("no")
+
+
+def crashes() -> None:
+    """The instance is gone."""
+    raise Crash

@@ -1,0 +1,382 @@
+"""What every adapter of the webhooks' ports keeps: the real one, and the one in memory.
+
+The simulation (docs/simulation.md) is worth what its adapters are like the real ones: the same
+cases are put to both.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from functions.webhooks.deliveries.delivery import Attempt, Cursor, Delivery, Outcome
+from functions.webhooks.messages import subscriptions
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.messages.milestone import Milestone
+from functions.webhooks.ports import (
+    AlreadyRecordedError,
+    ChangedMeanwhileError,
+    Deliveries,
+    DisabledUrl,
+    Secrets,
+    Settings,
+    SettingsChangedError,
+    StoredDelivery,
+    Wall,
+)
+from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.secret_store import SecretStore
+from functions.webhooks.store.settings_store import SettingsStore
+from functions.webhooks.store.wall_store import WallStore
+from tests.simulation.database import Database, Delete, Set
+from tests.simulation.webhooks.memory import (
+    InMemoryDeliveries,
+    InMemorySecrets,
+    InMemorySettings,
+    InMemoryWall,
+)
+
+NOW: Final = datetime(2026, 5, 1, 18, 30, 0, 123456, UTC)
+URL: Final = "https://example.com/hook"
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """An event, the adapters that read and write it, and what others do to its documents.
+
+    `put` and `delete` take the path of a document under the event ("" is the event itself).
+    """
+
+    event_id: str
+    deliveries: Deliveries
+    settings: Settings
+    wall: Wall
+    new_secrets: Callable[[], Secrets]
+    put: Callable[[str, Mapping[str, Any]], object]
+    delete: Callable[[str], object]
+
+    def create(self, **fields: Any) -> Delivery:
+        """Put a delivery on record."""
+        made = replace(self.delivery(), **fields)
+        self.deliveries.create(self.event_id, [made])
+        return made
+
+    def delivery(self, **fields: Any) -> Delivery:
+        """One that is due."""
+        given: dict[str, Any] = {"url": URL} | fields
+        return Delivery.create(
+            cause=uuid.uuid4().hex,
+            event_id=self.event_id,
+            event=EventType.PHOTO_UPLOADED,
+            data={"text": "ü"},
+            now=NOW,
+            **given,
+        )
+
+    def load(self, delivery: Delivery) -> StoredDelivery:
+        """It as it is on record."""
+        found = self.deliveries.load(self.event_id, delivery.id)
+        assert found is not None
+        return found
+
+
+def in_memory(event_id: str) -> Ground:
+    """The adapters of the simulation."""
+    database = Database(lambda: NOW)
+    root = f"events/{event_id}"
+
+    def path(name: str) -> str:
+        return f"{root}/{name}" if name else root
+
+    return Ground(
+        event_id,
+        InMemoryDeliveries(database, sweep_page=3),
+        InMemorySettings(database),
+        InMemoryWall(database),
+        lambda: InMemorySecrets(database, lambda: uuid.uuid4().hex, time.monotonic),
+        lambda name, fields: database.commit(Set(path(name), fields)),
+        lambda name: database.commit(Delete(path(name))),
+    )
+
+
+def in_firestore(event_id: str, db: firestore.Client) -> Ground:
+    """Those that are deployed."""
+    root = db.document(f"events/{event_id}")
+
+    def document(name: str) -> firestore.DocumentReference:
+        return db.document(f"{root.path}/{name}") if name else root
+
+    return Ground(
+        event_id,
+        DeliveryStore(db),
+        SettingsStore(db),
+        WallStore(db),
+        lambda: SecretStore(db, time.monotonic),
+        lambda name, fields: document(name).set(dict(fields)),
+        lambda name: document(name).delete(),
+    )
+
+
+@pytest.fixture(params=["in memory", "in Firestore"])
+def ground(request: pytest.FixtureRequest, db: firestore.Client, event_id: str) -> Ground:
+    """Each of them."""
+    return in_memory(event_id) if request.param == "in memory" else in_firestore(event_id, db)
+
+
+def attempted(delivery: Delivery, status: int | None, at: datetime = NOW) -> Delivery:
+    """`delivery` after its next attempt."""
+    return delivery.after(
+        Attempt(
+            number=delivery.due_attempt,
+            at=at,
+            status=status,
+            milliseconds=12,
+            error=None if status else "no answer",
+            round=delivery.round,
+        )
+    )
+
+
+def test_what_is_created_is_found_as_it_was(ground: Ground) -> None:
+    """Every field, of each sort of delivery."""
+    made = [
+        ground.delivery(),
+        ground.delivery(url=""),
+        ground.delivery(disabled="nobody answers"),
+        ground.delivery(test=True),
+        replace(attempted(attempted(ground.delivery(), None), 204), round=0),
+    ]
+    ground.deliveries.create(ground.event_id, made)
+    by_id = {one.id: one for one in made}
+    assert ground.deliveries.find(ground.event_id, [*by_id, "another"]) == by_id
+    assert [ground.load(one).delivery for one in made] == made
+    assert ground.deliveries.load(ground.event_id, "another") is None
+
+
+def test_a_commit_creates_all_or_none(ground: Ground) -> None:
+    """One that is on record, delivery or milestone, keeps all others out (design 2)."""
+    there = ground.create()
+    fresh = ground.delivery()
+    reached = Milestone(number=100, photo_id="p1", reached_at=NOW)
+    with pytest.raises(AlreadyRecordedError):
+        ground.deliveries.create(ground.event_id, [fresh, there], [reached])
+    assert ground.deliveries.load(ground.event_id, fresh.id) is None
+    assert ground.wall.milestones(ground.event_id, [100, 500]) == {}
+
+    ground.deliveries.create(ground.event_id, [fresh], [reached])
+    other = ground.delivery()
+    with pytest.raises(AlreadyRecordedError):
+        ground.deliveries.create(
+            ground.event_id, [other], [replace(reached, photo_id="p2", number=100)]
+        )
+    assert ground.deliveries.load(ground.event_id, other.id) is None
+    assert ground.wall.milestones(ground.event_id, [100, 500]) == {100: "p1"}
+
+
+def test_a_write_whose_answer_was_lost_is_refused_when_it_is_made_again(ground: Ground) -> None:
+    """What a caller sees whose adapter tried again: its own record, and nothing else changed."""
+    made = ground.create()
+    with pytest.raises(AlreadyRecordedError):
+        ground.deliveries.create(ground.event_id, [made])
+    found = ground.load(made)
+    saved = attempted(found.delivery, 500)
+    ground.deliveries.save(saved, found.version)
+    with pytest.raises(ChangedMeanwhileError):
+        ground.deliveries.save(saved, found.version)
+    assert ground.load(made).delivery == saved
+
+
+def test_a_save_changes_the_progress_of_the_version_that_was_read(ground: Ground) -> None:
+    """Nothing of what the delivery is, and nothing where somebody has written since."""
+    made = ground.create(test=True)
+    found = ground.load(made)
+    changed = attempted(found.delivery, None)
+    ground.deliveries.save(replace(changed, url="another", body="another"), found.version)
+    assert ground.load(made).delivery == changed
+
+    with pytest.raises(ChangedMeanwhileError):
+        ground.deliveries.save(attempted(found.delivery, 200), found.version)
+    again = ground.load(made)
+    assert again.delivery == changed
+    ground.deliveries.save(attempted(changed, 200), again.version)
+    assert ground.load(made).delivery.outcome is Outcome.SUCCESS
+
+
+def test_a_record_that_is_gone_is_not_written(ground: Ground) -> None:
+    """Firestore's TTL policy may delete it at any time."""
+    made = ground.create()
+    found = ground.load(made)
+    ground.delete(f"deliveries/{made.id}")
+    assert ground.deliveries.load(ground.event_id, made.id) is None
+    for write in (ground.deliveries.save, ground.deliveries.restart):
+        with pytest.raises(ChangedMeanwhileError):
+            write(found.delivery, found.version)
+    assert ground.deliveries.load(ground.event_id, made.id) is None
+
+
+def test_a_restart_begins_a_round_of_the_version_that_was_read(ground: Ground) -> None:
+    """The reason for which it was skipped goes; a save that was under way comes too late."""
+    made = ground.delivery(disabled="nobody answers")
+    ground.deliveries.create(ground.event_id, [made])
+    found = ground.load(made)
+    again = found.delivery.again(NOW + timedelta(hours=1))
+    ground.deliveries.restart(again, found.version)
+    assert ground.load(made).delivery == again
+    assert again.reason is None
+    for write in (ground.deliveries.save, ground.deliveries.restart):
+        with pytest.raises(ChangedMeanwhileError):
+            write(found.delivery, found.version)
+    assert ground.load(made).delivery.round == 1
+
+
+def _ended(ground: Ground, outcome: Outcome, seconds: float, **fields: Any) -> Delivery:
+    return ground.create(
+        outcome=outcome,
+        next_attempt_at=None,
+        ended_at=NOW + timedelta(seconds=seconds),
+        **fields,
+    )
+
+
+def test_undelivered_ones_are_turned_page_by_page(ground: Ground) -> None:
+    """Oldest first, by id where they ended at once; the limits are part of it."""
+    ids = [f"d{number}" for number in range(5)]
+    for delivery_id, seconds in zip(ids, (1, 0, 1, 1, 2), strict=True):
+        outcome = Outcome.SKIPPED if delivery_id == "d2" else Outcome.FAILED
+        _ended(ground, outcome, seconds, id=delivery_id)
+    _ended(ground, Outcome.FAILED, -0.001)
+    _ended(ground, Outcome.FAILED, 2.001)
+    _ended(ground, Outcome.SUCCESS, 1)
+    ground.create()
+
+    found: list[str] = []
+    cursor: Cursor | None = None
+    while True:
+        page = ground.deliveries.undelivered(
+            ground.event_id, NOW, NOW + timedelta(seconds=2), cursor, 2
+        )
+        found += [one.delivery.id for one in page]
+        if len(page) < 2:
+            break
+        last = page[-1].delivery
+        assert last.ended_at is not None
+        cursor = Cursor(last.ended_at, last.id)
+    assert found == ["d1", "d0", "d2", "d3", "d4"]
+    [first] = ground.deliveries.undelivered(ground.event_id, NOW, NOW, None, 2)
+    ground.deliveries.restart(first.delivery.again(NOW), first.version)
+
+
+def test_failures_are_counted_between_two_moments(ground: Ground) -> None:
+    """Of one URL, after the one moment and by the other; what stands open counts nowhere."""
+    for seconds in (0, 1, 1, 2):
+        _ended(ground, Outcome.FAILED, seconds)
+    _ended(ground, Outcome.FAILED, 3, url="https://example.com/other")
+    _ended(ground, Outcome.SKIPPED, 3)
+    ground.create()
+    count, event_id = ground.deliveries.count_failed, ground.event_id
+
+    def after(seconds: float) -> datetime:
+        return NOW + timedelta(seconds=seconds)
+
+    assert [count(event_id, URL, after(s), 10) for s in (-1, 0, 1, 2)] == [4, 3, 1, 0]
+    assert count(event_id, URL, after(-1), 3) == 3
+    failed = ground.deliveries.has_failed_within
+    assert failed(event_id, URL, after(0), after(1))
+    assert not failed(event_id, URL, after(1), after(1.5))
+    assert not failed(event_id, URL, after(2), after(9))
+
+
+def test_the_last_success_is_the_one_that_ended_last(ground: Ground) -> None:
+    """Of one URL; None where there is none."""
+    assert ground.deliveries.last_success(ground.event_id, URL) is None
+    for seconds in (3, 7, 5):
+        _ended(ground, Outcome.SUCCESS, seconds)
+    _ended(ground, Outcome.FAILED, 9)
+    _ended(ground, Outcome.SUCCESS, 9, url="https://example.com/other")
+    assert ground.deliveries.last_success(ground.event_id, URL) == NOW + timedelta(seconds=7)
+
+
+def test_what_is_overdue_is_found_once(ground: Ground) -> None:
+    """Longest overdue first, over pages; neither what is due later nor what has ended."""
+    long_ago = datetime(2001, 1, 1, tzinfo=UTC)  # nobody else's in this project
+    for number in range(7):
+        at = long_ago + timedelta(seconds=7 - number)
+        ground.create(id=f"d{number}", outcome=Outcome.RETRYING, next_attempt_at=at)
+    _ended(ground, Outcome.FAILED, 0)
+    ground.create()
+    found = [one.id for one in ground.deliveries.overdue(long_ago + timedelta(seconds=7))]
+    assert found == [f"d{number}" for number in range(6, 0, -1)]
+    for number in range(7):
+        ground.delete(f"deliveries/d{number}")
+
+
+def _disable(ground: Ground, url: str, found: Any) -> None:
+    given_up = [DisabledUrl(url=url, reason="why", at=NOW)]
+    ground.settings.disable(ground.event_id, given_up, found)
+
+
+def test_a_url_is_disabled_in_the_settings_that_were_read(ground: Ground) -> None:
+    """What else stands there stays; whoever has saved since is not overruled (design 3)."""
+    assert ground.settings.load(ground.event_id) is None
+    assert ground.wall.webhook_settings(ground.event_id) is None
+    ground.put("settings/webhooks", {"urls": [URL, "https://example.com/other"]})
+    first = ground.settings.load(ground.event_id)
+    assert first is not None
+    _disable(ground, URL, first)
+    with pytest.raises(SettingsChangedError):
+        _disable(ground, "https://example.com/other", first)
+
+    second = ground.settings.load(ground.event_id)
+    assert second is not None
+    assert second.written_at > first.written_at
+    _disable(ground, "https://example.com/other", second)
+    third = ground.settings.load(ground.event_id)
+    assert third is not None
+    assert third.fields == ground.wall.webhook_settings(ground.event_id)
+    assert all(one.disabled for one in subscriptions.read(third.fields))
+    assert third.fields["disabled"][subscriptions.key(URL)] == {
+        "url": URL,
+        "reason": "why",
+        "at": NOW,
+    }
+    ground.delete("settings/webhooks")
+    with pytest.raises(SettingsChangedError):
+        _disable(ground, URL, third)
+
+
+def test_photos_are_counted_and_a_guests_first_one_is_found(ground: Ground) -> None:
+    """Spec 6.1, design 3: the oldest by `createdAt`, of an address as it was typed."""
+    assert ground.wall.event(ground.event_id) is None
+    assert ground.wall.count_photos(ground.event_id) == 0
+    ground.put("", {"tenantId": "t1"})
+    mail = "ana@example.com"
+    for photo_id, email, seconds in (
+        ("p1", mail, 2),
+        ("p3", mail, 1),
+        ("p2", mail, 1),
+        ("p0", "Ana@example.com", 0),
+    ):
+        created = NOW + timedelta(seconds=seconds)
+        ground.put(f"photos/{photo_id}", {"uploaderEmail": email, "createdAt": created})
+    ground.put("photos/p9", {"uploaderEmail": "bo@example.com"})
+    assert ground.wall.event(ground.event_id) == {"tenantId": "t1"}
+    assert ground.wall.count_photos(ground.event_id) == 5
+    assert [ground.wall.count_photos(ground.event_id, most) for most in (4, 9)] == [4, 5]
+    assert ground.wall.first_photo_by(ground.event_id, mail) == "p2"
+    assert ground.wall.first_photo_by(ground.event_id, "bo@example.com") is None
+
+
+def test_everybody_signs_with_the_secret_that_was_first(ground: Ground) -> None:
+    """Made with its first use; a new one is seen by whoever has not looked yet (spec 2.1)."""
+    first, second = ground.new_secrets(), ground.new_secrets()
+    secret = first.of(ground.event_id)
+    assert second.of(ground.event_id) == secret
+    first.rotate(ground.event_id)
+    assert first.of(ground.event_id) != secret
+    assert second.of(ground.event_id) == secret
+    assert ground.new_secrets().of(ground.event_id) == first.of(ground.event_id)

@@ -1,0 +1,289 @@
+"""What an organizer does with webhooks, and what may come in between (spec 6, design 2 and 3)."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.access import Caller, Role
+from functions.call_error import CallError, Code
+from functions.event_arguments import EventArguments
+from functions.webhooks.actions import Resent
+from functions.webhooks.arguments import Page, ResendArguments, TestArguments
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from functions.webhooks.messages import subscriptions
+from tests.simulation.database import Delete
+from tests.simulation.faults import Crash, ServiceError
+from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
+
+ADMIN = Caller("u1", Role.ADMIN, "t1")
+
+
+@pytest.fixture
+def parts() -> Parts:
+    """An event with one URL."""
+    return Parts()
+
+
+def send_test(parts: Parts, url: str = URL) -> Delivery:
+    """Try a URL."""
+    return parts.actions().send_test(ADMIN, TestArguments(event_id=EVENT, url=url))
+
+
+def resend(parts: Parts, delivery: Delivery) -> Resent:
+    """Send one delivery again."""
+    wanted = ResendArguments(event_id=EVENT, what=delivery.id)
+    return parts.actions().resend(ADMIN, wanted)
+
+
+def resend_page(parts: Parts, **page: Any) -> Resent:
+    """Send a page of them again."""
+    what = Page(since=NOW - timedelta(days=1), **page)
+    return parts.actions().resend(ADMIN, ResendArguments(event_id=EVENT, what=what))
+
+
+def refused(code: Code, act: Callable[[], object]) -> str:
+    """`act` is refused with `code`; the message."""
+    with pytest.raises(CallError) as error:
+        act()
+    assert error.value.code is code
+    return str(error.value)
+
+
+def disable(parts: Parts, url: str) -> None:
+    """Put an entry into `disabled`."""
+    parts.subscribe(url, disabled={subscriptions.key(url): {"url": url, "reason": "dead"}})
+
+
+@pytest.mark.parametrize("act", ["test", "resend", "rotate"])
+def test_an_event_must_be_there_and_the_callers_business(parts: Parts, act: str) -> None:
+    """Spec 5, design 3: before anything else is looked at."""
+    acts: dict[str, Callable[[Caller, str], object]] = {
+        "test": lambda who, event: parts.actions().send_test(
+            who, TestArguments(event_id=event, url=URL)
+        ),
+        "resend": lambda who, event: parts.actions().resend(
+            who, ResendArguments(event_id=event, what="d1")
+        ),
+        "rotate": lambda who, event: parts.actions().rotate_secret(
+            who, EventArguments(event_id=event)
+        ),
+    }
+    refused(Code.NOT_FOUND, lambda: acts[act](ADMIN, "another"))
+    stranger = Caller("u2", Role.ADMIN, "t2")
+    refused(Code.PERMISSION_DENIED, lambda: acts[act](stranger, EVENT))
+    assert set(parts.calls) == {"wall.event"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "queued"),
+    [(204, Outcome.SUCCESS, 0), (500, Outcome.RETRYING, 1), (None, Outcome.RETRYING, 1)],
+)
+def test_a_test_is_a_delivery_like_any_other(
+    parts: Parts, answer: int | None, outcome: Outcome, queued: int
+) -> None:
+    """Its first attempt is made at once; what fails is tried again (spec 6)."""
+    parts.answers = [answer]
+    delivery = send_test(parts)
+    assert delivery == parts.record(delivery)
+    assert (delivery.outcome, delivery.test, delivery.event) == (outcome, True, "photo.uploaded")
+    assert len(parts.queued) == queued
+
+
+def test_a_test_goes_to_a_url_whatever_it_takes(parts: Parts) -> None:
+    """Disabled, or without that type: this is how one finds out whether it works."""
+    disable(parts, URL)
+    assert send_test(parts).outcome is Outcome.SUCCESS
+    parts.subscribe({"url": URL, "events": []})
+    assert send_test(parts).outcome is Outcome.SUCCESS
+    assert len({one.id for one in parts.records}) == 2
+
+
+def test_a_test_goes_to_no_other_url(parts: Parts) -> None:
+    """Or the service would post wherever somebody wants."""
+    refused(Code.INVALID_ARGUMENT, lambda: send_test(parts, OTHER))
+    assert not parts.records
+
+
+def test_a_test_of_an_unusable_url_is_skipped(parts: Parts) -> None:
+    """Spec 3.4."""
+    parts.subscribe("http://example.com")
+    assert send_test(parts, "http://example.com").outcome is Outcome.SKIPPED
+    assert not parts.posts
+
+
+def test_a_test_whose_record_is_there_already_goes_on(parts: Parts) -> None:
+    """The answer to the commit was lost, and the adapter has tried again."""
+    parts.repeats("deliveries.create")
+    assert send_test(parts).outcome is Outcome.SUCCESS
+    assert len(parts.records) == len(parts.posts) == 1
+
+
+@pytest.mark.parametrize("answers", [[200], [500] * 4])
+def test_what_has_ended_is_sent_again(parts: Parts, answers: list[int]) -> None:
+    """Another round, at once, with the same id and body (design 3)."""
+    ended = parts.attempts(parts.delivery(), *answers)
+    parts.now += timedelta(hours=1)
+    assert resend(parts, ended) == Resent(resent=1)
+    record = parts.record(ended)
+    assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
+    assert record.next_attempt_at == parts.now
+    assert parts.queued[-1].name == f"{ended.id}-r1-1"
+    assert parts.attempts(record, 500, 204).outcome is Outcome.SUCCESS
+
+
+def test_what_was_skipped_for_a_disabled_url_is_sent_once_it_is_enabled(parts: Parts) -> None:
+    """Not before: nothing goes to a disabled URL but tests."""
+    skipped = parts.delivery(disabled="the URL is disabled: dead")
+    disable(parts, URL)
+    refused(Code.FAILED_PRECONDITION, lambda: resend(parts, skipped))
+    parts.subscribe(URL)
+    assert resend(parts, skipped) == Resent(resent=1)
+    assert parts.record(skipped).reason is None
+
+
+def test_what_cannot_be_sent_again(parts: Parts) -> None:
+    """Each with the reason, and nothing is written."""
+    ended = parts.attempts(parts.delivery(), 200)
+    open_one = parts.delivery(cause="open")
+    unusable = parts.delivery(cause="unusable", url="http://example.com")
+    parts.subscribe(URL, "http://example.com")
+    before = parts.records
+    assert "still being attempted" in refused(Code.ABORTED, lambda: resend(parts, open_one))
+    assert "skipped" in refused(Code.FAILED_PRECONDITION, lambda: resend(parts, unusable))
+    parts.subscribe(OTHER)
+    assert "not one of" in refused(Code.FAILED_PRECONDITION, lambda: resend(parts, ended))
+    parts.database.commit(Delete(f"events/{EVENT}/deliveries/{ended.id}"))
+    refused(Code.NOT_FOUND, lambda: resend(parts, ended))
+    assert parts.records == [one for one in before if one.id != ended.id]
+    assert not parts.queued
+
+
+def test_a_restart_whose_answer_was_lost_is_queued(parts: Parts) -> None:
+    """The adapter was told that the record has changed: by itself."""
+    ended = parts.attempts(parts.delivery(), 200)
+    parts.repeats("deliveries.restart")
+    assert resend(parts, ended) == Resent(resent=1)
+    assert parts.record(ended).round == 1
+    assert parts.queued[-1].data["round"] == 1
+
+
+def test_two_calls_that_want_the_same_begin_one_round(parts: Parts) -> None:
+    """Both are told that it is sent again."""
+    ended = parts.attempts(parts.delivery(), 200)
+    others: list[Resent] = []
+    parts.at("deliveries.restart", lambda: others.append(resend(parts, ended)))
+    assert [resend(parts, ended), *others] == [Resent(resent=1)] * 2
+    assert parts.record(ended).round == 1
+    assert len(parts.queued) == 1
+
+
+def test_a_round_that_has_ended_meanwhile_is_followed_by_the_next(parts: Parts) -> None:
+    """The call looks again, and finds a delivery that can be sent again."""
+    ended = parts.attempts(parts.delivery(), 200)
+
+    def sent_again_meanwhile() -> None:
+        resend(parts, ended)
+        parts.attempts(ended, 204)
+
+    parts.at("deliveries.restart", sent_again_meanwhile)
+    assert resend(parts, ended) == Resent(resent=1)
+    assert parts.record(ended).round == 2
+
+
+def test_a_delivery_that_is_attempted_meanwhile_is_left_to_that(parts: Parts) -> None:
+    """Another call began the round, and its first attempt has failed already."""
+    ended = parts.attempts(parts.delivery(), 200)
+
+    def sent_again_meanwhile() -> None:
+        resend(parts, ended)
+        parts.attempts(ended, 500)
+
+    parts.at("deliveries.restart", sent_again_meanwhile)
+    refused(Code.ABORTED, lambda: resend(parts, ended))
+    assert parts.record(ended).round == 1
+
+
+@pytest.mark.parametrize("call", ["deliveries.restart", "queue.enqueue"])
+@pytest.mark.parametrize("stop", [fails, crashes])
+@pytest.mark.parametrize("when", ["at", "after"])
+def test_a_round_that_is_begun_is_attempted(parts: Parts, call: str, stop: Any, when: str) -> None:
+    """Wherever the call stops: by its task, or else by the sweeper (design 2)."""
+    ended = parts.attempts(parts.delivery(), 200)
+    getattr(parts, when)(call, stop)
+    with suppress(Crash, ServiceError):
+        resend(parts, ended)
+    begun = parts.record(ended).round == 1
+    assert begun == ((call, when) != ("deliveries.restart", "at"))
+    parts.now += timedelta(minutes=10)
+    parts.sweeper().sweep()
+    assert any(one.data.get("round") == 1 for one in parts.queued) == begun
+
+
+def failed(parts: Parts, count: int, **fields: Any) -> list[Delivery]:
+    """So many that failed, a minute after one another."""
+    made = []
+    for number in range(count):
+        made.append(parts.attempts(parts.delivery(cause=f"failed {number}", **fields), *[500] * 4))
+        parts.now += timedelta(minutes=1)
+    return made
+
+
+def test_a_page_sends_again_what_was_not_delivered(parts: Parts) -> None:
+    """Neither tests, nor what has nowhere to go, nor what was delivered."""
+    wanted = failed(parts, 3)
+    parts.attempts(parts.delivery(cause="delivered"), 200)
+    left = [
+        parts.attempts(parts.delivery(cause="test", test=True), *[500] * 4),
+        parts.attempts(parts.delivery(cause="other", url=OTHER), *[500] * 4),
+    ]
+    assert resend_page(parts) == Resent(resent=3, left_alone=2)
+    assert {parts.record(one).round for one in wanted} == {1}
+    assert {parts.record(one).round for one in left} == {0}
+
+
+def test_pages_are_turned_to_the_end(parts: Parts) -> None:
+    """What fails again meanwhile is not met again: it ends after the first call's moment."""
+    parts.page = 2
+    made = failed(parts, 5)
+    turned: list[Resent] = []
+    page: dict[str, Any] = {}
+    while True:
+        turned.append(resend_page(parts, **page))
+        for one in made:
+            if parts.record(one).outcome.is_open:
+                parts.attempts(one, *[500] * 4)
+        following = turned[-1].next
+        if following is None:
+            break
+        wanted = ResendArguments.read(
+            {"eventId": EVENT, "since": "2026-04-30T00:00:00Z", "next": following}
+        ).what
+        assert isinstance(wanted, Page)
+        page = {"until": wanted.until, "after": wanted.after}
+    assert [one.resent for one in turned] == [2, 2, 1]
+    assert {parts.record(one).round for one in made} == {1}
+
+
+def test_a_page_leaves_alone_what_others_have_taken_up(parts: Parts) -> None:
+    """Between the query and the write."""
+    made = failed(parts, 2)
+
+    def acknowledged_after_all() -> None:
+        resend(parts, made[0])
+        parts.attempts(made[0], 204)
+
+    parts.after("deliveries.undelivered", acknowledged_after_all)
+    assert resend_page(parts) == Resent(resent=1, left_alone=1)
+    assert [parts.record(one).round for one in made] == [1, 1]
+
+
+def test_a_new_secret_signs_from_then_on(parts: Parts) -> None:
+    """Other processes may sign with the old one for another minute (spec 2.1)."""
+    superadmin = Caller("u1", Role.SUPERADMIN, None)
+    rotated = parts.actions().rotate_secret(superadmin, EventArguments(event_id=EVENT))
+    assert rotated.at == NOW
+    assert rotated.old_secret_used_until == NOW + timedelta(minutes=1)
+    assert "secrets.rotate" in parts.calls

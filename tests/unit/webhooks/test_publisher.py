@@ -1,0 +1,316 @@
+"""From a write to recorded and queued deliveries: spec 6.1 and 6.3.4, design 2 and 3."""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.wall.photo import Photo, PhotoStatus
+from functions.wall.wall_event import EventStatus, WallEvent
+from functions.webhooks.deliveries.delivery import Outcome
+from functions.webhooks.messages import subscriptions
+from functions.webhooks.messages.event_type import EventType
+from tests.simulation.database import Set
+from tests.simulation.faults import Crash, ServiceError
+from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
+
+UPLOADED = "photo.uploaded"
+MILESTONE = "milestone.reached"
+JOINED = "guest.joined"
+
+
+@pytest.fixture
+def parts() -> Parts:
+    """An event with one URL that takes everything."""
+    return Parts()
+
+
+def publish(parts: Parts, after: Photo, before: Photo | None = None, write: str = "w1") -> None:
+    """Run the trigger of one write of a photo, in an instance that has just begun."""
+    parts.publisher().photo_written(write, EVENT, before, after)
+
+
+def publish_event(parts: Parts, before: EventStatus, after: EventStatus) -> None:
+    """Run the trigger of one write of the event."""
+    was, now = (
+        WallEvent(
+            status=status,
+            name="Party",
+            template=None,
+            gallery_url=None,
+            published_at=None,
+            archived_at=None,
+            updated_at=NOW,
+        )
+        for status in (before, after)
+    )
+    parts.publisher().event_written("w1", EVENT, was, now)
+
+
+def test_every_url_gets_the_types_that_it_takes(parts: Parts) -> None:
+    """Spec 6.3.4: one record for each message and URL, due at once, and its task."""
+    parts.subscribe(URL, {"url": OTHER, "events": ["photo.approved", UPLOADED]})
+    publish(parts, parts.photo(status="approved"))
+
+    assert parts.told == [
+        ("photo.approved", URL),
+        ("photo.approved", OTHER),
+        (UPLOADED, URL),
+        (UPLOADED, OTHER),
+    ]
+    assert {one.outcome for one in parts.records} == {Outcome.PENDING}
+    assert {one.next_attempt_at for one in parts.records} == {NOW}
+    assert {one.queue for one in parts.queued} == {"deliverWebhook"}
+    assert sorted(one.name for one in parts.queued) == sorted(
+        f"{one.id}-1" for one in parts.records
+    )
+
+
+@pytest.mark.parametrize("settings", [[], [{"url": URL, "events": ["event.archived"]}]])
+def test_what_nobody_takes_is_not_recorded(parts: Parts, settings: list[Any]) -> None:
+    """And nothing is counted or looked up for it."""
+    parts.subscribe(*settings)
+    publish(parts, parts.photo(email="ana@example.com"))
+    assert parts.calls == ["wall.webhook_settings"]
+
+
+def test_a_write_that_means_nothing_costs_nothing(parts: Parts) -> None:
+    """Most writes are none of the table (spec 3.1)."""
+    photo = parts.photo(status="approved")
+    publish(parts, photo, before=photo)
+    assert not parts.calls
+
+
+def test_an_unusable_or_disabled_url_is_skipped_on_record(parts: Parts) -> None:
+    """Spec 3.4 and 7.3: no attempt; the reason is on record."""
+    entry = {"url": OTHER, "reason": "nobody answers", "at": NOW}
+    parts.subscribe(URL, "http://example.com", OTHER, disabled={subscriptions.key(OTHER): entry})
+    publish(parts, parts.photo())
+
+    outcomes = {one.url: (one.outcome, one.reason) for one in parts.records}
+    assert outcomes == {
+        URL: (Outcome.PENDING, None),
+        "http://example.com": (Outcome.SKIPPED, "the URL does not start with https://"),
+        OTHER: (Outcome.SKIPPED, "the URL is disabled: nobody answers"),
+    }
+    assert len(parts.queued) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told", "counted"),
+    [
+        (EventStatus.DRAFT, EventStatus.PUBLISHED, ["event.published"], False),
+        (EventStatus.ARCHIVED, EventStatus.PUBLISHED, ["event.published"], False),
+        (EventStatus.PUBLISHED, EventStatus.ARCHIVED, ["event.archived"], True),
+        (EventStatus.DRAFT, EventStatus.ARCHIVED, [], False),
+        (EventStatus.PUBLISHED, EventStatus.PUBLISHED, [], False),
+    ],
+)
+def test_a_write_of_the_event(
+    parts: Parts, before: EventStatus, after: EventStatus, told: list[str], counted: bool
+) -> None:
+    """Spec 3.2; photos are counted for the type that tells their number, and only for it."""
+    parts.crowd(7)
+    publish_event(parts, before, after)
+    assert [event for event, _ in parts.told] == told
+    assert ("wall.count_photos" in parts.calls) == counted
+    if counted:
+        assert parts.data("event.archived")["photoCount"] == 7
+
+
+def test_photos_are_not_counted_for_an_archive_that_nobody_takes(parts: Parts) -> None:
+    """The payload is asked for where somebody takes the type."""
+    parts.subscribe({"url": URL, "events": [UPLOADED]})
+    publish_event(parts, EventStatus.PUBLISHED, EventStatus.ARCHIVED)
+    assert parts.calls == ["wall.webhook_settings"]
+
+
+@pytest.mark.parametrize("clock", [0.0, 29.9, 1e6])
+@pytest.mark.parametrize("number", [100, 500])
+def test_a_milestone_fires_on_a_machine_whose_clock_has_just_begun(
+    parts: Parts, clock: float, number: int
+) -> None:
+    """Spec 6.1: wherever the monotonic clock of a fresh instance stands."""
+    parts.monotonic = clock
+    parts.crowd(number - 1)
+    parts.database.commit(
+        *[Set(_milestone(one), {"photoId": "x"}) for one in (100,) if one < number]
+    )
+    publish(parts, parts.photo("p1", uploaderName="Ana"))
+    data = parts.data(MILESTONE)
+    assert data["milestone"] == number
+    assert data["latestPhoto"] == {"id": "p1", "uploaderName": "Ana"}
+    record = parts.database.get(_milestone(number))
+    assert record is not None
+    assert record.value == {"photoId": "p1", "reachedAt": NOW}
+
+
+def test_a_milestone_fires_once(parts: Parts) -> None:
+    """For the first write seen at or past it; a process looks again a minute later."""
+    parts.crowd(99)
+    publisher = parts.publisher()
+    for number in range(3):
+        photo = parts.photo(f"p{number}")
+        publisher.photo_written(f"w{number}", EVENT, None, photo)
+    assert [event for event, _ in parts.told].count(MILESTONE) == 1
+    assert parts.data(MILESTONE)["latestPhoto"]["id"] == "p0"
+    assert parts.calls.count("wall.milestones") == 2  # the third is remembered
+    parts.monotonic += 61
+    publisher.photo_written("w4", EVENT, None, parts.photo("p4"))
+    assert parts.calls.count("wall.milestones") == 3
+
+
+def test_of_two_photos_that_reach_a_milestone_at_once_one_is_told_of(parts: Parts) -> None:
+    """The milestone is one commit with its deliveries: whoever is second leaves it out."""
+    parts.crowd(98)
+    first, second = parts.photo("p1"), parts.photo("p2")
+    parts.at("deliveries.create", lambda: publish(parts, first, write="w1"))
+    publish(parts, second, write="w2")
+
+    assert [event for event, _ in parts.told] == [MILESTONE, UPLOADED, UPLOADED]
+    assert parts.data(MILESTONE)["latestPhoto"]["id"] == "p1"
+    assert len(parts.queued) == 3
+
+
+def test_a_guest_joins_once_however_the_address_is_spelled(parts: Parts) -> None:
+    """Spec 6.1, design 3: with the oldest photo of the address, and each spelling is one guest."""
+    for number, email in enumerate(("ana@example.com", "ana@example.com", " Ana@Example.com ")):
+        parts.now = NOW + timedelta(seconds=number)
+        publish(parts, parts.photo(f"p{number}", email), write=f"w{number}")
+    assert parts.data(JOINED)["firstPhotoId"] == "p0"
+    assert [event for event, _ in parts.told] == [JOINED, UPLOADED, UPLOADED, UPLOADED]
+    assert len(parts.queued) == 4
+
+
+@pytest.mark.parametrize("email", [None, "", "  "])
+def test_a_photo_without_an_address_is_nobodys_first(parts: Parts, email: str | None) -> None:
+    """Design 3."""
+    publish(parts, parts.photo("p1", email))
+    assert [event for event, _ in parts.told] == [UPLOADED]
+
+
+def test_a_photo_without_a_time_may_be_a_guests_first(parts: Parts) -> None:
+    """The query that is ordered by `createdAt` does not find it."""
+    photo = parts.photo("p1", "ana@example.com")
+    path = f"events/{EVENT}/photos/p1"
+    parts.database.commit(Set(path, {"uploaderEmail": "ana@example.com"}))
+    publish(parts, photo)
+    assert JOINED in [event for event, _ in parts.told]
+
+
+def test_an_approval_is_nobodys_first_time(parts: Parts) -> None:
+    """Milestones and guests come with uploads."""
+    parts.crowd(99)
+    photo = parts.photo("p1", "ana@example.com")
+    approved = replace(photo, status=PhotoStatus.APPROVED)
+    publish(parts, approved, before=photo)
+    assert [event for event, _ in parts.told] == ["photo.approved"]
+
+
+# A trigger is run at least once (design 2).
+
+
+def everything(parts: Parts) -> Photo:
+    """A photo that is the hundredth, and a guest's first, for two URLs."""
+    parts.subscribe(URL, OTHER)
+    parts.crowd(99)
+    return parts.photo("p1", "ana@example.com", status="approved")
+
+
+CALLS = (
+    "wall.webhook_settings",
+    "wall.count_photos",
+    "wall.milestones",
+    "wall.first_photo_by",
+    "deliveries.create",
+    "queue.enqueue",
+)
+
+
+def test_a_trigger_that_runs_twice_ends_as_one_that_ran_once(parts: Parts) -> None:
+    """The ids follow from what happened, the names of tasks from the ids."""
+    photo = everything(parts)
+    publish(parts, photo)
+    once = (parts.records, list(parts.queued))
+    parts.now += timedelta(minutes=5)
+    publish(parts, photo)
+    assert (parts.records, list(parts.queued)) == once
+    assert len(parts.records) == 8
+    assert "deliveries.find" in parts.calls
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("when", ["at", "after"])
+@pytest.mark.parametrize("stop", [fails, crashes])
+def test_a_trigger_that_is_stopped_and_run_again_ends_as_one_that_was_not(
+    parts: Parts, call: str, when: str, stop: Callable[[], None]
+) -> None:
+    """Wherever it stops, before the effect of a call or after it."""
+    photo = everything(parts)
+    getattr(parts, when)(call, stop)
+    with suppress(Crash, ServiceError):
+        publish(parts, photo)
+    parts.now += timedelta(seconds=10)
+    publish(parts, photo)
+
+    undisturbed = Parts()
+    publish(undisturbed, everything(undisturbed))
+    assert {one.id for one in parts.records} == {one.id for one in undisturbed.records}
+    assert sorted(one.name for one in parts.queued) == sorted(
+        one.name for one in undisturbed.queued
+    )
+    assert {one.outcome for one in parts.records} == {Outcome.PENDING}
+    milestone = parts.database.get(_milestone(100))
+    assert milestone is not None
+    assert milestone.value["photoId"] == "p1"
+
+
+def test_a_create_whose_answer_was_lost_is_queued_all_the_same(parts: Parts) -> None:
+    """The adapter has tried again, and was told that all of it is on record: by itself."""
+    photo = everything(parts)
+    parts.repeats("deliveries.create")
+    publish(parts, photo)
+    assert len(parts.records) == len(parts.queued) == 8
+
+
+def test_what_was_attempted_meanwhile_is_not_queued_again(parts: Parts) -> None:
+    """A trigger that runs again looks at what became of its deliveries."""
+    photo = parts.photo()
+    publish(parts, photo)
+    [record] = parts.records
+    parts.attempts(record, 500)
+    queued = list(parts.queued)
+    publish(parts, photo)
+    assert list(parts.queued) == queued
+    assert parts.record(record).attempts == 1
+
+
+def test_a_url_that_is_added_between_two_runs_gets_the_message_too(parts: Parts) -> None:
+    """The record of the first stays as it is."""
+    photo = parts.photo()
+    publish(parts, photo)
+    [first] = parts.records
+    parts.subscribe(URL, OTHER)
+    parts.now += timedelta(seconds=3)
+    publish(parts, photo)
+    assert parts.told == [(UPLOADED, URL), (UPLOADED, OTHER)]
+    assert parts.record(first) == first
+    assert len(parts.queued) == 2
+
+
+def test_two_writes_are_two_messages(parts: Parts) -> None:
+    """Also where they say the same: the id follows from the write, the type and the URL."""
+    photo = parts.photo()
+    publish(parts, photo, write="w1")
+    publish(parts, photo, write="w2")
+    assert parts.told == [(UPLOADED, URL)] * 2
+    assert len({json.loads(one.body)["deliveryId"] for one in parts.records}) == 2
+    assert {one.event for one in parts.records} == {EventType.PHOTO_UPLOADED}
+
+
+def _milestone(number: int) -> str:
+    return f"events/{EVENT}/milestones/{number}"

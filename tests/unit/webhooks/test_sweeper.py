@@ -1,0 +1,83 @@
+"""What fell off is found and queued again (design 2)."""
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.simulation.faults import ServiceError
+from tests.simulation.webhooks.parts import NOW, Parts, fails
+
+
+@pytest.fixture
+def parts() -> Parts:
+    """An event with one URL."""
+    return Parts()
+
+
+@pytest.mark.parametrize(("late", "swept"), [(0, 0), (120, 0), (120.001, 1), (86400, 1)])
+def test_what_is_two_minutes_late_is_overdue(parts: Parts, late: float, swept: int) -> None:
+    """A busy queue is not a lost task."""
+    delivery = parts.delivery()
+    parts.now += timedelta(seconds=late)
+    assert parts.sweeper().sweep() == swept
+    assert [one.data["deliveryId"] for one in parts.queued] == [delivery.id] * swept
+
+
+def test_what_is_swept_is_attempted(parts: Parts) -> None:
+    """With the number of the attempt that is owed, on its queue, under a name of this sweep."""
+    delivery = parts.attempts(parts.delivery(), 500, 500)
+    parts.now += timedelta(hours=1)
+    parts.sweeper().sweep()
+    task = parts.queued[-1]
+    assert task.queue == "retryWebhookAfter5s"
+    assert task.name.startswith(f"{delivery.id}-3-sweep")
+    assert task.data["attempt"] == 3
+    parts.attempt(delivery, 3)
+    assert parts.record(delivery).outcome == "success"
+
+
+def test_sweeps_that_overlap_queue_once_and_the_next_one_again(parts: Parts) -> None:
+    """The name is the period's: five minutes later, the task may have been lost once more."""
+    parts.delivery()
+    parts.now = NOW + timedelta(minutes=10)
+    for _ in range(2):
+        assert parts.sweeper().sweep() == 1
+    assert len(parts.queued) == 1
+    parts.now += timedelta(minutes=5)
+    parts.sweeper().sweep()
+    assert len({one.name for one in parts.queued}) == 2
+
+
+@pytest.mark.parametrize("answers", [[200], [500, 200], [500] * 4])
+def test_what_has_ended_is_owed_nothing(parts: Parts, answers: list[Any]) -> None:
+    """Nor is what was skipped."""
+    parts.attempts(parts.delivery(), *answers)
+    parts.delivery(cause="another", disabled="why")
+    parts.now += timedelta(days=1)
+    queued = len(parts.queued)
+    assert parts.sweeper().sweep() == 0
+    assert len(parts.queued) == queued
+
+
+def test_every_page_is_swept(parts: Parts) -> None:
+    """However many deliveries are overdue, of whichever event."""
+    made = [parts.delivery(cause=str(number)) for number in range(250)]
+    parts.now += timedelta(minutes=3)
+    assert parts.sweeper(page=40).sweep() == 250
+    assert {one.data["deliveryId"] for one in parts.queued} == {one.id for one in made}
+
+
+def test_a_sweep_that_fails_is_made_up_for_by_the_next(parts: Parts) -> None:
+    """What it queued stays queued."""
+    for number in range(3):
+        parts.delivery(cause=str(number))
+    parts.now += timedelta(minutes=3)
+    parts.at("queue.enqueue", fails, skip=1)
+    with suppress(ServiceError):
+        parts.sweeper().sweep()
+    assert len(parts.queued) == 1
+    parts.now += timedelta(minutes=5)
+    parts.sweeper().sweep()
+    assert len({one.data["deliveryId"] for one in parts.queued}) == 3

@@ -1,0 +1,324 @@
+"""One attempt of a delivery: the table of spec 3.4, and what may come in between (design 2)."""
+
+import json
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.webhooks.deliveries import signature
+from functions.webhooks.deliveries.attempt_task import TooEarlyError
+from functions.webhooks.deliveries.delivery import Outcome
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from tests.simulation.database import Delete
+from tests.simulation.faults import Crash, ServiceError
+from tests.simulation.webhooks.parts import EVENT, NOW, Parts, crashes, fails
+
+
+@pytest.fixture
+def parts() -> Parts:
+    """An event with one URL."""
+    return Parts()
+
+
+RETRYING = Outcome.RETRYING
+SUCCESS = Outcome.SUCCESS
+FAILED = Outcome.FAILED
+
+
+@pytest.mark.parametrize(
+    ("answers", "outcome", "next_queue", "wait"),
+    [
+        ([204], SUCCESS, None, None),
+        ([500], RETRYING, "retryWebhookAfter1s", 1),
+        ([None], RETRYING, "retryWebhookAfter1s", 1),
+        ([500, 200], SUCCESS, None, None),
+        ([500, None], RETRYING, "retryWebhookAfter5s", 5),
+        ([500, 500, 299], SUCCESS, None, None),
+        ([500, 500, 404], RETRYING, "retryWebhookAfter30s", 30),
+        ([500, 500, 500, 200], SUCCESS, None, None),
+        ([500, 500, 500, 500], FAILED, None, None),
+        ([None, None, None, None], FAILED, None, None),
+    ],
+)
+def test_the_table_of_an_attempt(
+    parts: Parts,
+    answers: list[int | None],
+    outcome: Outcome,
+    next_queue: str | None,
+    wait: float,
+) -> None:
+    """Spec 3.4, row by row: the state that follows, and the task for what is owed next."""
+    delivery = parts.delivery()
+    record = parts.attempts(delivery, *answers)
+
+    assert (record.outcome, record.attempts) == (outcome, len(answers))
+    assert [one.status for one in record.log] == answers
+    assert [one.number for one in record.log] == list(range(1, len(answers) + 1))
+    if next_queue is None:
+        assert record.next_attempt_at is None
+        assert record.ended_at == parts.now
+        assert len(parts.queued) == len(answers) - 1
+    else:
+        assert record.next_attempt_at == parts.now + timedelta(seconds=wait)
+        assert parts.queued[-1].queue == next_queue
+        assert parts.queued[-1].due == record.next_attempt_at
+
+
+@pytest.mark.parametrize("status", [100, 199, 300, 301, 304, 400, 404, 429, 500, 503])
+def test_only_a_2xx_acknowledges(parts: Parts, status: int) -> None:
+    """Spec 4.3: anything else is tried again."""
+    assert parts.attempts(parts.delivery(), status).outcome is RETRYING
+
+
+def test_what_a_receiver_gets(parts: Parts) -> None:
+    """Spec 6.2: every header, and the same bytes with every attempt, each signed afresh."""
+    delivery = parts.delivery()
+    parts.attempts(delivery, 500, 500, 200)
+
+    times = [NOW, NOW + timedelta(seconds=1), NOW + timedelta(seconds=6)]
+    for (headers, body), at in zip(parts.posts, times, strict=True):
+        assert body == delivery.body.encode()
+        assert headers == {
+            "Content-Type": "application/json",
+            "User-Agent": "Wall-Webhooks/1.0",
+            "Wall-Event-Type": "photo.uploaded",
+            "Wall-Event-Id": EVENT,
+            "Wall-Delivery-Id": delivery.id,
+            "Wall-Signature": signature.sign("whsec_made", body, at=int(at.timestamp())),
+        }
+    assert json.loads(parts.posts[0][1])["deliveryId"] == delivery.id
+
+
+def test_why_there_was_no_answer_is_on_record(parts: Parts) -> None:
+    """For the delivery log."""
+    [attempt] = parts.attempts(parts.delivery(), None).log
+    assert (attempt.status, attempt.error) == (None, "no answer within 5 seconds")
+
+
+def test_a_task_that_comes_too_early_comes_back(parts: Parts) -> None:
+    """Nothing is sent, and the task fails, so that its queue waits its backoff (design 2)."""
+    delivery = parts.attempts(parts.delivery(), 500)
+    with pytest.raises(TooEarlyError):
+        parts.attempt(delivery, 2)
+    assert len(parts.posts) == 1
+    assert parts.record(delivery) == delivery
+
+
+def test_a_task_that_comes_a_little_early_is_held_back(parts: Parts) -> None:
+    """By what is missing: never is a wait shorter than its step."""
+    delivery = parts.attempts(parts.delivery(), 500)
+    parts.now += timedelta(seconds=0.6)
+    record = parts.attempt(delivery, 2)
+    assert record is not None
+    assert parts.slept == pytest.approx(0.4)
+    assert record.log[-1].at == delivery.next_attempt_at
+
+
+def test_a_record_that_is_gone_is_attempted_no_more(parts: Parts) -> None:
+    """Firestore's TTL policy has deleted it; the task is done."""
+    delivery = parts.delivery()
+    parts.database.commit(Delete(f"events/{EVENT}/deliveries/{delivery.id}"))
+    assert parts.attempt(delivery) is None
+    assert not parts.posts
+
+
+@pytest.mark.parametrize("answers", [[500], [500, 500], [500, 500, 500]])
+def test_an_attempt_that_was_made_is_not_made_again(parts: Parts, answers: list[int]) -> None:
+    """Its task was dispatched twice, or the instance crashed before it answered."""
+    delivery = parts.attempts(parts.delivery(), *answers)
+    queued = len(parts.queued)
+    assert parts.attempt(delivery, len(answers)) == delivery
+    assert len(parts.posts) == len(answers)
+    assert len(parts.queued) == queued
+
+
+@pytest.mark.parametrize("answers", [[200], [500] * 4])
+def test_what_has_ended_is_left_alone(parts: Parts, answers: list[int]) -> None:
+    """By any task that is late: there is no fifth attempt (spec 3.4)."""
+    delivery = parts.attempts(parts.delivery(), *answers)
+    for attempt in range(1, 6):
+        assert parts.attempt(delivery, attempt) == delivery
+    assert len(parts.posts) == len(answers)
+
+
+def test_a_task_of_an_earlier_round_makes_no_attempt(parts: Parts) -> None:
+    """Nor does it queue one: the new round has tasks of its own."""
+    ended = parts.attempts(parts.delivery(), *[500] * 4)
+    stored = parts.deliveries().load(EVENT, ended.id)
+    assert stored is not None
+    again = ended.again(parts.now)
+    parts.deliveries().restart(again, stored.version)
+    queued = len(parts.queued)
+    assert parts.attempt(ended, 4) == again
+    assert (len(parts.posts), len(parts.queued)) == (4, queued)
+
+
+@pytest.mark.parametrize("call", ["deliveries.load", "secrets.get", "sender.post"])
+@pytest.mark.parametrize("stop", [fails, crashes])
+def test_what_stops_an_attempt_before_its_post_leaves_nothing(
+    parts: Parts, call: str, stop: Any
+) -> None:
+    """The task fails, and makes the same attempt when it comes back."""
+    delivery = parts.delivery()
+    parts.at(call, stop)
+    with pytest.raises((ServiceError, Crash)):
+        parts.attempt(delivery)
+    assert parts.record(delivery) == delivery
+    record = parts.attempt(delivery)
+    assert record is not None
+    assert (record.outcome, record.attempts, len(parts.posts)) == (SUCCESS, 1, 1)
+
+
+@pytest.mark.parametrize("stop", [fails, crashes])
+def test_an_attempt_that_is_not_on_record_is_made_again(parts: Parts, stop: Any) -> None:
+    """At-least-once (spec 6.3.1): the receiver gets it twice, under one delivery id."""
+    delivery = parts.delivery()
+    parts.at("deliveries.save", stop)
+    with pytest.raises((ServiceError, Crash)):
+        parts.attempt(delivery)
+    record = parts.attempt(delivery)
+    assert record is not None
+    assert (record.outcome, len(record.log), len(parts.posts)) == (SUCCESS, 1, 2)
+
+
+@pytest.mark.parametrize("call", ["deliveries.save", "queue.enqueue"])
+@pytest.mark.parametrize("stop", [fails, crashes])
+@pytest.mark.parametrize("when", ["at", "after"])
+def test_whatever_stops_it_around_the_next_task_the_task_is_queued(
+    parts: Parts, call: str, stop: Any, when: str
+) -> None:
+    """Design 2: the record says what is owed, and the task that comes back queues it."""
+    delivery = parts.delivery()
+    parts.answers = [500, 500]
+    getattr(parts, when)(call, stop)
+    with suppress(ServiceError, Crash):
+        parts.attempt(delivery)
+    record = parts.attempt(delivery)
+    assert record is not None
+    assert (record.outcome, record.attempts, len(record.log)) == (RETRYING, 1, 1)
+    assert [one.name for one in parts.queued] == [f"{delivery.id}-2"]
+
+
+def test_a_save_whose_answer_was_lost_counts(parts: Parts) -> None:
+    """The adapter has tried again, and was told that the record has changed: by itself."""
+    delivery = parts.delivery()
+    parts.answers = [500]
+    parts.repeats("deliveries.save")
+    record = parts.attempt(delivery)
+    assert record is not None
+    assert record == parts.record(delivery)
+    assert (record.outcome, record.attempts, len(record.log)) == (RETRYING, 1, 1)
+    assert [one.name for one in parts.queued] == [f"{delivery.id}-2"]
+
+
+@pytest.mark.parametrize(
+    ("before", "first", "second", "outcome"),
+    [
+        ([], 500, 500, RETRYING),
+        ([], 500, 202, SUCCESS),
+        ([], 202, 500, SUCCESS),
+        ([], 202, 202, SUCCESS),
+        ([500, 500, 500], 500, 500, FAILED),
+        ([500, 500, 500], 500, 202, SUCCESS),
+        ([500, 500, 500], 202, 500, SUCCESS),
+        ([500, 500, 500], 202, 202, SUCCESS),
+    ],
+)
+def test_an_acknowledgement_counts_whichever_dispatch_got_it(
+    parts: Parts, before: list[int], first: int, second: int, outcome: Outcome
+) -> None:
+    """Two dispatches of one task: while the second waits for its answer, the first is recorded.
+
+    Of the last attempt as well: `failed` gives way to an acknowledgement (spec 4.3). On record is
+    one attempt, and there are never more than four of a round.
+    """
+    delivery = parts.attempts(parts.delivery(), *before)
+    parts.now = delivery.next_attempt_at or parts.now
+    number = delivery.due_attempt
+    parts.answers = [second, first]
+
+    def other_dispatch() -> None:
+        parts.attempt(delivery, number)
+
+    parts.after("sender.post", other_dispatch)
+    record = parts.attempt(delivery, number)
+
+    assert len(parts.posts) == len(before) + 2
+    assert record == parts.record(delivery)
+    assert (record.outcome, record.attempts) == (outcome, number)
+    assert [one.number for one in record.log] == list(range(1, number + 1))
+    acknowledged = 202 in (first, second)
+    assert record.log[-1].status == (202 if acknowledged else 500)
+    assert (record.next_attempt_at is None) == (outcome is not RETRYING)
+    names = [one.name for one in parts.queued]
+    assert (f"{delivery.id}-{number + 1}" in names) == (first == 500 and number < 4)
+
+
+def test_an_acknowledgement_of_an_early_attempt_counts_over_the_failure_of_the_last(
+    parts: Parts,
+) -> None:
+    """The instance stood still for an hour between the answer and the record."""
+    delivery = parts.delivery()
+    parts.answers = [202]
+
+    def all_four_meanwhile() -> None:
+        parts.attempts(delivery, 500, 500, 500, 500)
+
+    parts.after("sender.post", all_four_meanwhile)
+    record = parts.attempt(delivery)
+    assert record is not None
+    assert record == parts.record(delivery)
+    assert (record.outcome, record.attempts, record.next_attempt_at) == (SUCCESS, 4, None)
+    assert [(one.number, one.status) for one in record.log] == [
+        (2, 500),
+        (3, 500),
+        (4, 500),
+        (1, 202),
+    ]
+
+
+def test_an_acknowledgement_of_an_earlier_round_is_over(parts: Parts) -> None:
+    """An organizer has had it sent again meanwhile: that round is attempted for itself."""
+    delivery = parts.delivery()
+    parts.answers = [202]
+
+    def failed_and_sent_again() -> None:
+        ended = parts.attempts(delivery, 500, 500, 500, 500)
+        stored = parts.deliveries().load(EVENT, delivery.id)
+        assert stored is not None
+        parts.deliveries().restart(ended.again(parts.now), stored.version)
+
+    parts.after("sender.post", failed_and_sent_again)
+    parts.attempt(delivery)
+    record = parts.record(delivery)
+    assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
+
+
+def test_an_acknowledgement_of_a_record_that_is_gone_is_over(parts: Parts) -> None:
+    """There is nothing left to write it to."""
+    delivery = parts.delivery()
+
+    def deleted() -> None:
+        parts.database.commit(Delete(f"events/{EVENT}/deliveries/{delivery.id}"))
+
+    parts.after("sender.post", deleted)
+    record = parts.attempt(delivery)
+    assert record is not None
+    assert record.outcome is SUCCESS
+    assert not parts.records
+
+
+@pytest.mark.parametrize(("last", "looked"), [(500, True), (200, False)])
+def test_endpoint_health_is_told_of_failures_only(parts: Parts, last: int, looked: bool) -> None:
+    """A delivery that succeeds costs no call for it."""
+    delivery = parts.attempts(parts.delivery(), 500, 500, 500)
+    assert "settings.load" not in parts.calls
+    parts.attempts(delivery, last)
+    assert ("settings.load" in parts.calls) == looked
+
+
+def test_every_step_of_the_schedule_is_covered_here() -> None:
+    """The table of spec 3.4 has four attempts."""
+    assert [one.delay.total_seconds() for one in RETRY_SCHEDULE] == [0, 1, 5, 30]
