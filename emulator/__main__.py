@@ -1,27 +1,26 @@
 """The command line: `python3 -m emulator --help`.
 
-Starts with whatever Python it is given, goes on with Python 3.11, and from there, once everything
-is installed, with the one in ./venv. Until then only the standard library is there.
+Starts with whatever Python it is given, goes on with one that will do, and from there, once
+everything is installed, with the one in ./venv. Until then only the standard library is there.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
-import subprocess
 import sys
 
-PYTHON = (3, 11)
+from emulator import pythons
+
 STATUS_CANNOT_START = 2
 SHELL_SIGNAL_BASE = 128
 
 DESCRIPTION = """\
 Runs the service on this machine: Firebase's emulators with the functions in main.py.
 
-What it needs beforehand: Python 3.11, Node.js 20 or newer, and access to the package registries.
-The first run installs the rest inside this checkout, which takes a minute or two.
+What it needs beforehand: Python 3.11 to 3.14, Node.js 20 or newer, and access to the package
+registries. The first run installs the rest inside this checkout, which takes a minute or two.
 """
 
 COMMANDS = """\
@@ -31,9 +30,11 @@ commands:
   exec -- CMD …  run CMD inside the suite and return its exit status
   test [CHECK …] [pytest's arguments]
                  run every check, or only some of:
-                 lint format types unit runner suite
+                 lint format imports types unit runner suite
   bench [NAME …] measure what the service costs and print the figures, or only some of:
                  operations delivery cold-start recap growth load
+  pins [--upgrade]
+                 make requirements.txt of requirements.in, with hashes
 
 examples:
   python3 -m emulator exec -- bash
@@ -49,8 +50,8 @@ def main() -> int:
     command, arguments = _read_command_line()
     if sys.platform == "win32":
         return _refuse("Windows is not supported: use the Windows Subsystem for Linux.")
-    if sys.version_info[:2] != PYTHON:
-        return _restart_with_right_python()
+    if sys.version_info[:2] not in pythons.SUPPORTED:
+        return _restart_with_supported_python()
 
     # Only from here on: these do not run on every Python.
     from emulator import environment  # noqa: PLC0415
@@ -85,10 +86,12 @@ def _read_command_line() -> tuple[str, list[str]]:
         description=DESCRIPTION,
         epilog=COMMANDS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="python3 -m emulator {demo,up,exec,test,bench} …",
+        usage="python3 -m emulator {demo,up,exec,test,bench,pins} …",
     )
     parser.add_argument(
-        "command", choices=("demo", "up", "exec", "test", "bench"), help=argparse.SUPPRESS
+        "command",
+        choices=("demo", "up", "exec", "test", "bench", "pins"),
+        help=argparse.SUPPRESS,
     )
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parsed = parser.parse_args()
@@ -103,20 +106,11 @@ def _read_command_line() -> tuple[str, list[str]]:
     return parsed.command, arguments
 
 
-def _restart_with_right_python() -> int:
-    """Go on with the first Python of the right version on PATH that really runs."""
-    name = "python{}.{}".format(*PYTHON)
-    for folder in os.get_exec_path():
-        python = shutil.which(name, path=folder)
-        # A version manager's stand-in may be there without the version.
-        if python and subprocess.call([python, "-c", ""], stderr=subprocess.DEVNULL) == 0:
-            os.execv(python, [python, "-m", "emulator", *sys.argv[1:]])  # noqa: S606
+def _restart_with_supported_python() -> int:
+    for python in pythons.on_path():
+        os.execv(str(python.path), [str(python.path), "-m", "emulator", *sys.argv[1:]])  # noqa: S606
     found = ".".join(map(str, sys.version_info[:2]))
-    return _refuse(
-        f"Python 3.11 is needed, the runtime of the deployed functions; this is {found}, and there "
-        f"is no `{name}` on PATH.\nInstall one: from python.org, with pyenv or uv, "
-        f"`brew install python@3.11`, or\n`apt install {name} {name}-venv`.",
-    )
+    return _refuse(f"This is Python {found}. {pythons.how_to_get_one()}")
 
 
 def _refuse(text: str) -> int:

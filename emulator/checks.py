@@ -7,13 +7,15 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from emulator.environment import ROOT, say, tool_environment
-from emulator.suite import Suite, SuiteError, check_ports, read_addresses
+from emulator.environment import ROOT, SetupError, python, say, tool_environment
+from emulator.ports import check_ports
+from emulator.suite import Suite, SuiteError, read_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from emulator.processes import ProcessTree
+    from emulator.pythons import Interpreter
 
 PYTEST_FOUND_NOTHING = 5
 
@@ -28,6 +30,7 @@ class Check:
         folder: The tests that it runs; skipped where there are none.
         in_suite: Whether it runs inside the emulators.
         needs_ports: Whether it starts emulators itself.
+        on_every_python: Whether it runs on the other supported Pythons of this machine as well.
     """
 
     name: str
@@ -35,13 +38,15 @@ class Check:
     folder: str = ""
     in_suite: bool = False
     needs_ports: bool = False
+    on_every_python: bool = False
 
 
 CHECKS = (
     Check("lint", ("ruff", "check", ".")),
     Check("format", ("ruff", "format", "--check", ".")),
+    Check("imports", ("lint-imports",)),
     Check("types", ("mypy",)),
-    Check("unit", ("pytest",), folder="tests/unit"),
+    Check("unit", ("pytest",), folder="tests/unit", on_every_python=True),
     # Outside the suite: these start and stop it themselves.
     Check("runner", ("pytest",), folder="tests/emulator", needs_ports=True),
     Check("suite", ("pytest",), folder="tests/suite", in_suite=True),
@@ -84,9 +89,13 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
         started = time.monotonic()
         outcome = _run_check(tree, check, extra)
         outcomes.append((check.name, outcome, time.monotonic() - started))
+        for other in python.others() if check.on_every_python else []:
+            started = time.monotonic()
+            outcome = _run_on(tree, other, check, extra)
+            outcomes.append((f"{check.name} {other.name}", outcome, time.monotonic() - started))
     say("\nSummary")
     for name, outcome, seconds in outcomes:
-        say(f"  {name:8} {outcome:24} {seconds:6.1f} s")
+        say(f"  {name:10} {outcome:24} {seconds:6.1f} s")
     return int(any(outcome.startswith("FAILED") for _, outcome, _ in outcomes))
 
 
@@ -104,6 +113,17 @@ def _run_check(tree: ProcessTree, check: Check, extra: Sequence[str]) -> str:
     except SuiteError as error:
         say(str(error))
         return "FAILED (no suite)"
+
+
+def _run_on(tree: ProcessTree, other: Interpreter, check: Check, extra: Sequence[str]) -> str:
+    say(f"\n{check.name} on Python {other.name}")
+    try:
+        binary = python.unit_python(other)
+    except SetupError as error:
+        say(str(error))
+        return "FAILED (not installed)"
+    command = [str(binary), "-m", *check.command, check.folder, *extra]
+    return _outcome(tree, command, tool_environment(os.environ), extra)
 
 
 def _outcome(

@@ -15,8 +15,9 @@ from google.cloud import firestore
 from emulator import certificates
 from emulator.mailbox import PORT as MAILBOX_PORT
 from emulator.mailbox import Mailbox
+from emulator.ports import check_ports
 from emulator.receiver import Receiver, always, fails, slow
-from emulator.suite import PROJECT, check_ports
+from emulator.suite import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -3,7 +3,7 @@
 import pytest
 
 from emulator import checks
-from emulator.commands import readable
+from emulator.up import readable
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 import subprocess
 import venv
 import zipfile
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,7 +53,8 @@ def python(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder, with_pip=True)
     found = folder / "bin" / "python"
     requirements = str(archive / "requirements.txt")
-    # --no-deps: what a requirement needs and the file does not name is missing, and shows.
+    # --no-deps: what a requirement needs and the file does not name is missing, and shows. Hashes
+    # are asked of every file as soon as one line has one, as in the cloud's build.
     _run(found, "-m", "pip", "install", "--quiet", "--no-deps", "-r", requirements)
     return found
 
@@ -79,10 +81,11 @@ def test_only_what_runs_is_uploaded(archive: Path) -> None:
 
 
 def test_the_requirements_are_complete_and_pinned(archive: Path, python: Path) -> None:
-    """Every line names one version, and nothing is missing among them."""
-    lines = (archive / "requirements.txt").read_text().splitlines()
-    named = [line for line in lines if line and not line.startswith("#")]
-    assert all(re.match(r"[A-Za-z0-9_.-]+(\[\w+\])?==[\w.]+(\s+#.*)?$", line) for line in named)
+    """Each names one version and its hashes, and nothing is missing among them."""
+    text = (archive / "requirements.txt").read_text().replace("\\\n", "")
+    named = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
+    pin = re.compile(r"[a-z0-9.-]+==[\w.]+( ; [^-]+?)?( +--hash=sha256:[0-9a-f]{64})+$")
+    assert [line for line in named if not pin.match(line)] == []
     assert "No broken requirements found" in _run(python, "-m", "pip", "check")
 
 
@@ -105,8 +108,45 @@ def _of_the_checkout() -> Any:
     return yaml.safe_load(ran.stdout)["endpoints"]
 
 
-def test_firebase_json_names_files_that_exist() -> None:
-    """Rules, indexes and pages."""
+def test_firebase_json_names_rules_and_indexes_that_exist() -> None:
+    """And indexes that can be read."""
     configured = json.loads((ROOT / "firebase.json").read_text())
     assert (ROOT / configured["firestore"]["rules"]).is_file()
     json.loads((ROOT / configured["firestore"]["indexes"]).read_text())
+
+
+class _References(HTMLParser):
+    """What a page loads or leads to."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del tag
+        self.found += [value for name, value in attrs if name in {"src", "href"} and value]
+
+
+def test_every_page_of_the_site_opens_with_what_it_loads() -> None:
+    """Where the links in mails lead: the pages, their scripts, styles and pictures."""
+    site = ROOT / json.loads((ROOT / "firebase.json").read_text())["hosting"]["public"]
+    pages = {path.stem: _References(path.read_text()).found for path in site.glob("*.html")}
+    assert "preferences" in pages
+    missing = {
+        (page, reference)
+        for page, references in pages.items()
+        for reference in references
+        if reference.startswith("/")
+        and not any((site / f"{reference[1:]}{end}").is_file() for end in ("", ".html"))
+    }
+    assert missing == set()
+
+
+def test_every_rewrite_of_the_site_leads_to_a_function() -> None:
+    """In its own region."""
+    rewrites = json.loads((ROOT / "firebase.json").read_text())["hosting"]["rewrites"]
+    functions = {name: one["region"] for name, one in _of_the_checkout().items()}
+    for rewrite in rewrites:
+        function = rewrite["function"]
+        assert function["region"] in functions[function["functionId"].replace("-", "_")]

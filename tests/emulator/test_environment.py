@@ -2,14 +2,18 @@
 
 import json
 import os
+import re
 import stat
+import sys
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from emulator import environment
-from emulator.environment import ROOT, SetupError
+from emulator.environment import ROOT, SetupError, local_secrets, python, steps
+from emulator.environment.firestore_emulator import shim_jar
 
 
 def test_the_lock_names_no_registry() -> None:
@@ -19,14 +23,36 @@ def test_the_lock_names_no_registry() -> None:
     assert [name for name, package in lock["packages"].items() if "resolved" in package] == []
 
 
-def test_the_shim_names_the_sdks_jar_in_lines_of_72_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A longer line makes Java refuse the jar."""
-    monkeypatch.setattr(environment, "STATE", tmp_path / "state")
-    jar = tmp_path / ("a folder with a long name " * 8) / "emulator.jar"
+def test_the_requirements_name_no_registry() -> None:
+    """Likewise; and every file of every release has its hash, so that pip holds them all."""
+    text = (ROOT / "requirements.txt").read_text()
+    pins = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]
 
-    shim = environment._shim_jar(jar)  # noqa: SLF001 - the public function needs an SDK
+    assert re.findall(r"https?://|--\w*index|--find-links|--trusted", text) == []
+    assert [line for line in pins if not re.match(r"[a-z0-9.-]+==[\w.]+( ; .+)? \\$", line)] == []
+    assert text.count("\n    --hash=sha256:") >= len(pins)
+
+
+def test_what_is_pinned_is_installed() -> None:
+    """The tools for local work, which are installed after it, change none of it."""
+    pins = re.findall(r"^([a-z0-9.-]+)==([\w.]+)", python.DEPLOYED.read_text(), re.MULTILINE)
+
+    assert {name: metadata.version(name) for name, _ in pins} == dict(pins)
+
+
+def test_the_deployed_runtimes_name_leads_to_the_local_python() -> None:
+    """firebase-tools asks for that name, whichever Python runs here."""
+    runtime = json.loads((ROOT / "firebase.json").read_text())["functions"][0]["runtime"]
+    name = f"python3.{runtime.removeprefix('python3')}"
+
+    assert (environment.VENV / "bin" / name).samefile(sys.executable)
+
+
+def test_the_shim_names_the_sdks_jar_in_lines_of_72_bytes(tmp_path: Path) -> None:
+    """A longer line makes Java refuse the jar."""
+    jar = tmp_path / ("a folder with a long name and an ü " * 8) / "emulator.jar"
+
+    shim = shim_jar(jar, tmp_path / "state")
 
     manifest = zipfile.ZipFile(shim).read("META-INF/MANIFEST.MF")
     assert max(len(line) for line in manifest.split(b"\r\n")) <= 72 - len("\r\n")
@@ -39,18 +65,16 @@ def test_local_secrets_are_readable_by_their_owner_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And are kept once they are made."""
-    monkeypatch.setattr(environment, "SECRETS", tmp_path / ".secret.local")
+    monkeypatch.setattr(local_secrets, "FILE", tmp_path / ".secret.local")
 
-    environment._write_secrets()  # noqa: SLF001 - the public function installs everything
-    first = environment.SECRETS.read_text()
-    environment._write_secrets()  # noqa: SLF001 - likewise
+    local_secrets.write()
+    first = local_secrets.FILE.read_text()
+    local_secrets.write()
 
-    assert stat.S_IMODE(environment.SECRETS.stat().st_mode) == 0o600
-    assert environment.SECRETS.read_text() == first
-    assert [line.partition("=")[0] for line in first.splitlines()] == [
-        "EMAIL_PREFS_KEY",
-        "SENDGRID_API_KEY",
-    ]
+    assert stat.S_IMODE(local_secrets.FILE.stat().st_mode) == 0o600
+    assert local_secrets.FILE.read_text() == first
+    names = [line.partition("=")[0] for line in first.splitlines()]
+    assert names == ["EMAIL_PREFS_KEY", "SENDGRID_API_KEY"]
 
 
 def test_a_missing_node_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,10 +103,10 @@ def test_a_failed_step_shows_the_end_of_its_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that nobody has to look for the log first."""
-    monkeypatch.setattr(environment, "ROOT", tmp_path)
-    monkeypatch.setattr(environment, "STATE", tmp_path / "state")
+    monkeypatch.setattr(steps, "ROOT", tmp_path)
+    monkeypatch.setattr(steps, "STATE", tmp_path / "state")
 
     with pytest.raises(SetupError, match=r"Trying failed; state/try\.log ends:\n  what went wrong"):
-        environment._run_step(  # noqa: SLF001 - the public function installs everything
+        steps.run_step(
             "Trying", ["sh", "-c", "echo what went wrong; exit 1"], log="try.log", folder=tmp_path
         )

@@ -76,7 +76,7 @@ def test_any_type_can_be_tried(
     assert "milestone.reached" in refused.error[1]
 
 
-def test_a_test_that_fails_climbs_the_ladder(
+def test_a_test_that_fails_is_tried_again(
     event: firestore.DocumentReference,
     admin: Person,
     configure: Configure,

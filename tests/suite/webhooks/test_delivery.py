@@ -78,7 +78,7 @@ def _time_of(body: dict[str, Any]) -> set[tuple[str, Any]]:
     return {("createdAt", created_at)}
 
 
-def test_the_ladder(
+def test_the_retry_schedule(
     event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
 ) -> None:
     """Spec 3.4 and 8: 0, 1, 5 and 30 s, each no earlier; no fifth attempt; one id and body."""

@@ -1,17 +1,15 @@
 """What the answers of SendGrid mean, over HTTP against its stand-in (design 5)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from emulator.mailbox import (
-    MAX_SUBSTITUTION_BYTES,
     Fault,
     Mailbox,
     bad_address,
     drop,
-    problems,
     status,
     too_many_requests,
 )
@@ -94,44 +92,3 @@ def test_the_end_of_the_rate_limit_is_told(mailbox: Mailbox) -> None:
     assert isinstance(outcome, Later)
     assert outcome.seconds is not None
     assert 900 < outcome.seconds <= 1000
-
-
-def _with_first(**changed: Any) -> Callable[[dict[str, Any]], None]:
-    return lambda body: body["personalizations"][0].update(changed)
-
-
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        (lambda body: body.pop("from"), "from"),
-        (lambda body: body["from"].update(email="photos"), "from.email"),
-        (lambda body: body.pop("subject"), "subject"),
-        (lambda body: body.pop("content"), "content"),
-        (lambda body: body["content"][0].update(value=""), "content.0.value"),
-        (lambda body: body["content"].insert(0, {"type": "text/html", "value": "x"}), "content"),
-        (lambda body: body.update(personalizations=[]), "personalizations"),
-        (lambda body: body["personalizations"].extend(_people(1001)), "personalizations"),
-        (lambda body: body["personalizations"].append(body["personalizations"][0]), None),
-        (_with_first(to=[]), "personalizations.0.to"),
-        (_with_first(to=[{"email": "nobody"}]), "personalizations.0.to.0.email"),
-        (_with_first(substitutions={"%n%": 7}), "personalizations.0.substitutions.%n%"),
-        (
-            _with_first(substitutions={"%n%": "x" * MAX_SUBSTITUTION_BYTES}),
-            "personalizations.0.substitutions",
-        ),
-        (_with_first(headers={"Subject": "x"}), "personalizations.0.headers.Subject"),
-        (_with_first(headers={"X-A": "x\ny"}), "personalizations.0.headers.X-A"),
-    ],
-)
-def test_the_stand_in_is_as_strict_as_sendgrid(
-    change: Callable[[dict[str, Any]], object], field: str | None
-) -> None:
-    """https://www.twilio.com/docs/sendgrid/api-reference/mail-send/errors ."""
-    body = _body("a@example.com", "b@example.com")
-    assert problems(body) == []
-    change(body)
-    assert {one.field for one in problems(body)} == {field or "personalizations"}
-
-
-def _people(count: int) -> list[dict[str, Any]]:
-    return [{"to": [{"email": f"{n}@example.com"}]} for n in range(count)]

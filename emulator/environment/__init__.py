@@ -1,0 +1,24 @@
+"""The local environment: what is installed inside the checkout, and what must be there before.
+
+One module an installer. Standard library only: this runs before anything is installed.
+"""
+
+from emulator.environment.firestore_emulator import cached_firestore_jar, firestore_jar
+from emulator.environment.places import NODE_MODULES, ROOT, STATE, VENV, VENV_PYTHON
+from emulator.environment.preparation import prepare, tool_environment
+from emulator.environment.steps import SetupError, log_tail, say
+
+__all__ = [
+    "NODE_MODULES",
+    "ROOT",
+    "STATE",
+    "VENV",
+    "VENV_PYTHON",
+    "SetupError",
+    "cached_firestore_jar",
+    "firestore_jar",
+    "log_tail",
+    "prepare",
+    "say",
+    "tool_environment",
+]

@@ -1,0 +1,62 @@
+"""Node.js and its packages: firebase-tools, the Firebase SDK of the tests, the browser's driver."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+
+from emulator.environment.places import NODE_HOME, NODE_MODULES, ROOT
+from emulator.environment.steps import SetupError, digest, output_of, read, run_step
+
+MIN_NODE = 20
+# What `npm ci` fetches into an empty cache, and what it takes on disk.
+SIZE = "170 MB, 430 MB on disk"
+
+
+def check() -> None:
+    """Make sure that Node.js is there, and new enough.
+
+    Raises:
+        SetupError: It is not.
+    """
+    for program in ("node", "npm"):
+        if shutil.which(program) is None:
+            raise SetupError(
+                f"`{program}` is not on PATH. Install Node.js {MIN_NODE} or newer (with npm),\n"
+                "for example from nodejs.org; firebase-tools runs on it.",
+            )
+    probe = output_of(["node", "--version"])
+    text = probe.text.strip() if probe else ""
+    found = re.match(r"v(\d+)\.", text)
+    if found is None or int(found[1]) < MIN_NODE:
+        raise SetupError(
+            f"Node.js {MIN_NODE} or newer is needed, and `node` on PATH is {text or 'broken'}.\n"
+            "Install a newer one, for example from nodejs.org.",
+        )
+
+
+def is_current() -> bool:
+    """Tell whether the packages of the lock are installed."""
+    return read(NODE_MODULES / ".installed") == _stamp()
+
+
+def install() -> None:
+    """Install the packages of the lock.
+
+    Raises:
+        SetupError: npm failed.
+    """
+    stamp = _stamp()
+    run_step("Installing Node packages", ["npm", "ci"], log="npm.log", folder=NODE_HOME)
+    (NODE_MODULES / ".installed").write_text(stamp)
+
+
+def link() -> None:
+    """Let scripts anywhere in the checkout import the packages: Node looks in parent folders."""
+    with contextlib.suppress(FileExistsError):
+        (ROOT / "node_modules").symlink_to(NODE_MODULES.relative_to(ROOT))
+
+
+def _stamp() -> str:
+    return digest(read(NODE_HOME / "package.json"), read(NODE_HOME / "package-lock.json"))

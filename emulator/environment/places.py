@@ -1,0 +1,13 @@
+"""Where everything of the local environment lies."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# Logs, locks and everything else that may be deleted at any time.
+STATE = ROOT / ".emulator"
+# firebase-tools looks for the functions' environment at this name only.
+VENV = ROOT / "venv"
+VENV_PYTHON = VENV / "bin" / "python"
+# Not at the root: firebase-tools takes a source folder with a package.json for Node.js code.
+NODE_HOME = ROOT / "emulator"
+NODE_MODULES = NODE_HOME / "node_modules"

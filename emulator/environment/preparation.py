@@ -1,0 +1,65 @@
+"""Everything that is installed, in its order, and how programs find it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from emulator.environment import java, local_secrets, node, python
+from emulator.environment.places import NODE_MODULES, VENV, VENV_PYTHON
+from emulator.environment.steps import only_one, say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def prepare() -> bool:
+    """Install whatever the checkout lacks.
+
+    Returns:
+        True when something was installed, so that a running interpreter may be out of date.
+
+    Raises:
+        SetupError: A prerequisite is missing, or an installation failed.
+    """
+    node.check()
+    changed = False
+    if not (python.is_current() and node.is_current()):
+        with only_one():
+            # Looked at again: while waiting, another run may have done the work.
+            lacking = [one for one in (python, node) if not one.is_current()]
+            if lacking:
+                _announce()
+            for one in lacking:
+                one.install()
+                changed = True
+    node.link()
+    local_secrets.write()
+    return changed
+
+
+def _announce() -> None:
+    """Say what is fetched and how large it is, where it is the first time."""
+    missing = []
+    if not VENV_PYTHON.exists():
+        missing.append(f"Python packages into ./venv ({python.SIZE})")
+    if not NODE_MODULES.exists():
+        missing.append(f"Node packages into ./emulator/node_modules ({node.SIZE})")
+    if missing:
+        say(f"Everything stays in this folder. To be downloaded: {', '.join(missing)}.")
+
+
+def tool_environment(base: Mapping[str, str]) -> dict[str, str]:
+    """Return `base` with the installed tools first on PATH and a Java that is new enough.
+
+    Raises:
+        SetupError: No Java is to be had.
+    """
+    environment = dict(base)
+    folders = [str(VENV / "bin"), str(NODE_MODULES / ".bin")]
+    if java_folder := java.folder():
+        folders.append(str(java_folder))
+    environment["PATH"] = os.pathsep.join([*folders, base.get("PATH", os.defpath)])
+    environment["VIRTUAL_ENV"] = str(VENV)
+    environment.pop("PYTHONHOME", None)
+    return environment

@@ -1,0 +1,193 @@
+"""The mailbox over HTTP: SendGrid's API, its pages, and how it is told to fail."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import re
+import socket
+import time
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Any
+
+from emulator import pictures
+from emulator.mailbox import pages
+from emulator.mailbox.faults import Fault, FaultKind
+from emulator.mailbox.sendgrid import MAX_REQUEST_BYTES, Problem, error_body, problems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from emulator.mailbox.mailbox import Mailbox
+
+# Seconds that a hanging request is held at most.
+HANG_LIMIT = 600.0
+
+_JSON = "application/json"
+_HTML = "text/html; charset=utf-8"
+
+
+def handler_of(box: Mailbox) -> type[BaseHTTPRequestHandler]:
+    """Return the class that serves one mailbox."""
+
+    class Handler(_Handler):
+        mailbox = box
+
+    return Handler
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    mailbox: Mailbox
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+    def do_POST(self) -> None:
+        raw = self._body()
+        if self.path != "/v3/mail/send":
+            self._not_found()
+            return
+        with self.mailbox.flight():
+            self._send_mail(raw)
+
+    def do_GET(self) -> None:
+        mails = self.mailbox.mails
+        if self.path == "/":
+            self._answer(HTTPStatus.OK, _HTML, pages.overview(mails))
+        elif self.path == "/mails":
+            self._json(HTTPStatus.OK, [pages.as_json(mail) for mail in mails])
+        elif found := re.fullmatch(r"/mails/([0-9]{1,9})(\.html)?", self.path):
+            number = int(found[1])
+            if not 0 < number <= len(mails):
+                self._json(HTTPStatus.NOT_FOUND, {})
+                return
+            page = pages.alone if found[2] else pages.mail_page
+            self._answer(HTTPStatus.OK, _HTML, page(mails[number - 1]))
+        elif found := re.fullmatch(r"/pictures/([a-z0-9-]{1,40})\.svg", self.path):
+            self._answer(HTTPStatus.OK, "image/svg+xml", pictures.draw(found[1]))
+        else:
+            self._not_found()
+
+    def do_PUT(self) -> None:
+        raw = self._body()
+        if self.path != "/faults":
+            self._not_found()
+            return
+        try:
+            fields = json.loads(raw)
+            fields["kind"] = FaultKind(fields["kind"])
+            fields["addresses"] = tuple(fields.get("addresses", ()))
+            self.mailbox.fail_with(Fault(**fields))
+        except (ValueError, KeyError, TypeError) as error:
+            self._json(HTTPStatus.BAD_REQUEST, _error(str(error)))
+            return
+        self._json(HTTPStatus.OK, {})
+
+    def do_DELETE(self) -> None:
+        if self.path == "/faults":
+            self.mailbox.heal()
+        elif self.path == "/mails":
+            self.mailbox.forget()
+        else:
+            self._not_found()
+            return
+        self._json(HTTPStatus.OK, {})
+
+    def _send_mail(self, raw: bytes) -> None:
+        refusal, body = self._read_mail(raw)
+        if refusal:
+            self._finish(refusal, raw, None, _error(refusal.phrase.lower()))
+            return
+        fault = self.mailbox.next_fault()
+        if fault and self._failed(fault, raw, body):
+            return
+        refused = fault.addresses if fault else ()
+        if (wrong := problems(body, refused)) or not isinstance(body, dict):
+            self._finish(HTTPStatus.BAD_REQUEST, raw, body, error_body(wrong))
+            return
+        message_id = self.mailbox.take(body)
+        if fault and fault.kind is FaultKind.DROP:
+            self._hang_up(raw, body)
+            return
+        if fault and fault.kind is FaultKind.SLOW:
+            self.mailbox.healed.wait(fault.seconds)
+        self._finish(HTTPStatus.ACCEPTED, raw, body, None, {"X-Message-Id": message_id})
+
+    def _read_mail(self, raw: bytes) -> tuple[HTTPStatus | None, object]:
+        """Why the request is no mail at all, or its body."""
+        if not re.fullmatch(r"Bearer \S+", self.headers.get("Authorization") or ""):
+            return HTTPStatus.UNAUTHORIZED, None
+        if self.headers.get_content_type() != _JSON:
+            return HTTPStatus.UNSUPPORTED_MEDIA_TYPE, None
+        if len(raw) > MAX_REQUEST_BYTES:
+            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, None
+        try:
+            return None, json.loads(raw)
+        except ValueError:
+            return HTTPStatus.BAD_REQUEST, None
+
+    def _failed(self, fault: Fault, raw: bytes, body: object) -> bool:
+        """Whether the fault has seen to the answer."""
+        if fault.kind is FaultKind.HANG:
+            self.mailbox.healed.wait(HANG_LIMIT)
+            self._hang_up(raw, body)
+            return True
+        if fault.kind is not FaultKind.STATUS:
+            return False
+        headers = {}
+        if fault.status == HTTPStatus.TOO_MANY_REQUESTS:
+            reset = int(time.time() + fault.seconds)
+            headers = {"X-RateLimit-Limit": "600", "X-RateLimit-Remaining": "0"}
+            headers["X-RateLimit-Reset"] = str(reset)
+        message = HTTPStatus(fault.status).phrase.lower()
+        self._finish(fault.status, raw, body, _error(message), headers)
+        return True
+
+    def _finish(
+        self,
+        code: int,
+        raw: bytes,
+        body: object,
+        answer: object,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.mailbox.record(int(code), raw, body)
+        content = "" if answer is None else json.dumps(answer)
+        with contextlib.suppress(OSError):
+            self._answer(code, _JSON, content, headers)
+
+    def _hang_up(self, raw: bytes, body: object) -> None:
+        self.mailbox.record(0, raw, body)
+        self.close_connection = True
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _body(self) -> bytes:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        return gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
+
+    def _not_found(self) -> None:
+        self._json(HTTPStatus.NOT_FOUND, _error("not found"))
+
+    def _json(self, code: int, body: object) -> None:
+        self._answer(code, _JSON, json.dumps(body))
+
+    def _answer(
+        self, code: int, kind: str, text: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        content = text.encode()
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def _error(message: str) -> dict[str, Any]:
+    return error_body([Problem(message, None)])

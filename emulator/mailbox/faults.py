@@ -1,0 +1,102 @@
+"""How the mailbox can be told to fail."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class FaultKind(StrEnum):
+    """How a request goes wrong.
+
+    `STATUS` answers with a status and takes nothing, `SLOW` takes the mails and answers late,
+    `HANG` takes nothing and never answers, `DROP` takes the mails and cuts the connection instead
+    of answering, `BAD_ADDRESS` refuses addresses that the rules would let pass.
+    """
+
+    STATUS = "status"
+    SLOW = "slow"
+    HANG = "hang"
+    DROP = "drop"
+    BAD_ADDRESS = "bad-address"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What happens to the next requests.
+
+    Attributes:
+        kind: What.
+        status: The HTTP status, for `STATUS`.
+        seconds: For `SLOW` how late, for status 429 how long until the limit is reset.
+        times: How many requests it happens to; 0 means all of them until `heal`.
+        after: How many requests go well before.
+        addresses: Those that are refused, for `BAD_ADDRESS`.
+    """
+
+    kind: FaultKind
+    status: int = 0
+    seconds: float = 0.0
+    times: int = 1
+    after: int = 0
+    addresses: tuple[str, ...] = ()
+
+
+def status(code: int, *, times: int = 1, after: int = 0) -> Fault:
+    """Answer with an HTTP status and take nothing."""
+    return Fault(FaultKind.STATUS, status=code, times=times, after=after)
+
+
+def too_many_requests(reset_seconds: float = 1.0, *, times: int = 1, after: int = 0) -> Fault:
+    """Answer 429 with `X-RateLimit-Reset`."""
+    return Fault(FaultKind.STATUS, status=429, seconds=reset_seconds, times=times, after=after)
+
+
+def slow(seconds: float, *, times: int = 0) -> Fault:
+    """Answer late."""
+    return Fault(FaultKind.SLOW, seconds=seconds, times=times)
+
+
+def hang(*, times: int = 1, after: int = 0) -> Fault:
+    """Take nothing and never answer."""
+    return Fault(FaultKind.HANG, times=times, after=after)
+
+
+def drop(*, times: int = 1, after: int = 0) -> Fault:
+    """Take the mails and cut the connection."""
+    return Fault(FaultKind.DROP, times=times, after=after)
+
+
+def bad_address(*addresses: str) -> Fault:
+    """Refuse some addresses, until `heal`."""
+    return Fault(FaultKind.BAD_ADDRESS, addresses=addresses, times=0)
+
+
+class FaultQueue:
+    """The faults that are still to happen, one after the other. Its user locks it."""
+
+    def __init__(self) -> None:
+        self._faults: deque[Fault] = deque()
+
+    def add(self, *faults: Fault) -> None:
+        """Have some more happen."""
+        self._faults.extend(faults)
+
+    def clear(self) -> None:
+        """Forget them all."""
+        self._faults.clear()
+
+    def next(self) -> Fault | None:
+        """Return what happens to the next request, None where it goes well."""
+        if not self._faults:
+            return None
+        fault = self._faults[0]
+        if fault.after:
+            self._faults[0] = replace(fault, after=fault.after - 1)
+            return None
+        if fault.times == 1:
+            self._faults.popleft()
+        elif fault.times:
+            self._faults[0] = replace(fault, times=fault.times - 1)
+        return fault

@@ -1,0 +1,86 @@
+"""A mail as it would be delivered, and the request that it came in."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """One mail to one recipient, as it would be delivered: substitutions are made.
+
+    Attributes:
+        number: Counted from 1.
+        at: When it was accepted.
+        message_id: The request's `X-Message-Id`.
+        to: The recipient's address.
+        sender: The sender, with the name.
+        subject: The subject.
+        text: The plain-text part; empty where there is none.
+        html: The HTML part; empty where there is none.
+        headers: The mail's own headers.
+        personalization: What the request says about this recipient.
+    """
+
+    number: int
+    at: datetime
+    message_id: str
+    to: str
+    sender: str
+    subject: str
+    text: str
+    html: str
+    headers: Mapping[str, str]
+    personalization: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request as it arrived, and the status it was answered with; 0 means no answer."""
+
+    at: datetime
+    status: int
+    recipients: tuple[str, ...]
+    body: bytes
+
+
+def recipients_of(body: object) -> Iterator[str]:
+    """Return the addresses in the body of a request, as far as it can be read."""
+    with contextlib.suppress(TypeError, KeyError, AttributeError):
+        for personalization in body["personalizations"]:  # type: ignore[index]
+            for to in personalization["to"]:
+                yield str(to["email"])
+
+
+def mails_of(body: Mapping[str, Any], message_id: str, at: datetime, number: int) -> Iterator[Mail]:
+    """Return a mail for each recipient, counted from `number`."""
+    content = {part["type"]: part["value"] for part in body.get("content", [])}
+    for personalization in body["personalizations"]:
+        tags = personalization.get("substitutions", {})
+        sender = personalization.get("from") or body["from"]
+        for to in personalization["to"]:
+            yield Mail(
+                number=number,
+                at=at,
+                message_id=message_id,
+                to=to["email"],
+                sender=f"{sender.get('name', '')} <{sender['email']}>".strip(),
+                subject=_substituted(personalization.get("subject") or body["subject"], tags),
+                text=_substituted(content.get("text/plain", ""), tags),
+                html=_substituted(content.get("text/html", ""), tags),
+                headers=body.get("headers", {}) | personalization.get("headers", {}),
+                personalization=personalization,
+            )
+            number += 1
+
+
+def _substituted(text: str, tags: Mapping[str, str]) -> str:
+    for tag, value in tags.items():
+        text = text.replace(tag, value)
+    return text

@@ -1,0 +1,100 @@
+"""A small made-up event, `midsummer` of the tenant `demo`, as clients would write it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from google.cloud import firestore
+
+from emulator.suite import PROJECT
+
+if TYPE_CHECKING:
+    from emulator.stand_ins import StandIns
+
+EVENT = "midsummer"
+TENANT = "demo"
+MODERATOR = "moderator@example.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """Somebody who uploads photos."""
+
+    uid: str
+    name: str
+    email: str
+
+
+ANN = Guest("ann", "Ann", "ann@example.com")
+BOB = Guest("bob", "Bob", "bob@example.com")
+PHOTOS = {"photo-1": ANN, "photo-2": ANN, "photo-3": BOB}
+APPROVED = ("photo-1", "photo-3")
+
+
+class Midsummer:
+    """The event in the Firestore emulator.
+
+    Attributes:
+        event: Its document.
+    """
+
+    def __init__(self, stand_ins: StandIns) -> None:
+        self._receiver = stand_ins.receiver
+        self._pictures = f"{stand_ins.mailbox.url}/pictures"
+        self.event = firestore.Client(project=PROJECT).collection("events").document(EVENT)
+
+    def configure(self) -> None:
+        """Set up the event as a draft, with four webhook URLs."""
+        self.event.collection("settings").document("webhooks").set(
+            {
+                "urls": [
+                    self._receiver.url("/ok"),
+                    {"url": self._receiver.url("/flaky"), "events": ["photo.uploaded"]},
+                    {"url": self._receiver.url("/dead"), "events": ["photo.approved"]},
+                    {"url": "http://localhost/plain", "events": ["event.published"]},
+                ],
+            },
+        )
+        fields = {"tenantId": TENANT, "name": "Midsummer", "template": "garden", "status": "draft"}
+        self.event.set(fields)
+
+    def publish(self) -> None:
+        """Open it for guests."""
+        self.event.update(
+            {
+                "status": "published",
+                "publishedAt": firestore.SERVER_TIMESTAMP,
+                "galleryUrl": "https://example.com/midsummer",
+            },
+        )
+
+    def upload(self) -> None:
+        """Have both guests upload their photos."""
+        for photo_id, guest in PHOTOS.items():
+            self._photo(photo_id).set(self._fields(photo_id, guest))
+
+    def approve(self) -> None:
+        """Have a moderator approve all photos but one."""
+        for photo_id in APPROVED:
+            self._photo(photo_id).update(
+                {
+                    "status": "approved",
+                    "approvedAt": firestore.SERVER_TIMESTAMP,
+                    "approvedBy": MODERATOR,
+                },
+            )
+
+    def _photo(self, photo_id: str) -> firestore.DocumentReference:
+        photo: firestore.DocumentReference = self.event.collection("photos").document(photo_id)
+        return photo
+
+    def _fields(self, photo_id: str, guest: Guest) -> dict[str, Any]:
+        return {
+            "status": "pending",
+            "url": f"{self._pictures}/{photo_id}.svg",
+            "uploaderName": guest.name,
+            "uploaderEmail": guest.email,
+            "uploaderUid": guest.uid,
+            "createdAt": firestore.SERVER_TIMESTAMP,
+        }

@@ -1,0 +1,52 @@
+"""What the receiver answers, by script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the receiver answers to one request.
+
+    Attributes:
+        status: The HTTP status.
+        delay: Seconds of silence before the answer.
+        headers: Further headers, for example a redirect's Location.
+        drip: Seconds between two bytes of the status line and headers; 0 sends all at once.
+    """
+
+    status: int = HTTPStatus.OK
+    delay: float = 0.0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    drip: float = 0.0
+
+
+# Chooses the answer to the n-th request (from 1) of one delivery to one path.
+Script = Callable[[int], Answer]
+
+
+def always(status: int = HTTPStatus.OK) -> Script:
+    """Answer every request alike."""
+    return lambda _attempt: Answer(status)
+
+
+def fails(times: int, status: int = HTTPStatus.INTERNAL_SERVER_ERROR) -> Script:
+    """Fail the first requests of each delivery, then recover."""
+    return lambda attempt: Answer(status if attempt <= times else HTTPStatus.OK)
+
+
+def slow(seconds: float, status: int = HTTPStatus.OK) -> Script:
+    """Answer late."""
+    return lambda _attempt: Answer(status, delay=seconds)
+
+
+def drips(seconds: float) -> Script:
+    """Answer byte by byte, so that every single read is in time and the whole never ends."""
+    return lambda _attempt: Answer(drip=seconds)

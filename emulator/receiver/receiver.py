@@ -1,0 +1,146 @@
+"""The receiver itself: what it was sent, and what it makes of that."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+import time
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from emulator.receiver.answers import Answer, Script, always
+from emulator.receiver.https import handler_of
+from emulator.receiver.request import Request, describe
+from emulator.receiver.signature import signature_problem
+from emulator.server import LocalServer, StandIn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from email.message import Message
+    from pathlib import Path
+
+
+class Receiver(StandIn):
+    """A running receiver; a context manager.
+
+    Attributes:
+        port: The port that it listens on.
+    """
+
+    def __init__(
+        self,
+        certificate: Path,
+        *,
+        port: int = 0,
+        scripts: Mapping[str, Script] | None = None,
+        secret_of: Callable[[str], str | None] | None = None,
+        on_request: Callable[[Request], None] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Start listening.
+
+        Args:
+            certificate: File with the private key and certificate chain.
+            port: 0 takes any free one.
+            scripts: Answers by path; a path without a script answers 404.
+            secret_of: Looks up an event's webhook secret. Without it nothing is verified.
+            on_request: Called, in the request's thread, with each request as it is answered.
+            clock: Seconds since the epoch.
+
+        Raises:
+            OSError: The port is taken.
+        """
+        self._scripts = dict(scripts or {})
+        self._secret_of = secret_of
+        self._on_request = on_request
+        self._clock = clock
+        self._requests: list[Request] = []
+        self._attempts: dict[tuple[str, str], int] = {}
+        self._changed = threading.Condition()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        super().__init__(LocalServer(port, handler_of(self), context))
+
+    def url(self, path: str, host: str = "localhost") -> str:
+        """Return the address of a path."""
+        return f"https://{host}:{self.port}{path}"
+
+    def script(self, path: str, script: Script) -> None:
+        """Set what a path answers from now on."""
+        with self._changed:
+            self._scripts[path] = script
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """Return every request so far, oldest first."""
+        with self._changed:
+            return tuple(self._requests)
+
+    def to(self, path: str) -> tuple[Request, ...]:
+        """Return every request to one path so far, oldest first."""
+        return tuple(request for request in self.requests if request.path == path)
+
+    @property
+    def connections(self) -> int:
+        """Return how many connections have shaken hands so far."""
+        return self._server.accepted
+
+    def forget(self) -> None:
+        """Forget every request and every count of attempts."""
+        with self._changed:
+            self._requests.clear()
+            self._attempts.clear()
+
+    def wait_for(
+        self,
+        predicate: Callable[[Sequence[Request]], bool],
+        timeout: float,
+    ) -> tuple[Request, ...]:
+        """Wait until the requests so far satisfy a predicate, and return them.
+
+        Args:
+            predicate: Given every request so far, oldest first.
+            timeout: Seconds.
+
+        Raises:
+            TimeoutError: They do not in time; the text lists what arrived.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: predicate(tuple(self._requests)), timeout):
+                seen = "\n".join(f"  {describe(request)}" for request in self._requests)
+                raise TimeoutError(f"after {timeout} s there were only:\n{seen or '  none'}")
+            return tuple(self._requests)
+
+    def receive(self, method: str, path: str, headers: Message, body: bytes) -> Answer:
+        """Take in a request that has arrived whole; what it is answered."""
+        problem = self._problem(headers, body)
+        key = (path, str(headers.get("Wall-Delivery-Id", "")))
+        with self._changed:
+            attempt = self._attempts[key] = self._attempts.get(key, 0) + 1
+            script = self._scripts.get(path.partition("?")[0], always(HTTPStatus.NOT_FOUND))
+            answer = script(attempt)
+            request = Request(
+                method=method,
+                path=path,
+                headers=headers,
+                body=body,
+                at=datetime.fromtimestamp(self._clock(), UTC),
+                monotonic=time.monotonic(),
+                attempt=attempt,
+                problem=problem,
+                status=int(answer.status),
+            )
+            self._requests.append(request)
+            self._changed.notify_all()
+        if self._on_request:
+            self._on_request(request)
+        return answer
+
+    def _problem(self, headers: Message, body: bytes) -> str | None:
+        if self._secret_of is None:
+            return None
+        secret = self._secret_of(str(headers.get("Wall-Event-Id", "")))
+        if secret is None:
+            return "the event has no secret"
+        return signature_problem(headers.get("Wall-Signature"), body, secret, self._clock())

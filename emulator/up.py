@@ -1,0 +1,129 @@
+"""`python3 -m emulator up`: a small event to begin with, and what whoever tries things needs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+from emulator import people
+from emulator.environment import ROOT, STATE
+from emulator.midsummer import TENANT, Midsummer
+from emulator.receiver import describe
+from emulator.stand_ins import ADDRESSES
+from emulator.suite import ADDRESS_VARIABLES, LOG, PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from emulator.receiver import Request
+    from emulator.stand_ins import StandIns
+    from emulator.suite import Suite
+
+# For `. .emulator/calls` in another terminal.
+CALLS = STATE / "calls"
+
+_USER_LINE = re.compile(r"^>\s+(.*)")
+_NOTABLE = re.compile(r"^(⚠|⬢)\s+(.*)")
+# The emulator looks whether a new worker answers, and the worker complains about the question.
+_PROBES = ("WARNING:root:Request has invalid method. GET", "ERROR:root:Invalid request, unable to")
+# What structured log lines have besides their message, and nobody reads in a terminal.
+_UNREAD_FIELDS = {"severity", "level", "message", "event", "time", "timestamp"}
+
+_CALL = (
+    "call() { curl -s \"$BASE/$1\" -H 'Content-Type: application/json'"
+    ' ${TOKEN:+-H "Authorization: Bearer $TOKEN"} -d "{\\"data\\": $2}"; }'
+)
+
+
+def begin(suite: Suite, stand_ins: StandIns) -> str:
+    """Make the event, and write what the calls of the README need.
+
+    Returns:
+        Where everything is, for the terminal.
+    """
+    midsummer = Midsummer(stand_ins)
+    midsummer.configure()
+    midsummer.publish()
+    midsummer.upload()
+    midsummer.approve()
+    admin, superadmin = people.sign_in("admin", TENANT), people.sign_in("superadmin")
+    variables = {
+        "BASE": f"http://{suite.addresses['functions']}/{PROJECT}/us-central1",
+        "TOKEN": admin.id_token,
+        "SUPERADMIN": superadmin.id_token,
+    }
+    variables |= {name: suite.environment[name] for name in ADDRESS_VARIABLES.values()}
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    CALLS.write_text("\n".join([*lines, _CALL, ""]))
+    return _overview(suite, lines)
+
+
+def print_request(request: Request) -> None:
+    """Print a webhook that the receiver got."""
+    _say(f"receiver   {describe(request)}")
+
+
+def print_line(line: str) -> None:
+    """Print a line of the emulators, where it says anything."""
+    if text := readable(line):
+        _say(text)
+
+
+def readable(line: str) -> str:
+    """Return a line of the emulators' log for reading, empty where it is only noise.
+
+    What functions print and what went wrong is kept; a structured line shows its message first.
+    """
+    if found := _NOTABLE.match(line):
+        return f"emulators  {found[2]}"
+    if not (found := _USER_LINE.match(line)) or not found[1].strip():
+        return ""
+    text = found[1]
+    if text.startswith(_PROBES):
+        return ""
+    try:
+        record = json.loads(text)
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        return f"functions  {text}"
+    level = str(record.get("severity", record.get("level", "info"))).upper()
+    message = record.get("message", record.get("event", ""))
+    rest = [f"{name}={value}" for name, value in record.items() if name not in _UNREAD_FIELDS]
+    return " ".join(["functions ", level, str(message), *rest])
+
+
+def _say(text: str) -> None:
+    # In one piece: several threads speak.
+    print(f"{text}\n", end="", flush=True)
+
+
+def _overview(suite: Suite, lines: Sequence[str]) -> str:
+    # By the name in its certificate.
+    receiver = ADDRESSES["webhook receiver"].replace("127.0.0.1", "localhost")
+    rows = [
+        ("functions", f"http://{suite.addresses['functions']}/{PROJECT}/us-central1/<name>"),
+        *((name, suite.addresses[name]) for name in ("firestore", "auth", "tasks")),
+        ("receiver", f"https://{receiver}  /ok /flaky /dead /slow"),
+        ("mailbox", f"http://{ADDRESSES['mailbox']}/"),
+        ("page", f"http://{suite.addresses['hosting']}/preferences"),
+        ("log", str(LOG)),
+    ]
+    return "\n".join(
+        [
+            "",
+            *(f"  {name:10} {place}" for name, place in rows),
+            "",
+            "The event midsummer of the tenant demo has three photos and four webhook URLs. For",
+            "the README's calls and for clients of the emulators, in another terminal, here:",
+            f"  . {CALLS.relative_to(ROOT)}",
+            "",
+            "What that sets:",
+            *(f"  {line}" for line in lines),
+            "",
+            "Ctrl-C ends everything.",
+            "",
+        ],
+    )

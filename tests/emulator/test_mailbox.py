@@ -1,0 +1,190 @@
+"""The mailbox refuses what SendGrid would refuse, fails as it is told, and shows what it has."""
+
+import http.client
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import requests
+
+from emulator.mailbox import (
+    MAX_SUBSTITUTION_BYTES,
+    Mailbox,
+    bad_address,
+    drop,
+    hang,
+    problems,
+    status,
+    too_many_requests,
+)
+
+# Seconds.
+LIMIT = 10.0
+
+
+def _body(*addresses: str, **changed: Any) -> dict[str, Any]:
+    people = [{"to": [{"email": one}], "substitutions": {"%n%": one}} for one in addresses]
+    return {
+        "from": {"email": "photos@example.com"},
+        "subject": "Photos",
+        "content": [{"type": "text/plain", "value": "Hi %n%"}],
+        "personalizations": people,
+    } | changed
+
+
+@pytest.fixture
+def mailbox() -> Iterator[Mailbox]:
+    """One of its own for each test."""
+    with Mailbox() as running:
+        yield running
+
+
+def send(
+    mailbox: Mailbox,
+    body: dict[str, Any] | None = None,
+    headers: dict[str, str] | None = None,
+) -> requests.Response:
+    """Send a mail as the service does."""
+    return requests.post(
+        f"{mailbox.url}/v3/mail/send",
+        json=body or _body("a@example.com", "b@example.com"),
+        headers={"Authorization": "Bearer SG.x"} | (headers or {}),
+        timeout=LIMIT,
+    )
+
+
+def test_a_request_is_a_mail_to_each_recipient(mailbox: Mailbox) -> None:
+    """With its own substitutions made, and the id of the answer."""
+    answer = send(mailbox)
+
+    assert (answer.status_code, answer.content) == (202, b"")
+    assert [(mail.to, mail.text) for mail in mailbox.mails] == [
+        ("a@example.com", "Hi a@example.com"),
+        ("b@example.com", "Hi b@example.com"),
+    ]
+    assert {mail.message_id for mail in mailbox.mails} == {answer.headers["X-Message-Id"]}
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [({"Authorization": ""}, 401), ({"Content-Type": "text/plain"}, 415)],
+)
+def test_what_is_no_request_to_sendgrid_is_refused(
+    mailbox: Mailbox, headers: dict[str, str], code: int
+) -> None:
+    """Without a key, or in another format."""
+    assert send(mailbox, headers=headers).status_code == code
+    assert mailbox.mails == ()
+
+
+def test_faults_happen_in_their_order_and_as_often_as_told(mailbox: Mailbox) -> None:
+    """`after` lets some requests pass first."""
+    mailbox.fail_with(status(503, times=2), too_many_requests(after=1))
+
+    codes = [send(mailbox).status_code for _ in range(5)]
+
+    assert codes == [503, 503, 202, 429, 202]
+    assert [request.status for request in mailbox.requests] == codes
+
+
+def test_a_refused_address_is_named_by_its_place(mailbox: Mailbox) -> None:
+    """Until the mailbox is healed."""
+    mailbox.fail_with(bad_address("b@example.com"))
+
+    (error,) = send(mailbox).json()["errors"]
+    mailbox.heal()
+
+    assert error["field"] == "personalizations.1.to.0.email"
+    assert send(mailbox).status_code == 202
+
+
+def test_a_dropped_answer_has_taken_the_mails(mailbox: Mailbox) -> None:
+    """The sender cannot know."""
+    mailbox.fail_with(drop())
+
+    with pytest.raises(requests.ConnectionError):
+        send(mailbox)
+    assert len(mailbox.mails) == 2
+
+
+def test_closing_lets_a_hanging_request_go(mailbox: Mailbox) -> None:
+    """Without an answer, and without its mails."""
+    mailbox.fail_with(hang())
+    client = http.client.HTTPConnection("127.0.0.1", mailbox.port, timeout=LIMIT)
+    headers = {"Authorization": "Bearer SG.x", "Content-Type": "application/json"}
+    client.request("POST", "/v3/mail/send", json.dumps(_body("a@example.com")), headers)
+    mailbox.wait_in_flight(1, LIMIT)
+
+    mailbox.close()
+
+    with pytest.raises((http.client.RemoteDisconnected, OSError)):
+        client.getresponse()
+    client.close()
+    assert mailbox.mails == ()
+
+
+def test_its_pages_show_each_mail(mailbox: Mailbox) -> None:
+    """What a mail says is escaped on our own pages."""
+    send(mailbox, _body("a@example.com", subject="<Photos>"))
+
+    overview = requests.get(mailbox.url, timeout=LIMIT).text
+    page = requests.get(f"{mailbox.url}/mails/1", timeout=LIMIT).text
+    (mail,) = requests.get(f"{mailbox.url}/mails", timeout=LIMIT).json()
+
+    assert '<a href="/mails/1">&lt;Photos&gt;</a>' in overview
+    assert "&lt;Photos&gt;" in page
+    assert (mail["to"], mail["subject"]) == ("a@example.com", "<Photos>")
+    assert requests.get(f"{mailbox.url}/mails/2", timeout=LIMIT).status_code == 404
+
+
+def test_a_picture_loads_and_is_the_same_each_time(mailbox: Mailbox) -> None:
+    """Of made-up photos, so that mails and pages that show them can be looked at."""
+    first, again, other = (
+        requests.get(f"{mailbox.url}/pictures/{name}.svg", timeout=LIMIT)
+        for name in ("photo-1", "photo-1", "photo-2")
+    )
+
+    assert (first.status_code, first.headers["Content-Type"]) == (200, "image/svg+xml")
+    assert first.text == again.text != other.text
+
+
+def _with_first(**changed: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda body: body["personalizations"][0].update(changed)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda body: body.pop("from"), "from"),
+        (lambda body: body["from"].update(email="photos"), "from.email"),
+        (lambda body: body.pop("subject"), "subject"),
+        (lambda body: body.pop("content"), "content"),
+        (lambda body: body["content"][0].update(value=""), "content.0.value"),
+        (lambda body: body["content"].insert(0, {"type": "text/html", "value": "x"}), "content"),
+        (lambda body: body.update(personalizations=[]), "personalizations"),
+        (lambda body: body["personalizations"].extend(_people(1001)), "personalizations"),
+        (lambda body: body["personalizations"].append(body["personalizations"][0]), None),
+        (_with_first(to=[]), "personalizations.0.to"),
+        (_with_first(to=[{"email": "nobody"}]), "personalizations.0.to.0.email"),
+        (_with_first(substitutions={"%n%": 7}), "personalizations.0.substitutions.%n%"),
+        (
+            _with_first(substitutions={"%n%": "x" * MAX_SUBSTITUTION_BYTES}),
+            "personalizations.0.substitutions",
+        ),
+        (_with_first(headers={"Subject": "x"}), "personalizations.0.headers.Subject"),
+        (_with_first(headers={"X-A": "x\ny"}), "personalizations.0.headers.X-A"),
+    ],
+)
+def test_the_stand_in_is_as_strict_as_sendgrid(
+    change: Callable[[dict[str, Any]], object], field: str | None
+) -> None:
+    """https://www.twilio.com/docs/sendgrid/api-reference/mail-send/errors ."""
+    body = _body("a@example.com", "b@example.com")
+    assert problems(body) == []
+    change(body)
+    assert {one.field for one in problems(body)} == {field or "personalizations"}
+
+
+def _people(count: int) -> list[dict[str, Any]]:
+    return [{"to": [{"email": f"{n}@example.com"}]} for n in range(count)]
