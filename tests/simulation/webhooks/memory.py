@@ -302,7 +302,7 @@ class InMemorySecretRecords:
 
     def load(self, event_id: str) -> StoredSecret | None:
         """See `ports.SecretRecords`."""
-        found = self._through("secrets.load", lambda: self._database.get(_secret(event_id)))
+        found = self._through("secrets.get", lambda: self._database.get(_secret(event_id)))
         return StoredSecret(found.value, found.version) if found else None
 
     def replace(self, event_id: str, found: StoredSecret | None, secret: WebhookSecret) -> None:
@@ -314,7 +314,7 @@ class InMemorySecretRecords:
             self._database.commit(write)
 
         try:
-            self._through("secrets.replace", commit)
+            self._through("secrets.replace" if found else "secrets.create", commit)
         except (AlreadyExistsError, ChangedError) as changed:
             raise ChangedMeanwhileError from changed
 
@@ -325,7 +325,7 @@ class InMemorySecretRecords:
         def commit() -> None:
             self._database.commit(write)
 
-        self._through("secrets.put", commit)
+        self._through("secrets.rotate", commit)
 
 
 class InMemorySecrets(RememberedSecrets):

@@ -1,17 +1,20 @@
 """`sendTestWebhook`: a made-up message of every event type (spec 4.6 and 6.1)."""
 
+import json
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.webhooks.arguments import TestArguments
 from functions.webhooks.messages.event_type import EventType
-from tests.unit.webhooks.house import ADMIN, EVENT, START, URL, House, Instance
+from tests.simulation.webhooks.parts import EVENT, NOW, URL, Parts
 
+ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
 SPECIFICATION: Final = (Path(__file__).parents[3] / "docs/specification.md").read_text()
 
 
@@ -40,26 +43,27 @@ def paths(data: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize("event", EventType)
 def test_every_type_is_sent_as_a_real_one_is(event: EventType) -> None:
     """The envelope, the headers and the fields of its type, none of them null."""
-    house = House()
+    parts = Parts()
     asked = {"eventId": EVENT, "url": URL, "event": event.value}
-    delivery = Instance(house).actions.send_test(ADMIN, TestArguments.read(asked))
-    [posted] = house.posted
-    body = posted.json
+    delivery = parts.actions().send_test(ADMIN, TestArguments.read(asked))
+    [(headers, posted)] = parts.posts
+    body = json.loads(posted)
 
     assert paths(body["data"]) == promised(event)
     assert None not in [*body["data"].values(), *body["data"].get("photo", {}).values()]
     assert (body["event"], body["eventId"], body["deliveryId"]) == (event, EVENT, delivery.id)
-    assert posted.headers["Wall-Event-Type"] == event
+    assert headers["Wall-Event-Type"] == event
     assert (delivery.test, delivery.event, delivery.outcome) == (True, event, "success")
 
 
 def test_what_it_tells_of_has_just_happened() -> None:
     """Times are of now, and statuses those that the type is about."""
-    house = House()
-    actions = Instance(house).actions
+    parts = Parts()
+    actions = parts.actions()
     for event in EventType:
         actions.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL, event=event))
-    data = {one.json["event"]: one.json["data"] for one in house.posted}
+    bodies = [json.loads(body) for _, body in parts.posts]
+    data = {one["event"]: one["data"] for one in bodies}
     times = {
         datetime.fromisoformat(value)
         for one in data.values()
@@ -67,7 +71,7 @@ def test_what_it_tells_of_has_just_happened() -> None:
         if name.endswith("At")
     }
 
-    assert times == {START.astimezone(UTC)}
+    assert times == {NOW}
     assert [
         data[f"photo.{one}"]["photo"]["status"] for one in ("uploaded", "approved", "rejected")
     ] == [
@@ -99,11 +103,11 @@ def test_a_type_that_is_none_is_refused(event: object) -> None:
 
 def test_a_url_that_is_not_the_events_is_refused() -> None:
     """`invalid-argument`, nothing is sent, and nothing is on record."""
-    house = House()
+    parts = Parts()
     asked = TestArguments(event_id=EVENT, url=f"{URL}?other", event=EventType.GUEST_JOINED)
     with pytest.raises(CallError, match="add it to them first") as refused:
-        Instance(house).actions.send_test(ADMIN, asked)
+        parts.actions().send_test(ADMIN, asked)
 
     assert refused.value.code is Code.INVALID_ARGUMENT
-    assert not house.posted
-    assert house.database.count(f"events/{EVENT}/deliveries") == 0
+    assert not parts.posts
+    assert parts.records == []
