@@ -23,7 +23,7 @@ from functions.webhooks.arguments import (
     next_page,
 )
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
-from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome, Undelivered
 from functions.webhooks.endpoints.endpoint_url import UnusableUrlError
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.samples import sample
@@ -48,12 +48,14 @@ PAGE: Final = 300
 class Resent:
     """How many deliveries a call has sent again, and how many it has looked at and left alone.
 
-    `next` is for the call that goes on; None where everything has been looked at.
+    `next` is for the call that goes on; None where everything has been looked at. `matching` is
+    how many a dry run has counted, which sends nothing.
     """
 
     resent: int
     left_alone: int = 0
     next: str | None = None
+    matching: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +119,7 @@ class Actions:
             CallError: `invalid-argument` where the event has no such URL.
         """
         self._check(caller, wanted)
-        if wanted.url not in self._configured(wanted.event_id):
-            raise CallError(
-                Code.INVALID_ARGUMENT,
-                "url must be one of the event's webhook URLs; add it to them first.",
-            )
+        _check_url(wanted.url, self._configured(wanted.event_id))
         now = self._now()
         delivery = Delivery.create(
             cause=f"test {self._new_id()}",
@@ -142,8 +140,11 @@ class Actions:
     def resend(self, caller: Caller, wanted: ResendArguments) -> Resent:
         """Send a delivery again, or a page of those that failed or were skipped.
 
+        In a dry run the page is not looked at: one aggregation counts.
+
         Raises:
-            CallError: as `_resend_one` says. A page leaves alone what cannot be sent again.
+            CallError: as `_resend_one` says. A page leaves alone what cannot be sent again;
+                `invalid-argument` where it is limited to a URL that the event has not.
         """
         self._check(caller, wanted)
         configured = self._configured(wanted.event_id)
@@ -211,9 +212,15 @@ class Actions:
     def _resend_page(
         self, event_id: str, page: Page, configured: Mapping[str, Subscription]
     ) -> Resent:
+        if page.url is not None:
+            _check_url(page.url, configured)
         # What fails again while the pages are turned is not met again: it ends later than that.
         until = page.until or self._now()
-        found = self._deliveries.undelivered(event_id, page.since, until, page.after, self._page)
+        matching = Undelivered(since=page.since, until=until, url=page.url, event=page.event)
+        if page.dry_run:
+            count = self._deliveries.count_undelivered(event_id, matching)
+            return Resent(resent=0, matching=count)
+        found = self._deliveries.undelivered(event_id, matching, page.after, self._page)
         wanted = [
             one
             for one in found
@@ -223,7 +230,7 @@ class Actions:
         return Resent(
             resent=resent,
             left_alone=len(found) - resent,
-            next=next_page(until, _cursor(found)) if len(found) == self._page else None,
+            next=next_page(page, until, _cursor(found)) if len(found) == self._page else None,
         )
 
     def _begin_again(self, stored: StoredDelivery) -> bool:
@@ -239,6 +246,19 @@ class Actions:
             delivery = found.delivery
         self._queue.enqueue(attempt_task(delivery))
         return True
+
+
+def _check_url(url: str, configured: Mapping[str, Subscription]) -> None:
+    """Let nobody try or filter by a URL that the event has not: mostly it is mistyped.
+
+    Raises:
+        CallError: `invalid-argument`.
+    """
+    if url not in configured:
+        raise CallError(
+            Code.INVALID_ARGUMENT,
+            "url must be one of the event's webhook URLs; add it to them first.",
+        )
 
 
 def _cursor(page: Sequence[StoredDelivery]) -> Cursor:

@@ -4,7 +4,10 @@ A field that is null counts as not given. What is wrong raises `CallError` with 
 and a message that names the field and its rule.
 """
 
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NoReturn, Self
 
@@ -40,11 +43,18 @@ class TestArguments(EventArguments):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Everything undelivered from `since` on; `after` and `until` where a page came before."""
+    """Everything undelivered from `since` on; `after` and `until` where a page came before.
+
+    Those to `url` alone, and of the type `event` alone, where they are given. In a dry run they are
+    counted, and nothing is sent.
+    """
 
     since: datetime
     until: datetime | None = None
     after: Cursor | None = None
+    url: str | None = None
+    event: EventType | None = None
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,22 +67,20 @@ class ResendArguments(EventArguments):
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
         event = read_event(data)
-        delivery_id, since, next_ = (data.get(name) for name in ("deliveryId", "since", "next"))
+        delivery_id, since = data.get("deliveryId"), data.get("since")
         if (delivery_id is None) == (since is None):
             _refuse("Give either deliveryId or since.")
-        if delivery_id is not None:
-            if not is_id(delivery_id):
-                _refuse("deliveryId must be the id of a delivery of the event.")
-            if next_ is not None:
-                _refuse("next goes with since.")
-            return cls(**event, what=delivery_id)
-        from_time = _time(since)
-        if from_time is None:
-            _refuse("since must be a time in ISO 8601 with its zone, as in 2026-05-01T18:30:00Z.")
-        if next_ is None:
-            return cls(**event, what=Page(since=from_time))
-        until, after = _place(next_)
-        return cls(**event, what=Page(since=from_time, until=until, after=after))
+        dry_run = _dry_run(data.get("dryRun"))
+        if delivery_id is None:
+            return cls(**event, what=_page(data, dry_run=dry_run))
+        if not is_id(delivery_id):
+            _refuse("deliveryId must be the id of a delivery of the event.")
+        for name in ("next", "url", "event"):
+            if data.get(name) is not None:
+                _refuse(f"{name} goes with since; leave it out where deliveryId is given.")
+        if dry_run:
+            _refuse("dryRun goes with since; leave it out where deliveryId is given.")
+        return cls(**event, what=delivery_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,18 +100,55 @@ class RotateArguments(EventArguments):
         return cls(**event, active_in=timedelta(minutes=minutes))
 
 
-def next_page(until: datetime, after: Cursor) -> str:
-    """The value of `next` in an answer, and in the request for the page that follows."""
-    return f"{until.isoformat()}~{after.ended_at.isoformat()}~{after.delivery_id}"
+def next_page(page: Page, until: datetime, after: Cursor) -> str:
+    """The value of `next` in the answer to `page`, and in the request for the one that follows."""
+    place = f"{until.isoformat()}~{after.ended_at.isoformat()}~{after.delivery_id}"
+    filters = _filters(page)
+    return f"{place}~{filters}" if filters else place
 
 
-def _place(next_: object) -> tuple[datetime, Cursor]:
+def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
+    since, url, event, next_ = (data.get(name) for name in ("since", "url", "event", "next"))
+    from_time = _time(since)
+    if from_time is None:
+        _refuse("since must be a time in ISO 8601 with its zone, as in 2026-05-01T18:30:00Z.")
+    page = Page(
+        since=from_time,
+        url=None if url is None else _url(url),
+        event=None if event is None else _event_type(event),
+        dry_run=dry_run,
+    )
+    if next_ is None:
+        return page
+    if dry_run:
+        _refuse("dryRun counts everything from since on; leave next out.")
+    until, after, filters = _place(next_)
+    if filters != _filters(page):
+        _refuse("next goes on with the url and event of the call before; give the same ones.")
+    return replace(page, until=until, after=after)
+
+
+def _place(next_: object) -> tuple[datetime, Cursor, str]:
+    """Until when, after which delivery, and with which filters the page before was looked at."""
     parts = next_.split("~") if isinstance(next_, str) else []
-    until, ended_at, delivery_id = parts if len(parts) == 3 else ("", "", "")  # noqa: PLR2004
+    until, ended_at, delivery_id, filters = (parts + [""] * 4)[:4]
     until_time, ended_time = _time(until), _time(ended_at)
     if until_time is None or ended_time is None or not is_id(delivery_id):
         _refuse("next must be what the answer before had as next.")
-    return until_time, Cursor(ended_time, delivery_id)
+    return until_time, Cursor(ended_time, delivery_id), filters
+
+
+def _filters(page: Page) -> str:
+    """A name for what a page is limited to; empty where it is not."""
+    if page.url is None and page.event is None:
+        return ""
+    return hashlib.sha256(json.dumps([page.url, page.event]).encode()).hexdigest()[:16]
+
+
+def _dry_run(given: object) -> bool:
+    if given is not None and not isinstance(given, bool):
+        _refuse("dryRun must be true or false.")
+    return bool(given)
 
 
 def _url(given: object) -> str:

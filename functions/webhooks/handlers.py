@@ -99,11 +99,15 @@ def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
 def resend(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `resendWebhook`: how many deliveries are sent again, and whether more are left.
 
+    In a dry run: how many would be looked at.
+
     Raises:
         CallError: as `Actions.resend` says.
     """
     caller = access.staff(request.auth)
     done = wiring.actions().resend(caller, ResendArguments.read(request.data))
+    if done.matching is not None:
+        return {"matching": done.matching}
     return {
         "resent": done.resent,
         "leftAlone": done.left_alone,

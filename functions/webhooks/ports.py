@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeAlias
 
 from functions.gcp.task_queue import Task
-from functions.webhooks.deliveries.delivery import Cursor, Delivery
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, Undelivered
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages.milestone import Milestone
@@ -130,9 +130,12 @@ class Deliveries(Protocol):
         """
 
     def undelivered(
-        self, event_id: str, since: datetime, until: datetime, after: Cursor | None, limit: int
+        self, event_id: str, wanted: Undelivered, after: Cursor | None, limit: int
     ) -> Sequence[StoredDelivery]:
-        """Deliveries that ended failed or skipped in `[since, until]`, oldest first, one page."""
+        """Those that are `wanted`, the one that ended first at the top, one page."""
+
+    def count_undelivered(self, event_id: str, wanted: Undelivered) -> int:
+        """How many are `wanted`; none of them is read."""
 
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """When a delivery to `url` was last acknowledged; None where none is on record."""

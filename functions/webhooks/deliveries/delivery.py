@@ -214,6 +214,19 @@ class Delivery:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undelivered:
+    """Deliveries that ended failed or skipped in `[since, until]`.
+
+    Those to `url` alone, and of the type `event` alone, where they are given.
+    """
+
+    since: datetime
+    until: datetime
+    url: str | None = None
+    event: EventType | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Cursor:
     """Where a page of ended deliveries stopped, in the order of their ends."""

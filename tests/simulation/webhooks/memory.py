@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from functions.gcp.task_queue import Task
-from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome, Undelivered
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages import subscriptions
@@ -160,29 +160,39 @@ class InMemoryDeliveries:
         )
 
     def undelivered(
-        self, event_id: str, since: datetime, until: datetime, after: Cursor | None, limit: int
+        self, event_id: str, wanted: Undelivered, after: Cursor | None, limit: int
     ) -> Sequence[StoredDelivery]:
         """See `ports.Deliveries`."""
 
         def page() -> Sequence[StoredDelivery]:
-            found = sorted(
-                (
-                    (one.value.ended_at, one.value.id, one)
-                    for one in self._of(event_id)
-                    if one.value.outcome in (Outcome.FAILED, Outcome.SKIPPED)
-                    and one.value.ended_at
-                    and since <= one.value.ended_at <= until
-                ),
-                key=lambda one: one[:2],
-            )
             place = (after.ended_at, after.delivery_id) if after else None
             return [
                 StoredDelivery(one.value, one.version)
-                for ended_at, delivery_id, one in found
+                for ended_at, delivery_id, one in self._undelivered(event_id, wanted)
                 if place is None or (ended_at, delivery_id) > place
             ][:limit]
 
         return self._through("deliveries.undelivered", page)
+
+    def count_undelivered(self, event_id: str, wanted: Undelivered) -> int:
+        """See `ports.Deliveries`."""
+        return self._through(
+            "deliveries.count_undelivered", lambda: len(self._undelivered(event_id, wanted))
+        )
+
+    def _undelivered(
+        self, event_id: str, wanted: Undelivered
+    ) -> Sequence[tuple[datetime, str, Stored]]:
+        found = (
+            (one.value.ended_at, one.value.id, one)
+            for one in self._of(event_id)
+            if one.value.outcome in (Outcome.FAILED, Outcome.SKIPPED)
+            and one.value.ended_at
+            and wanted.since <= one.value.ended_at <= wanted.until
+            and wanted.url in (None, one.value.url)
+            and wanted.event in (None, one.value.event)
+        )
+        return sorted(found, key=lambda one: one[:2])
 
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """See `ports.Deliveries`."""
