@@ -241,6 +241,8 @@ def _document(delivery: Delivery) -> dict[str, Any]:
         fields["reason"] = delivery.reason
     if delivery.test:
         fields["test"] = True
+    if delivery.written_at:
+        fields["writtenAt"] = delivery.written_at
     return fields
 
 
@@ -276,4 +278,5 @@ def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Del
         ended_at=fields.get("endedAt"),
         test=fields.get("test", False),
         begun=fields.get("begun", 0),
+        written_at=fields.get("writtenAt"),
     )
