@@ -5,7 +5,6 @@ stand alone on record, so that one which was withdrawn in time never signs, what
 remembers.
 """
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -44,20 +43,12 @@ class RememberedSecrets:
         self._kept: Recent[str, WebhookSecret] = Recent(
             seconds=SECRET_KEPT.total_seconds(), at_most=_KEPT_AT_MOST, monotonic=monotonic
         )
-        self._taking_over = threading.Lock()
 
     def of(self, event_id: str) -> str:
         """See `ports.Secrets`."""
         kept = self._kept.get(event_id)
-        if kept is None:
-            return self._change(event_id, _nothing).secret
-        if not kept.is_over(self._now()):
-            return kept.secret
-        # All threads of an instance notice in the same moment; one sees to it.
-        with self._taking_over:
-            kept = self._kept.get(event_id)
-            if kept is None or kept.is_over(self._now()):
-                kept = self._change(event_id, _nothing)
+        if kept is None or kept.is_over(self._now()):
+            kept = self._change(event_id, _nothing)
         return kept.secret
 
     def rotate(self, event_id: str) -> None:
