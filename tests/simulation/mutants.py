@@ -8,10 +8,12 @@ import sys
 from typing import Final
 
 from tests.simulation.mutant import LIMIT, schedules_to_catch
+from tests.simulation.secrets import mutants as secrets
 from tests.simulation.webhooks import mutants as webhooks
 
 MUTANTS: Final = (
     *webhooks.MUTANTS,
+    *secrets.MUTANTS,
     # The recap's go here.
 )
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tests.simulation.explore import MakeWorld
+from tests.simulation.secrets.world import SecretWorld
 from tests.simulation.webhooks.world import WebhookWorld
 
-WORLDS: Final[Mapping[str, MakeWorld]] = {"webhooks": WebhookWorld}
+WORLDS: Final[Mapping[str, MakeWorld]] = {"secrets": SecretWorld, "webhooks": WebhookWorld}
