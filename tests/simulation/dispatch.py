@@ -11,10 +11,14 @@ from tests.simulation.faults import pause
 from tests.simulation.simulation import SECOND, End, Returned, Simulation
 
 Begin: TypeAlias = Callable[[str, Callable[[End], None]], None]
-"""Starts a call under a name, and has the function told how it ended."""
+"""Starts a call under a name, and has the function told how it ended.
+
+After the last slash of the name stands which of the calls it is: from the second on, those before
+were in vain."""
 
 _LATENCY: Final = 60_000
 _TWICE: Final = (0.0, 0.0, 0.05, 0.3)
+_MUCH_LATER: Final = 0.3
 _LATE: Final = (0.0, 0.0, 0.02, 0.1)
 _EARLY: Final = (0.0, 0.0, 0.1)
 _LOST: Final = (0.0, 0.0, 0.1)
@@ -51,7 +55,10 @@ class Service:
         choices, simulation = self._simulation.choices, self._simulation
         self._chain(f"{name} 1", begin, self._delay(name, due), backoff)
         if choices.happens(f"{name} twice", self._twice, "dispatched twice"):
-            delay = max(due - simulation.time, 0) + choices.between(f"{name} 2", 0, _LATENCY)
+            apart = choices.between(f"{name} 2", 0, _LATENCY)
+            if choices.happens(f"{name} 2 late", _MUCH_LATER, "the second one late"):
+                apart = pause(choices.number(f"{name} 2 how late"))
+            delay = max(due - simulation.time, 0) + apart
             self._chain(f"{name} 2", begin, delay, backoff)
 
     def _delay(self, name: str, due: int) -> int:

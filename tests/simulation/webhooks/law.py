@@ -1,6 +1,7 @@
 """What may be written of a delivery: spec 3.4, with rounds."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Final
@@ -36,7 +37,8 @@ def broken_by(before: Delivery | None, after: Delivery) -> Iterator[str]:
     if (before.body, before.url, before.event) != (after.body, after.url, after.event):
         yield "what it says has changed"
     if after.round == before.round:
-        if after.outcome not in _NEXT[before.outcome]:
+        begins = before.outcome.is_open and after == replace(before, begun=before.begun + 1)
+        if after.outcome not in _NEXT[before.outcome] and not begins:
             yield f"from {before.outcome} to {after.outcome}"
         if after.attempts not in (before.attempts, before.attempts + 1):
             yield f"attempt {after.attempts} follows on {before.attempts}"

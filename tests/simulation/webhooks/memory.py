@@ -7,20 +7,17 @@ puts the same cases to these and to the real ones.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
 
-from functions.gcp.task_queue import Task
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome, Undelivered
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
-from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.ports import (
     AlreadyRecordedError,
     ChangedMeanwhileError,
     DisabledUrl,
-    Response,
     SettingsChangedError,
     StoredDelivery,
     StoredSecret,
@@ -38,9 +35,6 @@ from tests.simulation.database import (
     Update,
 )
 from tests.simulation.explore import Through, at_once
-
-TOMBSTONE: Final = timedelta(hours=24)
-"""How long the name of a task stays taken."""
 
 
 class InMemoryWall:
@@ -156,7 +150,9 @@ class InMemoryDeliveries:
             "deliveries.restart",
             delivery,
             version,
-            lambda found: replace(_progress(found, delivery), round=delivery.round, reason=None),
+            lambda found: replace(
+                _progress(found, delivery), round=delivery.round, reason=None, begun=0
+            ),
         )
 
     def undelivered(
@@ -355,64 +351,6 @@ class InMemorySecrets(RememberedSecrets):
         super().__init__(records, new_secret=new_secret, now=now, monotonic=monotonic)
 
 
-class InMemoryTasks:
-    """The service behind `ports.TaskQueue`, for all instances: it keeps a task of each name.
-
-    Attributes:
-        accepted: Every task that was queued, in that order.
-    """
-
-    def __init__(
-        self, now: Callable[[], datetime], queued: Callable[[Task], object] = lambda _: None
-    ) -> None:
-        """`now` is the time of the service; `queued` sees to the dispatch of a task."""
-        self.accepted: list[Task] = []
-        self._now = now
-        self._queued = queued
-        self._names: dict[tuple[str, str], datetime] = {}
-
-    def create(self, task: Task) -> None:
-        """Queue `task`, unless its name is taken."""
-        name, now = (task.queue, task.name), self._now()
-        taken = self._names.get(name)
-        if taken is not None and now - taken < TOMBSTONE:
-            return
-        self._names[name] = now
-        self.accepted.append(task)
-        self._queued(task)
-
-
-class InMemoryTaskQueue:
-    """See `ports.TaskQueue`."""
-
-    def __init__(self, tasks: InMemoryTasks, through: Through = at_once) -> None:
-        self._tasks = tasks
-        self._through = through
-
-    def enqueue(self, task: Task) -> None:
-        """See `ports.TaskQueue`."""
-        self._through("queue.enqueue", lambda: self._tasks.create(task))
-
-
-class ScriptedSender:
-    """See `ports.Sender`; what a receiver answers is a function of what it is sent."""
-
-    def __init__(
-        self,
-        answer: Callable[[EndpointUrl, Mapping[str, str], bytes], int],
-        through: Through = at_once,
-    ) -> None:
-        """`answer` gives the HTTP status, or raises `SendError`."""
-        self._answer = answer
-        self._through = through
-
-    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:
-        """See `ports.Sender`."""
-        return Response(
-            self._through("sender.post", lambda: self._answer(to, headers, body), retried=False)
-        )
-
-
 def _path(event_id: str, delivery_id: str) -> str:
     return f"events/{event_id}/deliveries/{delivery_id}"
 
@@ -438,4 +376,5 @@ def _progress(found: Delivery, delivery: Delivery) -> Delivery:
         next_attempt_at=delivery.next_attempt_at,
         ended_at=delivery.ended_at,
         log=delivery.log,
+        begun=delivery.begun,
     )

@@ -26,11 +26,9 @@ from tests.simulation.webhooks.memory import (
     InMemoryDeliveries,
     InMemorySecrets,
     InMemorySettings,
-    InMemoryTaskQueue,
-    InMemoryTasks,
     InMemoryWall,
-    ScriptedSender,
 )
+from tests.simulation.webhooks.outside import InMemoryTaskQueue, InMemoryTasks, ScriptedSender
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 EVENT: Final = "e1"

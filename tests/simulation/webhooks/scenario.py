@@ -26,6 +26,7 @@ _SUBSCRIPTIONS: Final = (
     (EventType.PHOTO_UPLOADED, EventType.MILESTONE_REACHED, EventType.GUEST_JOINED),
     (EventType.PHOTO_APPROVED, EventType.EVENT_ARCHIVED, EventType.EVENT_PUBLISHED),
 )
+_SENT_AGAIN: Final = (0.0, 0.0, 0.0, 0.1, 0.4)
 _TWICE: Final = SECOND // 5  # between two clicks, at most
 _CROWD: Final = {"status": "approved", "createdAt": START - timedelta(days=1)}
 
@@ -63,6 +64,7 @@ class Scenario:
         failed: Deliveries to the first URL that have failed lately.
         uploads: Photos that come.
         organizer: What the organizer does, and when.
+        sent_again: How likely a delivery is sent again when a round of it has ended.
     """
 
     receivers: Mapping[EndpointUrl, str]
@@ -71,6 +73,7 @@ class Scenario:
     failed: tuple[Delivery, ...]
     uploads: tuple[Upload, ...]
     organizer: tuple[tuple[str, int], ...]
+    sent_again: float
 
     @classmethod
     def of(cls, choices: Choices) -> Self:
@@ -86,7 +89,7 @@ class Scenario:
         ]
         if choices.happens("unusable", 0.1, "a URL is unusable"):
             entries.append({"url": choices.pick("which", _UNUSABLE), "events": list(EventType)})
-        dying = choices.happens("dying", 0.08, "the first URL has failed for a day")
+        dying = choices.happens("dying", 0.12, "the first URL has failed for a day")
         return cls(
             receivers={
                 EndpointUrl.parse(url): "dying"
@@ -99,6 +102,7 @@ class Scenario:
             failed=_failed(urls[0], choices.between("failed", 98, 100)) if dying else (),
             uploads=tuple(_upload(choices, number) for number in range(_uploads(choices))),
             organizer=tuple(_organizer(choices)),
+            sent_again=choices.pick("sent again", _SENT_AGAIN),
         )
 
     @property
@@ -132,14 +136,13 @@ def _organizer(choices: Choices) -> list[tuple[str, int]]:
         ("archive", 0.1, 20 * SECOND),
         ("publish again", 0.05, 60 * SECOND),
         ("test", 0.1, 60 * SECOND),
-        ("resend one", 0.3, 15 * MINUTE),
         ("resend page", 0.15, 30 * MINUTE),
         ("rotate", 0.05, 60 * SECOND),
     ):
         if choices.happens(what, probability, "done"):
             at = choices.between(f"{what} when", 0, latest)
             done.append((what, at))
-            if what.startswith("resend") and choices.happens(f"{what} twice", 0.5, "done twice"):
+            if what == "resend page" and choices.happens(f"{what} twice", 0.5, "done twice"):
                 done.append((f"{what} too", at + choices.between(f"{what} again", 0, _TWICE)))
     return done
 

@@ -13,8 +13,11 @@ from functions.wall.wall_event import WallEvent
 from functions.webhooks.actions import Actions
 from functions.webhooks.arguments import Page, ResendArguments, RotateArguments, TestArguments
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.first_queues import SLOW
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
 from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.ports import ChangedMeanwhileError
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sweeper import Sweeper
 from functions.webhooks.worker import Worker
@@ -35,20 +38,23 @@ from tests.simulation.webhooks.memory import (
     InMemoryDeliveries,
     InMemorySecrets,
     InMemorySettings,
-    InMemoryTaskQueue,
-    InMemoryTasks,
     InMemoryWall,
 )
+from tests.simulation.webhooks.outside import InMemoryTaskQueue, InMemoryTasks
 from tests.simulation.webhooks.receivers import Receivers
 from tests.simulation.webhooks.scenario import EVENT, TENANT, Scenario
 from tests.simulation.webhooks.seen import Seen
 
 T = TypeVar("T")
 
+_ROUNDS: Final = 2
 _SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
 _CALLER: Final = Caller("admin", Role.SUPERADMIN, TENANT)
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
-_BACKOFF: Final = {one.queue: one.backoff_seconds * SECOND for one in RETRY_SCHEDULE}
+_BACKOFF: Final = {one.queue: one.backoff_seconds * SECOND for one in RETRY_SCHEDULE} | {
+    SLOW: SECOND
+}
+_WORKERS_RAISE: Final = (ServiceError, TooEarlyError, ChangedMeanwhileError)
 
 _CALM: Final = frozenset({Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER, Fault.RESTART})
 
@@ -71,10 +77,8 @@ class WebhookWorld:
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
         self._triggers = Pool(simulation, "trigger", self._publisher)
         self._workers = {
-            one.queue: Pool(
-                simulation, one.queue, self._worker, expected=(ServiceError, TooEarlyError)
-            )
-            for one in RETRY_SCHEDULE
+            queue: Pool(simulation, queue, self._worker, expected=_WORKERS_RAISE)
+            for queue in _BACKOFF
         }
         self._sweepers = Pool(simulation, "sweeper", self._sweeper)
         self._actions = Pool(
@@ -140,12 +144,6 @@ class WebhookWorld:
                 self._seen.tests += 1
                 test = TestArguments(event_id=EVENT, url=url)
                 self._act(what, lambda actions: actions.send_test(_CALLER, test))
-            case "resend one" | "resend one too":
-                records = [name for name, _ in self._database.collection(f"{event}/deliveries")]
-                if records:
-                    place = self._simulation.choices.between("resend which", 0, len(records) - 1)
-                    one = ResendArguments(event_id=EVENT, what=records[place])
-                    self._act(what, lambda actions: actions.resend(_CALLER, one))
             case _:
                 page = ResendArguments(event_id=EVENT, what=Page(since=START - timedelta(days=2)))
                 self._act(what, lambda actions: actions.resend(_CALLER, page))
@@ -157,6 +155,19 @@ class WebhookWorld:
         self._people += 1
         self._actions.run(what, act, ended)
 
+    def _ended(self, delivery: Delivery) -> None:
+        """By chance the organizer sends it again, seconds later, or with two clicks."""
+        choices = self._simulation.choices
+        name = f"{delivery.id} round {delivery.round + 1}"
+        if delivery.outcome.is_open or delivery.round == _ROUNDS or self._scenario.sent_again == 0:
+            return
+        if choices.happens(name, self._scenario.sent_again, "sent again"):
+            wanted = ResendArguments(event_id=EVENT, what=delivery.id)
+            at = choices.between(f"{name} when", 0, 5 * SECOND)
+            for click in range(1 + choices.happens(f"{name} twice", 0.5, "two clicks")):
+                act = partial(self._act, f"{name} {click}", lambda one: one.resend(_CALLER, wanted))
+                self._later(at + click * SECOND // 10, act)
+
     # The services that call functions.
 
     def _written(self, path: str, before: Stored | None, after: Stored | None) -> None:
@@ -167,6 +178,7 @@ class WebhookWorld:
                 self._photo_written(_photo(photo_id, before), _photo(photo_id, after))
             case ["events", _, "deliveries", _] if after:
                 self._seen.recorded(after.value)
+                self._ended(after.value)
             case ["events", _, "settings", "webhooks"] if after and before:
                 invariants.check_settings(self._seen, before, after)
             case _:
@@ -197,7 +209,8 @@ class WebhookWorld:
 
     def _queued(self, task: Task) -> None:
         def attempt(name: str, done: Callable[[End], None]) -> None:
-            request = AttemptRequest.read(task.data)
+            before = int(name.rpartition("/")[2]) - 1
+            request = AttemptRequest.read(task.data, dispatched_before=before)
 
             def work(worker: Worker) -> None:
                 current().notes["round"] = request.round
@@ -245,8 +258,8 @@ class WebhookWorld:
             sender=Receivers(self._seen, self._scenario.receivers, instance),
             queue=InMemoryTaskQueue(self._tasks, instance.call),
             endpoint_health=EndpointHealth(
-                deliveries=deliveries,
-                settings=InMemorySettings(self._database, partial(self._looked, instance)),
+                deliveries=InMemoryDeliveries(self._database, partial(self._counted, instance)),
+                settings=InMemorySettings(self._database, instance.call),
                 now=instance.now,
                 monotonic=instance.monotonic,
             ),
@@ -255,13 +268,13 @@ class WebhookWorld:
             sleep=instance.sleep,
         )
 
-    def _looked(
+    def _counted(
         self, instance: Instance, what: str, effect: Callable[[], T], *, retried: bool = True
     ) -> T:
-        """A call about the settings; by chance an admin saves them at that very moment."""
+        """A look at a URL's health; by chance an admin saves the settings just then."""
         answer = instance.call(what, effect, retried=retried)
         name = f"{current().name} {what}, and the settings are saved"
-        if self._simulation.choices.happens(name, 0.1):
+        if what == "deliveries.count_failed" and self._simulation.choices.happens(name, 0.5):
             save = partial(self._organizer, "save the settings")
             self._later(self._simulation.choices.between(f"{name} when", 0, SECOND // 5), save)
         return answer

@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from functions.gcp.documents import documents
 from functions.webhooks.deliveries.delivery import Attempt, Cursor, Delivery, Outcome, Undelivered
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
@@ -98,7 +99,9 @@ def in_memory(event_id: str) -> Ground:
         InMemoryDeliveries(database, sweep_page=3),
         InMemorySettings(database),
         InMemoryWall(database),
-        lambda: InMemorySecrets(database, lambda: uuid.uuid4().hex, time.monotonic),
+        lambda: InMemorySecrets(
+            database, lambda: uuid.uuid4().hex, time.monotonic, now=lambda: NOW
+        ),
         lambda name, fields: database.commit(Set(path(name), fields)),
         lambda name: database.commit(Delete(path(name))),
     )
@@ -107,16 +110,17 @@ def in_memory(event_id: str) -> Ground:
 def in_firestore(event_id: str, db: firestore.Client) -> Ground:
     """Those that are deployed."""
     root = db.document(f"events/{event_id}")
+    real = documents()
 
     def document(name: str) -> firestore.DocumentReference:
         return db.document(f"{root.path}/{name}") if name else root
 
     return Ground(
         event_id,
-        DeliveryStore(db),
-        SettingsStore(db),
-        WallStore(db),
-        lambda: SecretStore(db, time.monotonic),
+        DeliveryStore(real, lambda: db),
+        SettingsStore(lambda: db),
+        WallStore(real),
+        lambda: SecretStore(real, now=lambda: NOW, monotonic=time.monotonic),
         lambda name, fields: document(name).set(dict(fields)),
         lambda name: document(name).delete(),
     )
@@ -194,6 +198,10 @@ def test_a_write_whose_answer_was_lost_is_refused_when_it_is_made_again(ground: 
 def test_a_save_changes_the_progress_of_the_version_that_was_read(ground: Ground) -> None:
     """Nothing of what the delivery is, and nothing where somebody has written since."""
     made = ground.create(test=True)
+    found = ground.load(made)
+    begun = replace(found.delivery, begun=1)
+    ground.deliveries.save(begun, found.version)
+    assert ground.load(made).delivery == begun
     found = ground.load(made)
     changed = attempted(found.delivery, None)
     ground.deliveries.save(replace(changed, url="another", body="another"), found.version)
@@ -404,3 +412,18 @@ def test_everybody_signs_with_the_secret_that_was_first(ground: Ground) -> None:
     assert first.of(ground.event_id) != secret
     assert second.of(ground.event_id) == secret
     assert ground.new_secrets().of(ground.event_id) == first.of(ground.event_id)
+
+
+def test_an_announced_secret_signs_from_its_time_on(ground: Ground) -> None:
+    """To announce again replaces what was announced; a rotation at once ends it."""
+    first = ground.new_secrets()
+    secret = first.of(ground.event_id)
+    first.announce(ground.event_id, NOW + timedelta(hours=1))
+    assert first.of(ground.event_id) == ground.new_secrets().of(ground.event_id) == secret
+    first.announce(ground.event_id, NOW)
+    announced = ground.new_secrets().of(ground.event_id)
+    assert first.of(ground.event_id) == announced != secret
+    first.announce(ground.event_id, NOW + timedelta(hours=1))
+    first.rotate(ground.event_id)
+    rotated = ground.new_secrets().of(ground.event_id)
+    assert first.of(ground.event_id) == rotated not in (secret, announced)

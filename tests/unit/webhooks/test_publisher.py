@@ -65,6 +65,7 @@ def test_every_url_gets_the_types_that_it_takes(parts: Parts) -> None:
     assert {one.outcome for one in parts.records} == {Outcome.PENDING}
     assert {one.next_attempt_at for one in parts.records} == {NOW}
     assert {one.queue for one in parts.queued} == {"deliverWebhook"}
+    assert parts.calls[-5:] == ["deliveries.create", *["queue.enqueue"] * 4]
     assert sorted(one.name for one in parts.queued) == sorted(
         f"{one.id}-1" for one in parts.records
     )
@@ -144,6 +145,7 @@ def test_a_milestone_fires_on_a_machine_whose_clock_has_just_begun(
     data = parts.data(MILESTONE)
     assert data["milestone"] == number
     assert data["latestPhoto"] == {"id": "p1", "uploaderName": "Ana"}
+    assert parts.calls.count("deliveries.create") == 1  # with its deliveries
     record = parts.database.get(_milestone(number))
     assert record is not None
     assert record.value == {"photoId": "p1", "reachedAt": NOW}

@@ -1,0 +1,71 @@
+"""Cloud Tasks and receivers in memory, as the ports of the webhooks reach them."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from functions.gcp.task_queue import Task
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl
+from functions.webhooks.ports import Response
+from tests.simulation.explore import Through, at_once
+
+TOMBSTONE: Final = timedelta(hours=24)
+"""How long the name of a task stays taken."""
+
+
+class InMemoryTasks:
+    """The service behind `ports.TaskQueue`, for all instances: it keeps a task of each name.
+
+    Attributes:
+        accepted: Every task that was queued, in that order.
+    """
+
+    def __init__(
+        self, now: Callable[[], datetime], queued: Callable[[Task], object] = lambda _: None
+    ) -> None:
+        """`now` is the time of the service; `queued` sees to the dispatch of a task."""
+        self.accepted: list[Task] = []
+        self._now = now
+        self._queued = queued
+        self._names: dict[tuple[str, str], datetime] = {}
+
+    def create(self, task: Task) -> None:
+        """Queue `task`, unless its name is taken."""
+        name, now = (task.queue, task.name), self._now()
+        taken = self._names.get(name)
+        if taken is not None and now - taken < TOMBSTONE:
+            return
+        self._names[name] = now
+        self.accepted.append(task)
+        self._queued(task)
+
+
+class InMemoryTaskQueue:
+    """See `ports.TaskQueue`."""
+
+    def __init__(self, tasks: InMemoryTasks, through: Through = at_once) -> None:
+        self._tasks = tasks
+        self._through = through
+
+    def enqueue(self, task: Task) -> None:
+        """See `ports.TaskQueue`."""
+        self._through("queue.enqueue", lambda: self._tasks.create(task))
+
+
+class ScriptedSender:
+    """See `ports.Sender`; what a receiver answers is a function of what it is sent."""
+
+    def __init__(
+        self,
+        answer: Callable[[EndpointUrl, Mapping[str, str], bytes], int],
+        through: Through = at_once,
+    ) -> None:
+        """`answer` gives the HTTP status, or raises `SendError`."""
+        self._answer = answer
+        self._through = through
+
+    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:
+        """See `ports.Sender`."""
+        return Response(
+            self._through("sender.post", lambda: self._answer(to, headers, body), retried=False)
+        )
