@@ -22,7 +22,13 @@ from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_P
 # means one request at a time (the SDK's silent default is a sixth).
 options.set_global_options(region="us-central1", cpu=1)
 
+# An account for each capability, with what it needs: no anonymous endpoint reads the mail key.
+_WEBHOOKS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_WEBHOOKS)
+_RECAP: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_RECAP)
+_PREFERENCES: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_PREFERENCES)
+
 _TRIGGER: Final[dict[str, Any]] = {
+    "service_account": _WEBHOOKS,
     "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
     "concurrency": 80,  # a trigger waits for Firestore most of its time
     "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
@@ -30,6 +36,7 @@ _TRIGGER: Final[dict[str, Any]] = {
 }
 
 _PUBLIC: Final[dict[str, Any]] = {
+    "service_account": _PREFERENCES,
     "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
     "concurrency": 80,  # a call waits for Firestore most of its time
     "timeout_sec": 60,  # two or three calls of 10 s in an outage, and a cold start
@@ -43,6 +50,7 @@ _PUBLIC: Final[dict[str, Any]] = {
 def _worker(step: RetryStep) -> dict[str, Any]:
     """Options of the function that makes the attempt of `step`, and of the queue of its name."""
     return {
+        "service_account": _WEBHOOKS,
         "memory": options.MemoryOption.MB_512,  # 80 TLS connections and their threads
         "concurrency": 80,  # an attempt waits for its receiver most of its time
         "timeout_sec": 60,  # 5 s for the receiver, the rest for an outage of Firestore
@@ -64,6 +72,7 @@ def _worker(step: RetryStep) -> dict[str, Any]:
 
 
 _ACTION: Final[dict[str, Any]] = {
+    "service_account": _WEBHOOKS,
     "memory": options.MemoryOption.MB_512,
     "concurrency": 40,  # organizers are few, and wait for Firestore or a receiver
     "timeout_sec": 60,  # 5 s for a receiver, or a page of deliveries; the rest for an outage
@@ -84,9 +93,11 @@ def onPhotoWritten(event: Any) -> None:
 @firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER)
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""
-    from functions.webhooks import handlers
+    from functions.wall import handlers as wall
+    from functions.webhooks import handlers as webhooks
 
-    handlers.event_written(event)
+    webhooks.event_written(event)
+    wall.event_written(event)
 
 
 @private
@@ -163,20 +174,24 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 
 @scheduler_fn.on_schedule(
     schedule=f"every {SWEEP_PERIOD.seconds // 60} minutes",
+    service_account=_WEBHOOKS,
     memory=options.MemoryOption.MB_512,
     timeout_sec=240,  # ends before the next one begins
     max_instances=1,  # two sweeps at a time would do the same work
     concurrency=1,
 )
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
-    """Queue every delivery again whose task was lost."""
-    from functions.webhooks import handlers
+    """Queue every delivery again whose task was lost; empty deleted events once more."""
+    from functions.wall import handlers as wall
+    from functions.webhooks import handlers as webhooks
 
-    handlers.sweep()
+    webhooks.sweep()
+    wall.sweep()
 
 
 @signed_in
 @https_fn.on_call(
+    service_account=_RECAP,
     memory=options.MemoryOption.MB_512,  # up to 5000 mails, 3000 of them on their way at a time
     timeout_sec=RECAP_TIMEOUT.seconds,  # 100,000 photos, a slow mail service, and its rate limit
     concurrency=2,  # a call may take most of the memory, a refused one needs next to none

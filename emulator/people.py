@@ -29,8 +29,12 @@ def sign_in(
     *,
     email: str | None = None,
     password: str | None = None,
+    verified: bool = True,
 ) -> Person:
-    """Make a user with the claims `role` and `tenantId`, and sign it in with a password."""
+    """Make a user with the claims `role` and `tenantId`, and sign it in with a password.
+
+    `verified` is whether it has proved that the address is its own.
+    """
     address = email or f"{uuid.uuid4().hex}@example.com"
     password = password or uuid.uuid4().hex
     claims = {"role": role, "tenantId": tenant_id}
@@ -39,7 +43,7 @@ def sign_in(
         "accounts:update",
         {
             "localId": user["localId"],
-            "emailVerified": True,
+            "emailVerified": verified,
             "customAttributes": json.dumps({k: v for k, v in claims.items() if v is not None}),
         },
         admin=True,

@@ -25,6 +25,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from functions import log
 from functions.call_error import CallError, Code
+from functions.gcp import parameters
 
 MAX_BODY_BYTES: Final = 100_000
 """Twice the longest body that can be valid: a message of 4,000 characters, escaped as JSON may.
@@ -59,7 +60,9 @@ def anonymous(declared: Any) -> Any:
 def signed_in(declared: Any) -> Any:
     """Serve the callable `declared` to whoever shows a valid ID token: `request.auth` is there.
 
-    Anybody else is answered `unauthenticated`.
+    Anybody else is answered `unauthenticated`; with `ENFORCE_APP_CHECK`, so is a call that comes
+    from no app of this project. Anonymous callables go without: the pages behind links in mails
+    call them, and the link is the proof.
     """
     return _served(declared, _verified)
 
@@ -165,6 +168,10 @@ def _verified(request: flask.Request) -> AuthData:
         CallError: `unauthenticated`.
         Exception: the keys that tokens are checked with could not be fetched.
     """
+    if parameters.ENFORCE_APP_CHECK.value:
+        from functions.gcp import app_check  # noqa: PLC0415 - imported by those who switch it on
+
+        app_check.require(request, _app())
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:
         _unauthenticated("Sign in and send the header Authorization: Bearer <ID token>.")

@@ -23,11 +23,13 @@ def retried(trigger: _Function) -> _Function:
 
 
 def private(queue: _Function) -> _Function:
-    """Let the service account of Cloud Tasks call the function `queue`, and nobody else.
+    """Let the service account that the function `queue` runs as call it, and nobody else.
 
-    The SDK takes the option `invoker` and drops it.
+    Tasks carry that account's token (see `cloud_tasks`). The SDK takes the option `invoker` and
+    drops it.
     """
-    _endpoint(queue).taskQueueTrigger["invoker"] = ["private"]
+    endpoint = _endpoint(queue)
+    endpoint.taskQueueTrigger["invoker"] = [endpoint.serviceAccountEmail]
     return queue
 
 

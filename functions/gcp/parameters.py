@@ -5,7 +5,7 @@ https://firebase.google.com/docs/functions/config-env
 
 import os
 
-from firebase_functions.params import IntParam, StringParam
+from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
 
 MAIL_FROM = StringParam("MAIL_FROM", description="HttpSender of the recap mails")
 PUBLIC_BASE_URL = StringParam("PUBLIC_BASE_URL", description="Base of the links in mails")
@@ -18,9 +18,42 @@ TRUSTED_PROXY_HOPS = IntParam(
 DELIVERY_CONCURRENCY = IntParam(
     "DELIVERY_CONCURRENCY", default=1600, description="Tasks of one queue at work at a time"
 )
+WEBHOOK_PORTS = StringParam(
+    "WEBHOOK_PORTS", default="443,8443", description="Ports that webhooks may go to, or *"
+)
+WEBHOOK_POSTS_AT_A_TIME = IntParam(
+    "WEBHOOK_POSTS_AT_A_TIME", default=20, description="Of one event to one host, in an instance"
+)
+WEBHOOK_POSTS_A_SECOND = IntParam(
+    "WEBHOOK_POSTS_A_SECOND", default=50, description="Of one event to one host, in an instance"
+)
 DELIVERY_QUEUES = IntParam(
     "DELIVERY_QUEUES", default=4, description="Queues that first attempts are spread over, 1 to 4"
 )
+
+ENFORCE_APP_CHECK = BoolParam(
+    "ENFORCE_APP_CHECK", default=False, description="Whether callables take calls of own apps only"
+)
+SERVICE_ACCOUNT_WEBHOOKS = StringParam(
+    "SERVICE_ACCOUNT_WEBHOOKS", default="wall-webhooks", description="Account of the webhooks"
+)
+SERVICE_ACCOUNT_RECAP = StringParam(
+    "SERVICE_ACCOUNT_RECAP", default="wall-recap", description="Account of the recap"
+)
+SERVICE_ACCOUNT_PREFERENCES = StringParam(
+    "SERVICE_ACCOUNT_PREFERENCES",
+    default="wall-preferences",
+    description="Account of the preferences",
+)
+
+
+def service_account(name: StringParam) -> str:
+    """Address of the project's service account of that `name`, for a deploy to fill in.
+
+    The whole address, because firebase-tools gives it to the schedule's job as it stands; and never
+    an empty one, from which it makes a job and a queue that may call nothing.
+    """
+    return f"{name}@{PROJECT_ID}.iam.gserviceaccount.com"
 
 
 def in_emulator() -> bool:
@@ -36,3 +69,9 @@ def webhook_ca_bundle() -> str | None:
 def webhook_allow_loopback() -> bool:
     """Whether receivers may be on this machine; in the emulator only."""
     return in_emulator() and os.environ.get("WEBHOOK_ALLOW_LOOPBACK") == "true"
+
+
+def webhook_ports() -> frozenset[int] | None:
+    """The ports that webhooks may go to; None for all of them."""
+    ports = WEBHOOK_PORTS.value
+    return None if ports.strip() == "*" else frozenset(int(port) for port in ports.split(","))

@@ -1,48 +1,43 @@
 """The batches of a recap on their way to the mail service, side by side (spec 3.3, design 3)."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any, Final, Protocol
+from dataclasses import dataclass
+from typing import Final
 
 from functions import log
-from functions.recap.ledger import Batch, BatchState, Tally
-from functions.recap.mail.composer import Addressee
+from functions.recap.claim import Claim
+from functions.recap.ledger import Batch, BatchState
+from functions.recap.mail.composer import Recipient
+from functions.recap.mail.message import Message
 from functions.recap.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
-from functions.recap.store.recap_store import Claim, RecapStore, TakenElsewhereError
+from functions.recap.ports import Mailer, TakenElsewhereError
+from functions.side_by_side import SideBySide
 
 REQUESTS_AT_ONCE: Final = 3
 """A request of a thousand mails is up to 10 MB, three times over while it is written."""
 
 TRIES: Final = 5
-"""Of one batch, where the mail service has no time for it."""
+"""Requests of one batch, where the mail service says that it has no time for it."""
 
 BACKOFF_SECONDS: Final = (0.5, 1.0, 2.0, 4.0)
-"""Before the second to the last try, where the mail service does not say when."""
+"""Seconds to wait before tries 2 to 5 when the mail service names no reset time."""
 
 BAD_ADDRESS_ROUNDS: Final = 50
 """How often a batch is sent again without the addresses it was refused for."""
 
-
-class Mailer(Protocol):
-    """The mail service."""
-
-    def send(self, body: Mapping[str, Any]) -> Outcome:
-        """Make one request, once, and say what became of it."""
+_LATE: Final = Refused("the call was held up for longer than its lease")
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class PlannedBatch:
     """A batch with those of its recipients who are still to have the mail.
 
-    `addressees` has them by the ids of their guests; `opted_out` counts those who have opted out
+    `recipients` has them by the ids of their guests; `opted_out` counts those who have opted out
     since the batch was planned.
     """
 
     batch: Batch
-    addressees: Mapping[str, Addressee]
+    recipients: Mapping[str, Recipient]
     opted_out: int = 0
 
 
@@ -51,58 +46,72 @@ class _Progress:
     """A started batch: who is left in it, and who was taken out for a bad address."""
 
     batch: Batch
-    waiting: dict[str, Addressee]
-    refused: list[str] = field(default_factory=list)
+    waiting: dict[str, Recipient]
+    refused: list[str]
+
+    def refuse(self, indices: frozenset[int]) -> None:
+        """Take out the recipients with these indices."""
+        ids = list(self.waiting)
+        for index in sorted(indices):
+            if index < len(ids):
+                del self.waiting[ids[index]]
+                self.refused.append(ids[index])
 
 
 class Dispatch:
-    """Sends the parcels of one call."""
+    """Sends the batches of one call; what becomes of them is in the ledger of its claim."""
 
     def __init__(
         self,
         *,
-        store: RecapStore,
-        mailer: Mailer,
         claim: Claim,
-        compose: Callable[[Sequence[Addressee]], Mapping[str, Any]],
-        now: Callable[[], datetime],
+        mailer: Mailer,
+        compose: Callable[[Sequence[Recipient]], Message],
+        side_by_side: SideBySide,
+        monotonic: Callable[[], float],
+        sleep: Callable[[float], None],
         give_up_at: float,
     ) -> None:
-        """`compose` writes a request; `give_up_at`, on the monotonic clock, ends all waiting."""
-        self._store = store
-        self._mailer = mailer
+        """Put the parts together.
+
+        Args:
+            claim: What is on record, and whether it is still this call's.
+            mailer: The mail service.
+            compose: Writes the message to some recipients.
+            side_by_side: Sends several batches at a time.
+            monotonic: Seconds that only grow.
+            sleep: Waits for some seconds.
+            give_up_at: When, on the clock `monotonic`, all waiting ends.
+        """
         self._claim = claim
+        self._mailer = mailer
         self._compose = compose
-        self._now = now
+        self._side_by_side = side_by_side
+        self._monotonic = monotonic
+        self._sleep = sleep
         self._give_up_at = give_up_at
+        self._in_doubt = False
 
-    def send(self, parcels: Sequence[Parcel]) -> Tally:
+    def send(self, batches: Sequence[PlannedBatch]) -> None:
         """Send them all; what fails leaves the others alone."""
-        with ThreadPoolExecutor(REQUESTS_AT_ONCE) as threads:
-            return Tally.total(threads.map(self._send, parcels))
+        self._side_by_side(self._send, batches)
 
-    def _send(self, parcel: Parcel) -> Tally:
-        batch = parcel.batch
-        if time.monotonic() > self._give_up_at:
-            return Tally(open=len(parcel.addressees))
+    def _send(self, planned: PlannedBatch) -> None:
+        # A mail service that leaves us in the dark about one batch is trusted with no further one.
+        if self._in_doubt or self._monotonic() > self._give_up_at:
+            return
         try:
-            started = self._store.start(
-                self._claim,
-                batch,
-                list(parcel.addressees),
-                skipped=parcel.opted_out,
-                now=self._now(),
+            started = self._claim.start(
+                planned.batch, list(planned.recipients), opted_out=planned.opted_out
             )
-            return self._post(_Progress(started, dict(parcel.addressees)))
+            self._post(_Progress(started, dict(planned.recipients), list(started.refused)))
         except TakenElsewhereError:
             # This call outlived its lease, and another one goes on in its place.
-            self._log(batch, "taken elsewhere")
-            return Tally(faults=1)
+            self._log(planned.batch, "taken elsewhere")
         except Exception as error:  # noqa: BLE001 - the other batches go on
-            self._log(batch, type(error).__name__)
-            return Tally(faults=1)
+            self._log(planned.batch, type(error).__name__)
 
-    def _post(self, progress: _Progress) -> Tally:
+    def _post(self, progress: _Progress) -> None:
         outcome: Outcome = Refused("every address was refused")
         tries, rounds = 0, 0
         while progress.waiting:
@@ -110,57 +119,65 @@ class Dispatch:
             match outcome:
                 case BadAddresses(indices) if rounds < BAD_ADDRESS_ROUNDS:
                     rounds += 1
-                    ids = list(progress.waiting)
-                    for index in indices:
-                        if index < len(ids):
-                            del progress.waiting[ids[index]]
-                            progress.refused.append(ids[index])
+                    progress.refuse(indices)
                 case Later(_, seconds) if tries < TRIES - 1:
                     pause = BACKOFF_SECONDS[tries] if seconds is None else seconds
                     tries += 1
-                    if time.monotonic() + pause > self._give_up_at:
+                    if self._monotonic() + pause > self._give_up_at:
                         break
-                    time.sleep(pause)
+                    self._sleep(pause)
                 case _:
                     break
-        return self._settle(progress, outcome)
+            if progress.waiting:
+                if not self._claim.in_time:
+                    outcome = _LATE
+                    break
+                # A further request has to be on record like the first.
+                progress.batch = self._claim.start(
+                    progress.batch, list(progress.waiting), refused=progress.refused
+                )
+        self._settle(progress, outcome)
 
     def _request(self, progress: _Progress) -> Outcome:
         try:
-            body = self._compose(list(progress.waiting.values()))
+            message = self._compose(list(progress.waiting.values()))
         except Exception as error:  # noqa: BLE001 - nothing has left, and the ledger has to say so
             return Refused(type(error).__name__)
-        return self._mailer.send(body)
+        if not self._claim.in_time:
+            return _LATE
+        outcome = self._mailer.send(message)
+        if isinstance(outcome, Unknown):
+            self._in_doubt = True
+        return outcome
 
-    def _settle(self, progress: _Progress, outcome: Outcome) -> Tally:
-        waiting, refused = len(progress.waiting), len(progress.refused)
-        note: str | None
+    def _settle(self, progress: _Progress, outcome: Outcome) -> None:
+        state, note = BatchState.PLANNED, None
         match outcome:
-            case _ if not waiting:
-                state, tally, note = BatchState.ACCEPTED, Tally(refused=refused), None
+            case _ if not progress.waiting:
+                state = BatchState.ACCEPTED
             case Accepted(message_id):
-                state, tally = BatchState.ACCEPTED, Tally(accepted=waiting, refused=refused)
-                note = message_id
+                state, note = BatchState.ACCEPTED, message_id or None
             case Unknown(reason):
-                state, tally = BatchState.UNKNOWN, Tally(unknown=waiting, refused=refused)
-                note = reason
+                state, note = BatchState.UNKNOWN, reason
             case Later(reason, _) | Refused(reason):
-                state, tally = BatchState.PLANNED, Tally(open=waiting, refused=refused)
                 note = reason
             case BadAddresses():
-                state, tally = BatchState.PLANNED, Tally(open=waiting, refused=refused)
                 note = "too many bad addresses"
-        batch = replace(progress.batch, state=state, recipients=tuple(progress.waiting))
-        self._store.settle(self._claim, batch, tally, refused=progress.refused, note=note)
+        batch = self._claim.settle(
+            progress.batch,
+            state,
+            recipients=list(progress.waiting),
+            refused=progress.refused,
+            note=note,
+        )
         self._log(batch, None if state is BatchState.ACCEPTED else note)
-        return tally
 
     def _log(self, batch: Batch, problem: str | None) -> None:
         write = log.warning if problem else log.info
         write(
             "recap.batch",
-            eventId=self._claim.event_id,
-            recapId=self._claim.recap_id,
+            eventId=self._claim.key.event_id,
+            recapId=self._claim.key.recap_id,
             batch=batch.number,
             recipients=len(batch.recipients),
             state=batch.state,

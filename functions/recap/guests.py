@@ -1,23 +1,16 @@
-"""Guests of an event: the unique addresses on its approved photos (spec 4.1, rules 1 to 3)."""
+"""Guests of an event: the unique addresses on its approved photos (spec 4.1, rule 1)."""
 
-import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from email_validator import EmailNotValidError, validate_email
 
 from functions.recap.arguments import Mode
-from functions.recap.mail.lines import greeted_name
+from functions.recap.lines import greeted_name
 from functions.recap.photos import ApprovedPhoto, Newest, Picture
+from functions.wall.address import address_hash, normalised
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
-
-
-def normalised(email: str) -> str:
-    """The form in which addresses are compared: trimmed and case-folded (design 3)."""
-    return email.strip().casefold()
 
 
 def deliverable(email: str) -> str | None:
@@ -28,11 +21,6 @@ def deliverable(email: str) -> str | None:
     except EmailNotValidError:
         return None
     return found.ascii_email
-
-
-def address_hash(address: str) -> str:
-    """First 32 hex digits of SHA-256 of a normalised address, by which records know a guest."""
-    return hashlib.sha256(address.encode()).hexdigest()[:32]
 
 
 class Guest:
@@ -119,24 +107,3 @@ class Audience:
     def invalid(self) -> int:
         """How many addresses are none."""
         return sum(guest is None for guest in self._by_spelling.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Whom a recap goes to, and how many of the others have never had one of this event."""
-
-    chosen: Sequence[Guest]
-    left: int
-
-
-def select(guests: Iterable[Guest], sent_at: dict[str, datetime], at_most: int) -> Selection:
-    """Choose `at_most` of `guests`: those never sent a recap first, then the longest ago.
-
-    Args:
-        guests: In any order; among equals it is kept.
-        sent_at: When a guest was last sent a recap of this event, by the guest's id.
-        at_most: The limit of a call.
-    """
-    waiting = sorted(guests, key=lambda guest: sent_at.get(guest.id, _NEVER))
-    left = sum(guest.id not in sent_at for guest in waiting[at_most:])
-    return Selection(waiting[:at_most], left)

@@ -4,15 +4,18 @@ A batch moves like this; only the step to `started` lets a request out, and ever
 on the condition that nobody else has taken it:
 
     planned ──▶ started ──▶ accepted     the mail service has the mails
-       ▲           ├──────▶ unknown      it may have them: counts as sent, is never sent again
-       └───────────┘                     it certainly has none of them
+       ▲         │ ↺ ├────▶ unknown      it may have them: counts as sent, is never sent again
+       └─────────┘   the request before it has brought in nothing: another one may leave
+
+Back to `planned` goes a batch only by the call that started it and knows that nothing was taken.
+What a recap has sent, and where it stands, follows from its batches.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from functions.call_error import CallError, Code
 from functions.timestamps import wire_time
@@ -57,13 +60,8 @@ class RecapState(StrEnum):
     FAILED = "failed"
     EMPTY = "empty"
 
-    @property
-    def cools_down(self) -> bool:
-        """Whether something was sent, so that the next recap has to wait."""
-        return self in (RecapState.SENT, RecapState.INTERRUPTED)
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
     """`locks/recap` of an event.
 
@@ -106,72 +104,149 @@ def resumable(lock: Lock | None, now: datetime) -> str | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What became of the recipients of some batches.
+
+    Attributes:
+        sent: Mails that count as sent,
+        unknown: and how many of those the mail service may not have.
+        skipped: Recipients left out: opted out since, or refused by the mail service.
+        left: Recipients who are still to have the mail.
+    """
+
+    sent: int = 0
+    unknown: int = 0
+    skipped: int = 0
+    left: int = 0
+
+    def __add__(self, other: Self) -> "Counts":
+        return Counts(
+            sent=self.sent + other.sent,
+            unknown=self.unknown + other.unknown,
+            skipped=self.skipped + other.skipped,
+            left=self.left + other.left,
+        )
+
+    def __sub__(self, other: Self) -> "Counts":
+        return Counts(
+            sent=self.sent - other.sent,
+            unknown=self.unknown - other.unknown,
+            skipped=self.skipped - other.skipped,
+            left=self.left - other.left,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """Recipients of one request to the mail service, by the ids of their guests.
 
-    `version` is that of the record as it was read or written last.
+    Attributes:
+        number: Its place in the recap.
+        state: Where it stands.
+        recipients: Who is to have the mail, or has it.
+        refused: Whose address the mail service does not take; no recipients any more.
+        opted_out: How many have opted out since the batch was planned.
+        holder: The call that has changed it last; empty while it is as it was planned.
+        started_at: When its last request was about to leave.
+        note: The mail service's id of the request, or what went wrong.
+        version: Of the record, as it was read or written last.
     """
 
     number: int
     state: BatchState
     recipients: tuple[str, ...]
-    version: Any = None
+    refused: tuple[str, ...] = ()
+    opted_out: int = 0
+    holder: str = ""
+    started_at: datetime | None = None
+    note: str | None = None
+    version: Any = field(default=None, compare=False)
+
+    @property
+    def counts(self) -> Counts:
+        """What became of its recipients."""
+        count, sent = len(self.recipients), self.state.counts_as_sent
+        return Counts(
+            sent=count if sent else 0,
+            unknown=count if self.state is BatchState.UNKNOWN else 0,
+            skipped=len(self.refused) + self.opted_out,
+            left=0 if sent else count,
+        )
+
+    def started(
+        self,
+        holder: str,
+        at: datetime,
+        *,
+        recipients: Sequence[str] | None = None,
+        refused: Sequence[str] | None = None,
+        opted_out: int | None = None,
+    ) -> "Batch":
+        """This batch, started by the call `holder`; what is None is as before."""
+        return replace(
+            self.settled(BatchState.STARTED, holder=holder, recipients=recipients, refused=refused),
+            opted_out=self.opted_out if opted_out is None else opted_out,
+            started_at=at,
+        )
+
+    def settled(
+        self,
+        state: BatchState,
+        *,
+        holder: str,
+        recipients: Sequence[str] | None = None,
+        refused: Sequence[str] | None = None,
+        note: str | None = None,
+    ) -> "Batch":
+        """This batch, of which the call `holder` knows what has become; likewise."""
+        return replace(
+            self,
+            state=state,
+            recipients=self.recipients if recipients is None else tuple(recipients),
+            refused=self.refused if refused is None else tuple(refused),
+            holder=holder,
+            note=note,
+        )
 
 
-def plan(recipients: list[str]) -> list[Batch]:
-    """Divide recipients into batches."""
+def plan(
+    recipients: Sequence[str], *, first: int = 0, at_most: int = RECIPIENTS_PER_BATCH
+) -> list[Batch]:
+    """Divide recipients into batches of `at_most`, whose numbers begin with `first`."""
     return [
         Batch(
-            number,
-            BatchState.PLANNED,
-            tuple(recipients[first : first + RECIPIENTS_PER_BATCH]),
+            number=number,
+            state=BatchState.PLANNED,
+            recipients=tuple(recipients[begin : begin + at_most]),
         )
-        for number, first in enumerate(range(0, len(recipients), RECIPIENTS_PER_BATCH))
+        for number, begin in enumerate(range(0, len(recipients), at_most), start=first)
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """What became of the recipients of some batches.
-
-    Attributes:
-        accepted: Mails that the mail service has taken.
-        unknown: Mails that it may have taken.
-        refused: Addresses that it does not take as such.
-        open: Recipients of the batches that can still be sent.
-        faults: Batches whose record could not be read or written, so that nobody knows.
-    """
-
-    accepted: int = 0
-    unknown: int = 0
-    refused: int = 0
-    open: int = 0
-    faults: int = 0
-
-    @property
-    def sent(self) -> int:
-        """Mails that count as sent."""
-        return self.accepted + self.unknown
-
-    @classmethod
-    def total(cls, tallies: Iterable["Tally"]) -> "Tally":
-        """All of them together."""
-        all_of_them = list(tallies)
-        return cls(
-            accepted=sum(one.accepted for one in all_of_them),
-            unknown=sum(one.unknown for one in all_of_them),
-            refused=sum(one.refused for one in all_of_them),
-            open=sum(one.open for one in all_of_them),
-            faults=sum(one.faults for one in all_of_them),
-        )
+def total(batches: Iterable[Batch]) -> Counts:
+    """What became of the recipients of all of them."""
+    return sum((one.counts for one in batches), start=Counts())
 
 
-def final_state(tally: Tally, sent_before: int) -> RecapState:
-    """Where a recap stands after a call; `sent_before` counts the mails of earlier calls."""
-    if tally.faults:
-        return RecapState.INTERRUPTED
-    something_sent = tally.sent + sent_before > 0
-    if tally.open:
+def recap_state(batches: Iterable[Batch]) -> RecapState:
+    """Where a recap of these batches stands when no call is at work on it."""
+    states = {one.state for one in batches if one.recipients}
+    if BatchState.STARTED in states:
+        return RecapState.INTERRUPTED  # it may have been sent
+    something_sent = any(one.counts_as_sent for one in states)
+    if BatchState.PLANNED in states:
         return RecapState.INTERRUPTED if something_sent else RecapState.FAILED
     return RecapState.SENT if something_sent else RecapState.EMPTY
+
+
+def first_mail(batches: Iterable[Batch]) -> datetime | None:
+    """When the first request left that may have brought in mails; None where none did."""
+    return min(
+        (
+            one.started_at
+            for one in batches
+            if one.recipients and one.started_at and one.state is not BatchState.PLANNED
+        ),
+        default=None,
+    )

@@ -4,9 +4,11 @@ import heapq
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final, NamedTuple, Self
 from urllib.parse import urlsplit
+
+from functions.wall.fields import text, time
 
 SHOWN: Final = 24
 """Photos in one mail at most; of the highlight reel by decision (design 3)."""
@@ -53,16 +55,16 @@ class ApprovedPhoto:
 
         `created` is when Firestore created the document, for photos that do not say themselves.
         """
-        created_at = _time(fields.get("createdAt")) or created
+        created_at = time(fields.get("createdAt")) or created
         return cls(
             id=photo_id,
-            email=_text(fields.get("uploaderEmail")).strip(),
-            name=_text(fields.get("uploaderName")),
+            email=(text(fields.get("uploaderEmail")) or "").strip(),
+            name=text(fields.get("uploaderName")) or "",
             url=web_address(fields.get("url")),
             thumb=web_address(fields.get("thumbUrl")),
             featured=fields.get("featured") is True,
             created_at=created_at,
-            approved_at=_time(fields.get("approvedAt")) or created_at,
+            approved_at=time(fields.get("approvedAt")) or created_at,
         )
 
     def picture(self, by: str = "") -> Picture | None:
@@ -109,11 +111,3 @@ def web_address(value: object) -> str | None:
     except ValueError:
         return None
     return value if valid else None
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _time(value: object) -> datetime | None:
-    return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo else None

@@ -1,8 +1,8 @@
 """One call of `sendEventRecap`, from the lock to the answer (spec 3.3, 4.1, 7.1)."""
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -11,67 +11,38 @@ from functions.access import Caller, check_tenant
 from functions.call_error import CallError, Code
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import RecapArguments
-from functions.recap.dispatch import Dispatch, Mailer, Parcel
-from functions.recap.guests import Audience, Guest, select
+from functions.recap.claim import Claim
+from functions.recap.dispatch import Dispatch, PlannedBatch
+from functions.recap.guests import Audience, Guest
 from functions.recap.ledger import (
+    RECIPIENTS_PER_BATCH,
     RECIPIENTS_PER_CALL,
     TIMEOUT,
     Batch,
     BatchState,
     RecapState,
-    Tally,
-    final_state,
     plan,
+    total,
 )
-from functions.recap.mail.composer import Addressee, Composer, Recap
+from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.photos import web_address
-from functions.recap.store.guest_store import GuestStore
-from functions.recap.store.recap_store import Claim, RecapStore
+from functions.recap.ports import Guests, Mailer, Recaps
+from functions.recap.recipients import UserRecords, select
+from functions.recap.report import RecapResult, Report, answer
+from functions.side_by_side import SideBySide
+from functions.wall.fields import text
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
 """Seconds from the start of a call after which it waits for nothing any more: a request that is
 under way then, and the records after it, still end within the function's timeout."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecapResult:
-    """What the caller is told (spec 4.1)."""
-
-    sent: int
-    skipped: int
-    message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Wishes:
-    """What the records say of the guests, by the guests' ids.
-
-    `uids` has the user id that a guest's links are for, `opted_out` those who want no recap.
-    """
-
-    uids: Mapping[str, str]
-    opted_out: frozenset[str]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Report:
-    """What became of a call.
+class Limits:
+    """How many recipients a call and a batch have at most."""
 
-    Attributes:
-        tally: Of the batches that it sent.
-        skipped: Recipients who were left out before that.
-        sent_before: Mails that count as sent by earlier calls of the same recap,
-        unknown_before: and how many of those the mail service has not confirmed.
-        left: Guests who have never had a recap of this event, and are not in this one.
-        nobody: Why there is nobody to send to.
-    """
-
-    tally: Tally = field(default_factory=Tally)
-    skipped: int = 0
-    sent_before: int = 0
-    unknown_before: int = 0
-    left: int = 0
-    nobody: str | None = None
+    a_call: int = RECIPIENTS_PER_CALL
+    a_batch: int = RECIPIENTS_PER_BATCH
 
 
 class RecapSender:
@@ -80,24 +51,36 @@ class RecapSender:
     def __init__(
         self,
         *,
-        recaps: RecapStore,
-        guests: GuestStore,
+        recaps: Recaps,
+        guests: Guests,
         mailer: Callable[[], Mailer],
         links: Callable[[], Callable[[str], PreferencesLinks]],
         opted_out: Callable[[Mapping[str, Any]], bool],
         mail_from: Callable[[], str],
+        side_by_side: SideBySide,
         now: Callable[[], datetime],
+        monotonic: Callable[[], float],
+        sleep: Callable[[float], None],
+        new_word: Callable[[], str],
+        new_mutex: Callable[[], AbstractContextManager[object]],
+        limits: Limits | None = None,
     ) -> None:
         """Put the parts together.
 
         Args:
-            recaps: The ledger.
+            recaps: The locks and ledgers.
             guests: Photos and preferences.
             mailer: Gives the mail service, with its key as it is now.
             links: Gives what makes the links of a mail to the user with an id.
             opted_out: Whether a user record declines recap mails.
             mail_from: Gives the sender.
+            side_by_side: Sends the batches.
             now: The time, aware and in UTC.
+            monotonic: Seconds that only grow.
+            sleep: Waits for some seconds.
+            new_word: Gives a word of letters and digits that nobody has or can guess.
+            new_mutex: Gives what one thread at a time can enter.
+            limits: Smaller ones than the specification's, for tests.
         """
         self._recaps = recaps
         self._guests = guests
@@ -105,7 +88,13 @@ class RecapSender:
         self._links = links
         self._opted_out = opted_out
         self._mail_from = mail_from
+        self._side_by_side = side_by_side
         self._now = now
+        self._monotonic = monotonic
+        self._sleep = sleep
+        self._new_word = new_word
+        self._new_mutex = new_mutex
+        self._limits = limits or Limits()
 
     def send(self, caller: Caller, wanted: RecapArguments) -> RecapResult:
         """Send the recap that is `wanted`, or what is left of it.
@@ -113,160 +102,126 @@ class RecapSender:
         Raises:
             CallError: as in spec 7.1.
         """
-        give_up_at = time.monotonic() + _LAST_WAIT_SECONDS
+        give_up_at = self._monotonic() + _LAST_WAIT_SECONDS
         event = self._recaps.event(wanted.event_id)
         if event is None:
             raise CallError(Code.NOT_FOUND, "There is no event with that eventId.")
-        check_tenant(caller, _text(event.get("tenantId")) or None, wanted.tenant_id)
-        claim = self._recaps.take(wanted.event_id, wanted.mode, caller.uid, self._now())
+        check_tenant(caller, text(event.get("tenantId")) or None, wanted.tenant_id)
+        claim = Claim.take(
+            self._recaps,
+            wanted.event_id,
+            mode=wanted.mode,
+            started_by=caller.uid,
+            now=self._now,
+            new_id=self._new_word,
+            one_at_a_time=self._new_mutex(),
+        )
         try:
-            report = self._deliver(claim, event, wanted, give_up_at)
+            report, dispatch, batches = self._prepare(claim, event, wanted, give_up_at)
         except Exception as error:
-            # Nothing of this call has left.
-            log.fault("recap.failed", error, eventId=claim.event_id, recapId=claim.recap_id)
-            state = RecapState.INTERRUPTED if claim.resumed else RecapState.FAILED
-            self._finish(claim, state, sent_now=False)
+            log.fault("recap.failed", error, eventId=wanted.event_id, recapId=claim.key.recap_id)
+            _release(claim, failed=True)
             raise CallError(
                 Code.INTERNAL, "The recap could not be prepared, and nothing was sent; try again."
             ) from error
-        state = final_state(report.tally, report.sent_before)
-        released = self._finish(claim, state, sent_now=report.tally.sent > 0)
+        dispatch.send(batches)
+        state = _release(claim)
+        report = report.after(claim.ledger.values())
         _log(claim, report, state)
-        return _answer(report, state, released=released)
+        return answer(report, state)
 
-    def _deliver(
+    def _prepare(
         self, claim: Claim, event: Mapping[str, Any], wanted: RecapArguments, give_up_at: float
-    ) -> _Report:
-        ledger = self._settle_crashed(claim) if claim.resumed else []
-        done = [one for one in ledger if one.state.counts_as_sent]
+    ) -> tuple[Report, Dispatch, Sequence[PlannedBatch]]:
+        """What to send and how; nothing has left yet."""
+        if claim.resumed:
+            claim.read_ledger()
         audience = Audience(wanted.mode)
-        for photo in self._guests.approved_photos(claim.event_id):
+        for photo in self._guests.approved_photos(wanted.event_id):
             audience.add(photo)
-        guests = {guest.id: guest for guest in audience.guests}
-        wishes = self._wishes(audience.guests)
-        report = _Report(
-            sent_before=sum(len(one.recipients) for one in done),
-            unknown_before=sum(
-                len(one.recipients) for one in done if one.state is BatchState.UNKNOWN
-            ),
-        )
-        if report.sent_before:
-            batches = [one for one in ledger if one.state is BatchState.PLANNED]
-            report = replace(
-                report,
-                skipped=sum(
-                    guest in wishes.opted_out for one in batches for guest in one.recipients
-                ),
-            )
-        else:
-            batches, report = self._plan(claim, audience, wishes)
-        parcels = self._parcels(batches, guests, wishes)
-        if not parcels:
-            return report
-        composer = Composer(self._recap(event, wanted, audience))
+        users = UserRecords.read(self._guests, audience.guests, self._opted_out)
+        before = total(claim.ledger.values())
+        report = Report(before=before) if before.sent else self._plan(claim, audience, users)
         dispatch = Dispatch(
-            store=self._recaps,
-            mailer=self._mailer(),
             claim=claim,
-            compose=composer.request,
-            now=self._now,
+            mailer=(mailer := self._mailer()),
+            compose=self._composer(event, wanted, audience, mailer.bytes_each).message,
+            side_by_side=self._side_by_side,
+            monotonic=self._monotonic,
+            sleep=self._sleep,
             give_up_at=give_up_at,
         )
-        return replace(report, tally=dispatch.send(parcels))
+        waiting = [one for one in claim.ledger.values() if one.state is BatchState.PLANNED]
+        return report, dispatch, self._planned(waiting, audience, users)
 
-    def _settle_crashed(self, claim: Claim) -> list[Batch]:
-        """The ledger; what a crashed call had under way counts as sent from now on."""
-        ledger = []
-        for batch in self._recaps.batches(claim):
-            settled = batch
-            if batch.state is BatchState.STARTED:
-                settled = self._recaps.settle(
-                    claim,
-                    replace(batch, state=BatchState.UNKNOWN),
-                    Tally(unknown=len(batch.recipients)),
-                    note="the call ended before its answer",
-                )
-            ledger.append(settled)
-        return ledger
-
-    def _plan(
-        self, claim: Claim, audience: Audience, wishes: _Wishes
-    ) -> tuple[list[Batch], _Report]:
-        willing = [one for one in audience.guests if one.id not in wishes.opted_out]
-        crowded = len(willing) > RECIPIENTS_PER_CALL
-        sent_at = self._recaps.sent_at(claim.event_id) if crowded else {}
-        selection = select(willing, sent_at, RECIPIENTS_PER_CALL)
-        skipped = audience.invalid + len(wishes.opted_out)
-        planned = plan([one.id for one in selection.chosen])
-        batches = self._recaps.plan(claim, planned, skipped=skipped, left=selection.left)
+    def _plan(self, claim: Claim, audience: Audience, users: UserRecords) -> Report:
+        willing = [one for one in audience.guests if one.id not in users.opted_out]
+        crowded = len(willing) > self._limits.a_call
+        sent_at = self._recaps.sent_at(claim.key.event_id) if crowded else {}
+        selection = select(willing, sent_at, self._limits.a_call)
+        skipped = audience.invalid + len(users.opted_out)
+        batches = plan(
+            [one.id for one in selection.chosen],
+            first=max(claim.ledger, default=-1) + 1,
+            at_most=self._limits.a_batch,
+        )
+        planned = total(batches)
+        claim.plan(batches, replace(planned, skipped=skipped, left=selection.left + planned.left))
         nobody = None if batches else _why_nobody(audience, skipped)
-        return batches, _Report(skipped=skipped, left=selection.left, nobody=nobody)
+        return Report(skipped=skipped, left=selection.left, nobody=nobody)
 
-    def _wishes(self, guests: Sequence[Guest]) -> _Wishes:
-        by_record = {uid: guest for guest in guests for uid in guest.guest_ids}
-        by_email = {one: guest for guest in guests for one in (guest.address, *guest.spellings)}
-        uids = {guest.id: guest.guest_id for guest in guests}
-        accounts: dict[str, str] = {}
-        opted_out = set()
-        for uid, record in self._guests.records(by_record):
-            if self._opted_out(record):
-                opted_out.add(by_record[uid].id)
-        for uid, record in self._guests.records_with(by_email):
-            guest = by_email[_text(record.get("email"))]
-            if self._opted_out(record):
-                opted_out.add(guest.id)
-            # Several accounts with one address are rare; the choice is at least always the same.
-            accounts[guest.id] = min(uid, accounts.get(guest.id, uid))
-        return _Wishes(uids | accounts, frozenset(opted_out))
-
-    def _parcels(
-        self, batches: Iterable[Batch], guests: Mapping[str, Guest], wishes: _Wishes
-    ) -> list[Parcel]:
+    def _planned(
+        self, batches: Iterable[Batch], audience: Audience, users: UserRecords
+    ) -> Sequence[PlannedBatch]:
         links = self._links()
+        guests = {guest.id: guest for guest in audience.guests}
 
-        def addressee(guest: Guest) -> Addressee:
-            return Addressee(
+        def recipient(guest: Guest) -> Recipient:
+            return Recipient(
                 address=guest.address,
                 name=guest.name,
-                links=links(wishes.uids[guest.id]),
+                links=links(users.uids[guest.id]),
                 pictures=guest.pictures(),
                 photo_count=guest.photos.count,
             )
 
         return [
-            Parcel(
+            PlannedBatch(
                 batch,
                 # Whoever is on no approved photo any more is left out without a word.
                 {
-                    one: addressee(guests[one])
+                    one: recipient(guests[one])
                     for one in batch.recipients
-                    if one in guests and one not in wishes.opted_out
+                    if one in guests and one not in users.opted_out
                 },
-                sum(one in wishes.opted_out for one in batch.recipients),
+                batch.opted_out + sum(one in users.opted_out for one in batch.recipients),
             )
             for batch in batches
         ]
 
-    def _recap(self, event: Mapping[str, Any], wanted: RecapArguments, audience: Audience) -> Recap:
-        return Recap(
+    def _composer(
+        self, event: Mapping[str, Any], wanted: RecapArguments, audience: Audience, bytes_each: int
+    ) -> Composer:
+        recap = Recap(
             mode=wanted.mode,
             sender=self._mail_from(),
-            event_name=_text(event.get("name")),
+            event_name=text(event.get("name")) or "",
             gallery_url=web_address(event.get("galleryUrl")),
             subject=wanted.subject,
             message=wanted.message,
             reel=audience.reel.pictures(),
             photo_count=audience.photo_count,
         )
+        return Composer(recap, new_word=self._new_word, bytes_each=bytes_each)
 
-    def _finish(self, claim: Claim, state: RecapState, *, sent_now: bool) -> bool:
-        """Release the lock; whether that is on record. If not, the lease ends by itself."""
-        try:
-            self._recaps.finish(claim, state, sent_now=sent_now, now=self._now())
-        except Exception as error:  # noqa: BLE001 - the answer matters more
-            log.fault("recap.held", error, eventId=claim.event_id, recapId=claim.recap_id)
-            return False
-        return True
+
+def _release(claim: Claim, *, failed: bool = False) -> RecapState | None:
+    """Release the lock; where the recap stands, None where that is not on record."""
+    try:
+        return claim.release(failed=failed)
+    except Exception as error:  # noqa: BLE001 - the answer matters more, and the lease ends
+        log.fault("recap.held", error, eventId=claim.key.event_id, recapId=claim.key.recap_id)
+        return None
 
 
 def _why_nobody(audience: Audience, skipped: int) -> str:
@@ -277,66 +232,18 @@ def _why_nobody(audience: Audience, skipped: int) -> str:
     return "Every guest has opted out of recap mails or left an invalid address."
 
 
-def _answer(report: _Report, state: RecapState, *, released: bool) -> RecapResult:
-    tally = report.tally
-    if tally.faults or not released:
-        raise CallError(
-            Code.INTERNAL,
-            f"{tally.sent} mails were sent, but not all of it could be put on record; "
-            "call again in some minutes to send what is left.",
-        )
-    if state is RecapState.FAILED:
-        raise CallError(
-            Code.INTERNAL, "The mail service took none of the mails; nothing was sent, try again."
-        )
-    unconfirmed = (
-        f"The mail service did not confirm {tally.unknown} of the mails; "
-        "they count as sent, so that nobody gets two."
-    )
-    if state is RecapState.INTERRUPTED:
-        raise CallError(
-            Code.INTERNAL,
-            f"{tally.sent} mails were sent and {tally.open} were not; call again to send those."
-            + (f" {unconfirmed}" if tally.unknown else ""),
-        )
-    if tally.unknown:
-        raise CallError(Code.INTERNAL, f"{unconfirmed} All others were sent.")
-    notes = [report.nobody] if report.nobody else []
-    if report.sent_before:
-        notes.append(
-            f"This continued an interrupted recap, which has now {tally.sent + report.sent_before} "
-            "mails in all."
-        )
-    if report.unknown_before:
-        notes.append(
-            f"The mail service has not confirmed {report.unknown_before} of them; "
-            "they count as sent, so that nobody gets two."
-        )
-    if state is RecapState.EMPTY and not report.nobody:
-        notes.append("The mail service takes none of the guests' addresses.")
-    if report.left:
-        notes.append(
-            f"{report.left} guests are left; the next recap, possible in 24 hours, "
-            "goes to them first."
-        )
-    return RecapResult(tally.sent, report.skipped + tally.refused, " ".join(notes) or None)
-
-
-def _log(claim: Claim, report: _Report, state: RecapState) -> None:
+def _log(claim: Claim, report: Report, state: RecapState | None) -> None:
     write = log.info if state in (RecapState.SENT, RecapState.EMPTY) else log.error
+    call = report.call
     write(
         "recap.done",
-        eventId=claim.event_id,
-        recapId=claim.recap_id,
+        eventId=claim.key.event_id,
+        recapId=claim.key.recap_id,
         state=state,
-        sent=report.tally.sent,
-        unknown=report.tally.unknown,
-        open=report.tally.open,
-        faults=report.tally.faults,
-        skipped=report.skipped + report.tally.refused,
+        sent=call.sent,
+        unknown=call.unknown,
+        open=call.left,
+        underWay=report.under_way,
+        skipped=call.skipped,
         left=report.left,
     )
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -1,17 +1,27 @@
 """The recap's parts, put together for this process on first use."""
 
 import functools
+import secrets
+import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Final
 
 from functions.gcp import firestore, parameters, secret_manager
+from functions.gcp.documents import documents
 from functions.preferences import keys
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
+from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.mail.sendgrid import SendGridMailer
+from functions.recap.ports import Mailer
 from functions.recap.send_recap import RecapSender
-from functions.recap.store.guest_store import GuestStore
+from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.store.recap_store import RecapStore
+from functions.side_by_side import Threads
+
+_WORD_BYTES: Final = 16
 
 
 def _now() -> datetime:
@@ -24,16 +34,21 @@ def sender() -> RecapSender:
     client = firestore.client()
     return RecapSender(
         recaps=RecapStore(client),
-        guests=GuestStore(client),
+        guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailer=_mailer,
         links=_links,
         opted_out=opted_out_of_recap,
         mail_from=lambda: parameters.MAIL_FROM.value,
+        side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
         now=_now,
+        monotonic=time.monotonic,
+        sleep=time.sleep,
+        new_word=lambda: secrets.token_hex(_WORD_BYTES),
+        new_mutex=threading.Lock,
     )
 
 
-def _mailer() -> SendGridMailer:
+def _mailer() -> Mailer:
     return SendGridMailer(
         secret_manager.versions("SENDGRID_API_KEY", at_most=1)[0], parameters.SENDGRID_HOST.value
     )

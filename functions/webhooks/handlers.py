@@ -1,15 +1,13 @@
 """What the deployed functions call: from events, tasks and requests to this package's nouns."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
-from werkzeug.exceptions import InternalServerError
 
 from functions import access, log
 from functions.access import Role
+from functions.gcp.run_again import run_again
 from functions.timestamps import wire_time
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
@@ -21,7 +19,7 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyE
 def photo_written(event: Any) -> None:
     """A write of `events/{eventId}/photos/{photoId}`."""
     photo_id = event.params["photoId"]
-    with _run_again("photo.not-published"):
+    with run_again("photo.not-published"):
         wiring.publisher().photo_written(
             event.id,
             event.params["eventId"],
@@ -32,7 +30,7 @@ def photo_written(event: Any) -> None:
 
 def event_written(event: Any) -> None:
     """A write of `events/{eventId}`."""
-    with _run_again("event.not-published"):
+    with run_again("event.not-published"):
         wiring.publisher().event_written(
             event.id,
             event.params["eventId"],
@@ -53,7 +51,7 @@ def attempt(task: CallableRequest[Any]) -> None:
         request = AttemptRequest.read(task.data, dispatched_before=_dispatched_before(task))
     except ValueError as error:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
-    with _run_again("delivery.not-attempted"):
+    with run_again("delivery.not-attempted"):
         try:
             wiring.worker().attempt(request)
         except TooEarlyError as early:
@@ -73,7 +71,7 @@ def sweep() -> None:
     """The schedule. What fails is tried by the next one."""
     try:
         wiring.sweeper().sweep()
-    except Exception as error:  # noqa: BLE001 - see `_run_again`
+    except Exception as error:  # noqa: BLE001 - see `run_again`
         log.fault("deliveries.not-swept", error)
 
 
@@ -137,24 +135,6 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
         "oldSecretUsedUntil": until,
         "message": message,
     }
-
-
-@contextmanager
-def _run_again(message: str) -> Iterator[None]:
-    """Let a fault of ours fail the function, so that Eventarc or Cloud Tasks runs it again.
-
-    Logged by its type and place: the SDK would log its text, which may hold somebody's data.
-
-    Raises:
-        InternalServerError: for any exception that is no answer itself.
-    """
-    try:
-        yield
-    except HttpsError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever it is
-        log.fault(message, error)
-        raise InternalServerError from None
 
 
 def _photo(photo_id: str, snapshot: Any) -> Photo | None:

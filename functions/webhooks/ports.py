@@ -35,7 +35,14 @@ class SettingsChangedError(Exception):
 
 
 class SendError(Exception):
-    """No HTTP status came back; the message says why, for the delivery's log."""
+    """No HTTP status came back; the message says why, for the delivery's log.
+
+    `detail` says more where that is for the service's own log alone.
+    """
+
+    def __init__(self, reason: str, detail: str | None = None) -> None:
+        super().__init__(reason)
+        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +215,12 @@ class SecretRecords(Protocol):
 class Sender(Protocol):
     """Posts to receivers."""
 
-    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:
-        """POST `body` once and wait for the head of the answer, five seconds at most.
+    def post(
+        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, event_id: str
+    ) -> Response:
+        """POST `body` of the event once and wait for the head of the answer.
+
+        Five seconds at most, and as long before that for the event's turn at the host.
 
         Raises:
             SendError: no HTTP status came back in time, or nothing may be sent there.

@@ -161,9 +161,22 @@ def sender() -> HttpSender:
 
     from functions.gcp import parameters
     from functions.webhooks.endpoints.http_sender import HttpSender
+    from functions.webhooks.endpoints.resolver import SystemResolver
+    from functions.webhooks.endpoints.share import Limits
 
     tls = ssl.create_default_context(cafile=certifi.where())
     further = parameters.webhook_ca_bundle()
     if further:
         tls.load_verify_locations(further)
-    return HttpSender(tls, allow_loopback=parameters.webhook_allow_loopback())
+    return HttpSender(
+        tls,
+        resolve=SystemResolver.of_system(time.monotonic),
+        limits=Limits(
+            at_a_time=parameters.WEBHOOK_POSTS_AT_A_TIME.value,
+            a_second=parameters.WEBHOOK_POSTS_A_SECOND.value,
+        ),
+        ports=parameters.webhook_ports(),
+        monotonic=time.monotonic,
+        sleep=time.sleep,
+        allow_loopback=parameters.webhook_allow_loopback(),
+    )

@@ -183,9 +183,12 @@ class Worker:
         began = self._monotonic()
         status, error = None, None
         try:
-            status = self._sender.post(EndpointUrl.parse(delivery.url), headers, body).status
+            to = EndpointUrl.parse(delivery.url)
+            status = self._sender.post(to, headers, body, delivery.event_id).status
         except SendError as failed:
             error = str(failed)
+            if failed.detail:
+                log.info("delivery.unreached", deliveryId=delivery.id, reason=failed.detail)
         return Attempt(
             number=delivery.due_attempt,
             at=at,

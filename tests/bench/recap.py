@@ -29,13 +29,13 @@ from google.cloud import firestore
 
 from emulator.people import Person, sign_in
 from functions.recap.arguments import Mode, RecapArguments
-from functions.recap.mail.composer import Addressee, Composer, Recap
+from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.mail.outcome import Accepted
 from functions.recap.photos import Picture
 from tests.bench.firestore import own_firestore
 from tests.bench.mail import Traffic, take_mail
 from tests.bench.turns import Peer, peer, tree_cpu
-from tests.suite.operations import Operations, counting_client
+from tests.suite.operations import Operations, counting_client, counting_documents
 from tests.suite.process import FunctionProcess
 from tests.suite.recap.sender import ORGANIZER, SENDER, links, mailer, recap_sender
 from tests.suite.recap.wall import TENANT, Wall, guest
@@ -145,7 +145,10 @@ def count(wall: Wall, host: str, address: str) -> Operations:
     counted = Operations()
     client = counting_client(wall.db.project, host, counted)
     with redirect_stdout(io.StringIO()):  # the log, which is a function's standard output
-        recap_sender(client, address).send(ORGANIZER, RecapArguments.read({"eventId": wall.id}))
+        documents = counting_documents(wall.db.project, host, counted)
+        recap_sender(client, documents, address).send(
+            ORGANIZER, RecapArguments.read({"eventId": wall.id})
+        )
     return counted
 
 
@@ -169,18 +172,22 @@ def _high_water(pid: int) -> float:
 def _reference(address: str, mail: Peer) -> float:
     """Seconds that a request for each recipient takes."""
     link, service = links(), mailer(address)
-    composer = Composer(Recap(mode=Mode.PERSONAL, sender=SENDER, event_name="Summer Party"))
+    composer = Composer(
+        Recap(mode=Mode.PERSONAL, sender=SENDER, event_name="Summer Party"),
+        new_word=lambda: uuid.uuid4().hex,
+        bytes_each=service.bytes_each,
+    )
     pictures = [Picture(_address("thumbs", n), _address("photos", n)) for n in range(2)]
 
     def send(number: int) -> None:
-        to = Addressee(
+        to = Recipient(
             address=guest(number),
             name=f"Guest {number}",
             links=link(guest(number)),
             pictures=pictures,
             photo_count=len(pictures),
         )
-        assert isinstance(service.send(composer.request([to])), Accepted)
+        assert isinstance(service.send(composer.message([to])), Accepted)
 
     with ThreadPoolExecutor(REFERENCE_THREADS) as threads:
         list(threads.map(send, range(REFERENCE_RECIPIENTS)))

@@ -18,6 +18,8 @@ from emulator.receiver import Answer, Receiver, always
 from functions.webhooks.deliveries.signature import HEADER, sign
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.endpoints.http_sender import HttpSender
+from functions.webhooks.endpoints.resolver import SystemResolver
+from functions.webhooks.endpoints.share import Limits
 
 KEEPS: Final = "/keeps"
 """Path of the receiver that keeps connections."""
@@ -90,7 +92,15 @@ def send_alone(pipe: Connection, address: str) -> None:
     """The worker's sender in one thread; answers what first posts take more than kept ones."""
     tls = ssl.create_default_context(cafile=certifi.where())
     tls.load_verify_locations(certificates.CA)
-    sender = HttpSender(tls, allow_loopback=True)
+    sender = HttpSender(
+        tls,
+        resolve=SystemResolver.of_system(time.monotonic),
+        limits=Limits(at_a_time=1, a_second=1_000_000),
+        ports=None,
+        monotonic=time.monotonic,
+        sleep=time.sleep,
+        allow_loopback=True,
+    )
     with until_closed():
         while True:
             bodies: list[bytes] = pipe.recv()
@@ -98,7 +108,7 @@ def send_alone(pipe: Connection, address: str) -> None:
             for path in (KEEPS, CLOSES):
                 to, began = EndpointUrl.parse(address + path), own_cpu()
                 for body in bodies:
-                    sender.post(to, {"Content-Type": "application/json"}, body)
+                    sender.post(to, {"Content-Type": "application/json"}, body, "bench")
                 taken.append(own_cpu() - began)
             pipe.send(taken[1] - taken[0])
 

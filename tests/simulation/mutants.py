@@ -8,13 +8,14 @@ import sys
 from typing import Final
 
 from tests.simulation.mutant import LIMIT, schedules_to_catch
+from tests.simulation.recap import mutants as recap
 from tests.simulation.secrets import mutants as secrets
 from tests.simulation.webhooks import mutants as webhooks
 
 MUTANTS: Final = (
     *webhooks.MUTANTS,
+    *recap.MUTANTS,
     *secrets.MUTANTS,
-    # The recap's go here.
 )
 
 

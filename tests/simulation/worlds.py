@@ -4,7 +4,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from tests.simulation.explore import MakeWorld
+from tests.simulation.recap.world import RecapWorld
 from tests.simulation.secrets.world import SecretWorld
 from tests.simulation.webhooks.world import WebhookWorld
 
-WORLDS: Final[Mapping[str, MakeWorld]] = {"secrets": SecretWorld, "webhooks": WebhookWorld}
+WORLDS: Final[Mapping[str, MakeWorld]] = {
+    "recap": RecapWorld,
+    "secrets": SecretWorld,
+    "webhooks": WebhookWorld,
+}

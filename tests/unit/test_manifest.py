@@ -35,6 +35,29 @@ TRIGGERS: Final = {
 }
 
 
+ACCOUNTS: Final = {
+    # capability: the functions that run as its account
+    "WEBHOOKS": {
+        *RETRY_SCHEDULE,
+        *TRIGGERS,
+        "sweepDeliveries",
+        "sendTestWebhook",
+        "resendWebhook",
+        "rotateWebhookSecret",
+    },
+    "RECAP": {"sendEventRecap"},
+    "PREFERENCES": {"getEmailPreferences", "updateEmailPreferences", "unsubscribe"},
+}
+
+
+def account(capability: str) -> str:
+    """Address of the service account of `capability`, as a deploy fills it in."""
+    return (
+        f"{{{{ params.SERVICE_ACCOUNT_{capability} }}}}"
+        "@{{ params.GCLOUD_PROJECT }}.iam.gserviceaccount.com"
+    )
+
+
 @pytest.fixture(scope="module")
 def manifest() -> dict[str, Any]:
     """The manifest, made in a process without a credential, as `firebase deploy` makes it."""
@@ -83,6 +106,25 @@ def test_unsubscribe_is_for_mail_programs(endpoints: dict[str, Any]) -> None:
     assert endpoint["secretEnvironmentVariables"] == [{"key": "EMAIL_PREFS_KEY"}]
 
 
+def test_every_capability_runs_as_an_account_of_its_own(endpoints: dict[str, Any]) -> None:
+    """Nothing runs as the project's default account, which builds."""
+    expected = {name: account(one) for one, names in ACCOUNTS.items() for name in names}
+    found = {name: one.get("serviceAccountEmail") for name, one in endpoints.items()}
+    assert expected == found
+
+
+def test_only_the_account_that_sends_mail_gets_its_key(endpoints: dict[str, Any]) -> None:
+    """A deploy lets an account read the secrets that its functions declare, and no others."""
+    granted: dict[str, set[str]] = {}
+    for endpoint in endpoints.values():
+        for one in endpoint.get("secretEnvironmentVariables") or ():
+            granted.setdefault(one["key"], set()).add(endpoint["serviceAccountEmail"])
+    assert granted == {
+        "SENDGRID_API_KEY": {account("RECAP")},
+        "EMAIL_PREFS_KEY": {account("RECAP"), account("PREFERENCES")},
+    }
+
+
 @pytest.mark.parametrize("name", [*RETRY_SCHEDULE, *TRIGGERS, "sweepDeliveries"])
 def test_webhooks_need_no_secret_of_the_deployment(endpoints: dict[str, Any], name: str) -> None:
     """An event's secret is in Firestore."""
@@ -123,7 +165,7 @@ def test_a_steps_queue(endpoints: dict[str, Any], name: str, backoff: int) -> No
         "maxConcurrentDispatches": "{{ params.DELIVERY_CONCURRENCY }}",
         "maxDispatchesPerSecond": 500,
     }
-    assert queue["invoker"] == ["private"]
+    assert queue["invoker"] == [account("WEBHOOKS")]
 
 
 def test_the_sweeper_runs_every_five_minutes(endpoints: dict[str, Any]) -> None:

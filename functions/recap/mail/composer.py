@@ -1,35 +1,27 @@
-"""The recap mail: from guests and pictures to the body of a request to SendGrid.
+"""The recap mail: from recipients and pictures to a message.
 
-https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
-
-What is the same for everybody stands in the content; what differs stands in a personalization of
-each recipient, as substitutions. SendGrid replaces the tags of substitutions wherever they stand,
-also in what people wrote, so every request has tags of its own that nobody can guess.
+What is the same for everybody stands in the parts; what differs stands in the copy of each
+recipient, under tags. A mail service replaces tags wherever they stand, also in what people wrote,
+so every message has tags of its own that nobody can guess.
 """
 
 import json
-import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from email.utils import parseaddr
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import escape
 
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
-from functions.recap.mail.lines import EVENT_NAME_CHARACTERS, shortened
+from functions.recap.lines import EVENT_NAME_CHARACTERS, shortened
+from functions.recap.mail.message import Copy, Message
 from functions.recap.photos import Picture
 
 MAIL_BYTES: Final = 100_000
 """Of both parts together: Gmail cuts off what is longer than 102 KB."""
-
-SUBSTITUTION_BYTES: Final = 9_500
-"""Of one recipient, counted as JSON; SendGrid takes less than 10,000."""
-
-_TAG_BYTES: Final = 9
 
 _templates: Final = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -42,8 +34,8 @@ _templates: Final = Environment(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Addressee:
-    """One recipient: `pictures` are their own, newest first, `photo_count` may be more."""
+class Recipient:
+    """Who gets the mail: `pictures` are their own, newest first, `photo_count` may be more."""
 
     address: str
     name: str
@@ -78,43 +70,40 @@ class Recap:
 
 
 class Composer:
-    """Writes requests for one recap."""
+    """Writes messages of one recap."""
 
-    def __init__(self, recap: Recap, new_tag: Callable[[], str] | None = None) -> None:
-        """`new_tag` gives a word that nobody can guess."""
+    def __init__(self, recap: Recap, *, new_word: Callable[[], str], bytes_each: int) -> None:
+        """Prepare what is the same for everybody.
+
+        Args:
+            recap: What all mails have in common.
+            new_word: Gives a word that nobody can guess.
+            bytes_each: How much may differ for one recipient, counted as JSON.
+        """
         self._recap = recap
-        self._new_tag = new_tag or (lambda: f"%{secrets.token_hex(_TAG_BYTES)}%")
+        self._new_word = new_word
+        self._bytes_each = bytes_each
         name = shortened(recap.event_name, EVENT_NAME_CHARACTERS)
+        self._subject = recap.subject or _subject(recap.mode, name)
         self._common = {
             "event_name": name,
             "gallery_url": recap.gallery_url,
             "message": recap.message,
             "personal": recap.mode is Mode.PERSONAL,
-            "subject": recap.subject or _subject(recap.mode, name),
+            "subject": self._subject,
         }
 
-    def request(self, addressees: Iterable[Addressee]) -> dict[str, Any]:
-        """The body of one request, with a personalization for each of `addressees`."""
-        tags = _Tags(self._new_tag)
-        sender_name, sender_address = parseaddr(self._recap.sender)
-        return {
-            "from": {"email": sender_address} | ({"name": sender_name} if sender_name else {}),
-            "subject": self._common["subject"],
-            "content": [
-                {"type": kind, "value": value}
-                for kind, value in zip(
-                    ("text/plain", "text/html"), self._content(tags), strict=True
-                )
-            ],
-            "personalizations": [self._personalization(one, tags) for one in addressees],
-            # Links and pictures stay as they are: a guest is not followed around, the link to the
-            # preferences is not rewritten, and nothing is appended.
-            "tracking_settings": {
-                "click_tracking": {"enable": False, "enable_text": False},
-                "open_tracking": {"enable": False},
-                "subscription_tracking": {"enable": False},
-            },
-        }
+    def message(self, recipients: Iterable[Recipient]) -> Message:
+        """One message, with a copy for each of `recipients`."""
+        tags = _Tags(lambda: f"%{self._new_word()}%")
+        text, html = self._content(tags)
+        return Message(
+            sender=self._recap.sender,
+            subject=self._subject,
+            text=text,
+            html=html,
+            copies=[self._copy(one, tags) for one in recipients],
+        )
 
     def _content(self, tags: "_Tags") -> tuple[str, str]:
         """Text and HTML, with tags for what differs."""
@@ -126,7 +115,7 @@ class Composer:
             self._render(names, photos="", html=html)
             for names, html in ((tags.text, False), (tags.html, True))
         ]
-        left = MAIL_BYTES - SUBSTITUTION_BYTES - sum(len(one.encode()) for one in frame)
+        left = MAIL_BYTES - self._bytes_each - sum(len(one.encode()) for one in frame)
         text, html = _photos(
             self._recap.reel,
             self._recap.photo_count,
@@ -143,7 +132,7 @@ class Composer:
         name = "recap.html" if html else "recap.txt"
         return _templates.get_template(name).render(**self._common, tags=tags, photos=photos)
 
-    def _personalization(self, to: Addressee, tags: "_Tags") -> dict[str, Any]:
+    def _copy(self, to: Recipient, tags: "_Tags") -> Copy:
         html, text = tags.html, tags.text
         escaped_name = str(escape(to.name))
         values = {
@@ -153,7 +142,7 @@ class Composer:
             text["preferences"]: to.links.page,
         }
         if self._recap.mode is Mode.PERSONAL:
-            left = SUBSTITUTION_BYTES - _json_bytes(values) - 2 * len(html["photos"]) - 16
+            left = self._bytes_each - _json_bytes(values) - 2 * len(html["photos"]) - 16
             values[text["photos"]], values[html["photos"]] = _photos(
                 to.pictures,
                 to.photo_count,
@@ -162,18 +151,18 @@ class Composer:
                 size=lambda text, html: _json_bytes(text) + _json_bytes(html),
                 at_most=left,
             )
-        return {
-            "to": [{"email": to.address}],
-            "headers": {
+        return Copy(
+            address=to.address,
+            headers={
                 "List-Unsubscribe": f"<{to.links.one_click}>",
                 "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
             },
-            "substitutions": values,
-        }
+            values=values,
+        )
 
 
 class _Tags:
-    """Tags of one request; `html` and `text` have the same names and never the same tag."""
+    """Tags of one message; `html` and `text` have the same names and never the same tag."""
 
     NAMES: Final = ("greeting", "photos", "preferences")
 

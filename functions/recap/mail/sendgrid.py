@@ -2,50 +2,67 @@
 
 https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
 
-There is no idempotency key: a request whose outcome is not certain must never be made again.
+There is no idempotency key: a request of which it is not certain that nothing was taken must never
+be made again. Certain are only the answers that the documentation calls an error in the request,
+with the body that it describes: they are given before anything is done. An answer of 500 or more
+says that the request was valid and something failed later on; one without that body may be a
+gateway's, which knows nothing of what stands behind it.
 """
 
 import json
 import re
 import time
 from collections.abc import Mapping
+from email.utils import parseaddr
+from socket import gaierror
+from ssl import SSLCertVerificationError
 from typing import Any, Final
 from urllib.error import URLError
 
 from python_http_client.exceptions import HTTPError
 from sendgrid import SendGridAPIClient
 
+from functions.recap.mail.message import Copy, Message
 from functions.recap.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
 
 REQUEST_SECONDS: Final = 60.0
 """Of silence; a thousand mails take SendGrid a few seconds."""
 
+BYTES_EACH: Final = 9_500
+"""Of one recipient's substitutions, counted as JSON; SendGrid takes less than 10,000."""
+
 _ACCEPTED: Final = 202
 _TOO_MANY_REQUESTS: Final = 429
-_UNAVAILABLE: Final = 503
-# A gateway's word: what stands behind it may have done its work.
-_GATEWAY: Final = frozenset({408, 502, 504})
+_REFUSALS: Final = frozenset({400, 401, 403, 404, 405, 406, 413, _TOO_MANY_REQUESTS, 451})
+"""Errors in the request: https://www.twilio.com/docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api/errors"""
+
+_UNCONNECTED: Final = (ConnectionRefusedError, gaierror, SSLCertVerificationError)
+"""What only happens before the first byte of a request leaves."""
 
 _ADDRESS_FIELD: Final = re.compile(r"personalizations\.(\d+)\.to(\.0(\.email)?)?")
 
 
 class SendGridMailer:
-    """Sends requests; one instance serves all threads."""
+    """Sends messages; one instance serves all threads."""
+
+    bytes_each = BYTES_EACH
 
     def __init__(self, api_key: str, host: str) -> None:
         """`host` is the address of the API, without a path."""
         self._client = SendGridAPIClient(api_key, host=host.rstrip("/"))
         self._client.client.timeout = REQUEST_SECONDS  # there is none otherwise
 
-    def send(self, body: Mapping[str, Any]) -> Outcome:
+    def send(self, message: Message) -> Outcome:
         """Make one request, once, and say what became of it."""
         try:
-            answer = self._client.client.mail.send.post(request_body=body)
+            answer = self._client.client.mail.send.post(request_body=request_body(message))
         except HTTPError as refused:
-            return _refusal(refused.status_code, refused.headers, refused.body)
+            return refusal(refused.status_code, refused.headers, refused.body)
         except URLError as error:
-            # Raised while connecting and sending only: the request did not arrive whole.
-            return Later(f"not connected: {type(error.reason).__name__}", None)
+            reason = type(error.reason).__name__
+            if isinstance(error.reason, _UNCONNECTED):
+                return Later(f"not connected: {reason}", None)
+            return Unknown(reason)
         except Exception as error:  # noqa: BLE001 - no answer, or half of one
             return Unknown(type(error).__name__)
         if answer.status_code == _ACCEPTED:
@@ -53,16 +70,57 @@ class SendGridMailer:
         return Unknown(f"HTTP {answer.status_code}")
 
 
-def _refusal(status: int, headers: Any, body: bytes) -> Outcome:
-    if status in _GATEWAY:
+def request_body(message: Message) -> dict[str, Any]:
+    """The JSON of a request that sends `message`, with a personalization for each copy of it."""
+    sender_name, sender_address = parseaddr(message.sender)
+    return {
+        "from": {"email": sender_address} | ({"name": sender_name} if sender_name else {}),
+        "subject": message.subject,
+        "content": [
+            {"type": "text/plain", "value": message.text},
+            {"type": "text/html", "value": message.html},
+        ],
+        "personalizations": [_personalization(one) for one in message.copies],
+        # Links and pictures stay as they are: a guest is not followed around, the link to the
+        # preferences is not rewritten, and nothing is appended.
+        "tracking_settings": {
+            "click_tracking": {"enable": False, "enable_text": False},
+            "open_tracking": {"enable": False},
+            "subscription_tracking": {"enable": False},
+        },
+    }
+
+
+def _personalization(copy: Copy) -> dict[str, Any]:
+    return {
+        "to": [{"email": copy.address}],
+        "headers": dict(copy.headers),
+        "substitutions": dict(copy.values),
+    }
+
+
+def refusal(status: int, headers: Mapping[str, str], body: bytes) -> Outcome:
+    """What an answer other than 202 says: see above."""
+    errors = _errors(body)
+    if status not in _REFUSALS or errors is None:
         return Unknown(f"HTTP {status}")
-    if status in (_TOO_MANY_REQUESTS, _UNAVAILABLE):
+    if status == _TOO_MANY_REQUESTS:
         return Later(f"HTTP {status}", _reset_seconds(headers))
-    bad = _bad_addresses(body)
+    bad = _bad_addresses(errors)
     return BadAddresses(bad) if bad else Refused(f"HTTP {status}")
 
 
-def _reset_seconds(headers: Any) -> float | None:
+def _errors(body: bytes) -> list[Mapping[str, Any]] | None:
+    """The errors of SendGrid's own answer; None where it is somebody else's."""
+    try:
+        errors = json.loads(body)["errors"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    known = isinstance(errors, list) and errors and all(isinstance(one, dict) for one in errors)
+    return errors if known else None
+
+
+def _reset_seconds(headers: Mapping[str, str]) -> float | None:
     """Seconds from now to the end of the rate limit's period; None where it is not told."""
     try:
         return max(float(headers["X-RateLimit-Reset"]) - time.time(), 0.0)
@@ -70,14 +128,10 @@ def _reset_seconds(headers: Any) -> float | None:
         return None
 
 
-def _bad_addresses(body: bytes) -> frozenset[int]:
+def _bad_addresses(errors: list[Mapping[str, Any]]) -> frozenset[int]:
     """Indices of the personalizations that are refused for nothing but their address.
 
     Empty where something else is wrong with the request as well.
     """
-    try:
-        fields = [str(error.get("field")) for error in json.loads(body)["errors"]]
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return frozenset()
-    found = [_ADDRESS_FIELD.fullmatch(field) for field in fields]
+    found = [_ADDRESS_FIELD.fullmatch(str(error.get("field"))) for error in errors]
     return frozenset(int(one[1]) for one in found if one) if all(found) else frozenset()

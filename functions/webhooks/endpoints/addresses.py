@@ -3,7 +3,11 @@
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
-# `is_global` of CPython 3.11 follows an older IANA registry, and has no opinion on addresses that
+# Nothing else of IPv6 is given out (RFC 4291, 2.4): not the addresses that carry another one for a
+# translator, not the local ones, and not what some later standard may use for something else.
+_IPV6_UNICAST: Final = IPv6Network("2000::/3")
+
+# `is_global` of CPython follows a registry of some years ago, and has no opinion on addresses that
 # carry another one inside them; a translator would turn those into private ones.
 # https://www.iana.org/assignments/iana-ipv4-special-registry
 # https://www.iana.org/assignments/iana-ipv6-special-registry
@@ -16,18 +20,10 @@ _DENIED: Final[tuple[IPv4Network | IPv6Network, ...]] = tuple(
         "192.88.99.0/24",  # 6to4 relay anycast (RFC 7526)
         "198.18.0.0/15",  # benchmarking (RFC 2544)
         "240.0.0.0/4",  # reserved, and broadcast (RFC 1112)
-        "::/96",  # IPv4-compatible (RFC 4291)
-        "64:ff9b::/96",  # NAT64 (RFC 6052)
-        "64:ff9b:1::/48",  # local-use NAT64 (RFC 8215)
-        "100::/64",  # discard-only (RFC 6666)
         "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID (RFC 2928)
         "2001:db8::/32",  # documentation (RFC 3849)
         "2002::/16",  # 6to4, carries an IPv4 address (RFC 3056)
         "3fff::/20",  # documentation (RFC 9637)
-        "5f00::/16",  # segment routing (RFC 9602)
-        "fc00::/7",  # unique local, the IPv6 metadata address among them (RFC 4193)
-        "fe80::/10",  # link-local (RFC 4291)
-        "fec0::/10",  # site-local (RFC 3879)
     )
 )
 
@@ -38,6 +34,7 @@ def is_public(address: str) -> bool:
     return (
         ip.is_global
         and not ip.is_multicast
+        and (ip.version == 4 or ip in _IPV6_UNICAST)  # noqa: PLR2004 - the IP version
         and not any(ip in network for network in _DENIED if network.version == ip.version)
     )
 

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import quote, urlsplit
 
+import idna
+
 _HTTPS_PORT: Final = 443
 # urlsplit drops some of these silently and so would check another URL than the one configured.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")
-_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\Z")
+_HOST_LENGTH: Final = 253  # of a name in DNS (RFC 1035, 2.3.4), as text
+_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\Z")
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 
 
@@ -63,10 +66,12 @@ def _ascii(host: str) -> str:
     if ":" in host:  # an IPv6 literal, which urlsplit has checked
         return host
     try:
-        name = host.encode("idna").decode("ascii")
-    except UnicodeError:
+        # The codec of Python has the names of 2003, where "straße" is another's "strasse".
+        name = host if host.isascii() else idna.encode(host, uts46=True).decode()
+    except UnicodeError:  # idna.IDNAError among them
         raise UnusableUrlError("the URL's host name is not valid") from None
-    if not all(_LABEL.match(label) for label in name.removesuffix(".").split(".")):
+    bare = name.removesuffix(".")
+    if len(bare) > _HOST_LENGTH or not all(_LABEL.match(label) for label in bare.split(".")):
         raise UnusableUrlError("the URL's host name is not valid")
     return name
 

@@ -64,7 +64,13 @@ class ScriptedSender:
         self._answer = answer
         self._through = through
 
-    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:
+    def post(
+        self,
+        to: EndpointUrl,
+        headers: Mapping[str, str],
+        body: bytes,
+        event_id: str,  # noqa: ARG002 - one event at a time
+    ) -> Response:
         """See `ports.Sender`."""
         return Response(
             self._through("sender.post", lambda: self._answer(to, headers, body), retried=False)

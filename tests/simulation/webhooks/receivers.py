@@ -37,7 +37,13 @@ class Receivers:
         self._behaviours = behaviours
         self._instance = instance
 
-    def post(self, to: EndpointUrl, headers: Mapping[str, str], body: bytes) -> Response:
+    def post(
+        self,
+        to: EndpointUrl,
+        headers: Mapping[str, str],
+        body: bytes,
+        event_id: str,  # noqa: ARG002 - as above
+    ) -> Response:
         """See `ports.Sender`."""
         actor = current()
         post = Post(

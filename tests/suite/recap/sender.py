@@ -1,18 +1,24 @@
 """The recap's parts in this process, on a Firestore client and a mail service of one's choice."""
 
+import secrets
+import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 from google.cloud import firestore
 
 from functions.access import Caller, Role
+from functions.gcp.documents import Documents
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
 from functions.preferences.token import TokenKeys
+from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.mail.sendgrid import SendGridMailer
 from functions.recap.send_recap import RecapSender
-from functions.recap.store.guest_store import GuestStore
+from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.store.recap_store import RecapStore
+from functions.side_by_side import Threads
 from tests.suite.recap.wall import TENANT
 
 SENDER = "Photo Wall <photos@example.com>"
@@ -36,14 +42,19 @@ def mailer(host: str) -> SendGridMailer:
     return SendGridMailer("SG.made-up", host)
 
 
-def recap_sender(client: firestore.Client, host: str) -> RecapSender:
+def recap_sender(client: firestore.Client, documents: Documents, host: str) -> RecapSender:
     """As the deployed function has it, with the mail service at `host`."""
     return RecapSender(
         recaps=RecapStore(client),
-        guests=GuestStore(client),
+        guests=GuestStore(client, documents, Threads(PAGES_AT_ONCE, "guests")),
         mailer=lambda: mailer(host),
         links=links,
         opted_out=opted_out_of_recap,
         mail_from=lambda: SENDER,
+        side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
         now=now,
+        monotonic=time.monotonic,
+        sleep=time.sleep,
+        new_word=lambda: secrets.token_hex(16),
+        new_mutex=threading.Lock,
     )

@@ -37,7 +37,7 @@ def _once_each(mailbox: Mailbox) -> bool:
 
 @pytest.mark.parametrize(
     "fault",
-    [status(503), status(503, times=2), too_many_requests(1), slow(0.5), status(503, after=2)],
+    [too_many_requests(0), too_many_requests(1), slow(0.5)],
     ids=str,
 )
 def test_what_passes_is_waited_for(mailbox: Mailbox, recap: Recap, fault: Fault) -> None:
@@ -48,7 +48,7 @@ def test_what_passes_is_waited_for(mailbox: Mailbox, recap: Recap, fault: Fault)
     assert _once_each(mailbox)
 
 
-@pytest.mark.parametrize("code", [400, 401, 403, 413, 500])
+@pytest.mark.parametrize("code", [400, 401, 403, 413])
 def test_where_nothing_is_accepted_the_organizer_may_retry_at_once(
     wall: Wall, mailbox: Mailbox, recap: Recap, code: int
 ) -> None:
@@ -75,7 +75,7 @@ def test_where_some_is_accepted_a_retry_sends_the_rest_only(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
     """Design 3, "Failure while sending"."""
-    mailbox.fail_with(status(500))
+    mailbox.fail_with(status(403))
     answer = recap()
     assert answer.error[0] == "INTERNAL"
     sent = len(mailbox.mails)
@@ -99,7 +99,7 @@ def test_who_opts_out_before_a_retry_is_left_out_of_it(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
     """Spec 4.1, rule 3, and new guests wait for the next recap."""
-    mailbox.fail_with(status(500))
+    mailbox.fail_with(status(403))
     recap()
     (waiting,) = (one["recipients"] for one in wall.batches() if one["state"] == "planned")
     record = wall.db.collection("users").document(f"guest-{waiting[0]}")
@@ -114,7 +114,9 @@ def test_who_opts_out_before_a_retry_is_left_out_of_it(
     assert (found["sent"], found["skipped"], found["left"]) == (GUESTS - 1, 1, 0)
 
 
-@pytest.mark.parametrize("fault", [drop(), hang(), status(502), status(504)], ids=str)
+@pytest.mark.parametrize(
+    "fault", [drop(), hang(), status(500), status(502), status(503), status(504)], ids=str
+)
 def test_a_batch_whose_outcome_is_unknown_is_never_sent_again(
     wall: Wall, mailbox: Mailbox, recap: Recap, fault: Fault
 ) -> None:
@@ -131,6 +133,8 @@ def test_a_batch_whose_outcome_is_unknown_is_never_sent_again(
     assert answer.error[0] == "INTERNAL"
     (unknown,) = (one["recipients"] for one in wall.batches() if one["state"] == "unknown")
     assert f"did not confirm {len(unknown)} of the mails" in answer.error[1]
+    if wall.recaps()[0]["state"] == "interrupted":
+        recap()  # what had not begun when the first answer came was left for another call
     (record,) = wall.recaps()
     assert (record["state"], record["sent"]) == ("sent", GUESTS)
     assert record["unknown"] == len(unknown)

@@ -1,17 +1,21 @@
-"""The lock and the ledger under calls at the very same moment (spec 3.3)."""
+"""The lock and the ledger in Firestore, under calls at the very same moment (spec 3.3)."""
 
+import itertools
 import threading
+import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import pytest
 
 from functions.call_error import CallError, Code
 from functions.recap.arguments import Mode
-from functions.recap.ledger import LEASE, Batch, RecapState, plan
-from functions.recap.store.recap_store import Claim, RecapStore, TakenElsewhereError
+from functions.recap.claim import Claim
+from functions.recap.ledger import LEASE, Batch, BatchState, Counts, RecapState, plan, total
+from functions.recap.ports import RecapKey, StoredLock, TakenElsewhereError
+from functions.recap.store.recap_store import RecapStore
 from tests.suite.recap.wall import Wall
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -41,6 +45,18 @@ def store(wall: Wall) -> RecapStore:
     return RecapStore(wall.db)
 
 
+def _take(store: RecapStore, wall: Wall, now: datetime = NOW) -> Claim:
+    return Claim.take(
+        store,
+        wall.id,
+        mode=Mode.ALL,
+        started_by="u",
+        now=lambda: now,
+        new_id=lambda: uuid.uuid4().hex,
+        one_at_a_time=threading.Lock(),
+    )
+
+
 @pytest.mark.parametrize("crashed_before", [False, True])
 def test_the_lock_is_taken_by_one_of_many(
     wall: Wall, store: RecapStore, *, crashed_before: bool
@@ -48,9 +64,9 @@ def test_the_lock_is_taken_by_one_of_many(
     """Spec 3.3: atomically; also where it has to be taken from a call that crashed."""
     now = NOW
     if crashed_before:
-        store.take(wall.id, Mode.ALL, "crashed", now)
+        _take(store, wall)
         now += LEASE
-    results = _at_once(lambda: store.take(wall.id, Mode.ALL, "u", now))
+    results = _at_once(lambda: _take(store, wall, now))
     claims = [one for one in results if isinstance(one, Claim)]
     refused = [one for one in results if isinstance(one, CallError)]
     assert (len(claims), {one.code for one in refused}) == (1, {Code.ABORTED})
@@ -58,30 +74,77 @@ def test_the_lock_is_taken_by_one_of_many(
     assert len(wall.recaps()) == 1
 
 
+def _held(store: RecapStore, wall: Wall) -> StoredLock:
+    held = store.lock(wall.id)
+    assert held
+    return held
+
+
 def test_a_batch_is_started_by_one_of_many(wall: Wall, store: RecapStore) -> None:
     """Whatever becomes of leases: only who starts a batch may send it."""
-    claim = store.take(wall.id, Mode.ALL, "u", NOW)
-    (batch,) = store.plan(claim, plan(["a", "b"]), skipped=0, left=0)
+    key = _take(store, wall).key
+    (batch,), _ = store.plan(key, [], plan(["a", "b"]), Counts(left=2), _held(store, wall))
+    held, holders = _held(store, wall), itertools.count()
 
     def start() -> Batch:
-        own = _another_call(claim)
-        return store.start(own, batch, ["a", "b"], skipped=0, now=NOW)
+        started = batch.started(f"call-{next(holders)}", NOW)
+        return store.start(key, started, Counts(), held)[0]
 
     results = _at_once(start)
     assert sum(isinstance(one, Batch) for one in results) == 1
     assert sum(isinstance(one, TakenElsewhereError) for one in results) == CALLS - 1
 
 
-def _another_call(claim: Claim) -> Claim:
-    """The same recap in the hands of somebody who does not know that their lease is over."""
-    return Claim(claim.event_id, claim.recap_id, f"{threading.get_ident()}", resumed=True)
+def test_what_is_written_is_read_again(wall: Wall, store: RecapStore) -> None:
+    """Every field of a batch and of the lock, and what the recap counts."""
+    key = _take(store, wall).key
+    planned, version = store.plan(
+        key, [], plan(["a", "b", "c"], at_most=2), Counts(skipped=1, left=4), _held(store, wall)
+    )
+    assert [one.recipients for one in planned] == [("a", "b"), ("c",)]
+    assert store.batches(key) == planned
+    held = _held(store, wall)
+    assert held.version == version
+    started = planned[0].started("me", NOW)
+    started, _ = store.start(key, started, Counts(), held)
+    settled = started.settled(
+        BatchState.UNKNOWN, holder="me", recipients=["b"], refused=["a"], note="no answer"
+    )
+    settled = store.settle(key, settled, settled.counts - started.counts)
+    assert store.batch(key, 0) == settled
+    assert store.batch(key, 2) is None
+    (recap,) = wall.recaps()
+    counts = {name: recap[name] for name in ("sent", "unknown", "skipped", "left", "recipients")}
+    assert counts == {"sent": 1, "unknown": 1, "skipped": 2, "left": 2, "recipients": 3}
+    assert store.sent_at(wall.id) == {"b": NOW}
 
 
-def test_who_has_lost_the_lock_does_not_release_it(wall: Wall, store: RecapStore) -> None:
-    """A call that outlived its lease leaves the next one alone."""
-    late = store.take(wall.id, Mode.ALL, "u", NOW)
-    store.take(wall.id, Mode.ALL, "u", NOW + LEASE)
-    store.finish(late, RecapState.FAILED, sent_now=False, now=NOW + LEASE)
-    with pytest.raises(CallError) as refused:
-        store.take(wall.id, Mode.ALL, "u", NOW + LEASE + timedelta(seconds=1))
-    assert refused.value.code is Code.ABORTED
+def test_a_plan_is_replaced_as_it_was_read_or_not_at_all(wall: Wall, store: RecapStore) -> None:
+    """What another call has started meanwhile stays."""
+    key = _take(store, wall).key
+    older, _ = store.plan(key, [], plan(["a"]), Counts(left=1), _held(store, wall))
+    started, _ = store.start(key, older[0].started("other", NOW), Counts(), _held(store, wall))
+    newer = plan(["a"], first=1)
+    with pytest.raises(TakenElsewhereError):
+        store.plan(key, older, newer, total(newer), _held(store, wall))
+    with pytest.raises(TakenElsewhereError):
+        store.plan(key, [], plan(["b"]), Counts(), _held(store, wall))
+    assert store.batches(key) == [started]
+    replaced, _ = store.plan(key, [started], newer, total(newer), _held(store, wall))
+    assert store.batches(key) == replaced
+
+
+def test_whoever_has_lost_the_lock_writes_nothing_with_it(wall: Wall, store: RecapStore) -> None:
+    """No plan, no start, no release."""
+    key = RecapKey(wall.id, _take(store, wall).key.recap_id)
+    (batch,), version = store.plan(key, [], plan(["a"]), Counts(left=1), _held(store, wall))
+    mine = StoredLock(_held(store, wall).lock, version)
+    _take(store, wall, NOW + LEASE)
+    with pytest.raises(TakenElsewhereError):
+        store.plan(key, [batch], [], Counts(), mine)
+    with pytest.raises(TakenElsewhereError):
+        store.start(key, batch.started("me", NOW), Counts(), mine)
+    with pytest.raises(TakenElsewhereError):
+        store.release(key, mine, RecapState.FAILED, NOW)
+    assert store.batches(key) == [batch]
+    assert wall.recaps()[0]["state"] == "sending"

@@ -79,32 +79,45 @@ class Client:
 
     def delete(self, path: str) -> bool:
         """Delete a document."""
-        return self._commit({"delete": f"{_DATABASE}/documents/{path}"})
+        return self._commit(_deletion(path))
+
+    def replace_and_delete(self, path: str, fields: Fields, deleted: str) -> bool:
+        """Write the document at `path` whole and delete another, in one commit."""
+        return self._commit(_write(path, fields, exists=None), _deletion(deleted))
 
     def _write(self, path: str, fields: Fields, *, exists: bool | None) -> bool:
-        plain = {
-            name: value
-            for name, value in fields.items()
-            if value not in (SERVER_TIMESTAMP, DELETE_FIELD)
-        }
-        write: dict[str, Any] = {
-            "update": {"name": f"{_DATABASE}/documents/{path}", "fields": _nested(plain)},
-            "updateTransforms": [
-                {"fieldPath": name, "setToServerValue": "REQUEST_TIME"}
-                for name, value in fields.items()
-                if value is SERVER_TIMESTAMP
-            ],
-        }
-        if exists is not None:
-            write["currentDocument"] = {"exists": exists}
-        if exists:
-            write["updateMask"] = {
-                "fieldPaths": [name for name, value in fields.items() if value != SERVER_TIMESTAMP]
-            }
-        return self._commit(write)
+        return self._commit(_write(path, fields, exists=exists))
 
-    def _commit(self, write: dict[str, Any]) -> bool:
-        return _allowed("POST", f"v1/{_DATABASE}/documents:commit", {"writes": [write]}, self.token)
+    def _commit(self, *writes: dict[str, Any]) -> bool:
+        body = {"writes": writes}
+        return _allowed("POST", f"v1/{_DATABASE}/documents:commit", body, self.token)
+
+
+def _deletion(path: str) -> dict[str, Any]:
+    return {"delete": f"{_DATABASE}/documents/{path}"}
+
+
+def _write(path: str, fields: Fields, *, exists: bool | None) -> dict[str, Any]:
+    plain = {
+        name: value
+        for name, value in fields.items()
+        if value not in (SERVER_TIMESTAMP, DELETE_FIELD)
+    }
+    write: dict[str, Any] = {
+        "update": {"name": f"{_DATABASE}/documents/{path}", "fields": _nested(plain)},
+        "updateTransforms": [
+            {"fieldPath": name, "setToServerValue": "REQUEST_TIME"}
+            for name, value in fields.items()
+            if value is SERVER_TIMESTAMP
+        ],
+    }
+    if exists is not None:
+        write["currentDocument"] = {"exists": exists}
+    if exists:
+        write["updateMask"] = {
+            "fieldPaths": [name for name, value in fields.items() if value != SERVER_TIMESTAMP]
+        }
+    return write
 
 
 def _nested(fields: Fields) -> dict[str, Any]:

@@ -12,10 +12,12 @@ DATA_MODEL: Final = (
     "events/{eventId}/settings/webhooks",
     "events/{eventId}/secrets/webhooks",
     "events/{eventId}/deliveries/{deliveryId}",
+    "events/{eventId}/shares/{shareId}",
     "events/{eventId}/milestones/{number}",
     "events/{eventId}/recaps/{recapId}",
     "events/{eventId}/recaps/{recapId}/batches/{number}",
     "events/{eventId}/locks/recap",
+    "deletedEvents/{eventId}",
     "users/{uid}",
     "rateLimits/{key}",
 )

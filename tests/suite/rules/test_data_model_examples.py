@@ -52,6 +52,7 @@ EVENING: Final = (
     Step("publishedAt: serverTimestamp()"),  # once more: an archived event can go live again
     Step("disabled.${key}", event="given-up"),
     Step("emailPreferences.recap"),
+    Step("batch.delete(", event="given-up"),
 )
 
 _BEGINNING: Final = """
@@ -186,3 +187,9 @@ def test_a_user_turns_the_recap_off(evening: Evening) -> None:
     """A user writes their own preferences and nothing else (spec 2.3)."""
     user = evening.read(f"users/{evening.guest}")
     assert user == {"email": "ann@example.com", "emailPreferences": {"recap": False}}
+
+
+def test_an_event_is_deleted_with_its_tombstone(evening: Evening) -> None:
+    """An admin deletes an event; what is under it is the service's to delete."""
+    assert evening.read("events/given-up-~") == {}
+    assert list(evening.read("deletedEvents/given-up-~")) == ["deletedAt"]

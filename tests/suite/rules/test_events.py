@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from google.cloud.firestore import DELETE_FIELD, SERVER_TIMESTAMP
 
-from tests.suite.rules.cast import OTHER_TENANT
+from tests.suite.rules.cast import OTHER_TENANT, TENANT, Cast, Who
 from tests.suite.rules.client import Client
 from tests.suite.rules.samples import PAST, draft, event
 
@@ -31,6 +31,7 @@ ARCHIVED = {"status": "archived", "archivedAt": SERVER_TIMESTAMP}
         ({"template": 1}, False),
         ({"autoApprove": "yes"}, False),
         ({"galleryUrl": "javascript:alert(1)"}, False),
+        ({"galleryUrl": "https://bank.example@evil.example/"}, False),
         ({"galleryUrl": "https://example.com/" + "g" * 2029}, False),
         ({"tenantId": OTHER_TENANT}, False),
         ({"tenantId": None}, False),
@@ -127,6 +128,7 @@ def test_an_event_makes_the_transitions_of_the_specification_and_no_others(
         ({"name": None}, False),
         ({"autoApprove": 1}, False),
         ({"galleryUrl": 1}, False),
+        ({"galleryUrl": "https://example.com/\u202egnp"}, False),
         ({"unheardOf": 1}, False),
     ],
 )
@@ -138,6 +140,77 @@ def test_an_admin_edits_a_live_event(
 ) -> None:
     """Design 4: never its tenant, nor its times."""
     assert allowed is admin.update(wall, fields)
+
+
+def test_a_gallery_that_was_allowed_once_does_not_lock_the_event(
+    admin: Client, administrator: Client, wall: str
+) -> None:
+    """An address of an older form may stay, and may not come back."""
+    old = "https://example.com/Gärten"
+    administrator.replace(wall, event(galleryUrl=old))
+
+    assert admin.update(wall, {"name": "Another name"})
+    assert admin.update(wall, {"galleryUrl": None})
+    assert not admin.update(wall, {"galleryUrl": old})
+
+
+OWN_STAFF = {Who.MODERATOR, Who.ADMIN, Who.SUPERADMIN, Who.SUPERADMIN_OF_NONE}
+
+
+@pytest.mark.parametrize(
+    ("status", "allowed"),
+    [
+        ("draft", OWN_STAFF),
+        ("unheard of", OWN_STAFF),
+        ("published", set(Who) - {Who.SIGNED_OUT}),
+        ("archived", set(Who) - {Who.SIGNED_OUT}),
+    ],
+)
+def test_an_event_is_open_by_its_id_once_it_is_no_draft(
+    status: str, allowed: set[Who], cast: Cast, administrator: Client, wall: str
+) -> None:
+    """Design 4: a guest has the id from the event's page; a draft is its tenant's staff's."""
+    administrator.replace(wall, event(status))
+
+    assert allowed == {who for who in Who if cast.client(who).get(wall)}
+
+
+def test_an_id_without_an_event_tells_a_guest_no_more_than_a_draft_does(
+    cast: Cast, administrator: Client, wall: str
+) -> None:
+    """Both are refused alike."""
+    administrator.delete(wall)
+
+    assert not cast.client(Who.GUEST).get(wall)
+
+
+@pytest.mark.parametrize(
+    ("tenant", "allowed"),
+    [
+        (TENANT, OWN_STAFF),
+        (
+            OTHER_TENANT,
+            {
+                Who.OTHER_MODERATOR,
+                Who.OTHER_ADMIN,
+                Who.OTHER_SUPERADMIN,
+                Who.SUPERADMIN_OF_NONE,
+            },
+        ),
+    ],
+)
+def test_staff_list_the_events_of_their_own_tenant(
+    tenant: str, allowed: set[Who], cast: Cast, administrator: Client, wall: str
+) -> None:
+    """Design 4: nobody else lists any event, published or not."""
+    administrator.replace(wall, event(tenantId=tenant))
+
+    assert allowed == {who for who in Who if cast.client(who).list("events", tenantId=tenant)}
+
+
+def test_a_guest_cannot_list_what_is_published(cast: Cast) -> None:
+    """A list of events tells who gives which party."""
+    assert not cast.client(Who.GUEST).list("events", status="published")
 
 
 def test_a_field_that_others_added_does_not_lock_the_event(

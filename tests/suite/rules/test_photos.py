@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from google.cloud.firestore import DELETE_FIELD, SERVER_TIMESTAMP
 
-from tests.suite.rules.cast import OTHER_TENANT, Cast, Who
+from emulator.people import sign_in
+from tests.suite.rules.cast import OTHER_TENANT, TENANT, Cast, Who
 from tests.suite.rules.client import Client
 from tests.suite.rules.samples import PAST, approval, event, photo, rejection, upload
 
@@ -40,6 +41,9 @@ def email(cast: Cast) -> str:
         {"uploaderEmail": "e" * 320},
         {"url": "https://example.com/" + "p" * 2028},
         {"url": "http://127.0.0.1:9199/photo"},
+        {"url": "https://example.com:8443/o/wall%2Fp1.jpg?alt=media&token=a-b#@1200w"},
+        {"url": "https://[2001:db8::1]/photo.jpg"},
+        {"url": "HTTPS://EXAMPLE.COM"},
         {"thumbUrl": "https://example.com/thumb.jpg"},
         {"thumbUrl": None},
         {"featured": False},
@@ -76,7 +80,21 @@ def test_a_guest_uploads_a_photo(
         {"url": "javascript:alert(1)//https://example.com"},
         {"url": "javascript:alert(1)\nhttps://example.com"},
         {"url": "https://example.com/" + "p" * 2029},
+        {"url": "https://bank.example@evil.example/photo.jpg"},
+        {"url": "https://user:password@example.com/photo.jpg"},
+        {"url": "https://example.com\\@evil.example/photo.jpg"},
+        {"url": "https://example.com /photo.jpg"},
+        {"url": "https://example.com/photo.jpg\u2028Call us"},
+        {"url": "https://example.com/photo.jpg\u0085Call us"},
+        {"url": "https://example.com/\u202egpj.exe"},
+        {"url": "https://example.com/photo\x7f.jpg"},
+        {"url": "https://example.com/fête.jpg"},
+        {"url": "https://fête.example/photo.jpg"},
+        {"url": "ftp://example.com/photo.jpg"},
+        {"url": "https:///photo.jpg"},
         {"thumbUrl": "data:image/png;base64,AAAA"},
+        {"thumbUrl": "https://bank.example@evil.example/photo.jpg"},
+        {"thumbUrl": "https://example.com/photo.jpg\u2028Call us"},
         {"thumbUrl": 1},
         {"featured": True},
         {"featured": "no"},
@@ -247,6 +265,19 @@ def test_an_approval_says_who_and_when_and_changes_nothing_else(
     administrator.replace(f"{wall}/photos/p", photo(uid))
 
     assert not moderator.update(f"{wall}/photos/p", approval(email) | fields)
+
+
+def test_nobody_approves_or_rejects_in_the_name_of_an_address_that_is_not_verified(
+    administrator: Client, wall: str, uid: str
+) -> None:
+    """`email_verified`: whoever signs up may claim any address, a colleague's too."""
+    claimed = sign_in("moderator", TENANT, verified=False)
+    moderator = Client(claimed.id_token)
+    administrator.replace(f"{wall}/photos/p", photo(uid))
+
+    assert moderator.get(f"{wall}/photos/p")
+    assert not moderator.update(f"{wall}/photos/p", approval(claimed.email))
+    assert not moderator.update(f"{wall}/photos/p", rejection(claimed.email))
 
 
 @pytest.mark.parametrize(

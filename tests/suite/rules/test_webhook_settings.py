@@ -6,7 +6,7 @@ import pytest
 from google.cloud.firestore import DELETE_FIELD
 
 from functions.webhooks.messages.event_type import EventType
-from tests.suite.rules.client import Client
+from tests.suite.rules.client import Client, load_rules
 from tests.suite.rules.samples import PAST
 
 URL = "https://example.com/hook"
@@ -56,6 +56,10 @@ WRONG_ENTRIES = [
     {"url": URL, "events": ["photo.deleted"]},
     {"url": URL, "events": [*EVERY_TYPE[:-1], "*"]},
     {"url": URL, "events": [None]},
+    {"url": URL, "events": [""]},
+    {"url": URL, "events": ["photo.uploaded "]},
+    {"url": URL, "events": [*EVERY_TYPE, "photo.uploaded"]},
+    {"url": URL, "events": ["photo.uploaded"] * 8},
     {"url": URL, "secret": "mine"},
 ]
 
@@ -68,6 +72,66 @@ def test_an_entry_that_is_not_as_specified_is_refused(
     assert not admin.create(f"{wall}/settings/webhooks", {"urls": [URL, entry]})
     assert admin.create(f"{wall}/settings/webhooks", {"urls": [URL]})
     assert not admin.update(f"{wall}/settings/webhooks", {"urls": [URL, entry]})
+
+
+def test_a_type_is_not_taken_by_the_ten_thousand(admin: Client, wall: str) -> None:
+    """Every upload reads the settings: copies of a type would make each read cost more."""
+    urls = [{"url": URL, "events": ["photo.uploaded"] * 60_000}]
+
+    assert not admin.create(f"{wall}/settings/webhooks", {"urls": urls})
+
+
+ADDRESS = "a" * 60 + "@" + "b" * 60 + ".example.com"
+
+
+@pytest.mark.parametrize(
+    ("notify", "allowed"),
+    [
+        ([], True),
+        (["ann@example.com"], True),
+        (["Ann.O'Neill+wall@mail.example.co"] * 5, True),
+        (["ann@example.com"] * 6, False),
+        (["ann@example.com", ""], False),
+        ([""], False),
+        (["ann"], False),
+        (["ann@example"], False),
+        (["ann@@example.com"], False),
+        (["ann@example.com bob@example.com"], False),
+        (["ann@example.com "], False),
+        (["Ann <ann@example.com>"], False),
+        (["ann@example.com\nBcc: bob@example.com"], False),
+        (["änn@example.com"], False),
+        (["a" * 65 + "@example.com"], False),
+        ([1], False),
+        ([None], False),
+        ([{"address": "ann@example.com"}], False),
+        ("ann@example.com", False),
+        ({"0": "ann@example.com"}, False),
+        (None, False),
+    ],
+)
+def test_notices_go_to_five_addresses_at_most(
+    notify: object, allowed: bool, admin: Client, wall: str
+) -> None:
+    """Design 4: a list of e-mail addresses of valid form."""
+    fields = {"urls": [URL], "notify": notify}
+
+    assert allowed is admin.create(f"{wall}/settings/webhooks", fields)
+
+
+def test_the_fullest_settings_leave_room_for_more_rules(
+    admin: Client, administrator: Client, wall: str, rules: str
+) -> None:
+    """No request may take more than 1,000 evaluations: a further entry would still be checked."""
+    fullest = {"urls": [{"url": "u" * 2048, "events": EVERY_TYPE}] * 20, "notify": [ADDRESS] * 5}
+    administrator.replace(f"{wall}/settings/webhooks", {"urls": [URL], "disabled": DISABLED})
+    further = rules.replace("&& isUrl(all[19]);", "&& isUrl(all[19]) && isUrl(all[0]);")
+    assert rules != further
+    load_rules(further)
+    try:
+        assert admin.update(f"{wall}/settings/webhooks", fullest)
+    finally:
+        load_rules(rules)
 
 
 @pytest.mark.parametrize("index", range(20))

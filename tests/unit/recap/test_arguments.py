@@ -4,7 +4,7 @@ import pytest
 
 from functions.call_error import CallError, Code
 from functions.recap.arguments import Mode, RecapArguments
-from functions.recap.mail.lines import greeted_name, one_line, paragraph, shortened
+from functions.recap.lines import greeted_name, one_line, paragraph, shortened
 
 
 def test_only_the_event_id_is_required() -> None:

@@ -1,5 +1,6 @@
-"""The mail and the request that carries it (spec 4.1, design 5)."""
+"""The mail, as each recipient gets it (spec 4.1, design 5)."""
 
+import itertools
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +9,9 @@ import pytest
 
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
-from functions.recap.mail.composer import MAIL_BYTES, Addressee, Composer, Recap
+from functions.recap.mail.composer import MAIL_BYTES, Composer, Recap, Recipient
+from functions.recap.mail.message import Message
+from functions.recap.mail.sendgrid import BYTES_EACH
 from functions.recap.photos import Picture
 
 LINKS = PreferencesLinks(
@@ -27,18 +30,23 @@ def _recap(mode: Mode = Mode.PERSONAL, **changed: Any) -> Recap:
     return Recap(mode=mode, sender="Wall <photos@example.com>", **(fields | changed))
 
 
-def _addressee(pictures: Sequence[Picture] = (), **changed: Any) -> Addressee:
+def _recipient(pictures: Sequence[Picture] = (), **changed: Any) -> Recipient:
     fields: dict[str, Any] = {"address": "a@example.com", "name": "Anna", "links": LINKS}
     counts = {"pictures": pictures, "photo_count": len(pictures)}
-    return Addressee(**(fields | counts | changed))
+    return Recipient(**(fields | counts | changed))
 
 
-def _parts(request: dict[str, Any], number: int = 0) -> tuple[str, str]:
+def _composer(recap: Recap) -> Composer:
+    words = itertools.count()
+    return Composer(recap, new_word=lambda: f"word{next(words):05}", bytes_each=BYTES_EACH)
+
+
+def _parts(message: Message, number: int = 0) -> tuple[str, str]:
     """Text and HTML as the recipient `number` gets them."""
-    parts = {one["type"]: one["value"] for one in request["content"]}
-    for tag, value in request["personalizations"][number]["substitutions"].items():
-        parts = {kind: part.replace(tag, value) for kind, part in parts.items()}
-    return parts["text/plain"], parts["text/html"]
+    text, html = message.text, message.html
+    for tag, value in message.copies[number].values.items():
+        text, html = text.replace(tag, value), html.replace(tag, value)
+    return text, html
 
 
 @pytest.mark.parametrize("mode", Mode)
@@ -50,13 +58,11 @@ def test_a_mail_is_under_100_kb_however_long_the_addresses(
     """Gmail cuts off more than that; and a personalization is under SendGrid's 10,000 bytes."""
     pictures = _pictures(count, length)
     recap = _recap(mode, event_name="&" * 5000, message="<" * 4000, reel=pictures, photo_count=9000)
-    request = Composer(recap).request([_addressee(pictures, name="ä" * 60, photo_count=9000)])
-    text, html = _parts(request)
+    message = _composer(recap).message([_recipient(pictures, name="ä" * 60, photo_count=9000)])
+    text, html = _parts(message)
     assert len(text.encode()) + len(html.encode()) < MAIL_BYTES
-    (personalization,) = request["personalizations"]
-    values = personalization["substitutions"]
-    assert len(json.dumps(values)) < 10_000
-    assert all(isinstance(value, str) for value in values.values())
+    (copy,) = message.copies
+    assert len(json.dumps(copy.values)) < 10_000
     shown = sum(picture.url in text for picture in pictures)
     assert shown == sum(picture.thumb in html for picture in pictures)
     if shown:
@@ -68,7 +74,7 @@ def test_a_mail_is_under_100_kb_however_long_the_addresses(
 
 def test_all_photos_are_shown_where_they_fit() -> None:
     """And the first one comes first: own photos tell the evening from its beginning."""
-    text, html = _parts(Composer(_recap()).request([_addressee(_pictures(8))]))
+    text, html = _parts(_composer(_recap()).message([_recipient(_pictures(8))]))
     assert [line[20] for line in text.splitlines() if line.endswith("xx")] == list("76543210")
     assert "more in the gallery" not in html + text
 
@@ -79,23 +85,19 @@ def test_what_people_wrote_is_escaped(mode: Mode) -> None:
     nasty = "<img src=x onerror=alert(1)>\"'&"
     picture = Picture("https://example.com/?a=1&b='", "https://example.com/?a=1&b='", nasty)
     recap = _recap(mode, event_name=nasty, message=nasty, subject=nasty, reel=[picture])
-    request = Composer(recap).request([_addressee([picture], name=nasty)])
-    text, html = _parts(request)
+    message = _composer(recap).message([_recipient([picture], name=nasty)])
+    text, html = _parts(message)
     assert "<img src=x" not in html
     assert "?a=1&amp;b=&#39;" in html
     assert text.count(nasty) >= 3
-    assert request["subject"] == nasty
+    assert message.subject == nasty
 
 
-def test_a_tag_of_one_request_is_in_no_other_and_in_no_text() -> None:
-    """SendGrid replaces tags blindly: nobody may know one beforehand."""
-    composer = Composer(_recap(message="%greeting% -greeting- {{greeting}}"))
+def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
+    """A mail service replaces tags blindly: nobody may know one beforehand."""
+    composer = _composer(_recap(message="%greeting% -greeting- {{greeting}}"))
     first, second = (
-        {
-            tag
-            for one in composer.request([_addressee()])["personalizations"]
-            for tag in one["substitutions"]
-        }
+        {tag for one in composer.message([_recipient()]).copies for tag in one.values}
         for _ in range(2)
     )
     assert len(first) == 6
@@ -104,49 +106,47 @@ def test_a_tag_of_one_request_is_in_no_other_and_in_no_text() -> None:
 
 def test_text_and_html_have_tags_of_their_own() -> None:
     """Design 5: what is escaped for the one would be wrong in the other."""
-    request = Composer(_recap()).request([_addressee(name="A & B")])
-    text, html = _parts(request)
+    message = _composer(_recap()).message([_recipient(name="A & B")])
+    text, html = _parts(message)
     assert "Hi A & B," in text
     assert "Hi A &amp; B," in html
-    parts = [one["value"] for one in request["content"]]
-    for tag in request["personalizations"][0]["substitutions"]:
-        assert sum(tag in part for part in parts) == 1
+    for tag in message.copies[0].values:
+        assert sum(tag in part for part in (message.text, message.html)) == 1
 
 
-def test_everybody_has_a_personalization_of_their_own() -> None:
-    """Design 5: several `to` in one would show guests each other's addresses."""
-    guests = [_addressee(address=f"{n}@example.com", name=f"Guest {n}") for n in range(3)]
-    request = Composer(_recap()).request(guests)
-    assert [one["to"] for one in request["personalizations"]] == [
-        [{"email": f"{n}@example.com"}] for n in range(3)
-    ]
+def test_everybody_has_a_copy_of_their_own() -> None:
+    """Design 5: guests do not see each other's addresses."""
+    guests = [_recipient(address=f"{n}@example.com", name=f"Guest {n}") for n in range(3)]
+    message = _composer(_recap()).message(guests)
+    assert [one.address for one in message.copies] == [f"{n}@example.com" for n in range(3)]
     for number in range(3):
-        assert f"Guest {number}" in _parts(request, number)[0]
-    assert request["from"] == {"email": "photos@example.com", "name": "Wall"}
+        assert f"Guest {number}" in _parts(message, number)[0]
+    assert message.sender == "Wall <photos@example.com>"
 
 
 def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
     """RFC 8058."""
-    (one,) = Composer(_recap()).request([_addressee()])["personalizations"]
-    assert one["headers"] == {
+    (copy,) = _composer(_recap()).message([_recipient()]).copies
+    assert copy.headers == {
         "List-Unsubscribe": "<https://example.com/unsubscribe?token=c.d>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     }
 
 
-def test_the_reel_stands_in_the_content_once() -> None:
-    """What is the same for everybody costs nobody's substitutions."""
-    request = Composer(_recap(Mode.ALL, reel=_pictures(24), photo_count=24)).request([_addressee()])
-    assert sum("-t" in one["value"] for one in request["content"]) == 1
-    assert "-t" not in json.dumps(request["personalizations"])
+def test_the_reel_stands_in_the_parts_once() -> None:
+    """What is the same for everybody costs nobody's room."""
+    recap = _recap(Mode.ALL, reel=_pictures(24), photo_count=24)
+    message = _composer(recap).message([_recipient()])
+    assert ("-t" in message.text, "-t" in message.html) == (False, True)
+    assert "-t" not in json.dumps(message.copies[0].values)
 
 
 def test_without_name_gallery_and_photos_it_is_still_a_mail() -> None:
     """Every field of an event may be missing."""
     recap = _recap(event_name="", gallery_url=None)
-    request = Composer(recap).request([_addressee(name="", photo_count=2)])
-    text, html = _parts(request)
-    assert request["subject"] == "Your photos from the event"
+    message = _composer(recap).message([_recipient(name="", photo_count=2)])
+    text, html = _parts(message)
+    assert message.subject == "Your photos from the event"
     assert text.startswith("Hi there,\n\nThank you for being part of the event.")
     assert "You shared 2 photos on the wall." in text
     assert "gallery" not in text + html.partition("<body")[2]

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from functions.recap.arguments import Mode
-from functions.recap.guests import Audience, Guest, deliverable, select
+from functions.recap.guests import Audience, Guest, deliverable
 from functions.recap.photos import SHOWN, ApprovedPhoto, Picture, web_address
+from functions.recap.recipients import select
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

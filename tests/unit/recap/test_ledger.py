@@ -1,14 +1,44 @@
 """The lock and the ledger (spec 3.3, design 3)."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from functions.call_error import CallError, Code
-from functions.recap.ledger import COOLDOWN, Lock, RecapState, Tally, final_state, plan, resumable
+from functions.recap.ledger import (
+    COOLDOWN,
+    Batch,
+    BatchState,
+    Counts,
+    Lock,
+    RecapState,
+    first_mail,
+    plan,
+    recap_state,
+    resumable,
+    total,
+)
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SOON, BEFORE = NOW + timedelta(seconds=1), NOW - timedelta(seconds=1)
+
+
+def _lock(
+    leased_until: datetime | None, cooldown_until: datetime | None, *, unfinished: bool
+) -> Lock:
+    return Lock(
+        recap_id="r",
+        holder="holder",
+        leased_until=leased_until,
+        cooldown_until=cooldown_until,
+        unfinished=unfinished,
+    )
+
+
+def _batch(state: BatchState, recipients: int = 5, **fields: Any) -> Batch:
+    ids = tuple(str(number) for number in range(recipients))
+    return Batch(number=0, state=state, recipients=ids, **fields)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +63,7 @@ def test_what_a_call_may_do(
     expected: Code | str | None,
 ) -> None:
     """Spec 3.3, each row: refused, continuing the recap `r`, or starting a new one (None)."""
-    lock = Lock("r", "holder", leased_until, cooldown_until, unfinished)
+    lock = _lock(leased_until, cooldown_until, unfinished=unfinished)
     if isinstance(expected, Code):
         with pytest.raises(CallError) as refused:
             resumable(lock, NOW)
@@ -49,7 +79,7 @@ def test_without_a_lock_a_recap_is_new() -> None:
 
 def test_a_refusal_says_from_when_on_the_next_recap_is_possible() -> None:
     """Spec 7.1, resource-exhausted."""
-    lock = Lock("r", "holder", None, NOW + COOLDOWN, unfinished=False)
+    lock = _lock(None, NOW + COOLDOWN, unfinished=False)
     with pytest.raises(CallError, match=r"2026-05-02T12:00:00\.000Z"):
         resumable(lock, NOW)
 
@@ -65,22 +95,49 @@ def test_a_batch_has_1000_recipients_at_most(count: int, sizes: list[int]) -> No
     assert [one for batch in batches for one in batch.recipients] == [str(n) for n in range(count)]
 
 
+PLANNED, STARTED = _batch(BatchState.PLANNED), _batch(BatchState.STARTED)
+ACCEPTED, UNKNOWN = _batch(BatchState.ACCEPTED), _batch(BatchState.UNKNOWN)
+NOBODY = _batch(BatchState.ACCEPTED, recipients=0)
+
+
 @pytest.mark.parametrize(
-    ("tally", "sent_before", "expected"),
+    ("batches", "expected"),
     [
-        (Tally(accepted=5), 0, RecapState.SENT),
-        (Tally(unknown=5), 0, RecapState.SENT),
-        (Tally(), 5, RecapState.SENT),
-        (Tally(accepted=5, open=5), 0, RecapState.INTERRUPTED),
-        (Tally(unknown=5, open=5), 0, RecapState.INTERRUPTED),
-        (Tally(open=5), 5, RecapState.INTERRUPTED),
-        (Tally(faults=1), 0, RecapState.INTERRUPTED),
-        (Tally(open=5), 0, RecapState.FAILED),
-        (Tally(refused=5), 0, RecapState.EMPTY),
-        (Tally(), 0, RecapState.EMPTY),
+        ([ACCEPTED], RecapState.SENT),
+        ([UNKNOWN], RecapState.SENT),
+        ([ACCEPTED, NOBODY], RecapState.SENT),
+        ([ACCEPTED, PLANNED], RecapState.INTERRUPTED),
+        ([UNKNOWN, PLANNED], RecapState.INTERRUPTED),
+        ([STARTED], RecapState.INTERRUPTED),
+        ([ACCEPTED, STARTED], RecapState.INTERRUPTED),
+        ([PLANNED], RecapState.FAILED),
+        ([PLANNED, NOBODY], RecapState.FAILED),
+        ([NOBODY], RecapState.EMPTY),
+        ([], RecapState.EMPTY),
     ],
 )
-def test_how_a_call_ends(tally: Tally, sent_before: int, expected: RecapState) -> None:
+def test_where_a_recap_stands_follows_from_its_batches(
+    batches: list[Batch], expected: RecapState
+) -> None:
     """Design 3: what was sent cools down, and what is open can be continued."""
-    assert final_state(tally, sent_before) is expected
-    assert expected.cools_down is (tally.sent + sent_before + tally.faults > 0)
+    assert recap_state(batches) is expected
+
+
+def test_what_a_recap_counts_follows_from_its_batches() -> None:
+    """Design 4, `sent`, `skipped`, `left`."""
+    left_out = _batch(BatchState.PLANNED, refused=("a", "b"), opted_out=3)
+    assert total([ACCEPTED, UNKNOWN, PLANNED, STARTED, left_out]) == Counts(
+        sent=10, unknown=5, skipped=5, left=15
+    )
+
+
+def test_the_cooldown_counts_from_the_first_mail() -> None:
+    """Spec 3.3: not from a request that has brought in nothing, or was for nobody."""
+    batches = [
+        _batch(BatchState.PLANNED, started_at=NOW - timedelta(hours=3)),
+        _batch(BatchState.ACCEPTED, recipients=0, started_at=NOW - timedelta(hours=2)),
+        _batch(BatchState.ACCEPTED, started_at=NOW),
+        _batch(BatchState.UNKNOWN, started_at=NOW - timedelta(hours=1)),
+    ]
+    assert first_mail(batches) == NOW - timedelta(hours=1)
+    assert first_mail(batches[:2]) is None

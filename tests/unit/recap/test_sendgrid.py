@@ -1,7 +1,10 @@
 """What the answers of SendGrid mean, over HTTP against its stand-in (design 5)."""
 
+import socket
+import struct
+import threading
 from collections.abc import Iterator
-from typing import Any
+from contextlib import contextmanager
 
 import pytest
 
@@ -13,18 +16,19 @@ from emulator.mailbox import (
     status,
     too_many_requests,
 )
+from functions.recap.mail.message import Copy, Message
 from functions.recap.mail.outcome import Accepted, BadAddresses, Later, Refused, Unknown
-from functions.recap.mail.sendgrid import SendGridMailer
+from functions.recap.mail.sendgrid import SendGridMailer, request_body
 
 
-def _body(*addresses: str, **changed: Any) -> dict[str, Any]:
-    people = [{"to": [{"email": one}], "substitutions": {"%n%": one}} for one in addresses]
-    return {
-        "from": {"email": "photos@example.com"},
-        "subject": "Photos",
-        "content": [{"type": "text/plain", "value": "Hi %n%"}],
-        "personalizations": people,
-    } | changed
+def _message(*addresses: str, sender: str = "Wall <photos@example.com>") -> Message:
+    return Message(
+        sender=sender,
+        subject="Photos",
+        text="Hi %n%",
+        html="<p>Hi %n%</p>",
+        copies=[Copy(address=one, headers={"X-Of": one}, values={"%n%": one}) for one in addresses],
+    )
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +48,7 @@ def mailbox(running: Mailbox) -> Mailbox:
 
 def test_202_is_accepted(mailbox: Mailbox) -> None:
     """With the id that SendGrid's own log knows the request by."""
-    outcome = SendGridMailer("SG.x", mailbox.url).send(_body("a@example.com"))
+    outcome = SendGridMailer("SG.x", mailbox.url).send(_message("a@example.com"))
     (mail,) = mailbox.mails
     assert outcome == Accepted(mail.message_id)
     assert (mail.to, mail.text) == ("a@example.com", "Hi a@example.com")
@@ -56,11 +60,14 @@ def test_202_is_accepted(mailbox: Mailbox) -> None:
         (status(400), Refused("HTTP 400"), 0),
         (status(401), Refused("HTTP 401"), 0),
         (status(413), Refused("HTTP 413"), 0),
-        (status(500), Refused("HTTP 500"), 0),
+        (status(403), Refused("HTTP 403"), 0),
+        (status(408), Unknown("HTTP 408"), 0),
+        (status(422), Unknown("HTTP 422"), 0),
+        (status(500), Unknown("HTTP 500"), 0),
         (status(502), Unknown("HTTP 502"), 0),
         (status(504), Unknown("HTTP 504"), 0),
         (status(200), Unknown("HTTP 200"), 0),
-        (status(503), Later("HTTP 503", None), 0),
+        (status(503), Unknown("HTTP 503"), 0),
         (too_many_requests(0), Later("HTTP 429", 0), 0),
         (drop(), Unknown("RemoteDisconnected"), 2),
         (bad_address("b@example.com"), BadAddresses(frozenset({1})), 0),
@@ -72,23 +79,98 @@ def test_only_what_is_certain_may_be_sent_again(
 ) -> None:
     """There is no idempotency key: an outcome is known to be none, or unknown."""
     mailbox.fail_with(fault)
-    outcome = SendGridMailer("SG.x", mailbox.url).send(_body("a@example.com", "b@example.com"))
+    outcome = SendGridMailer("SG.x", mailbox.url).send(_message("a@example.com", "b@example.com"))
     assert outcome == expected
     assert len(mailbox.mails) == mails
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b"{}",
+        b'{"errors": {}}',
+        b'{"errors": []}',
+        b'{"errors": ["no"]}',
+    ],
+)
+def test_an_error_that_is_not_in_the_words_of_the_documentation_is_unknown(body: bytes) -> None:
+    """It may be a gateway's, which knows nothing of what stands behind it."""
+    with _answering(
+        f"HTTP/1.1 400 Bad Request\r\nContent-Length: {len(body)}\r\n\r\n", body
+    ) as url:
+        assert SendGridMailer("SG.x", url).send(_message("a@example.com")) == Unknown("HTTP 400")
+
+
+def test_a_connection_that_breaks_under_a_request_is_unknown() -> None:
+    """The last byte may have arrived, and with it the whole request."""
+    with _answering(None, b"") as url:
+        addresses = [f"{number:0100}@example.com" for number in range(50_000)]
+        outcome = SendGridMailer("SG.x", url).send(_message(*addresses))
+    assert isinstance(outcome, Unknown)
+
+
+@contextmanager
+def _answering(head: str | None, body: bytes) -> Iterator[str]:
+    """Answer one request; without a `head`, break the connection while it is being sent."""
+
+    def answer() -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(1000)
+            if head is None:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                return
+            connection.sendall(head.encode() + body)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        thread.join()
 
 
 def test_a_refused_connection_is_certain() -> None:
     """Nothing has left."""
     with Mailbox() as gone:
         url = gone.url
-    outcome = SendGridMailer("SG.x", url).send(_body("a@example.com"))
+    outcome = SendGridMailer("SG.x", url).send(_message("a@example.com"))
     assert outcome == Later("not connected: ConnectionRefusedError", None)
 
 
 def test_the_end_of_the_rate_limit_is_told(mailbox: Mailbox) -> None:
     """`X-RateLimit-Reset` is a time."""
     mailbox.fail_with(too_many_requests(1000))
-    outcome = SendGridMailer("SG.x", mailbox.url).send(_body("a@example.com"))
+    outcome = SendGridMailer("SG.x", mailbox.url).send(_message("a@example.com"))
     assert isinstance(outcome, Later)
     assert outcome.seconds is not None
     assert 900 < outcome.seconds <= 1000
+
+
+def test_a_message_becomes_one_request() -> None:
+    """A personalization for each copy; nobody is tracked, and nothing is appended."""
+    assert request_body(_message("a@example.com", "b@example.com")) == {
+        "from": {"email": "photos@example.com", "name": "Wall"},
+        "subject": "Photos",
+        "content": [
+            {"type": "text/plain", "value": "Hi %n%"},
+            {"type": "text/html", "value": "<p>Hi %n%</p>"},
+        ],
+        "personalizations": [
+            {
+                "to": [{"email": one}],
+                "headers": {"X-Of": one},
+                "substitutions": {"%n%": one},
+            }
+            for one in ("a@example.com", "b@example.com")
+        ],
+        "tracking_settings": {
+            "click_tracking": {"enable": False, "enable_text": False},
+            "open_tracking": {"enable": False},
+            "subscription_tracking": {"enable": False},
+        },
+    }
+    bare = request_body(_message(sender="photos@example.com"))
+    assert bare["from"] == {"email": "photos@example.com"}

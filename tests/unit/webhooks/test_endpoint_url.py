@@ -15,6 +15,11 @@ from functions.webhooks.endpoints.endpoint_url import EndpointUrl, UnusableUrlEr
         ("HTTPS://EXAMPLE.com/", ("example.com", 443, "/", "example.com")),
         ("https://example.com/a#part", ("example.com", 443, "/a", "example.com")),
         ("https://exämple.com/ä?ö", ("xn--exmple-cua.com", 443, "/%C3%A4?%C3%B6", None)),
+        ("https://straße.de/", ("xn--strae-oqa.de", 443, "/", "xn--strae-oqa.de")),
+        ("https://STRASSE.de/", ("strasse.de", 443, "/", "strasse.de")),
+        ("https://βόλος.example/", ("xn--nxasmm1c.example", 443, "/", None)),
+        ("https://faß。example/", ("xn--fa-hia.example", 443, "/", None)),
+        ("https://_hooks.example.com./", ("_hooks.example.com.", 443, "/", None)),
         ("https://[2001:db8::1]:8443/", ("2001:db8::1", 8443, "/", "[2001:db8::1]:8443")),
         ("https://192.0.2.7/", ("192.0.2.7", 443, "/", "192.0.2.7")),
         (
@@ -58,7 +63,11 @@ def test_a_usable_url(url: str, expected: tuple[str, int, str, str | None]) -> N
         "https://exam\nple.com/",
         "https://example..com/",
         "https://" + "a" * 64 + ".com/",
+        "https://ä" + "b" * 60 + ".com/",
+        "https://" + "a." * 130 + "com/",
         "https://-example.com/",
+        "https://xn--ä.example/",
+        "https://\u200dx.example/",
         "https://exam<ple.com/",
         "https://example.com\\@evil.example/",
         "https://example.com/\x00",
@@ -73,7 +82,13 @@ def test_an_unusable_url(url: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["93.184.215.14", "8.8.8.8", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "::ffff:8.8.8.8"],
+    [
+        "93.184.215.14",
+        "8.8.8.8",
+        "2606:2800:21f:cb07:6820:80da:af6b:8b2c",
+        "2a00:1450:4001:80b::200e",
+        "::ffff:8.8.8.8",
+    ],
 )
 def test_a_public_address(address: str) -> None:
     """The public internet."""
@@ -102,6 +117,14 @@ def test_a_public_address(address: str) -> None:
         "::7f00:1",
         "::ffff:10.0.0.1",
         "::ffff:127.0.0.1",
+        "::ffff:0:8.8.8.8",  # IPv4-translated (RFC 7915)
+        "::ffff:0:7f00:1",
+        "200::1",  # NSAP, given back (RFC 4548)
+        "400::1",
+        "1fff:ffff::1",
+        "4000::1",
+        "5f00::1",
+        "8000::1",
         "64:ff9b::a9fe:a9fe",
         "64:ff9b:1::1",
         "100::1",

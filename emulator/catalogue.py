@@ -1,0 +1,105 @@
+"""The catalogue of event types for people: a page made of docs/openapi.yaml.
+
+    ./venv/bin/python -m emulator.catalogue     # writes public/events.html and public/openapi.json
+
+The pages are committed, so that a deploy needs no step of its own; a test holds that they are those
+that this command writes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from jinja2 import Environment
+from markupsafe import Markup, escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROOT = Path(__file__).resolve().parent.parent
+DESCRIPTION = ROOT / "docs" / "openapi.yaml"
+PAGE = ROOT / "public" / "events.html"
+JSON_FILE = ROOT / "public" / "openapi.json"
+
+TEMPLATE = ROOT / "emulator" / "catalogue.html"
+
+
+def main() -> None:
+    """Write both files."""
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
+
+
+def pages() -> dict[Path, str]:
+    """What the files hold, by their paths."""
+    document: dict[str, Any] = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
+    environment = Environment(autoescape=True, trim_blocks=False)
+    environment.filters["text"] = _text
+    operations = {name: item["post"] for name, item in document["webhooks"].items()}
+    first = next(iter(operations.values()))
+    page = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+        version=document["info"]["version"],
+        headers=[_resolved(document, one) for one in first["parameters"]],
+        events=[_event(document, name, one) for name, one in operations.items()],
+        policy=document["info"]["description"].strip().split("\n\n")[1:],
+    )
+    return {PAGE: page + "\n", JSON_FILE: json.dumps(document, indent=1) + "\n"}
+
+
+def _event(document: dict[str, Any], name: str, operation: dict[str, Any]) -> dict[str, Any]:
+    content = operation["requestBody"]["content"]["application/json"]
+    return {
+        "name": name,
+        "summary": operation["summary"],
+        "fields": list(_fields(document, content["schema"])),
+        "example": json.dumps(content["example"], indent=2, ensure_ascii=False),
+    }
+
+
+def _fields(
+    document: dict[str, Any], schema: Mapping[str, Any], before: str = ""
+) -> Iterator[dict[str, str]]:
+    """Every field with its path, those of an object behind it."""
+    for name, raw in _resolved(document, schema)["properties"].items():
+        one = _resolved(document, raw)
+        path = f"{before}{name}"
+        if "properties" in one:
+            yield from _fields(document, one, f"{path}.")
+        else:
+            yield {"name": path, "type": _type(one), "description": one.get("description", "")}
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if "enum" in schema:
+        return ", ".join(json.dumps(one) for one in schema["enum"])
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    kind = " or ".join(kinds)
+    return "time" if schema.get("format") == "date-time" else kind
+
+
+def _resolved(document: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """`schema` without its reference; what stands beside a reference counts first."""
+    reference = schema.get("$ref")
+    if reference is None:
+        return dict(schema)
+    found: Any = document
+    for name in reference.removeprefix("#/").split("/"):
+        found = found[name]
+    return {**found, **{name: value for name, value in schema.items() if name != "$ref"}}
+
+
+def _text(text: str) -> Markup:
+    """The two marks that the descriptions use: code and strong."""
+    escaped = str(escape(" ".join(text.split())))
+    coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
+    return Markup(re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", coded))  # noqa: S704 - escaped
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""A message to many, as any mail service can be told to send it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """What one recipient gets.
+
+    Attributes:
+        address: Of the recipient, who sees nobody else's.
+        headers: Of this mail alone.
+        values: What stands in place of each tag of the message.
+    """
+
+    address: str
+    headers: Mapping[str, str]
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """The same for everybody but for some tags, which no text of people contains.
+
+    Attributes:
+        sender: `Name <address>` or an address.
+        subject: One line.
+        text: The plain part, with tags.
+        html: The other part, with tags of its own.
+        copies: One for each recipient.
+    """
+
+    sender: str
+    subject: str
+    text: str
+    html: str
+    copies: Sequence[Copy]

@@ -1,0 +1,170 @@
+"""What the recap needs of the world; `wiring` names who does it.
+
+What is said of each holds for every adapter, the tests' too.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from functions.recap.arguments import Mode
+from functions.recap.ledger import Batch, Counts, Lock, RecapState
+from functions.recap.mail.message import Message
+from functions.recap.mail.outcome import Outcome
+from functions.recap.photos import ApprovedPhoto
+
+Version: TypeAlias = Any
+"""Of a document, as it was read: a write on the condition of it fails once anybody has written."""
+
+
+class TakenElsewhereError(Exception):
+    """A document is no longer as it was read, or is gone; nothing was written.
+
+    Also where only the answer to the same write was lost: whoever cares looks again.
+    """
+
+
+class RecapKey(NamedTuple):
+    """Which recap."""
+
+    event_id: str
+    recap_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLock:
+    """A lock as it is or is to be, with the version that a write of it must still find."""
+
+    lock: Lock
+    version: Version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecapHead:
+    """What a call writes of the recap that it takes.
+
+    Attributes:
+        mode: Of the call, which may differ from that of the one before.
+        started_by: The caller's uid.
+        began: When the recap began; None where it is continued.
+    """
+
+    mode: Mode
+    started_by: str
+    began: datetime | None
+
+
+class Recaps(Protocol):
+    """The locks, the recaps and their ledgers. Every write is one commit: all of it, or nothing."""
+
+    def event(self, event_id: str) -> Mapping[str, Any] | None:
+        """Fields of the event; None where there is none."""
+
+    def lock(self, event_id: str) -> StoredLock | None:
+        """The event's lock; None where there has been no recap yet."""
+
+    def take(
+        self,
+        event_id: str,
+        lock: Lock,
+        over: StoredLock | None,
+        head: RecapHead,
+        ended: str | None,
+    ) -> Version:
+        """Take the lock in place of `over`, and begin or continue its recap.
+
+        Args:
+            event_id: Of the event.
+            lock: As it is to be.
+            over: As it was read; None where there was none.
+            head: Of the recap `lock.recap_id`, whose state becomes `sending`.
+            ended: Id of an older recap that becomes `interrupted` for good.
+
+        Returns:
+            The lock's version.
+
+        Raises:
+            TakenElsewhereError: the lock is not as it was read.
+        """
+
+    def batches(self, key: RecapKey) -> list[Batch]:
+        """The ledger as it stands, in order."""
+
+    def batch(self, key: RecapKey, number: int) -> Batch | None:
+        """One batch of it as it stands; None where there is none (any more)."""
+
+    def plan(
+        self,
+        key: RecapKey,
+        older: Iterable[Batch],
+        batches: Sequence[Batch],
+        counts: Counts,
+        held: StoredLock,
+    ) -> tuple[list[Batch], Version]:
+        """Write `batches` in place of the `older` ones, and set what the recap counts.
+
+        The lock `held` is written with it, so that whoever has lost it plans nothing any more.
+
+        Returns:
+            The batches and the lock's version, as written.
+
+        Raises:
+            TakenElsewhereError: the lock is in another version, one of the older batches is not as
+                it was read, or one of the new ones exists.
+        """
+
+    def start(
+        self, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
+    ) -> tuple[Batch, Version]:
+        """Record that a request of `batch` is about to leave; `change` is added to the recap's.
+
+        The lock `held` is written with it, so that whoever has lost it starts nothing any more.
+
+        Returns:
+            The batch and the lock's version, as written.
+
+        Raises:
+            TakenElsewhereError: the batch is not as it was read, or the lock is in another version.
+        """
+
+    def settle(self, key: RecapKey, batch: Batch, change: Counts) -> Batch:
+        """Record what became of a started batch; `change` is added to the recap's counts.
+
+        Raises:
+            TakenElsewhereError: the batch is not as it was read.
+        """
+
+    def release(self, key: RecapKey, held: StoredLock, state: RecapState, at: datetime) -> None:
+        """Release the lock, and say how the recap stands.
+
+        Raises:
+            TakenElsewhereError: the lock is in another version.
+        """
+
+    def sent_at(self, event_id: str) -> Mapping[str, datetime]:
+        """When each guest, by id, was last sent a recap of the event; a read for each batch."""
+
+
+class Guests(Protocol):
+    """Who stands on approved photos, and what mails they want. Read by the page."""
+
+    def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
+        """Every approved photo of the event, one at a time."""
+
+    def records(self, uids: Iterable[str]) -> Iterable[tuple[str, Mapping[str, Any]]]:
+        """Those of `users/{uid}` that exist, with their ids."""
+
+    def records_with(self, emails: Iterable[str]) -> Iterable[tuple[str, Mapping[str, Any]]]:
+        """Every user record whose `email` is one of `emails`, letter by letter, with its id."""
+
+
+class Mailer(Protocol):
+    """A mail service."""
+
+    @property
+    def bytes_each(self) -> int:
+        """How much may differ for one recipient, counted as JSON."""
+
+    def send(self, message: Message) -> Outcome:
+        """Make one request, once, and say what became of it."""

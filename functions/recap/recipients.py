@@ -1,0 +1,68 @@
+"""Who of an event's guests is to have the mail (spec 4.1, rules 2 and 3)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from functions.recap.guests import Guest
+from functions.recap.ports import Guests
+from functions.wall.fields import text
+
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class UserRecords:
+    """What the user records say of the guests, by the guests' ids.
+
+    `uids` has the user id that a guest's links are for, `opted_out` those who want no recap.
+    """
+
+    uids: Mapping[str, str]
+    opted_out: frozenset[str]
+
+    @classmethod
+    def read(
+        cls,
+        records: Guests,
+        guests: Sequence[Guest],
+        opted_out: Callable[[Mapping[str, Any]], bool],
+    ) -> "UserRecords":
+        """Look everybody up: under the id of a guest, and under that of any account."""
+        by_record = {uid: guest for guest in guests for uid in guest.guest_ids}
+        by_email = {one: guest for guest in guests for one in (guest.address, *guest.spellings)}
+        uids = {guest.id: guest.guest_id for guest in guests}
+        accounts: dict[str, str] = {}
+        unwilling = set()
+        for uid, record in records.records(by_record):
+            if opted_out(record):
+                unwilling.add(by_record[uid].id)
+        for uid, record in records.records_with(by_email):
+            guest = by_email[text(record.get("email")) or ""]
+            if opted_out(record):
+                unwilling.add(guest.id)
+            # Several accounts with one address are rare; the choice is at least always the same.
+            accounts[guest.id] = min(uid, accounts.get(guest.id, uid))
+        return cls(uids | accounts, frozenset(unwilling))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Whom a recap goes to, and how many of the others have never had one of this event."""
+
+    chosen: Sequence[Guest]
+    left: int
+
+
+def select(guests: Iterable[Guest], sent_at: Mapping[str, datetime], at_most: int) -> Selection:
+    """Choose `at_most` of `guests`: those never sent a recap first, then the longest ago.
+
+    Args:
+        guests: In any order; among equals it is kept.
+        sent_at: When a guest was last sent a recap of this event, by the guest's id.
+        at_most: The limit of a call.
+    """
+    waiting = sorted(guests, key=lambda guest: sent_at.get(guest.id, _NEVER))
+    left = sum(guest.id not in sent_at for guest in waiting[at_most:])
+    return Selection(waiting[:at_most], left)

@@ -1,0 +1,107 @@
+"""What became of a call, and what its caller is told (spec 4.1, 7.1)."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+
+from functions.call_error import CallError, Code
+from functions.recap.ledger import Batch, BatchState, Counts, RecapState, total
+
+
+@dataclass(frozen=True, slots=True)
+class RecapResult:
+    """What the caller is told where all is well (spec 4.1)."""
+
+    sent: int
+    skipped: int
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What became of a call.
+
+    Attributes:
+        before: What the batches of earlier calls of the same recap came to.
+        batches: What all its batches have come to,
+        under_way: and how many recipients are in those of which that is not on record.
+        skipped: Guests who were left out before there were batches.
+        left: Guests who have never had a recap of this event, and are in no batch.
+        nobody: Why there is nobody to send to.
+    """
+
+    before: Counts = field(default_factory=Counts)
+    batches: Counts = field(default_factory=Counts)
+    under_way: int = 0
+    skipped: int = 0
+    left: int = 0
+    nobody: str | None = None
+
+    def after(self, batches: Collection[Batch]) -> "Report":
+        """This report, now that the recap's batches are these."""
+        started = [one for one in batches if one.state is BatchState.STARTED]
+        return replace(self, batches=total(batches), under_way=total(started).left)
+
+    @property
+    def call(self) -> Counts:
+        """What this call has added; `left` is what all calls have left."""
+        done = self.batches - self.before
+        return Counts(
+            sent=done.sent,
+            unknown=done.unknown,
+            skipped=self.skipped + done.skipped,
+            left=self.batches.left,
+        )
+
+
+def answer(report: Report, state: RecapState | None) -> RecapResult:
+    """What the caller is told; `state` is that of the recap, None where that is not on record.
+
+    Raises:
+        CallError: `internal`, where not everything was sent or nobody knows.
+    """
+    call = report.call
+    if state is None or report.under_way:
+        raise CallError(
+            Code.INTERNAL,
+            f"{call.sent} mails were sent, but not all of it could be put on record; "
+            "call again in ten minutes to send what is left.",
+        )
+    if state is RecapState.FAILED:
+        raise CallError(
+            Code.INTERNAL, "The mail service took none of the mails; nothing was sent, try again."
+        )
+    unconfirmed = (
+        f"The mail service did not confirm {call.unknown} of the mails; "
+        "they count as sent, so that nobody gets two."
+    )
+    if state is RecapState.INTERRUPTED:
+        raise CallError(
+            Code.INTERNAL,
+            f"{call.sent} mails were sent and {call.left} were not; call again to send those."
+            + (f" {unconfirmed}" if call.unknown else ""),
+        )
+    if call.unknown:
+        raise CallError(Code.INTERNAL, f"{unconfirmed} All others were sent.")
+    return RecapResult(call.sent, call.skipped, " ".join(_notes(report, state)) or None)
+
+
+def _notes(report: Report, state: RecapState) -> list[str]:
+    notes = [report.nobody] if report.nobody else []
+    if report.before.sent:
+        notes.append(
+            f"This continued an interrupted recap, which has now {report.batches.sent} "
+            "mails in all."
+        )
+    if report.before.unknown:
+        notes.append(
+            f"The mail service has not confirmed {report.before.unknown} of them; "
+            "they count as sent, so that nobody gets two."
+        )
+    if state is RecapState.EMPTY and not report.nobody:
+        notes.append("The mail service takes none of the guests' addresses.")
+    if report.left:
+        notes.append(
+            f"{report.left} guests are left; the next recap, possible in 24 hours, "
+            "goes to them first."
+        )
+    return notes

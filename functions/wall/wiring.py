@@ -1,0 +1,19 @@
+"""The wall's own parts, put together for this process on first use."""
+
+import functools
+import time
+from datetime import UTC, datetime
+
+from functions.gcp import firestore
+from functions.wall.emptying import Emptying
+from functions.wall.store import RemainsStore
+
+
+@functools.cache
+def emptying() -> Emptying:
+    """What empties deleted events."""
+    return Emptying(
+        remains=RemainsStore(firestore.client()),
+        now=lambda: datetime.now(UTC),
+        monotonic=time.monotonic,
+    )

@@ -1,0 +1,303 @@
+"""The ports of the recap in memory, with the contracts of the real adapters.
+
+Each round trip of the real adapter is one `through`, so that a schedule can have others in between,
+repeat a write whose answer was lost, or end the instance.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
+from functions.recap.mail.message import Message
+from functions.recap.mail.outcome import Accepted, Outcome, Unknown
+from functions.recap.mail.sendgrid import BYTES_EACH, refusal
+from functions.recap.photos import ApprovedPhoto
+from functions.recap.ports import (
+    RecapHead,
+    RecapKey,
+    StoredLock,
+    TakenElsewhereError,
+    Version,
+)
+from tests.simulation.database import (
+    AlreadyExistsError,
+    ChangedError,
+    Create,
+    Database,
+    Delete,
+    Set,
+    Stored,
+    Update,
+    Write,
+)
+from tests.simulation.explore import Through, at_once
+from tests.simulation.faults import ServiceError
+from tests.simulation.simulation import Actor, current
+
+
+class InMemoryRecaps:
+    """See `ports.Recaps`; locks and batches are the nouns themselves, recaps are fields."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def event(self, event_id: str) -> Mapping[str, Any] | None:
+        """See `ports.Recaps`."""
+
+        def get() -> Mapping[str, Any] | None:
+            found = self._database.get(f"events/{event_id}")
+            return found.value if found else None
+
+        return self._through("recaps.event", get)
+
+    def lock(self, event_id: str) -> StoredLock | None:
+        """See `ports.Recaps`."""
+
+        def get() -> StoredLock | None:
+            found = self._database.get(lock_path(event_id))
+            return StoredLock(found.value, found.version) if found else None
+
+        return self._through("recaps.lock", get)
+
+    def take(
+        self,
+        event_id: str,
+        lock: Lock,
+        over: StoredLock | None,
+        head: RecapHead,
+        ended: str | None,
+    ) -> Version:
+        """See `ports.Recaps`."""
+        path = recap_path(RecapKey(event_id, lock.recap_id))
+        fields = {
+            "mode": head.mode,
+            "startedBy": head.started_by,
+            "state": RecapState.SENDING,
+        }
+        writes: list[Write] = [
+            _lock_write(event_id, StoredLock(lock, over.version))
+            if over
+            else Create(lock_path(event_id), lock)
+        ]
+        if head.began:
+            counts = asdict(Counts())
+            writes.append(Set(path, {**fields, "startedAt": head.began, **counts}))
+        else:
+            writes.append(Update(path, lambda recap: {**recap, **fields}))
+        if ended:
+            state = {"state": RecapState.INTERRUPTED}
+            path = recap_path(RecapKey(event_id, ended))
+            writes.append(Update(path, lambda recap: {**recap, **state}))
+        return self._commit("recaps.take", *writes)
+
+    def batches(self, key: RecapKey) -> list[Batch]:
+        """See `ports.Recaps`."""
+
+        def read() -> list[Batch]:
+            found = self._database.collection(f"{recap_path(key)}/batches")
+            return sorted((_batch(one) for _, one in found), key=lambda one: one.number)
+
+        return self._through("recaps.batches", read)
+
+    def batch(self, key: RecapKey, number: int) -> Batch | None:
+        """See `ports.Recaps`."""
+
+        def get() -> Batch | None:
+            found = self._database.get(batch_path(key, number))
+            return _batch(found) if found else None
+
+        return self._through("recaps.batch", get)
+
+    def plan(
+        self,
+        key: RecapKey,
+        older: Iterable[Batch],
+        batches: Sequence[Batch],
+        counts: Counts,
+        held: StoredLock,
+    ) -> tuple[list[Batch], Version]:
+        """See `ports.Recaps`."""
+        fields = {"recipients": sum(len(one.recipients) for one in batches), **asdict(counts)}
+        writes: list[Write] = [_lock_write(key.event_id, held)]
+        writes += [Create(batch_path(key, one.number), one) for one in batches]
+        writes += [Delete(batch_path(key, one.number), one.version) for one in older]
+        writes.append(Update(recap_path(key), lambda recap: {**recap, **fields}))
+        version = self._commit("recaps.plan", *writes)
+        return [replace(one, version=version) for one in batches], version
+
+    def start(
+        self, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
+    ) -> tuple[Batch, Version]:
+        """See `ports.Recaps`."""
+        lock = _lock_write(key.event_id, held)
+        version = self._commit("recaps.start", lock, *_batch_writes(key, batch, change))
+        return replace(batch, version=version), version
+
+    def settle(self, key: RecapKey, batch: Batch, change: Counts) -> Batch:
+        """See `ports.Recaps`."""
+        version = self._commit("recaps.settle", *_batch_writes(key, batch, change))
+        return replace(batch, version=version)
+
+    def release(self, key: RecapKey, held: StoredLock, state: RecapState, at: datetime) -> None:
+        """See `ports.Recaps`."""
+        fields = {"state": state, "finishedAt": at}
+        self._commit(
+            "recaps.release",
+            _lock_write(key.event_id, held),
+            Update(recap_path(key), lambda recap: {**recap, **fields}),
+        )
+
+    def sent_at(self, event_id: str) -> Mapping[str, datetime]:
+        """See `ports.Recaps`."""
+
+        def read() -> Mapping[str, datetime]:
+            latest: dict[str, datetime] = {}
+            for path, stored in self._database.group("batches"):
+                batch = stored.value
+                if not path.startswith(f"events/{event_id}/") or batch.started_at is None:
+                    continue
+                if batch.state is not BatchState.PLANNED:
+                    for guest in batch.recipients:
+                        latest[guest] = max(batch.started_at, latest.get(guest, batch.started_at))
+            return latest
+
+        return self._through("recaps.sent_at", read)
+
+    def _commit(self, what: str, *writes: Write) -> Version:
+        try:
+            return self._through(what, partial(self._database.commit, *writes))
+        except (AlreadyExistsError, ChangedError) as changed:
+            raise TakenElsewhereError from changed
+
+
+def lock_path(event_id: str) -> str:
+    """Of the event's lock."""
+    return f"events/{event_id}/locks/recap"
+
+
+def recap_path(key: RecapKey) -> str:
+    """Of a recap."""
+    return f"events/{key.event_id}/recaps/{key.recap_id}"
+
+
+def batch_path(key: RecapKey, number: int) -> str:
+    """Of one of its batches."""
+    return f"{recap_path(key)}/batches/{number}"
+
+
+def _lock_write(event_id: str, held: StoredLock) -> Update:
+    return Update(lock_path(event_id), lambda _: held.lock, held.version)
+
+
+def _batch_writes(key: RecapKey, batch: Batch, change: Counts) -> list[Write]:
+    writes: list[Write] = [Update(batch_path(key, batch.number), lambda _: batch, batch.version)]
+    if change != Counts():
+        added = asdict(change)
+        writes.append(
+            Update(
+                recap_path(key),
+                lambda recap: {**recap, **{name: recap[name] + added[name] for name in added}},
+            )
+        )
+    return writes
+
+
+def _batch(stored: Stored) -> Batch:
+    batch: Batch = stored.value
+    return replace(batch, version=stored.version)
+
+
+class InMemoryGuests:
+    """See `ports.Guests`; documents are the fields of the real ones."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
+        """See `ports.Guests`."""
+
+        def read() -> list[ApprovedPhoto]:
+            return [
+                ApprovedPhoto.read(photo_id, one.value, created=one.created)
+                for photo_id, one in self._database.collection(f"events/{event_id}/photos")
+                if one.value.get("status") == "approved"
+            ]
+
+        yield from self._through("guests.approved_photos", read)
+
+    def records(self, uids: Iterable[str]) -> Iterable[tuple[str, Mapping[str, Any]]]:
+        """See `ports.Guests`."""
+        wanted = list(uids)
+
+        def read() -> list[tuple[str, Mapping[str, Any]]]:
+            found = [(uid, self._database.get(f"users/{uid}")) for uid in wanted]
+            return [(uid, one.value) for uid, one in found if one]
+
+        return self._through("guests.records", read)
+
+    def records_with(self, emails: Iterable[str]) -> Iterable[tuple[str, Mapping[str, Any]]]:
+        """See `ports.Guests`."""
+        wanted = set(emails)
+
+        def read() -> list[tuple[str, Mapping[str, Any]]]:
+            users = self._database.collection("users")
+            return [(uid, one.value) for uid, one in users if one.value.get("email") in wanted]
+
+        return self._through("guests.records_with", read)
+
+
+class InMemoryMailer:
+    """See `ports.Mailer`; what the mail service answers is read as SendGrid's answers are."""
+
+    bytes_each = BYTES_EACH
+
+    def __init__(
+        self,
+        answer: Callable[[Message], tuple[int, Mapping[str, str], bytes]],
+        through: Through = at_once,
+    ) -> None:
+        """`answer` gives status, headers and body, or raises where the connection breaks."""
+        self._answer = answer
+        self._through = through
+
+    def send(self, message: Message) -> Outcome:
+        """See `ports.Mailer`."""
+        try:
+            status, headers, body = self._through(
+                "mailer.send", lambda: self._answer(message), retried=False
+            )
+        except ServiceError:
+            return Unknown("no answer")
+        return Accepted("made-up") if status == 202 else refusal(status, headers, body)
+
+
+class OneAtATime:
+    """A mutex of actors."""
+
+    def __init__(self) -> None:
+        self._inside = False
+        self._waiting: list[Actor] = []
+
+    def __enter__(self) -> None:
+        while self._inside:
+            actor = current()
+            self._waiting.append(actor)
+            actor.wait(None)
+        self._inside = True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._inside = False
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            one.wake()

@@ -1,0 +1,352 @@
+"""The recap: calls of `sendEventRecap`, a mail service, and guests who change their minds."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+from functions.access import Caller, Role
+from functions.call_error import CallError
+from functions.preferences.links import PreferencesLinks
+from functions.preferences.preferences import opted_out_of_recap
+from functions.recap.arguments import Mode, RecapArguments
+from functions.recap.ledger import (
+    COOLDOWN,
+    Batch,
+    BatchState,
+    Counts,
+    Lock,
+    RecapState,
+    first_mail,
+    recap_state,
+    total,
+)
+from functions.recap.mail.message import Message
+from functions.recap.ports import RecapKey
+from functions.recap.report import RecapResult
+from functions.recap.send_recap import Limits, RecapSender
+from functions.wall.address import address_hash
+from tests.simulation.database import Database, Set, Stored
+from tests.simulation.faults import ServiceError, Weather
+from tests.simulation.recap.memory import (
+    InMemoryGuests,
+    InMemoryMailer,
+    InMemoryRecaps,
+    OneAtATime,
+    recap_path,
+)
+from tests.simulation.simulation import (
+    HOUR,
+    MINUTE,
+    SECOND,
+    End,
+    Instance,
+    Pool,
+    Returned,
+    Simulation,
+)
+
+EVENT: Final = "e1"
+TENANT: Final = "t1"
+LIMITS: Final = Limits(a_call=6, a_batch=2)
+_SLACK: Final = timedelta(seconds=1)
+"""By so much may clocks differ."""
+
+_CALLS_AT: Final = (
+    0,
+    10 * SECOND,
+    MINUTE,
+    10 * MINUTE + 5 * SECOND,
+    10 * MINUTE + 30 * SECOND,
+    11 * MINUTE,
+    12 * MINUTE,
+    15 * MINUTE,
+    19 * MINUTE,
+    22 * MINUTE,
+    30 * MINUTE,
+    70 * MINUTE,
+    5 * HOUR,
+    23 * HOUR,
+    24 * HOUR,
+    24 * HOUR + MINUTE,
+    25 * HOUR,
+)
+_LAST_CALL: Final = 55 * HOUR
+_OPT_OUTS_AT: Final = (0, 3 * SECOND, 5 * MINUTE, 11 * MINUTE, 30 * MINUTE)
+
+_ERRORS: Final = b'{"errors": [{"message": "no", "field": null}]}'
+_BAD_ADDRESS: Final = b'{"errors": [{"message": "no", "field": "personalizations.0.to.0.email"}]}'
+_ANSWERS: Final[tuple[tuple[int, bytes, bool], ...]] = (
+    (202, b"", True),
+    (429, _ERRORS, False),
+    (400, _BAD_ADDRESS, False),
+    (401, _ERRORS, False),
+    (503, _ERRORS, True),
+    (503, _ERRORS, False),
+    (500, _ERRORS, True),
+    (502, b"", True),
+    (429, b"", True),
+)
+"""Status and body of an answer, and whether the mail service has taken the mails all the same."""
+
+_TROUBLE: Final = (0.0, 0.0, 0.1, 0.4)
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """What a guest got: when, from which call, of which recap, and when that was put on record."""
+
+    address: str
+    at: datetime
+    call: str
+    recap_id: str
+    started_at: datetime
+
+
+class RecapWorld:
+    """One event with some guests, whose recap is asked for again and again."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        """The photos are there; the first call comes at once."""
+        self._simulation = simulation
+        self._choices = simulation.choices
+        self._database = Database(lambda: simulation.now)
+        self._mails: list[Mail] = []
+        self._requests = 0
+        self._words = 0
+        self._recap_of: dict[str, str] = {}
+        self._holder_of: dict[str, str] = {}
+        self._holder = ""
+        self._began: dict[str, datetime] = {}
+        self._opted_out: dict[str, datetime] = {}
+        self._trouble = self._choices.pick("mail service", _TROUBLE)
+        self._last_sent = -1
+        self._database.watch(self._written)
+        count = self._choices.between("guests", 2, 8)
+        self._guests = [f"guest-{number}@example.com" for number in range(count)]
+        self._database.commit(Set(f"events/{EVENT}", {"tenantId": TENANT, "name": "Party"}))
+        for number, address in enumerate(self._guests):
+            self._upload(f"photo-{number}", address)
+        self._pool = Pool(
+            simulation, "recap", self._sender, expected=(CallError, ServiceError), at_most=3
+        )
+        self._schedule()
+
+    def _schedule(self) -> None:
+        later = self._simulation.after
+        calls = self._choices.between("calls", 2, 7)
+        for number in range(calls):
+            at = 0
+            if number:
+                at = _CALLS_AT[self._choices.between(f"call {number} at", 0, len(_CALLS_AT) - 1)]
+            later(at, partial(self._call, f"call-{number}"))
+        for number, address in enumerate(self._guests):
+            if self._choices.happens(f"opt-out {number}", 0.15, "opts out"):
+                at = self._choices.between(f"opt-out {number} at", 0, len(_OPT_OUTS_AT) - 1)
+                later(_OPT_OUTS_AT[at], partial(self._opt_out, address))
+        if self._choices.happens("newcomer", 0.2):
+            later(11 * MINUTE, lambda: self._upload("photo-9", "newcomer@example.com"))
+        later(_LAST_CALL, self._last_call)
+
+    def _upload(self, photo_id: str, address: str) -> None:
+        fields = {
+            "status": "approved",
+            "url": f"https://example.com/{photo_id}.jpg",
+            "uploaderEmail": address,
+            "uploaderName": "Guest",
+        }
+        self._database.commit(Set(f"events/{EVENT}/photos/{photo_id}", fields))
+
+    def _opt_out(self, address: str) -> None:
+        record = {"emailPreferences": {"recap": False}}
+        self._database.commit(Set(f"users/guest-{address_hash(address)}", record))
+        self._opted_out[address] = self._simulation.now
+        self._simulation.note("guest", f"{address} opts out")
+
+    def _sender(self, instance: Instance) -> RecapSender:
+        return RecapSender(
+            recaps=InMemoryRecaps(self._database, instance.call),
+            guests=InMemoryGuests(self._database, instance.call),
+            mailer=lambda: InMemoryMailer(self._answer, instance.call),
+            links=lambda: lambda uid: PreferencesLinks(uid, uid),
+            opted_out=opted_out_of_recap,
+            mail_from=lambda: "photos@example.com",
+            side_by_side=lambda work, items: instance.side_by_side(work, items, at_once=3),
+            now=instance.now,
+            monotonic=instance.monotonic,
+            sleep=instance.sleep,
+            new_word=self._word,
+            new_mutex=OneAtATime,
+            limits=LIMITS,
+        )
+
+    def _word(self) -> str:
+        self._words += 1
+        return f"word{self._words}"
+
+    # Calls, and what they answer.
+
+    def _call(self, name: str) -> None:
+        self._began[name] = self._simulation.now
+        caller = Caller(name, Role.ADMIN, TENANT)
+        # The subject tells the mail service's end which call a request is of.
+        wanted = RecapArguments(event_id=EVENT, mode=Mode.PERSONAL, subject=name)
+        self._pool.run(
+            name, lambda sender: sender.send(caller, wanted), lambda end: self._ended(name, end)
+        )
+
+    def _ended(self, name: str, end: End) -> None:
+        if not isinstance(end, Returned):
+            return
+        result: RecapResult = end.value
+        batches = self._batches(self._recap_of[name])
+        sent = sum(
+            len(one.recipients)
+            for one in batches
+            if one.holder == self._holder_of[name] and one.state is BatchState.ACCEPTED
+        )
+        if result.sent != sent:
+            self._simulation.violation(f"{name} answers {result.sent} sent, on record are {sent}")
+        if result.skipped < 0:
+            self._simulation.violation(f"{name} answers {result.skipped} skipped")
+        if any(not one.state.counts_as_sent and one.recipients for one in batches):
+            self._simulation.violation(f"{name} answers that all is sent, and a batch is open")
+        if name == "last":
+            self._last_sent = result.sent
+
+    def _last_call(self) -> None:
+        """Two days later all is calm, and a recap is possible whatever has been before."""
+        self._simulation.weather = Weather(0.0, self._simulation.weather.kinds)
+        self._trouble = 0.0
+        self._call("last")
+
+    # The mail service.
+
+    def _answer(self, message: Message) -> tuple[int, Mapping[str, str], bytes]:
+        self._requests += 1
+        name = f"request {self._requests}"
+        status, body, taken = _ANSWERS[0]
+        if self._choices.fraction(name) < self._trouble:
+            place = 1 + self._choices.number(f"{name} answer") % (len(_ANSWERS) - 1)
+            if self._choices.deviates(name, f"{_ANSWERS[place]}"):
+                status, body, taken = _ANSWERS[place]
+        if taken:
+            for copy in message.copies:
+                self._take(message.subject, copy.address)
+        return status, {}, body
+
+    def _take(self, call: str, address: str) -> None:
+        recap_id = self._recap_of[call]
+        batch = self._batch_of(recap_id, address)
+        if batch is None or batch.started_at is None:
+            self._simulation.violation(f"a mail of {call} that is not on record")
+            return
+        mail = Mail(address, self._simulation.now, call, recap_id, batch.started_at)
+        self._simulation.note("mail", f"{address}, {call}, {recap_id}")
+        if any((one.recap_id, one.address) == (recap_id, address) for one in self._mails):
+            self._simulation.violation("one guest has two mails of one recap")
+        began = self._began[call]
+        if address in self._opted_out and self._opted_out[address] < began:
+            self._simulation.violation(f"a mail of {call} to somebody who had opted out")
+        self._mails.append(mail)
+
+    # What must hold.
+
+    def _written(self, path: str, before: Stored | None, after: Stored | None) -> None:
+        match path.split("/"):
+            case ["events", _, "locks", "recap"] if after:
+                lock: Lock = after.value
+                self._check_lock(before.value if before else None, lock)
+                self._holder = lock.holder
+            case ["events", _, "recaps", recap_id] if after:
+                # Whoever takes the lock names itself in the recap with the same commit.
+                call = after.value["startedBy"]
+                self._recap_of[call] = recap_id
+                self._holder_of.setdefault(call, self._holder)
+            case _:
+                pass
+
+    def _check_lock(self, before: Lock | None, lock: Lock) -> None:
+        if before is None or before.holder == lock.holder:
+            return
+        if before.leased_until and self._simulation.now + _SLACK < before.leased_until:
+            self._simulation.violation("the lock was taken from a call whose lease had not ended")
+        until = before.cooldown_until
+        anew = lock.recap_id != before.recap_id
+        if anew and until and self._simulation.now + _SLACK < until:
+            self._simulation.violation("a recap began in the cooldown of the one before")
+
+    def violations(self) -> Iterator[str]:
+        """What is wrong now that everything is at rest."""
+        yield from self._wrong_cooldowns()
+        for path, stored in self._database.collection(f"events/{EVENT}/recaps"):
+            for sentence in self._wrong(path, stored.value):
+                yield f"recap {path}: {sentence}"
+        wanted = {*self._guests, *self._newcomers()} - set(self._opted_out)
+        if self._last_sent != min(len(wanted), LIMITS.a_call):
+            yield f"two days later, {self._last_sent} of {len(wanted)} guests get a recap"
+
+    def _newcomers(self) -> set[str]:
+        found = self._database.collection(f"events/{EVENT}/photos")
+        return {one.value["uploaderEmail"] for _, one in found} - set(self._guests)
+
+    def _wrong(self, recap_id: str, recap: Mapping[str, Any]) -> Iterator[str]:
+        batches = self._batches(recap_id)
+        yield from self._wrong_counts(recap, total(batches))
+        yield from self._wrong_state(recap["state"], batches)
+        mailed = {address_hash(one.address) for one in self._mails if one.recap_id == recap_id}
+        known = {guest for one in batches for guest in one.recipients + one.refused}
+        for batch in batches:
+            if batch.state is BatchState.ACCEPTED and not set(batch.recipients) <= mailed:
+                yield "a batch is accepted, and somebody of it has no mail"
+            if batch.state is BatchState.PLANNED and set(batch.recipients) & mailed:
+                yield "a batch can be sent, and somebody of it has the mail"
+        if not mailed <= known:
+            yield "somebody has a mail and is in no batch"
+        if recap["state"] is RecapState.SENT and len(self._guests) < LIMITS.a_call:
+            there = {address_hash(one) for one in self._guests if one not in self._opted_out}
+            if not there <= known:
+                yield "somebody is in no batch, and has neither opted out nor is left"
+
+    def _wrong_counts(self, recap: Mapping[str, Any], counts: Counts) -> Iterator[str]:
+        if (recap["sent"], recap["unknown"]) != (counts.sent, counts.unknown):
+            yield f"it counts {recap['sent']} sent, its batches {counts.sent}"
+        over = recap["left"] - counts.left
+        if not 0 <= over <= max(0, len(self._guests) + 1 - LIMITS.a_call):
+            yield f"it counts {recap['left']} left, its batches {counts.left}"
+        if recap["skipped"] < counts.skipped:
+            yield f"it counts {recap['skipped']} skipped, its batches {counts.skipped}"
+
+    def _wrong_state(self, state: RecapState, batches: list[Batch]) -> Iterator[str]:
+        follows = recap_state(batches)
+        match state:
+            case RecapState.SENT | RecapState.EMPTY if follows is not state:
+                yield f"it is {state}, its batches say {follows}"
+            case RecapState.FAILED if follows not in (RecapState.FAILED, RecapState.EMPTY):
+                yield f"it is {state}, its batches say {follows}"
+            case RecapState.SENDING if not self._simulation.faults:
+                yield "it is being sent for ever, although nothing has failed"
+            case _:
+                pass
+
+    def _wrong_cooldowns(self) -> Iterator[str]:
+        first: dict[str, Mail] = {}
+        for mail in self._mails:
+            first.setdefault(mail.recap_id, mail)
+        in_order = sorted(first.values(), key=lambda one: one.at)
+        for before, after in itertools.pairwise(in_order):
+            # A batch that the mail service may have counts like one that it has.
+            begun = min(before.started_at, first_mail(self._batches(before.recap_id)) or before.at)
+            if after.at < begun + COOLDOWN - _SLACK:
+                yield f"the next recap came {after.at - begun} after the one before"
+
+    def _batches(self, recap_id: str) -> list[Batch]:
+        path = f"{recap_path(RecapKey(EVENT, recap_id))}/batches"
+        return [one.value for _, one in self._database.collection(path)]
+
+    def _batch_of(self, recap_id: str, address: str) -> Batch | None:
+        guest = address_hash(address)
+        found = (one for one in self._batches(recap_id) if guest in one.recipients)
+        return next(found, None)

@@ -1,0 +1,526 @@
+"""docs/openapi.yaml tells what the code does: calls, their arguments and errors, webhooks."""
+
+import ast
+import functools
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import flask
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+import main
+from emulator import catalogue
+from functions.call_error import CallError, Code
+from functions.gcp import callables as protocol
+from functions.preferences import handlers as preferences
+from functions.preferences.preferences import InvalidChoicesError, read_choices
+from functions.recap.arguments import RecapArguments
+from functions.wall.photo import Photo, PhotoStatus
+from functions.wall.wall_event import EventStatus, WallEvent
+from functions.webhooks.arguments import ResendArguments, RotateArguments, TestArguments
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.messages import payloads
+from functions.webhooks.messages.event_type import EventType
+from tests.unit.contract.promise import (
+    DOCUMENT,
+    JSON,
+    ROOT,
+    Example,
+    answer_schema,
+    answers,
+    callables,
+    delivery_schema,
+    problems,
+    refusals,
+    request_schema,
+    requests,
+    resolved,
+)
+
+NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+
+
+def test_the_file_is_valid() -> None:
+    """OpenAPI 3.1, as its validator reads it."""
+    assert DOCUMENT["openapi"].startswith("3.1.")
+    assert list(OpenAPIV31SpecValidator(DOCUMENT).iter_errors()) == []
+
+
+def test_every_example_keeps_to_its_schema() -> None:
+    """Calls, answers and webhooks; exactly: an example shows no field that is not told."""
+    examples = [*requests(), *answers()]
+    assert {
+        (one.function, one.status, one.name): found
+        for one in examples
+        if (found := problems(one.schema, one.value, exactly=True))
+    } == {}
+    for name, item in DOCUMENT["webhooks"].items():
+        body = item["post"]["requestBody"]["content"][JSON]
+        assert problems(body["schema"], body["example"], exactly=True) == [], name
+        assert problems({"$ref": "#/components/schemas/Delivery"}, body["example"]) == [], name
+        assert body["example"]["event"] == name
+    for parameter in DOCUMENT["components"]["parameters"].values():
+        assert problems(parameter["schema"], parameter["example"]) == [], parameter["name"]
+
+
+def test_the_pages_are_made_of_the_file() -> None:
+    """public/events.html and public/openapi.json: `python -m emulator.catalogue` writes them."""
+    for path, text in catalogue.pages().items():
+        assert path.read_text() == text, f"run ./venv/bin/python -m emulator.catalogue: {path}"
+
+
+def test_the_catalogue_runs_nothing_and_loads_nothing_foreign() -> None:
+    """The policy of the site refuses a style or script that stands in a page."""
+    page = catalogue.PAGE.read_text()
+    assert "<script" not in page
+    assert "<style" not in page
+    assert " style=" not in page
+    for event in EventType:
+        assert f'id="{event}"' in page
+
+
+# --- what there is ---------------------------------------------------------------------------
+
+
+def _declared(decorator: str) -> set[str]:
+    """Functions of main.py with a decorator of this name: `on_call`, `on_request`."""
+    tree = ast.parse((ROOT / "main.py").read_text())
+    return {
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        for one in node.decorator_list
+        if decorator in ast.unparse(one)
+    }
+
+
+def test_every_call_has_a_path() -> None:
+    """What main.py declares for callers, and nothing else."""
+    assert _declared("on_call") == callables().keys()
+    assert {f"/{name}" for name in _declared("on_call") | _declared("on_request")} == set(
+        DOCUMENT["paths"]
+    )
+
+
+def test_who_has_to_be_signed_in_is_told() -> None:
+    """`signed_in` and `anonymous` of main.py."""
+    told = {name for name, one in callables().items() if one["security"] == [{"idToken": []}]}
+    assert told == _declared("signed_in")
+
+
+def test_every_event_type_has_a_webhook() -> None:
+    """Wherever the file lists them."""
+    types = [str(one) for one in EventType]
+    assert list(DOCUMENT["webhooks"]) == types
+    schemas = DOCUMENT["components"]["schemas"]
+    assert schemas["EventType"]["enum"] == types
+    assert list(schemas["Delivery"]["discriminator"]["mapping"]) == types
+
+
+def test_every_webhook_has_the_five_headers() -> None:
+    """Spec 6.2."""
+    for item in DOCUMENT["webhooks"].values():
+        assert [resolved(one)["name"] for one in item["post"]["parameters"]] == [
+            "Wall-Signature",
+            "Wall-Event-Type",
+            "Wall-Event-Id",
+            "Wall-Delivery-Id",
+            "User-Agent",
+        ]
+
+
+# --- errors ----------------------------------------------------------------------------------
+
+
+class _Definitions:
+    """Functions and classes of the code by their bare names, for following calls."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[tuple[str, ast.AST]]] = {}
+        for path in sorted((ROOT / "functions").rglob("*.py")):
+            place = path.relative_to(ROOT / "functions").parts[0]
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.FunctionDef):
+                    self._found.setdefault(node.name, []).append((place, node))
+
+    def codes(self, capability: str, handler: str) -> set[str]:
+        """Codes that `handler` may answer with: all that stand in what it may lead to.
+
+        A call leads to every function of that name in its capability or in what all share; of two
+        that have one name both count, so that this finds rather too much than too little.
+        """
+        others = {"webhooks", "recap", "preferences"} - {capability}
+        seen: set[str] = set()
+        wanted, found = [handler], set()
+        while wanted:
+            name = wanted.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for place, node in self._found.get(name, []):
+                if place in others:
+                    continue
+                found |= set(_codes(node))
+                wanted += _names(node)
+        return found
+
+
+@functools.cache
+def _definitions() -> _Definitions:
+    return _Definitions()
+
+
+def _codes(node: ast.AST) -> Iterator[str]:
+    for one in ast.walk(node):
+        if isinstance(one, ast.Attribute) and ast.unparse(one.value) == "Code":
+            yield Code[one.attr].value
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """What is called or handed on."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Attribute):
+            yield one.attr
+        elif isinstance(one, ast.Name):
+            yield one.id
+
+
+def _handlers() -> Iterator[tuple[str, str, str, bool]]:
+    """Of each callable: its name, capability and handler, and whether callers have to sign in."""
+    for node in ast.parse((ROOT / "main.py").read_text()).body:
+        if isinstance(node, ast.FunctionDef) and node.name in callables():
+            [imported] = [one for one in node.body if isinstance(one, ast.ImportFrom)]
+            [returned] = [one for one in node.body if isinstance(one, ast.Return)]
+            assert isinstance(returned.value, ast.Call)
+            assert isinstance(returned.value.func, ast.Attribute)
+            capability = str(imported.module).split(".")[1]
+            yield (
+                node.name,
+                capability,
+                returned.value.func.attr,
+                node.name in _declared("signed_in"),
+            )
+
+
+@pytest.mark.parametrize(("function", "capability", "handler", "signed_in"), [*_handlers()])
+def test_every_code_that_a_call_can_answer_has_an_example(
+    function: str, capability: str, handler: str, signed_in: bool
+) -> None:
+    """Found in the code by following its calls; bodies, tokens and faults are the protocol's."""
+    expected = _definitions().codes(capability, handler)
+    expected |= {Code.INVALID_ARGUMENT, Code.INTERNAL}
+    if signed_in:
+        expected.add(Code.UNAUTHENTICATED)
+    told = {one.name for one in refusals() if one.function == function}
+    assert told == expected
+
+
+@pytest.fixture
+def handler_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[..., Any]], None]:
+    """Put something in the place of a callable's handler."""
+    by_function = {name: (capability, one) for name, capability, one, _ in _handlers()}
+
+    def replace(function: str, by: Callable[..., Any]) -> None:
+        capability, name = by_function[function]
+        monkeypatch.setattr(f"functions.{capability}.handlers.{name}", by)
+
+    monkeypatch.setattr(protocol, "_app", lambda: None)
+    monkeypatch.setattr("firebase_admin.auth.verify_id_token", lambda *_, **__: {"uid": "u1"})
+    return replace
+
+
+@pytest.mark.parametrize("example", refusals(), ids=lambda one: f"{one.function} {one.name}")
+def test_an_error_is_answered_as_its_example_shows(
+    example: Example, handler_of: Callable[[str, Callable[..., Any]], None]
+) -> None:
+    """HTTP status, code and body, by the deployed function itself."""
+
+    def refuse(_: object) -> None:
+        raise CallError(Code(example.name), example.value["error"]["message"])
+
+    handler_of(example.function, refuse)
+    answer = _call(example.function, {})
+    assert (answer.status_code, answer.get_json()) == (int(example.status), example.value)
+
+
+@pytest.mark.parametrize("function", callables())
+def test_a_fault_and_a_call_without_a_token_are_answered_as_told(
+    function: str, handler_of: Callable[[str, Callable[..., Any]], None]
+) -> None:
+    """What no handler has a word in."""
+
+    def fail(_: object) -> None:
+        raise RuntimeError
+
+    handler_of(function, fail)
+    answers_ = [_call(function, {})]
+    if callables()[function]["security"] == [{"idToken": []}]:
+        answers_.append(_call(function, {}, signed_in=False))
+    for answer in answers_:
+        schema = answer_schema(function, answer.status_code)
+        assert problems(schema, answer.get_json(), exactly=True) == []
+    assert [one.status_code for one in answers_] == [500, 401][: len(answers_)]
+
+
+def _call(function: str, data: object, *, signed_in: bool = True) -> flask.Response:
+    app = flask.Flask(__name__)
+    headers = {"Authorization": "Bearer any"} if signed_in else {}
+    with app.test_request_context(method="POST", json={"data": data}, headers=headers):
+        answer: flask.Response = getattr(main, function)(flask.request)
+    return answer
+
+
+# --- arguments -------------------------------------------------------------------------------
+
+
+class _Asked(dict[str, Any]):
+    """Arguments that remember which of them were asked for."""
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(fields)
+        self.names: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.names.add(key)
+        return super().get(key, default)
+
+
+READERS: Final[dict[str, Callable[[Any], object]]] = {
+    "sendEventRecap": RecapArguments.read,
+    "sendTestWebhook": TestArguments.read,
+    "resendWebhook": ResendArguments.read,
+    "rotateWebhookSecret": RotateArguments.read,
+}
+
+
+@pytest.mark.parametrize("function", READERS)
+def test_the_arguments_that_are_told_are_those_that_are_read(function: str) -> None:
+    """By their names."""
+    data = _Asked(eventId="e", url="https://example.com", since="2026-05-01T18:00:00Z")
+    READERS[function](data)
+    schema = resolved(request_schema(function)["properties"]["data"])
+    assert data.names == schema["properties"].keys()
+
+
+EVENT: Final = {"eventId": "midsummer"}
+URL: Final = EVENT | {"url": "https://example.com/hook"}
+NO_ARGUMENTS: Final[list[Any]] = [None, [], "midsummer", {}]
+ONE: Final = EVENT | {"deliveryId": "d1"}
+SINCE: Final = EVENT | {"since": "2026-05-01T18:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("function", "data"),
+    [
+        *(
+            (function, (URL | {"deliveryId": "d1"}) | further)
+            for function in READERS
+            for further in (
+                {},
+                {"eventId": None},
+                {"eventId": 7},
+                {"eventId": ""},
+                {"eventId": "a/b"},
+                {"eventId": "__a__"},
+                {"eventId": "a" * 128},
+                {"eventId": "a" * 129},
+                {"tenantId": None},
+                {"tenantId": "acme"},
+                {"tenantId": ""},
+                {"tenantId": 7},
+                {"further": 7},
+            )
+        ),
+        *((function, data) for function in READERS for data in NO_ARGUMENTS),
+        *(
+            ("sendEventRecap", EVENT | further)
+            for further in (
+                {"mode": "personal"},
+                {"mode": "all"},
+                {"mode": None},
+                {"mode": "both"},
+                {"mode": 7},
+                {"subject": "s" * 200, "message": "m" * 4000},
+                {"subject": None, "message": None},
+                {"subject": "s" * 201},
+                {"message": "m" * 4001},
+                {"subject": ["s"]},
+                {"message": 7},
+            )
+        ),
+        ("sendTestWebhook", EVENT),
+        ("sendTestWebhook", EVENT | {"url": None}),
+        ("sendTestWebhook", EVENT | {"url": "x" * 2048}),
+        ("sendTestWebhook", EVENT | {"url": "x" * 2049}),
+        ("resendWebhook", EVENT | {"deliveryId": "a b"}),
+        ("resendWebhook", EVENT | {"deliveryId": 7}),
+        ("resendWebhook", ONE | {"since": None, "next": None}),
+        ("resendWebhook", EVENT | {"since": "2026-05-01T18:00:00Z"}),
+        ("resendWebhook", EVENT | {"since": "2026-05-01T18:00:00.000000000000000000000Z"}),
+        ("resendWebhook", EVENT | {"since": 7}),
+        ("resendWebhook", EVENT | {"since": "2026-05-01T18:00:00Z", "next": 7}),
+        ("resendWebhook", EVENT),
+        ("resendWebhook", ONE | SINCE),
+        *(
+            ("resendWebhook", what | further)
+            for what in (ONE, SINCE)
+            for further in (
+                {},
+                {"url": URL["url"]},
+                {"url": None, "event": None, "dryRun": None, "next": None},
+                {"url": 7},
+                {"url": "u" * 2049},
+                {"event": "guest.joined"},
+                {"event": "photo"},
+                {"event": ["guest.joined"]},
+                {"dryRun": True},
+                {"dryRun": False},
+                {"dryRun": 1},
+                {"dryRun": "true"},
+                {"dryRun": True, "next": "n"},
+            )
+        ),
+        *(
+            ("sendTestWebhook", URL | {"event": event})
+            for event in (None, *EventType, "", "photo", 7, [], True)
+        ),
+        *(
+            ("rotateWebhookSecret", EVENT | {"activeInMinutes": minutes})
+            for minutes in (None, 0, 1, 10_080, 10_081, -1, 1.5, "60", True, [])
+        ),
+    ],
+)
+def test_arguments_are_refused_where_the_file_says_so(function: str, data: object) -> None:
+    """Neither takes what the other refuses."""
+    told = problems(request_schema(function), {"data": data})
+    assert bool(told) == _refused(lambda: READERS[function](data)), told
+
+
+def _refused(read: Callable[[], object]) -> bool:
+    try:
+        read()
+    except (CallError, InvalidChoicesError):
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"recap": False},
+        {"recap": True, "lifecycle": False, "marketing": False},
+        {},
+        None,
+        [],
+        {"recap": None},
+        {"recap": "false"},
+        {"transactional": True},
+        {"further": True},
+    ],
+)
+def test_preferences_are_refused_where_the_file_says_so(choices: object) -> None:
+    """Spec 4.4."""
+    told = problems(
+        request_schema("updateEmailPreferences"), {"data": {"token": "t", "preferences": choices}}
+    )
+    assert bool(told) == _refused(lambda: read_choices(choices)), told
+
+
+@pytest.mark.parametrize("token", ["t", "t" * 4096, "t" * 4097, "", None, 7])
+def test_a_token_is_refused_where_the_file_says_so(token: object) -> None:
+    """Spec 4.2: before anything is looked at."""
+    told = problems(request_schema("getEmailPreferences"), {"data": {"token": token}})
+    assert bool(told) == _refused(lambda: preferences._token({"token": token})), told  # noqa: SLF001
+
+
+# --- webhooks --------------------------------------------------------------------------------
+
+
+def _photo(status: PhotoStatus, **fields: Any) -> Photo:
+    return Photo.read("p1", {"status": status} | fields, created=NOW, updated=NOW)
+
+
+FULL_PHOTO: Final = {
+    "url": "https://example.com/1.jpg",
+    "uploaderName": "Ann",
+    "uploaderEmail": "ann@example.com",
+    "approvedBy": "moderator@example.com",
+    "rejectedBy": "moderator@example.com",
+    "reason": "out of focus",
+}
+FULL_EVENT: Final = {"name": "Midsummer", "template": "garden", "galleryUrl": "https://example.com"}
+
+
+def _payload(event: EventType, *, full: bool) -> payloads.Payload:  # noqa: PLR0911 - a table
+    photo_fields = FULL_PHOTO if full else {}
+    wall = WallEvent.read(
+        (FULL_EVENT if full else {}) | {"status": EventStatus.PUBLISHED}, updated=NOW
+    )
+    pending = _photo(PhotoStatus.PENDING, **photo_fields)
+    approved = _photo(PhotoStatus.APPROVED, **photo_fields)
+    match event:
+        case EventType.PHOTO_UPLOADED:
+            return payloads.photo_uploaded(pending)
+        case EventType.PHOTO_APPROVED:
+            return payloads.photo_approved(approved, by_moderator=full)
+        case EventType.PHOTO_REJECTED:
+            return payloads.photo_rejected(_photo(PhotoStatus.REJECTED, **photo_fields))
+        case EventType.EVENT_PUBLISHED:
+            return payloads.event_published(wall)
+        case EventType.EVENT_ARCHIVED:
+            return payloads.event_archived(wall, photo_count=512)
+        case EventType.MILESTONE_REACHED:
+            return payloads.milestone_reached(100, reached_at=NOW, latest=pending)
+        case EventType.GUEST_JOINED:
+            return payloads.guest_joined(pending)
+
+
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("event", EventType)
+def test_a_body_is_what_the_file_says(event: EventType, full: bool) -> None:
+    """Spec 4.3 and 6.1: every field is told; once with all that can be null, once without."""
+    delivery = Delivery.create(
+        cause="write",
+        event_id="midsummer",
+        event=event,
+        url="https://example.com/hook",
+        data=_payload(event, full=full),
+        now=NOW,
+    )
+    body = flask.json.loads(delivery.body)
+    assert problems(delivery_schema(event), body, exactly=True) == []
+    assert problems({"$ref": "#/components/schemas/Delivery"}, body) == []
+
+
+def _nodes(node: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(node, dict):
+        yield place, node
+        for name, one in node.items():
+            yield from _nodes(one, f"{place}/{name}")
+    elif isinstance(node, list):
+        for number, one in enumerate(node):
+            yield from _nodes(one, f"{place}/{number}")
+
+
+def test_what_the_service_sends_is_open() -> None:
+    """Spec 9: a further field breaks nobody; only what comes in may be closed."""
+    closed = {
+        place for place, node in _nodes(DOCUMENT) if node.get("additionalProperties") is False
+    }
+    requests_ = {f"/paths//{name}/post/requestBody" for name in callables()}
+    assert {
+        place
+        for place in closed
+        if not any(place.startswith(one) for one in requests_) and "Arguments/" not in place
+    } == set()
+
+
+def test_the_promise_stands_in_the_specification_too() -> None:
+    """Spec 9: its version, and how long an old name stays."""
+    section = (ROOT / "docs/specification.md").read_text().partition("## 9.")[2]
+    assert f"`{DOCUMENT['info']['version']}`" in section
+    [days] = re.findall(r"at least (\d+) days", section)
+    assert f"at least {days} days" in DOCUMENT["info"]["description"]

@@ -1,0 +1,33 @@
+"""docs/security.md: every line of its table is shown by tests, and those are there."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[3]
+PAGE: Final = (ROOT / "docs/security.md").read_text()
+_TABLE: Final = PAGE.partition("## Who could do what, and what stops them\n")[2].partition("\n## ")[
+    0
+]
+ROWS: Final = [line for line in _TABLE.splitlines() if line.startswith("| ")][1:]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split(" | ")[1])
+def test_a_line_names_the_tests_that_show_it(row: str) -> None:
+    """By file and name."""
+    shown_by = row.rstrip(" |").rpartition(" | ")[2]
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", shown_by)
+    assert named
+    missing = [
+        f"{file}::{test}"
+        for file, test in named
+        if f"\ndef {test}(" not in (ROOT / file).read_text()
+    ]
+    assert missing == []
+
+
+def test_the_table_is_there() -> None:
+    """Or the test above would hold nothing."""
+    assert len(ROWS) > 20

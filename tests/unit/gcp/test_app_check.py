@@ -1,0 +1,143 @@
+"""`ENFORCE_APP_CHECK`: callables of signed-in people take calls of this project's apps only."""
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any, Final
+
+import firebase_admin
+import flask
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from firebase_admin import app_check, credentials
+from firebase_functions import https_fn
+from flask.testing import FlaskClient
+from google.auth.credentials import AnonymousCredentials
+from jwt.algorithms import RSAAlgorithm
+
+from functions.gcp.callables import anonymous, signed_in
+
+PROJECT: Final = "demo-wall"
+KEY: Final = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+OTHER_KEY: Final = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+APP: Final = "1:1234567890:web:abcdef"
+
+
+class _NoCredential(credentials.Base):  # type: ignore[misc]
+    """Checking a token takes public keys alone."""
+
+    def get_credential(self) -> AnonymousCredentials:
+        return AnonymousCredentials()  # type: ignore[no-untyped-call]
+
+
+class _Keys(BaseHTTPRequestHandler):
+    """Where App Check publishes its keys."""
+
+    def do_GET(self) -> None:
+        """The public half of `KEY`."""
+        key = json.loads(RSAAlgorithm.to_jwk(KEY.public_key())) | {"kid": "k1", "use": "sig"}
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"keys": [key | {"alg": "RS256"}]}).encode())
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing."""
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[HTTPServer]:
+    """Google's keys, on this machine; and App Check switched on."""
+    with HTTPServer(("127.0.0.1", 0), _Keys) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        monkeypatch.setattr(app_check._AppCheckService, "_JWKS_URL", url)  # noqa: SLF001
+        monkeypatch.setenv("ENFORCE_APP_CHECK", "true")
+        app = firebase_admin.initialize_app(_NoCredential(), {"projectId": PROJECT}, "callables")
+        yield server
+        firebase_admin.delete_app(app)
+        server.shutdown()
+
+
+def token(key: rsa.RSAPrivateKey = KEY, kid: str = "k1", **claims: Any) -> str:
+    """An App Check token of this project, made now, unless `claims` say otherwise."""
+    now = datetime.now(UTC)
+    whole = {
+        "iss": "https://firebaseappcheck.googleapis.com/1234567890",
+        "aud": ["projects/1234567890", f"projects/{PROJECT}"],
+        "sub": APP,
+        "iat": now,
+        "exp": now + timedelta(hours=1),
+    } | claims
+    return jwt.encode(whole, key, algorithm="RS256", headers={"kid": kid})
+
+
+def serve(protocol: Any) -> FlaskClient:
+    """A callable that answers 1."""
+    deployed = protocol(https_fn.on_call(region="us-central1")(lambda _: 1))
+    app = flask.Flask("worker")
+    app.add_url_rule("/", view_func=lambda: deployed(flask.request), methods=["POST"])
+    return app.test_client()
+
+
+def call(protocol: Any, given: str | None) -> tuple[int, str]:
+    """Call with an App Check token and no ID token; the status and what is said of it."""
+    headers = {"X-Firebase-AppCheck": given} if given is not None else {}
+    answer = serve(protocol).post("/", json={"data": {}}, headers=headers)
+    body = answer.get_json()
+    return answer.status_code, body["error"]["message"] if "error" in body else ""
+
+
+def test_a_token_of_an_app_of_this_project_is_taken() -> None:
+    """What is missing then is the person."""
+    status, message = call(signed_in, token())
+    assert (status, "Sign in" in message) == (401, True)
+
+
+def test_no_token_is_told_what_to_do() -> None:
+    """`unauthenticated`, with the header that is missing."""
+    status, message = call(signed_in, None)
+    assert (status, "X-Firebase-AppCheck" in message) == (401, True)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "no token",
+        "a.b.c",
+        token(OTHER_KEY),
+        token(kid="another"),
+        token(aud=["projects/another"]),
+        token(aud=f"projects/{PROJECT}"),
+        token(iss="https://securetoken.google.com/demo-wall"),
+        token(exp=datetime.now(UTC) - timedelta(minutes=1)),
+        jwt.encode({"sub": APP}, "a key of thirty-two bytes, at least", headers={"kid": "k1"}),
+    ],
+)
+def test_any_other_token_is_refused(given: str) -> None:
+    """Altered, of another project, of another kind, expired."""
+    status, message = call(signed_in, given)
+    assert (status, "App Check" in message) == (401, True)
+
+
+def test_keys_that_cannot_be_fetched_are_our_fault(keys: HTTPServer) -> None:
+    """`internal`: it is nobody's token that is wrong."""
+    keys.shutdown()
+    keys.server_close()
+    assert call(signed_in, token())[0] == 500
+
+
+def test_a_link_in_a_mail_works_in_any_browser() -> None:
+    """What is anonymous has its proof in the link."""
+    assert call(anonymous, None) == (200, "")
+
+
+def test_it_is_off_unless_switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients that send no token go on working until the operator decides."""
+    monkeypatch.setenv("ENFORCE_APP_CHECK", "false")
+    assert "Sign in" in call(signed_in, None)[1]
+    monkeypatch.delenv("ENFORCE_APP_CHECK")
+    assert "Sign in" in call(signed_in, None)[1]

@@ -1,0 +1,188 @@
+"""A recap on ports in memory: one event, its guests, a mail service, and a clock to be moved."""
+
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from functions.access import Caller, Role
+from functions.preferences.links import PreferencesLinks
+from functions.preferences.preferences import opted_out_of_recap
+from functions.recap.arguments import RecapArguments
+from functions.recap.ledger import Batch
+from functions.recap.mail.message import Message
+from functions.recap.ports import RecapKey
+from functions.recap.report import RecapResult
+from functions.recap.send_recap import Limits, RecapSender
+from functions.wall.address import address_hash
+from tests.simulation.database import Create, Database, Set
+from tests.simulation.explore import Through, at_once
+from tests.simulation.recap.memory import (
+    InMemoryGuests,
+    InMemoryMailer,
+    InMemoryRecaps,
+    recap_path,
+)
+
+EVENT = "e1"
+TENANT = "t1"
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+ORGANIZER = Caller("organizer", Role.ADMIN, TENANT)
+
+ERRORS = b'{"errors": [{"message": "no", "field": null}]}'
+
+Answer = tuple[int, Mapping[str, str], bytes]
+
+T = TypeVar("T")
+
+
+def one_after_the_other(work: Callable[[Any], T], items: Iterable[Any], /) -> list[T]:
+    """Side by side for tests that want one order."""
+    return [work(item) for item in items]
+
+
+def guest(number: int) -> str:
+    """The address of a made-up guest."""
+    return f"guest-{number}@example.com"
+
+
+@dataclass
+class At:
+    """Do something at the first call of a port by that name, `before` its effect or after it."""
+
+    what: str
+    do: Callable[[], object]
+    before: bool = False
+    _done: bool = False
+
+    def __call__(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
+        """See `Through`."""
+        del retried
+        if what != self.what or self._done:
+            return effect()
+        self._done = True
+        if self.before:
+            self.do()
+            return effect()
+        answer = effect()
+        self.do()
+        return answer
+
+
+@dataclass
+class House:
+    """Everything around the recap.
+
+    Attributes:
+        now: The time.
+        answers: What the mail service answers to the next requests; then 202.
+        mails: Who was mailed, in order, with the message.
+        slept: What was waited for, seconds.
+    """
+
+    now: datetime = NOON
+    answers: list[Answer] = field(default_factory=list)
+    takes: bool = False  # also where it answers that it does not
+    mails: list[tuple[str, Message]] = field(default_factory=list)
+    requests: int = 0
+    slept: list[float] = field(default_factory=list)
+    _words: Any = field(default_factory=itertools.count)
+
+    def __post_init__(self) -> None:
+        """An event that is published and has no photos yet."""
+        self.database = Database(lambda: self.now)
+        event = {"tenantId": TENANT, "name": "Summer Party"}
+        self.database.commit(Create(f"events/{EVENT}", event))
+        self._photos = itertools.count()
+
+    def photo(self, email: str | None, **fields: Any) -> None:
+        """Write an approved photo."""
+        number = next(self._photos)
+        document = {
+            "status": "approved",
+            "url": f"https://example.com/{number}.jpg",
+            "uploaderEmail": email,
+            "createdAt": self.now,
+            "approvedAt": self.now,
+        }
+        path = f"events/{EVENT}/photos/photo-{number:05}"
+        self.database.commit(Set(path, document | fields))
+
+    def guests(self, count: int) -> None:
+        """Write a photo for each of so many guests."""
+        for number in range(count):
+            self.photo(guest(number))
+
+    def opt_out(self, address: str, flag: str = "recap") -> None:
+        """Have the guest turn the flag off."""
+        record = {"emailPreferences": {flag: False}}
+        self.database.commit(Set(f"users/guest-{address_hash(address)}", record))
+
+    def sender(self, through: Through = at_once, limits: Limits | None = None) -> RecapSender:
+        """The use case, with two recipients a batch."""
+        return RecapSender(
+            recaps=InMemoryRecaps(self.database, through),
+            guests=InMemoryGuests(self.database, through),
+            mailer=lambda: InMemoryMailer(self._answer, through),
+            links=lambda: (
+                lambda uid: PreferencesLinks(
+                    page=f"https://example.com/preferences#token={uid}",
+                    one_click=f"https://example.com/unsubscribe?token={uid}",
+                )
+            ),
+            opted_out=opted_out_of_recap,
+            mail_from=lambda: "Wall <photos@example.com>",
+            side_by_side=one_after_the_other,
+            now=lambda: self.now,
+            monotonic=self.monotonic,
+            sleep=self._sleep,
+            new_word=lambda: f"word{next(self._words)}",
+            new_mutex=threading.Lock,
+            limits=limits or Limits(a_batch=2),
+        )
+
+    def send(self, through: Through = at_once, **arguments: Any) -> RecapResult:
+        """Call it, as the organizer."""
+        wanted = RecapArguments.read({"eventId": EVENT, **arguments})
+        return self.sender(through).send(ORGANIZER, wanted)
+
+    def later(self, **time: float) -> None:
+        """Let time pass."""
+        self.now += timedelta(**time)
+
+    def monotonic(self) -> float:
+        """Seconds of the clock, which begins at zero."""
+        return (self.now - NOON).total_seconds()
+
+    @property
+    def addresses(self) -> list[str]:
+        """Who was mailed."""
+        return [address for address, _ in self.mails]
+
+    def recaps(self) -> dict[str, Mapping[str, Any]]:
+        """Every recap's fields, by id."""
+        found = self.database.collection(f"events/{EVENT}/recaps")
+        return {recap_id: one.value for recap_id, one in found}
+
+    def recap(self) -> Mapping[str, Any]:
+        """The only one's."""
+        (recap,) = self.recaps().values()
+        return recap
+
+    def batches(self) -> Sequence[Batch]:
+        """Every batch of every recap."""
+        paths = [f"{recap_path(RecapKey(EVENT, one))}/batches" for one in self.recaps()]
+        return [one.value for path in paths for _, one in self.database.collection(path)]
+
+    def _sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.later(seconds=seconds)
+
+    def _answer(self, message: Message) -> Answer:
+        self.requests += 1
+        answer = self.answers.pop(0) if self.answers else (202, {}, b"")
+        if answer[0] == 202 or self.takes:
+            self.mails += [(copy.address, message) for copy in message.copies]
+        return answer

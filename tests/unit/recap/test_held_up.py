@@ -1,0 +1,173 @@
+"""Calls that are held up for longer than their lease, and answers that get lost (design 3).
+
+Each test is a schedule in which somebody got two mails once, or a record was not true.
+"""
+
+import contextlib
+from collections import Counter
+
+import pytest
+
+from functions.call_error import CallError
+from functions.recap.ledger import LEASE, BatchState
+from functions.recap.report import RecapResult
+from functions.wall.address import address_hash
+from tests.simulation.faults import ServiceError
+from tests.unit.recap.parts import ERRORS, NOON, At, House, guest
+
+GUESTS = 5
+"""Three batches."""
+
+
+@pytest.fixture
+def house() -> House:
+    """An event with some guests."""
+    made = House()
+    made.guests(GUESTS)
+    return made
+
+
+def another_call(house: House) -> None:
+    """The lease passes, and another call goes on."""
+    house.now += LEASE
+    with contextlib.suppress(CallError):
+        house.send()
+
+
+def held_up(house: House, port: str, *, before: bool) -> RecapResult | CallError:
+    """A call during which another one comes and goes."""
+    try:
+        return house.send(At(port, lambda: another_call(house), before=before))
+    except CallError as refused:
+        return refused
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize(
+    "port",
+    [
+        "recaps.take",
+        "guests.approved_photos",
+        "recaps.plan",
+        "recaps.start",
+        "mailer.send",
+        "recaps.settle",
+        "recaps.release",
+    ],
+)
+def test_nobody_gets_two_mails_however_long_a_call_is_held_up(
+    house: House, port: str, *, before: bool
+) -> None:
+    """At any of its steps, another call has gone on and has ended when it wakes.
+
+    And whoever got none is reported: the request was about to leave, and nobody knows.
+    """
+    held_up(house, port, before=before)
+    assert set(Counter(house.addresses).values()) == {1}
+    unknown = [one.recipients for one in house.batches() if one.state is BatchState.UNKNOWN]
+    reported = {one for recipients in unknown for one in recipients}
+    without = {address_hash(one) for one in map(guest, range(GUESTS)) if one not in house.addresses}
+    assert without <= reported
+    assert bool(without) is ((port, before) == ("recaps.start", False))
+
+
+def test_a_late_plan_does_not_replace_what_another_call_has_sent(house: House) -> None:
+    """The second call has planned and sent; the plan of the first comes after it."""
+    late = held_up(house, "recaps.plan", before=True)
+    assert isinstance(late, CallError)
+    assert [one.state for one in house.batches()] == [BatchState.ACCEPTED] * 3
+    assert (house.recap()["state"], house.recap()["sent"]) == ("sent", GUESTS)
+
+
+def test_a_late_start_of_a_recap_that_another_call_gave_up_sends_nothing(house: House) -> None:
+    """Its batches are as planned, and yet a new recap has gone to the same guests."""
+
+    def give_up_and_begin_anew() -> None:
+        house.answers = [(401, {}, ERRORS)] * 3
+        another_call(house)  # fails, so that no cooldown follows
+        house.send()
+
+    with pytest.raises(CallError):
+        house.send(At("recaps.start", give_up_and_begin_anew, before=True))
+    assert len(house.recaps()) == 2
+    assert Counter(house.addresses) == Counter(guest(number) for number in range(GUESTS))
+
+
+def test_after_its_lease_a_call_makes_no_further_request_of_a_batch(house: House) -> None:
+    """It was told to try again later; when it wakes, another call has settled the batch."""
+    house.answers = [(429, {"X-RateLimit-Reset": "0"}, ERRORS)]
+    held_up(house, "mailer.send", before=False)
+    assert house.requests == 3  # one that was not taken, and those of the other two batches
+    assert [one.state for one in house.batches()] == [
+        BatchState.UNKNOWN,
+        BatchState.ACCEPTED,
+        BatchState.ACCEPTED,
+    ]
+
+
+def test_a_request_that_was_taken_while_the_answer_said_later_is_not_made_again(
+    house: House,
+) -> None:
+    """No 503 says that nothing was taken."""
+    house.answers, house.takes = [(503, {}, ERRORS)], True
+    with pytest.raises(CallError):
+        house.send()
+    house.takes = False
+    house.send()
+    assert Counter(house.addresses) == Counter(guest(number) for number in range(GUESTS))
+
+
+@pytest.mark.parametrize("port", ["recaps.start", "recaps.settle", "recaps.release"])
+def test_an_error_after_the_effect_of_a_write_is_not_counted_twice(house: House, port: str) -> None:
+    """The answer and the record say what the batches add up to."""
+
+    def fail() -> None:
+        raise ServiceError(port)
+
+    try:
+        answered = house.send(At(port, fail)).sent
+    except CallError as refused:
+        answered = int(refused.message.split()[0])
+    sent = sum(len(one.recipients) for one in house.batches() if one.state.counts_as_sent)
+    assert (answered, house.recap()["sent"]) == (sent, sent)
+
+
+def test_no_recap_is_sent_while_a_batch_is_open(house: House) -> None:
+    """A batch that was started by a call that is gone is settled before all others."""
+
+    def fail() -> None:
+        raise ServiceError("no")
+
+    with pytest.raises(CallError):
+        house.send(At("recaps.start", fail))  # nobody knows whether it is on record
+    assert BatchState.STARTED in [one.state for one in house.batches()]
+    assert house.recap()["state"] == "interrupted"
+    house.send()
+    assert {one.state for one in house.batches()} == {BatchState.UNKNOWN, BatchState.ACCEPTED}
+    assert house.recap()["state"] == "sent"
+
+
+@pytest.mark.parametrize("port", ["recaps.settle", "recaps.release"])
+def test_the_cooldown_counts_from_the_first_mail_whenever_the_end_is_recorded(
+    house: House, port: str
+) -> None:
+    """A late end neither shortens it nor begins it anew."""
+    held_up(house, port, before=True)
+    house.now = NOON.replace(day=2)
+    house.later(seconds=-1)
+    with pytest.raises(CallError, match="the next one is possible from 2026-05-02T12:00:00"):
+        house.send()
+    house.later(seconds=1)
+    assert house.send().sent == GUESTS
+
+
+def test_what_has_brought_in_no_mail_begins_no_cooldown(house: House) -> None:
+    """It counts from the call that sends, hours after the first one tried."""
+    house.answers = [(401, {}, ERRORS)] * 3
+    with pytest.raises(CallError):
+        house.send()
+    house.later(hours=5)
+    house.send()
+    house.later(hours=23)
+    with pytest.raises(CallError, match="2026-05-02T17:00:00"):
+        house.send()

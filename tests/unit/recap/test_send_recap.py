@@ -1,0 +1,244 @@
+"""A whole call of `sendEventRecap` on ports in memory (spec 3.3, 4.1, 7.1)."""
+
+import pytest
+
+from functions.access import Caller, Role
+from functions.call_error import CallError, Code
+from functions.recap.arguments import RecapArguments
+from functions.recap.ledger import BatchState
+from functions.recap.report import RecapResult
+from functions.recap.send_recap import Limits
+from functions.wall.address import address_hash
+from tests.simulation.faults import ServiceError
+from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, TENANT, At, House, guest
+
+
+@pytest.fixture
+def house() -> House:
+    """An event without photos, at noon."""
+    return House()
+
+
+def refusal(house: House, through: At | None = None) -> CallError:
+    """What a call is refused with."""
+    with pytest.raises(CallError) as refused:
+        house.send(through) if through else house.send()
+    return refused.value
+
+
+def test_every_guest_of_an_approved_photo_gets_one_mail(house: House) -> None:
+    """Spec 4.1, rule 1."""
+    house.photo("anna@example.com")
+    house.photo(" Anna@Example.com ")
+    house.photo("ben@example.com")
+    house.photo("carla@example.com", status="pending")
+    house.photo("no address")
+    house.photo(None)
+    assert house.send() == RecapResult(sent=2, skipped=1)
+    assert sorted(house.addresses) == ["anna@example.com", "ben@example.com"]
+
+
+@pytest.mark.parametrize(("flag", "sent"), [("recap", 1), ("lifecycle", 1), ("marketing", 2)])
+def test_who_has_opted_out_is_skipped(house: House, flag: str, sent: int) -> None:
+    """Spec 4.1, rule 3."""
+    house.guests(2)
+    house.opt_out(guest(0), flag)
+    assert house.send() == RecapResult(sent=sent, skipped=2 - sent)
+
+
+def test_at_most_5000_recipients_a_call_and_the_rest_with_the_next(house: House) -> None:
+    """Spec 4.1, rule 2, here with 3; design 3: those who never had one come first."""
+    house.guests(5)
+    wanted, sender = RecapArguments(event_id=EVENT), house.sender(limits=Limits(a_call=3))
+    first = sender.send(ORGANIZER, wanted)
+    assert first.sent == 3
+    assert first.message == (
+        "2 guests are left; the next recap, possible in 24 hours, goes to them first."
+    )
+    house.later(hours=24)
+    assert sender.send(ORGANIZER, wanted) == RecapResult(sent=3, skipped=0)
+    assert set(house.addresses) == {guest(number) for number in range(5)}
+
+
+# Spec 3.3, a row each.
+
+
+def test_idle_a_call_takes_the_lock(house: House) -> None:
+    """Idle: in progress while the mails go out, cooldown after it."""
+    house.guests(1)
+    states = []
+    house.send(At("mailer.send", lambda: states.append(house.recap()["state"])))
+    assert (states, house.recap()["state"]) == (["sending"], "sent")
+
+
+@pytest.mark.parametrize("port", ["recaps.take", "recaps.plan", "recaps.start", "recaps.settle"])
+def test_in_progress_another_call_is_aborted(house: House, port: str) -> None:
+    """Spec 3.3, 7.1: whatever the first one is at."""
+    house.guests(1)
+    codes = []
+    result = house.send(At(port, lambda: codes.append(refusal(house).code)))
+    assert (result.sent, codes) == (1, [Code.ABORTED])
+
+
+def test_in_the_cooldown_a_call_is_refused_and_after_it_not(house: House) -> None:
+    """Spec 3.3, 7.1: 24 hours from the first mail; the message says until when."""
+    house.guests(1)
+    house.send()
+    house.later(hours=23, minutes=59, seconds=59)
+    refused = refusal(house)
+    assert refused.code is Code.RESOURCE_EXHAUSTED
+    assert "2026-05-02T12:00:00.000Z" in refused.message
+    house.later(seconds=1)
+    assert house.send().sent == 1
+    assert len(house.recaps()) == 2
+
+
+def test_nobody_to_send_to_starts_no_cooldown(house: House) -> None:
+    """Design 3, "Nothing sent"; the message says why."""
+    assert house.send().message == "There are no approved photos, so there is nobody to send to."
+    house.photo(None)
+    assert house.send().message == "No guest has left an e-mail address with an approved photo."
+    house.photo("nobody")
+    assert house.send() == RecapResult(
+        0, 1, "Every guest has opted out of recap mails or left an invalid address."
+    )
+    house.guests(1)
+    assert house.send().sent == 1
+
+
+# Spec 7.1.
+
+
+@pytest.mark.parametrize(
+    ("caller", "asked", "code"),
+    [
+        (Caller("u", Role.MODERATOR, TENANT), None, None),
+        (Caller("u", Role.ADMIN, "t2"), None, Code.PERMISSION_DENIED),
+        (Caller("u", Role.SUPERADMIN, None), None, None),
+        (Caller("u", Role.SUPERADMIN, "t2"), TENANT, None),
+        (Caller("u", Role.SUPERADMIN, "t2"), None, Code.PERMISSION_DENIED),
+        (Caller("u", Role.SUPERADMIN, None), "t2", Code.NOT_FOUND),
+    ],
+)
+def test_who_may_send(house: House, caller: Caller, asked: str | None, code: Code | None) -> None:
+    """Spec 5, and 4.1 rule 6; whoever may not leaves no trace."""
+    house.guests(1)
+    wanted = RecapArguments(event_id=EVENT, tenant_id=asked)
+    if code is None:
+        assert house.sender().send(caller, wanted).sent == 1
+        return
+    with pytest.raises(CallError) as refused:
+        house.sender().send(caller, wanted)
+    assert (refused.value.code, house.recaps()) == (code, {})
+
+
+def test_an_event_that_is_none_is_not_found(house: House) -> None:
+    """Spec 7.1."""
+    with pytest.raises(CallError) as refused:
+        house.sender().send(ORGANIZER, RecapArguments(event_id="e2"))
+    assert refused.value.code is Code.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    "port",
+    [
+        "guests.approved_photos",
+        "guests.records",
+        "guests.records_with",
+        "recaps.plan",
+    ],
+)
+def test_a_failure_before_anything_is_sent_can_be_retried_at_once(house: House, port: str) -> None:
+    """Spec 7.1, internal; design 3, "Failure while sending"."""
+    house.guests(3)
+    refused = refusal(house, At(port, _fail))
+    assert (refused.code, house.mails) == (Code.INTERNAL, [])
+    assert house.recap()["state"] == "failed"
+    assert house.send() == RecapResult(sent=3, skipped=0)
+
+
+def _fail() -> None:
+    raise ServiceError("no")
+
+
+def test_where_the_mail_service_takes_nothing_a_call_can_be_retried_at_once(house: House) -> None:
+    """Design 3: nothing accepted, no cooldown."""
+    house.guests(3)
+    house.answers = [(401, {}, ERRORS)] * 2
+    assert refusal(house).code is Code.INTERNAL
+    assert house.recap()["state"] == "failed"
+    assert house.send() == RecapResult(sent=3, skipped=0)
+
+
+def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:
+    """Design 3, "Failure while sending"; whoever opts out meanwhile is left out."""
+    house.guests(5)
+    house.answers = [(202, {}, b""), (403, {}, ERRORS), (413, {}, ERRORS)]
+    assert refusal(house).message == "2 mails were sent and 3 were not; call again to send those."
+    assert (house.recap()["state"], house.recap()["sent"], house.recap()["left"]) == (
+        "interrupted",
+        2,
+        3,
+    )
+    house.opt_out(guest(4))
+    house.later(hours=1)
+    again = house.send()
+    assert (again.sent, again.skipped) == (2, 1)
+    assert again.message == "This continued an interrupted recap, which has now 4 mails in all."
+    assert sorted(house.addresses) == [guest(number) for number in range(4)]
+    assert (house.recap()["state"], house.recap()["sent"], house.recap()["left"]) == ("sent", 4, 0)
+    assert refusal(house).code is Code.RESOURCE_EXHAUSTED
+
+
+# The mail service (design 3).
+
+
+def test_what_it_says_it_has_no_time_for_is_sent_later(house: House) -> None:
+    """Five tries; it says when, or the pauses grow."""
+    house.guests(1)
+    house.answers = [(429, {}, ERRORS)] * 4
+    assert house.send().sent == 1
+    assert house.slept == [0.5, 1.0, 2.0, 4.0]
+
+
+def test_an_address_that_it_refuses_is_skipped(house: House) -> None:
+    """Everybody else of the batch gets the mail."""
+    house.guests(2)
+    bad = b'{"errors": [{"message": "no", "field": "personalizations.0.to.0.email"}]}'
+    house.answers = [(400, {}, bad)]
+    assert house.send() == RecapResult(sent=1, skipped=1)
+    assert house.addresses == [guest(1)]
+    (batch,) = house.batches()
+    assert batch.refused == (address_hash(guest(0)),)
+    assert (house.recap()["sent"], house.recap()["skipped"], house.recap()["left"]) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_what_is_not_certain_counts_as_sent_and_nothing_more_leaves(
+    house: House, status: int
+) -> None:
+    """Nobody gets two mails; and a mail service in trouble is not given further batches."""
+    house.guests(5)
+    house.answers = [(status, {}, ERRORS)]
+    refused = refusal(house)
+    assert "did not confirm 2 of the mails; they count as sent" in refused.message
+    assert [one.state for one in house.batches()] == [
+        BatchState.UNKNOWN,
+        BatchState.PLANNED,
+        BatchState.PLANNED,
+    ]
+    again = house.send()
+    assert again.sent == 3
+    assert again.message
+    assert "has not confirmed 2 of them" in again.message
+    assert house.addresses == [guest(number) for number in (2, 3, 4)]
+
+
+def test_the_record_names_no_address(house: House) -> None:
+    """Design 4: guests stand in the ledger by their ids."""
+    house.guests(1)
+    house.send(mode="all")
+    recap = house.recap()
+    assert (recap["mode"], recap["startedBy"], recap["startedAt"]) == ("all", "organizer", NOON)
+    assert house.batches()[0].recipients == (address_hash(guest(0)),)
+    assert "@" not in repr([recap, house.batches()])

@@ -1,0 +1,154 @@
+"""Design 3: the service is no tool against somebody else's machine, and finds out nothing of it."""
+
+import itertools
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+
+import pytest
+
+from functions.gcp import parameters
+from functions.webhooks.endpoints import share
+from functions.webhooks.endpoints.connections import SocketAddress
+from functions.webhooks.endpoints.share import Limits
+from functions.webhooks.ports import SendError
+from tests.unit.webhooks.tls_receivers import (
+    OK,
+    Server,
+    answers,
+    plain_serving,
+    post,
+    sending,
+    serving,
+)
+
+
+@contextmanager
+def refuses() -> Iterator[int]:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    yield port
+
+
+@contextmanager
+def speaks_no_tls() -> Iterator[int]:
+    """Something else than HTTPS."""
+
+    def greet(raw: socket.socket, _: Server) -> None:
+        raw.sendall(b"220 mail.example.com ESMTP\r\n")
+        raw.recv(65536)
+
+    with plain_serving(greet) as server:
+        yield server.port
+
+
+@contextmanager
+def says_nothing() -> Iterator[int]:
+    """A port that takes whatever comes."""
+
+    def take(raw: socket.socket, _: Server) -> None:
+        while raw.recv(65536):
+            pass
+
+    with plain_serving(take) as server:
+        yield server.port
+
+
+@contextmanager
+def is_somebody_else() -> Iterator[int]:
+    """HTTPS with another name's certificate."""
+    with serving(answers(OK), names=["other.example.com"]) as server:
+        yield server.port
+
+
+def test_what_a_machine_is_like_is_not_told() -> None:
+    """Refused, no TLS, silence, another's certificate: they read alike but in the service's log."""
+    told, details = set(), []
+    for machine in (refuses, speaks_no_tls, says_nothing, is_somebody_else):
+        with machine() as port, sending() as sender, pytest.raises(SendError) as raised:
+            post(sender, port)
+        told.add(str(raised.value))
+        details.append(raised.value.detail)
+    what = "it has to answer HTTPS with a valid certificate within 0.5 s"
+    assert told == {f"the receiver could not be reached: {what}"}
+    assert len(set(details)) == 4
+
+
+def test_a_receiver_that_has_answered_is_told_of() -> None:
+    """Its people may know why it cannot be reached now; another event's may not."""
+    answered = b"HTTP/1.1 500 X\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    with sending() as sender:
+        with serving(answers(answered)) as server:
+            assert post(sender, server.port) == 500
+        with pytest.raises(SendError, match="the connection was refused"):
+            post(sender, server.port)
+        with pytest.raises(SendError, match="could not be reached"):
+            post(sender, server.port, event_id="e2")
+
+
+@pytest.mark.parametrize("port", [1, 22, 25, 80, 444, 8080, 65535])
+def test_a_port_that_is_none_of_webhooks(port: int) -> None:
+    """It is not even looked at, and the answer says who can change that."""
+
+    def resolve(_: str, __: int, ___: float) -> Sequence[SocketAddress]:
+        raise AssertionError
+
+    with (
+        sending(ports=frozenset({443, 8443}), resolve=resolve) as sender,
+        pytest.raises(SendError, match=rf"port {port} \(parameter WEBHOOK_PORTS\)"),
+    ):
+        post(sender, port)
+
+
+def test_a_port_of_webhooks() -> None:
+    """Those that the parameter has."""
+    with serving(answers(OK)) as server, sending(ports=frozenset({443, server.port})) as sender:
+        assert post(sender, server.port) == 200
+
+
+@pytest.mark.parametrize(
+    ("parameter", "ports"),
+    [("443,8443", {443, 8443}), (" 443 , 9000 ", {443, 9000}), ("*", None), (" * ", None)],
+)
+def test_the_parameter_of_ports(
+    monkeypatch: pytest.MonkeyPatch, parameter: str, ports: set[int] | None
+) -> None:
+    """A list with commas, or all."""
+    monkeypatch.setenv("WEBHOOK_PORTS", parameter)
+    assert parameters.webhook_ports() == ports
+
+
+def test_twenty_urls_of_one_host_are_one_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever their paths; what waits too long says so, and neighbours do not wait."""
+    monkeypatch.setattr(share, "WAIT_SECONDS", 0.2)
+    let_go = threading.Event()
+    arrived = threading.Semaphore(0)
+
+    def hold(connection: socket.socket) -> None:
+        arrived.release()
+        let_go.wait(30)
+        connection.sendall(OK)
+
+    with (
+        serving(hold) as server,
+        sending(limits=Limits(at_a_time=5, a_second=1000), timeout=30) as sender,
+        ThreadPoolExecutor(81) as threads,
+    ):
+        posts = [
+            threads.submit(post, sender, server.port, path=f"/{number % 20}")
+            for number in range(60)
+        ]
+        for _ in range(5):
+            assert arrived.acquire(timeout=10)
+        neighbour = threads.submit(post, sender, server.port, event_id="e2")
+        assert arrived.acquire(timeout=10)
+        for done in itertools.islice(as_completed(posts, timeout=30), 55):
+            with pytest.raises(SendError, match=r"not sent: .* WEBHOOK_POSTS_AT_A_TIME"):
+                done.result()
+        assert len(server.requests) == 6
+        let_go.set()
+        assert neighbour.result(10) == 200
+        assert [one.result(10) for one in posts if not one.exception()] == [200] * 5

@@ -1,0 +1,173 @@
+"""Design 3: how a receiver's name becomes addresses, against a name server on loopback."""
+
+import socket
+import time
+from collections.abc import Mapping, Sequence
+
+import dns.name
+import pytest
+
+from functions.webhooks.endpoints.resolver import SystemResolver, read_hosts
+from tests.unit.webhooks.name_server import NameServer, answering
+
+SECONDS = 5.0
+
+
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        """Seconds."""
+        return self.now
+
+
+def resolver(server: NameServer, hosts: str = "", clock: Clock | None = None) -> SystemResolver:
+    """One that asks `server` for what `hosts` does not have."""
+    return SystemResolver(server.settings, read_hosts(hosts.splitlines()), clock or Clock())
+
+
+def ips(found: SystemResolver, host: str) -> list[str]:
+    """The addresses of `host`, each with the port that was asked for."""
+    addresses = found(host, 443, SECONDS)
+    assert {address[1] for _, address in addresses} == {443}
+    for family, address in addresses:
+        assert family == (socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
+    return [address[0] for _, address in addresses]
+
+
+@pytest.mark.parametrize(
+    ("records", "expected", "questions"),
+    [
+        ({"a.example.com": "60 IN A 192.0.2.1"}, ["192.0.2.1"], ["A"]),
+        (
+            {"a.example.com": "60 IN A 192.0.2.1\n60 IN A 192.0.2.2"},
+            ["192.0.2.1", "192.0.2.2"],
+            ["A"],
+        ),
+        ({"a.example.com": "60 IN A 192.0.2.1;60 IN AAAA 2001:db8::1"}, ["192.0.2.1"], ["A"]),
+        ({"a.example.com": "60 IN AAAA 2001:db8::1"}, ["2001:db8::1"], ["A", "AAAA"]),
+        (
+            {"a.example.com": "60 IN CNAME b.example.com.", "b.example.com": "9 IN A 192.0.2.3"},
+            ["192.0.2.3"],
+            ["A"],
+        ),
+    ],
+    ids=["one", "several", "IPv4 is enough", "IPv6 alone", "an alias"],
+)
+def test_a_name_with_addresses(
+    records: Mapping[str, str], expected: list[str], questions: list[str]
+) -> None:
+    """All addresses of IPv4, or of IPv6 where there are none; an alias is followed."""
+    with answering(records) as server:
+        assert sorted(ips(resolver(server), "a.example.com")) == expected
+    assert server.questions == [("a.example.com", kind) for kind in questions]
+
+
+@pytest.mark.parametrize("host", ["nobody.example.com", "mail-only.example.com", "a" * 64, "a..b"])
+def test_a_name_without_addresses(host: str) -> None:
+    """It does not exist, has none, or cannot be a name."""
+    with (
+        answering({"mail-only.example.com": "60 IN MX 10"}) as server,
+        pytest.raises(socket.gaierror),
+    ):
+        resolver(server)(host, 443, SECONDS)
+
+
+def test_a_name_is_complete_as_it_stands() -> None:
+    """The system's search domains would make one tenant's `db` a machine of this network."""
+    with answering({"db.internal.example.com": "60 IN A 10.0.0.1"}) as server:
+        server.settings.search = [dns.name.from_text("internal.example.com")]
+        server.settings.use_search_by_default = True
+        with pytest.raises(socket.gaierror):
+            resolver(server)("db", 443, SECONDS)
+    assert server.questions == [("db", "A")]
+
+
+HOSTS = """
+# of this machine
+127.0.0.1  localhost loop  # and more
+::1        localhost
+192.0.2.7  Hooks.example.com
+fe80::1%lo linked
+nonsense   broken
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("localhost", ["127.0.0.1", "::1"]),
+        ("loop", ["127.0.0.1"]),
+        ("hooks.example.com", ["192.0.2.7"]),
+        ("hooks.example.com.", ["192.0.2.7"]),
+        ("linked", ["fe80::1%lo"]),
+        ("a.localhost", ["127.0.0.1"]),
+        ("192.0.2.1", ["192.0.2.1"]),
+        ("2001:db8::1", ["2001:db8::1"]),
+        ("2130706433", ["127.0.0.1"]),
+        ("0x7f.1", ["127.0.0.1"]),
+        ("017700000001", ["127.0.0.1"]),
+    ],
+)
+def test_what_no_name_server_is_asked_for(host: str, expected: list[str]) -> None:
+    """What `/etc/hosts` has, what is always this machine, and addresses, however they are spelt."""
+    with answering({}) as server:
+        assert ips(resolver(server, HOSTS), host) == expected
+    assert server.questions == []
+
+
+def test_localhost_needs_no_file() -> None:
+    """RFC 6761, 6.3."""
+    with answering({}) as server:
+        assert ips(resolver(server), "localhost") == ["127.0.0.1"]
+    assert server.questions == []
+
+
+@pytest.mark.parametrize(
+    ("ttl", "asked_at", "questions"),
+    [
+        (0, (0, 0), [1, 2]),
+        (10, (0, 9.9, 10), [1, 1, 2]),
+        (60, (0, 59.9, 60), [1, 1, 2]),
+        (86400, (0, 59.9, 60), [1, 1, 2]),
+    ],
+)
+def test_an_answer_is_kept_as_long_as_it_says(
+    ttl: int, asked_at: Sequence[float], questions: list[int]
+) -> None:
+    """Its time to live, a minute at most: a name that moves is followed."""
+    clock, asked = Clock(), []
+    with answering({"a.example.com": f"{ttl} IN A 192.0.2.1"}) as server:
+        asks = resolver(server, clock=clock)
+        for clock.now in asked_at:
+            assert ips(asks, "a.example.com") == ["192.0.2.1"]
+            asked.append(len(server.questions))
+    assert asked == questions
+
+
+def test_a_failure_is_not_kept() -> None:
+    """Whoever has just made the name need not wait."""
+    records: dict[str, str] = {}
+    with answering(records) as server:
+        asks = resolver(server)
+        with pytest.raises(socket.gaierror):
+            asks("a.example.com", 443, SECONDS)
+        records["a.example.com"] = "60 IN A 192.0.2.1"
+        assert ips(asks, "a.example.com") == ["192.0.2.1"]
+
+
+def test_a_name_server_that_never_answers() -> None:
+    """The look-up ends when its time has."""
+    with answering({}) as server:
+        began = time.monotonic()
+        with pytest.raises(TimeoutError):
+            resolver(server)("silent.example.com", 443, 0.2)
+        assert time.monotonic() - began < 2
+
+
+def test_the_settings_of_this_machine() -> None:
+    """Whatever they are, they can be read, and `localhost` is here."""
+    assert "127.0.0.1" in ips(SystemResolver.of_system(time.monotonic), "localhost")

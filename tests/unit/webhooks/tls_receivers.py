@@ -1,0 +1,194 @@
+"""Real TLS servers on loopback, each of which does one thing, and a sender that posts to them."""
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pytest
+
+from emulator import certificates
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl
+from functions.webhooks.endpoints.http_sender import HttpSender
+from functions.webhooks.endpoints.resolver import Resolver, SystemResolver
+from functions.webhooks.endpoints.share import Limits
+from functions.webhooks.ports import SendError
+
+DEADLINE: Final = 0.5  # seconds; the service's own 5 would only make the tests slow
+BODY: Final = b'{"event":"photo.uploaded"}'
+PLENTY: Final = Limits(at_a_time=80, a_second=10_000)
+OK: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+Handler = Callable[[ssl.SSLSocket], None]
+
+
+@dataclass
+class Server:
+    """A TLS server whose every connection is handled by `handler`; it counts what it sees."""
+
+    port: int
+    connections: int = 0
+    requests: list[bytes] = field(default_factory=list)
+    threads: list[threading.Thread] = field(default_factory=list)
+
+
+def read_request(connection: ssl.SSLSocket) -> bytes:
+    """One whole request; empty at the connection's end."""
+    received = b""
+    while not received.endswith(BODY):
+        chunk = connection.recv(65536)
+        if not chunk:
+            return b""
+        received += chunk
+    return received
+
+
+@contextmanager
+def serving(
+    handler: Handler, *, names: Sequence[str] = ("localhost", "127.0.0.1")
+) -> Iterator[Server]:
+    """Serve TLS with a certificate for `names` on 127.0.0.1."""
+    with plain_serving(lambda raw, server: _serve_tls(raw, server, handler, names)) as server:
+        yield server
+
+
+def _serve_tls(raw: socket.socket, server: Server, handler: Handler, names: Sequence[str]) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates.issue(names))
+    with context.wrap_socket(raw, server_side=True) as connection:
+        while request := read_request(connection):
+            server.requests.append(request)
+            handler(connection)
+
+
+@contextmanager
+def plain_serving(handle: Callable[[socket.socket, Server], None]) -> Iterator[Server]:
+    """Serve plain TCP on 127.0.0.1; a thread for each connection, and none is left behind."""
+    open_connections: list[socket.socket] = []
+
+    def accept() -> None:
+        while True:
+            try:
+                raw, _ = listener.accept()
+            except OSError:
+                return
+            server.connections += 1
+            open_connections.append(raw)
+            thread = threading.Thread(target=one, args=(raw,))
+            server.threads.append(thread)
+            thread.start()
+
+    def one(raw: socket.socket) -> None:
+        with suppress(OSError), raw:
+            handle(raw, server)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = Server(port=listener.getsockname()[1])
+        acceptor = threading.Thread(target=accept)
+        acceptor.start()
+        yield server
+        listener.shutdown(socket.SHUT_RDWR)
+    acceptor.join()
+    for raw in open_connections:
+        with suppress(OSError):
+            raw.shutdown(socket.SHUT_RDWR)
+    for thread in server.threads:
+        thread.join(timeout=10)
+        assert not thread.is_alive(), "the sender has left a connection open"
+
+
+def trusting() -> ssl.SSLContext:
+    """Trust this project's local certificate authority, as the emulator suite does."""
+    certificates.ensure()
+    return ssl.create_default_context(cafile=certificates.CA)
+
+
+@contextmanager
+def sending(
+    *,
+    allow_loopback: bool = True,
+    resolve: Resolver | None = None,
+    limits: Limits = PLENTY,
+    ports: frozenset[int] | None = None,
+    monotonic: Callable[[], float] = time.monotonic,
+    timeout: float = DEADLINE,
+) -> Iterator[HttpSender]:
+    """A sender with a short deadline, closed in the end."""
+    sender = HttpSender(
+        trusting(),
+        resolve=resolve or SystemResolver.of_system(monotonic),
+        limits=limits,
+        ports=ports,
+        monotonic=monotonic,
+        sleep=time.sleep,
+        allow_loopback=allow_loopback,
+        timeout_seconds=timeout,
+    )
+    try:
+        yield sender
+    finally:
+        sender.close()
+
+
+def post(
+    sender: HttpSender, port: int, host: str = "localhost", path: str = "/", event_id: str = "e1"
+) -> int:
+    """Post once; the status."""
+    to = EndpointUrl(host, port, path)
+    return sender.post(to, {"Wall-Delivery-Id": "d1"}, BODY, event_id).status
+
+
+def unreached(sender: HttpSender, port: int, host: str = "localhost") -> str:
+    """Post once to a receiver that has never answered; what the service's own log is told."""
+    with pytest.raises(SendError) as raised:
+        post(sender, port, host)
+    assert str(raised.value).startswith("the receiver could not be reached")
+    assert raised.value.detail
+    return raised.value.detail
+
+
+def failure(handler: Handler, **options: Any) -> tuple[str, Server]:
+    """Why a post to such a receiver failed, and what the receiver saw."""
+    with serving(handler, **options) as server, sending() as sender:
+        began = time.monotonic()
+        with pytest.raises(SendError) as raised:
+            post(sender, server.port)
+        # Not a measurement: without a total deadline these receivers hold on for ever.
+        assert time.monotonic() - began < DEADLINE * 6
+        return raised.value.detail or str(raised.value), server
+
+
+def answers(head: bytes) -> Handler:
+    """Answer every request so."""
+    return lambda connection: connection.sendall(head)
+
+
+def drip(data: bytes) -> Handler:
+    """Send `data` for ever, a byte at a time: each arrives well within a socket's time-out."""
+
+    def handler(connection: ssl.SSLSocket) -> None:
+        while True:
+            for byte in data:
+                connection.sendall(bytes([byte]))
+                time.sleep(DEADLINE / 10)
+
+    return handler
+
+
+def flood(data: bytes) -> Handler:
+    """Send `data` for ever, as fast as it is taken."""
+
+    def handler(connection: ssl.SSLSocket) -> None:
+        while True:
+            connection.sendall(data)
+
+    return handler
+
+
+def silence(connection: ssl.SSLSocket) -> None:
+    """Never answer."""
+    connection.recv(1)
