@@ -305,7 +305,7 @@ def test_the_arguments_that_are_told_are_those_that_are_read(function: str) -> N
     assert data.names == schema["properties"].keys()
 
 
-EVENT: Final = {"eventId": "midsummer"}
+EVENT: Final[dict[str, Any]] = {"eventId": "midsummer"}
 URL: Final = EVENT | {"url": "https://example.com/hook"}
 NO_ARGUMENTS: Final[list[Any]] = [None, [], "midsummer", {}]
 ONE: Final = EVENT | {"deliveryId": "d1"}
