@@ -47,6 +47,7 @@ CHECKS = (
     Check("imports", ("lint-imports",)),
     Check("types", ("mypy",)),
     Check("unit", ("pytest",), folder="tests/unit", on_every_python=True),
+    Check("simulation", ("pytest",), folder="tests/simulation"),
     # Outside the suite: these start and stop it themselves.
     Check("runner", ("pytest",), folder="tests/emulator", needs_ports=True),
     Check("suite", ("pytest",), folder="tests/suite", in_suite=True),

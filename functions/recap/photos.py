@@ -2,7 +2,7 @@
 
 import heapq
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Self
@@ -13,9 +13,13 @@ from functions.wall.fields import text, time
 SHOWN: Final = 24
 """Photos in one mail at most; of the highlight reel by decision (design 3)."""
 
+MAIL_BYTES: Final = 100_000
+"""Of both parts of a mail together: Gmail cuts off what is longer than 102 KB."""
+
 FIELDS: Final = (
     "uploaderEmail",
     "uploaderName",
+    "uploaderUid",
     "url",
     "thumbUrl",
     "featured",
@@ -25,7 +29,8 @@ FIELDS: Final = (
 """What is read of a photo, so that a long list of them costs little."""
 
 _URL_CHARACTERS: Final = 2048  # what every mail client and browser takes
-_NOT_IN_A_URL: Final = re.compile(r'[\x00- "<>\\^`{|}\x7f-\xa0]')
+# Printable ASCII: nothing that some program takes for the end of a line, or that turns it around.
+_URL: Final = re.compile(r"""[!#-;=?-\[\]_a-z~]+""")
 
 
 class Picture(NamedTuple):
@@ -38,11 +43,16 @@ class Picture(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovedPhoto:
-    """What the recap needs of an approved photo. All times are aware."""
+    """What the recap needs of an approved photo. All times are aware.
+
+    `uploaded_at` is the server's time, whatever the document says; `uploader` may be empty.
+    """
 
     id: str
     email: str
     name: str
+    uploader: str
+    uploaded_at: datetime
     url: str | None
     thumb: str | None
     featured: bool
@@ -53,13 +63,15 @@ class ApprovedPhoto:
     def read(cls, photo_id: str, fields: Mapping[str, Any], *, created: datetime) -> Self:
         """Read the fields of a photo; one that is missing or of a wrong type counts as empty.
 
-        `created` is when Firestore created the document, for photos that do not say themselves.
+        `created` is when Firestore created the document.
         """
         created_at = time(fields.get("createdAt")) or created
         return cls(
             id=photo_id,
             email=(text(fields.get("uploaderEmail")) or "").strip(),
             name=text(fields.get("uploaderName")) or "",
+            uploader=text(fields.get("uploaderUid")) or "",
+            uploaded_at=created,
             url=web_address(fields.get("url")),
             thumb=web_address(fields.get("thumbUrl")),
             featured=fields.get("featured") is True,
@@ -67,47 +79,68 @@ class ApprovedPhoto:
             approved_at=time(fields.get("approvedAt")) or created_at,
         )
 
-    def picture(self, by: str = "") -> Picture | None:
-        """The picture of it; None where it has no web address to show."""
-        shown, leads_to = self.thumb or self.url, self.url or self.thumb
+    def picture(self, shows: Callable[[str], bool], by: str = "") -> Picture | None:
+        """The picture of it; None where it has no web address that `shows` lets pass."""
+        url, thumb = (one if one and shows(one) else None for one in (self.url, self.thumb))
+        shown, leads_to = thumb or url, url or thumb
         return Picture(shown, leads_to, by) if shown and leads_to else None
+
+    @property
+    def has_address(self) -> bool:
+        """Whether there is anything to show, wherever that is."""
+        return bool(self.url or self.thumb)
 
 
 class Newest:
-    """The newest photos of many, at most `SHOWN`, and the count of all."""
+    """The newest pictures of many, at most `SHOWN`.
 
-    __slots__ = ("_heap", "count")
+    No more of them are kept than `room` bytes of a mail can show, so that long addresses take no
+    more memory than short ones.
+    """
 
-    def __init__(self) -> None:
-        self.count = 0
+    __slots__ = ("_bytes", "_heap", "_room")
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._bytes = 0
         self._heap: list[tuple[tuple[bool, datetime], str, Picture]] = []
 
-    def add(self, photo: ApprovedPhoto, rank: tuple[bool, datetime], by: str = "") -> None:
-        """Count `photo`, and keep it while fewer than `SHOWN` have a higher rank."""
-        self.count += 1
-        picture = photo.picture(by)
-        if picture is None:
-            return
-        entry = (rank, photo.id, picture)
-        if len(self._heap) < SHOWN:
-            heapq.heappush(self._heap, entry)
-        else:
-            heapq.heappushpop(self._heap, entry)
+    def add(self, photo_id: str, rank: tuple[bool, datetime], picture: Picture) -> None:
+        """Keep the picture while those of a higher rank leave room for it."""
+        heapq.heappush(self._heap, (rank, photo_id, picture))
+        self._bytes += _bytes(picture)
+        while len(self._heap) > SHOWN or (len(self._heap) > 1 and self._bytes > self._room):
+            self._bytes -= _bytes(heapq.heappop(self._heap)[2])
+
+    def forget(self) -> None:
+        """Keep none."""
+        self._heap.clear()
+        self._bytes = 0
 
     def pictures(self) -> list[Picture]:
         """Those kept, highest rank first."""
         return [picture for _, _, picture in sorted(self._heap, reverse=True)]
 
 
+def _bytes(picture: Picture) -> int:
+    """Of a mail, at least: an address in the text, and two in the HTML."""
+    return len(picture.thumb) + 2 * len(picture.url)
+
+
 def web_address(value: object) -> str | None:
-    """`value` where it is an http or https address that can stand in a mail, else None."""
+    """`value` where it is an http or https address that can stand in a mail, else None.
+
+    None also where it has a user name: `https://bank.example@evil.example` is no bank's.
+    """
     if not isinstance(value, str) or not 0 < len(value) <= _URL_CHARACTERS:
         return None
-    if _NOT_IN_A_URL.search(value):
+    if not _URL.fullmatch(value):
         return None
     try:
         parts = urlsplit(value)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname)
+        valid = (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+        )
     except ValueError:
         return None
     return value if valid else None

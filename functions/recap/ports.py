@@ -5,7 +5,7 @@ What is said of each holds for every adapter, the tests' too.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from functions.recap.arguments import Mode
@@ -157,6 +157,32 @@ class Guests(Protocol):
 
     def records_with(self, emails: Iterable[str]) -> Iterable[tuple[str, Mapping[str, Any]]]:
         """Every user record whose `email` is one of `emails`, letter by letter, with its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailedDay:
+    """Whom a tenant has mailed on one day (see `mailings`), as it was read or is to be.
+
+    `version` is None where nothing is on record of that day yet.
+    """
+
+    day: date
+    entries: bytes
+    version: Version | None
+
+
+class Mailings(Protocol):
+    """Whom the tenants have mailed lately."""
+
+    def load(self, tenant_id: str, days: Sequence[date]) -> list[MailedDay]:
+        """What is on record of these days, in their order."""
+
+    def save(self, tenant_id: str, days: Sequence[MailedDay]) -> None:
+        """Write these days in one commit.
+
+        Raises:
+            TakenElsewhereError: one of them is not as it was read; none was written.
+        """
 
 
 class Mailer(Protocol):

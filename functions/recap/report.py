@@ -26,6 +26,9 @@ class Report:
         under_way: and how many recipients are in those of which that is not on record.
         skipped: Guests who were left out before there were batches.
         left: Guests who have never had a recap of this event, and are in no batch.
+        full: Guests among the skipped who have had all recaps of the tenant that an address gets.
+        short: Whether the tenant may not mail all of those who are left.
+        hidden: Photos that are on no host that may be shown.
         nobody: Why there is nobody to send to.
     """
 
@@ -34,6 +37,9 @@ class Report:
     under_way: int = 0
     skipped: int = 0
     left: int = 0
+    full: int = 0
+    short: bool = False
+    hidden: int = 0
     nobody: str | None = None
 
     def after(self, batches: Collection[Batch]) -> "Report":
@@ -82,10 +88,10 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
         )
     if call.unknown:
         raise CallError(Code.INTERNAL, f"{unconfirmed} All others were sent.")
-    return RecapResult(call.sent, call.skipped, " ".join(_notes(report, state)) or None)
+    return RecapResult(call.sent, call.skipped, " ".join(_notes(report)) or None)
 
 
-def _notes(report: Report, state: RecapState) -> list[str]:
+def _notes(report: Report) -> list[str]:
     notes = [report.nobody] if report.nobody else []
     if report.before.sent:
         notes.append(
@@ -97,11 +103,26 @@ def _notes(report: Report, state: RecapState) -> list[str]:
             f"The mail service has not confirmed {report.before.unknown} of them; "
             "they count as sent, so that nobody gets two."
         )
-    if state is RecapState.EMPTY and not report.nobody:
+    if report.batches.skipped and not report.batches.sent:
         notes.append("The mail service takes none of the guests' addresses.")
+    if report.full:
+        notes.append(
+            f"{report.full} guests were left out, as they have had as many recaps of your events "
+            "in 24 hours as one address gets (RECAPS_PER_ADDRESS_A_DAY)."
+        )
+    if report.short:
+        notes.append(
+            "Your events have sent as many recap mails as they may in 24 hours "
+            "(RECAP_MAILS_PER_DAY)."
+        )
     if report.left:
         notes.append(
-            f"{report.left} guests are left; the next recap, possible in 24 hours, "
-            "goes to them first."
+            f"{report.left} guests are left; the next recap, possible "
+            f"{'in' if report.batches.sent else 'within'} 24 hours, goes to them first."
+        )
+    if report.hidden and report.batches.sent:
+        notes.append(
+            f"{report.hidden} photos are not shown, as they are on none of the hosts of "
+            "PHOTO_HOSTS."
         )
     return notes

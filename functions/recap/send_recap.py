@@ -10,7 +10,8 @@ from functions import log
 from functions.access import Caller, check_tenant
 from functions.call_error import CallError, Code
 from functions.preferences.links import PreferencesLinks
-from functions.recap.arguments import RecapArguments
+from functions.recap.allowance import Allowance, Allowed
+from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.claim import Claim
 from functions.recap.dispatch import Dispatch, PlannedBatch
 from functions.recap.guests import Audience, Guest
@@ -26,8 +27,8 @@ from functions.recap.ledger import (
 )
 from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.photos import web_address
-from functions.recap.ports import Guests, Mailer, Recaps
-from functions.recap.recipients import UserRecords, select
+from functions.recap.ports import Guests, Mailer, Mailings, Recaps
+from functions.recap.recipients import Selection, UserRecords, select
 from functions.recap.report import RecapResult, Report, answer
 from functions.side_by_side import SideBySide
 from functions.wall.fields import text
@@ -39,10 +40,19 @@ under way then, and the records after it, still end within the function's timeou
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How many recipients a call and a batch have at most."""
+    """How much is sent at most.
+
+    Attributes:
+        a_call: Recipients of a call,
+        a_batch: and of a batch.
+        an_address: Recaps of a tenant that one address gets in 24 hours.
+        a_tenant: Mails of a tenant in 24 hours.
+    """
 
     a_call: int = RECIPIENTS_PER_CALL
     a_batch: int = RECIPIENTS_PER_BATCH
+    an_address: int = 3
+    a_tenant: int = 20_000
 
 
 class RecapSender:
@@ -53,10 +63,12 @@ class RecapSender:
         *,
         recaps: Recaps,
         guests: Guests,
+        mailings: Mailings,
         mailer: Callable[[], Mailer],
         links: Callable[[], Callable[[str], PreferencesLinks]],
         opted_out: Callable[[Mapping[str, Any]], bool],
         mail_from: Callable[[], str],
+        shows: Callable[[str], bool],
         side_by_side: SideBySide,
         now: Callable[[], datetime],
         monotonic: Callable[[], float],
@@ -70,24 +82,28 @@ class RecapSender:
         Args:
             recaps: The locks and ledgers.
             guests: Photos and preferences.
+            mailings: Whom the tenants have mailed lately.
             mailer: Gives the mail service, with its key as it is now.
             links: Gives what makes the links of a mail to the user with an id.
             opted_out: Whether a user record declines recap mails.
             mail_from: Gives the sender.
+            shows: Whether the photo at a web address may stand in a mail.
             side_by_side: Sends the batches.
             now: The time, aware and in UTC.
             monotonic: Seconds that only grow.
             sleep: Waits for some seconds.
             new_word: Gives a word of letters and digits that nobody has or can guess.
             new_mutex: Gives what one thread at a time can enter.
-            limits: Smaller ones than the specification's, for tests.
+            limits: Of what is sent.
         """
         self._recaps = recaps
         self._guests = guests
+        self._mailings = mailings
         self._mailer = mailer
         self._links = links
         self._opted_out = opted_out
         self._mail_from = mail_from
+        self._shows = shows
         self._side_by_side = side_by_side
         self._now = now
         self._monotonic = monotonic
@@ -106,7 +122,8 @@ class RecapSender:
         event = self._recaps.event(wanted.event_id)
         if event is None:
             raise CallError(Code.NOT_FOUND, "There is no event with that eventId.")
-        check_tenant(caller, text(event.get("tenantId")) or None, wanted.tenant_id)
+        tenant_id = text(event.get("tenantId")) or None
+        check_tenant(caller, tenant_id, wanted.tenant_id)
         claim = Claim.take(
             self._recaps,
             wanted.event_id,
@@ -116,50 +133,85 @@ class RecapSender:
             new_id=self._new_word,
             one_at_a_time=self._new_mutex(),
         )
+        allowance = Allowance(
+            self._mailings,
+            tenant_id or "",
+            claim.key,
+            self._now,
+            an_address=self._limits.an_address,
+            a_tenant=self._limits.a_tenant,
+            reserved=claim.resumed,
+        )
         try:
-            report, dispatch, batches = self._prepare(claim, event, wanted, give_up_at)
+            report, dispatch, batches = self._prepare(claim, allowance, event, wanted, give_up_at)
         except Exception as error:
             log.fault("recap.failed", error, eventId=wanted.event_id, recapId=claim.key.recap_id)
-            _release(claim, failed=True)
+            _release(claim, allowance, failed=True)
             raise CallError(
                 Code.INTERNAL, "The recap could not be prepared, and nothing was sent; try again."
             ) from error
         dispatch.send(batches)
-        state = _release(claim)
+        state = _release(claim, allowance)
         report = report.after(claim.ledger.values())
         _log(claim, report, state)
         return answer(report, state)
 
     def _prepare(
-        self, claim: Claim, event: Mapping[str, Any], wanted: RecapArguments, give_up_at: float
+        self,
+        claim: Claim,
+        allowance: Allowance,
+        event: Mapping[str, Any],
+        wanted: RecapArguments,
+        give_up_at: float,
     ) -> tuple[Report, Dispatch, Sequence[PlannedBatch]]:
         """What to send and how; nothing has left yet."""
         if claim.resumed:
             claim.read_ledger()
-        audience = Audience(wanted.mode)
+        mailer = self._mailer()
+        audience = Audience(
+            wanted.mode, shows=self._shows, at_most=self._limits.a_call, room=mailer.bytes_each
+        )
         for photo in self._guests.approved_photos(wanted.event_id):
             audience.add(photo)
         users = UserRecords.read(self._guests, audience.guests, self._opted_out)
         before = total(claim.ledger.values())
-        report = Report(before=before) if before.sent else self._plan(claim, audience, users)
+        if before.sent:
+            report = Report(before=before, hidden=audience.hidden)
+        else:
+            report = self._plan(claim, allowance, audience, users)
+        waiting = [one for one in claim.ledger.values() if one.state is BatchState.PLANNED]
+        guests = self._chosen(wanted, waiting, audience)
         dispatch = Dispatch(
             claim=claim,
-            mailer=(mailer := self._mailer()),
+            mailer=mailer,
             compose=self._composer(event, wanted, audience, mailer.bytes_each).message,
             side_by_side=self._side_by_side,
             monotonic=self._monotonic,
             sleep=self._sleep,
             give_up_at=give_up_at,
         )
-        waiting = [one for one in claim.ledger.values() if one.state is BatchState.PLANNED]
-        return report, dispatch, self._planned(waiting, audience, users)
+        return report, dispatch, self._planned(waiting, guests, users)
 
-    def _plan(self, claim: Claim, audience: Audience, users: UserRecords) -> Report:
-        willing = [one for one in audience.guests if one.id not in users.opted_out]
-        crowded = len(willing) > self._limits.a_call
-        sent_at = self._recaps.sent_at(claim.key.event_id) if crowded else {}
-        selection = select(willing, sent_at, self._limits.a_call)
-        skipped = audience.invalid + len(users.opted_out)
+    def _plan(
+        self, claim: Claim, allowance: Allowance, audience: Audience, users: UserRecords
+    ) -> Report:
+        willing = [one for one in audience.in_turn() if one.id not in users.opted_out]
+        sent_at: Mapping[str, datetime] | None = None
+        selection, full, short = Selection([], 0), 0, False
+
+        def choose(allowed: Allowed) -> Sequence[Guest]:
+            nonlocal selection, full, short, sent_at
+            at_most = min(self._limits.a_call, allowed.mails)
+            if len(allowed.guests) > at_most and sent_at is None:
+                sent_at = self._recaps.sent_at(claim.key.event_id)
+            selection = select(allowed.guests, sent_at or {}, at_most)
+            full = len(willing) - len(allowed.guests)
+            short = allowed.mails < min(self._limits.a_call, len(allowed.guests))
+            return selection.chosen
+
+        if willing:
+            allowance.reserve(willing, choose)
+        skipped = audience.invalid + len(users.opted_out) + full
         batches = plan(
             [one.id for one in selection.chosen],
             first=max(claim.ledger, default=-1) + 1,
@@ -167,14 +219,31 @@ class RecapSender:
         )
         planned = total(batches)
         claim.plan(batches, replace(planned, skipped=skipped, left=selection.left + planned.left))
-        nobody = None if batches else _why_nobody(audience, skipped)
-        return Report(skipped=skipped, left=selection.left, nobody=nobody)
+        return Report(
+            skipped=skipped,
+            left=selection.left,
+            full=full,
+            short=short,
+            hidden=audience.hidden,
+            nobody=None if batches or full or short else _why_nobody(audience, skipped),
+        )
+
+    def _chosen(
+        self, wanted: RecapArguments, batches: Sequence[Batch], audience: Audience
+    ) -> Mapping[str, Guest]:
+        """The recipients of the batches who are still guests, with their pictures."""
+        ids = {one for batch in batches for one in batch.recipients}
+        chosen = {guest.id: guest for guest in audience.guests if guest.id in ids}
+        if audience.crowded and wanted.mode is Mode.PERSONAL:
+            # Nobody's were kept while it was not known whose to keep.
+            for photo in self._guests.approved_photos(wanted.event_id):
+                audience.add_again(photo, chosen)
+        return chosen
 
     def _planned(
-        self, batches: Iterable[Batch], audience: Audience, users: UserRecords
+        self, batches: Iterable[Batch], guests: Mapping[str, Guest], users: UserRecords
     ) -> Sequence[PlannedBatch]:
         links = self._links()
-        guests = {guest.id: guest for guest in audience.guests}
 
         def recipient(guest: Guest) -> Recipient:
             return Recipient(
@@ -182,7 +251,7 @@ class RecapSender:
                 name=guest.name,
                 links=links(users.uids[guest.id]),
                 pictures=guest.pictures(),
-                photo_count=guest.photos.count,
+                photo_count=guest.photo_count,
             )
 
         return [
@@ -215,13 +284,20 @@ class RecapSender:
         return Composer(recap, new_word=self._new_word, bytes_each=bytes_each)
 
 
-def _release(claim: Claim, *, failed: bool = False) -> RecapState | None:
+def _release(claim: Claim, allowance: Allowance, *, failed: bool = False) -> RecapState | None:
     """Release the lock; where the recap stands, None where that is not on record."""
+    event_id, recap_id = claim.key
     try:
-        return claim.release(failed=failed)
+        state = claim.release(failed=failed)
     except Exception as error:  # noqa: BLE001 - the answer matters more, and the lease ends
-        log.fault("recap.held", error, eventId=claim.key.event_id, recapId=claim.key.recap_id)
+        log.fault("recap.held", error, eventId=event_id, recapId=recap_id)
         return None
+    if state in (RecapState.FAILED, RecapState.EMPTY):
+        try:
+            allowance.give_back()
+        except Exception as error:  # noqa: BLE001 - it counts as sent for a day
+            log.fault("recap.not-given-back", error, eventId=event_id, recapId=recap_id)
+    return state
 
 
 def _why_nobody(audience: Audience, skipped: int) -> str:

@@ -4,6 +4,7 @@ The mutants of each world stand in its own folder.
 """
 
 import argparse
+import re
 import sys
 from typing import Final
 
@@ -17,6 +18,8 @@ MUTANTS: Final = (
     *recap.MUTANTS,
     *secrets.MUTANTS,
 )
+
+_ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def main() -> int:
@@ -33,6 +36,7 @@ def main() -> int:
         caught = schedules_to_catch(one)
         missed += caught is None
         schedules, seen = caught or (f"over {LIMIT:,}", "nothing")
+        seen = _ID.sub("…", seen)
         print(f"| {one.world} | {one.name} | {one.left_out} | {schedules} | {seen} |", flush=True)
     return 1 if missed else 0
 

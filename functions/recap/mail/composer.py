@@ -18,10 +18,7 @@ from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.recap.mail.message import Copy, Message
-from functions.recap.photos import Picture
-
-MAIL_BYTES: Final = 100_000
-"""Of both parts together: Gmail cuts off what is longer than 102 KB."""
+from functions.recap.photos import MAIL_BYTES, Picture
 
 _templates: Final = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),

@@ -6,7 +6,7 @@ repeat a write whose answer was lost, or end the instance.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -17,6 +17,7 @@ from functions.recap.mail.outcome import Accepted, Outcome, Unknown
 from functions.recap.mail.sendgrid import BYTES_EACH, refusal
 from functions.recap.photos import ApprovedPhoto
 from functions.recap.ports import (
+    MailedDay,
     RecapHead,
     RecapKey,
     StoredLock,
@@ -250,6 +251,44 @@ class InMemoryGuests:
             return [(uid, one.value) for uid, one in users if one.value.get("email") in wanted]
 
         return self._through("guests.records_with", read)
+
+
+class InMemoryMailings:
+    """See `ports.Mailings`; documents are the entries."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def load(self, tenant_id: str, days: Sequence[date]) -> list[MailedDay]:
+        """See `ports.Mailings`."""
+
+        def read() -> list[MailedDay]:
+            found = [(day, self._database.get(_day_path(tenant_id, day))) for day in days]
+            return [
+                MailedDay(day, one.value, one.version) if one else MailedDay(day, b"", None)
+                for day, one in found
+            ]
+
+        return self._through("mailings.load", read)
+
+    def save(self, tenant_id: str, days: Sequence[MailedDay]) -> None:
+        """See `ports.Mailings`."""
+        writes = [self._write(tenant_id, one) for one in days]
+        try:
+            self._through("mailings.save", partial(self._database.commit, *writes))
+        except (AlreadyExistsError, ChangedError) as changed:
+            raise TakenElsewhereError from changed
+
+    def _write(self, tenant_id: str, day: MailedDay) -> Write:
+        path = _day_path(tenant_id, day.day)
+        if day.version is None:
+            return Create(path, day.entries)
+        return Update(path, lambda _: day.entries, day.version)
+
+
+def _day_path(tenant_id: str, day: date) -> str:
+    return f"recapMails/{tenant_id}-{day}"
 
 
 class InMemoryMailer:

@@ -1,11 +1,11 @@
 """The recap: calls of `sendEventRecap`, a mail service, and guests who change their minds."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
@@ -29,10 +29,12 @@ from functions.recap.report import RecapResult
 from functions.recap.send_recap import Limits, RecapSender
 from functions.wall.address import address_hash
 from tests.simulation.database import Database, Set, Stored
-from tests.simulation.faults import ServiceError, Weather
+from tests.simulation.explore import Through
+from tests.simulation.faults import Fault, ServiceError, Weather
 from tests.simulation.recap.memory import (
     InMemoryGuests,
     InMemoryMailer,
+    InMemoryMailings,
     InMemoryRecaps,
     OneAtATime,
     recap_path,
@@ -46,11 +48,14 @@ from tests.simulation.simulation import (
     Pool,
     Returned,
     Simulation,
+    current,
 )
+
+T = TypeVar("T")
 
 EVENT: Final = "e1"
 TENANT: Final = "t1"
-LIMITS: Final = Limits(a_call=6, a_batch=2)
+LIMITS: Final = Limits(a_call=6, a_batch=2, an_address=1000)
 _SLACK: Final = timedelta(seconds=1)
 """By so much may clocks differ."""
 
@@ -92,6 +97,7 @@ _ANSWERS: Final[tuple[tuple[int, bytes, bool], ...]] = (
 """Status and body of an answer, and whether the mail service has taken the mails all the same."""
 
 _TROUBLE: Final = (0.0, 0.0, 0.1, 0.4)
+_HOLD_UPS: Final = (0.0, 0.0, 0.04, 0.12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,7 @@ class RecapWorld:
         self._began: dict[str, datetime] = {}
         self._opted_out: dict[str, datetime] = {}
         self._trouble = self._choices.pick("mail service", _TROUBLE)
+        self._hold_ups = self._choices.pick("hold-ups", _HOLD_UPS)
         self._last_sent = -1
         self._database.watch(self._written)
         count = self._choices.between("guests", 2, 8)
@@ -166,13 +173,16 @@ class RecapWorld:
         self._simulation.note("guest", f"{address} opts out")
 
     def _sender(self, instance: Instance) -> RecapSender:
+        through = self._held_up(instance)
         return RecapSender(
-            recaps=InMemoryRecaps(self._database, instance.call),
-            guests=InMemoryGuests(self._database, instance.call),
-            mailer=lambda: InMemoryMailer(self._answer, instance.call),
+            recaps=InMemoryRecaps(self._database, through),
+            guests=InMemoryGuests(self._database, through),
+            mailings=InMemoryMailings(self._database, through),
+            mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: lambda uid: PreferencesLinks(uid, uid),
             opted_out=opted_out_of_recap,
             mail_from=lambda: "photos@example.com",
+            shows=lambda _: True,
             side_by_side=lambda work, items: instance.side_by_side(work, items, at_once=3),
             now=instance.now,
             monotonic=instance.monotonic,
@@ -181,6 +191,20 @@ class RecapWorld:
             new_mutex=OneAtATime,
             limits=LIMITS,
         )
+
+    def _held_up(self, instance: Instance) -> Through:
+        """Calls of ports, some of which are held up for longer than a lease."""
+
+        def through(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
+            actor = current()
+            name = f"{actor.name} held up at {actor.decisions}"
+            share, minutes = self._hold_ups, self._choices.between(f"{name} for", 9, 30)
+            if self._choices.happens(name, share, f"{what}: held up for {minutes} minutes"):
+                self._simulation.faults.add(Fault.PAUSE_BEFORE)
+                actor.wait(minutes * MINUTE)
+            return instance.call(what, effect, retried=retried)
+
+        return through
 
     def _word(self) -> str:
         self._words += 1
@@ -219,7 +243,7 @@ class RecapWorld:
     def _last_call(self) -> None:
         """Two days later all is calm, and a recap is possible whatever has been before."""
         self._simulation.weather = Weather(0.0, self._simulation.weather.kinds)
-        self._trouble = 0.0
+        self._trouble = self._hold_ups = 0.0
         self._call("last")
 
     # The mail service.

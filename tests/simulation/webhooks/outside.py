@@ -69,7 +69,7 @@ class ScriptedSender:
         to: EndpointUrl,
         headers: Mapping[str, str],
         body: bytes,
-        event_id: str,  # noqa: ARG002 - one event at a time
+        event_id: str,  # noqa: ARG002 - receivers do not care
     ) -> Response:
         """See `ports.Sender`."""
         return Response(

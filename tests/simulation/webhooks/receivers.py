@@ -42,7 +42,7 @@ class Receivers:
         to: EndpointUrl,
         headers: Mapping[str, str],
         body: bytes,
-        event_id: str,  # noqa: ARG002 - as above
+        event_id: str,  # noqa: ARG002 - receivers do not care
     ) -> Response:
         """See `ports.Sender`."""
         actor = current()

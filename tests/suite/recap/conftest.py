@@ -32,6 +32,7 @@ def wall(db: firestore.Client, event: firestore.DocumentReference) -> Wall:
     """An event that is published and has no photos yet."""
     made = Wall(db, event)
     made.publish()
+    made.forget_mails()
     return made
 
 

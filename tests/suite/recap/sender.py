@@ -15,8 +15,10 @@ from functions.preferences.preferences import opted_out_of_recap
 from functions.preferences.token import TokenKeys
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.mail.sendgrid import SendGridMailer
+from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.send_recap import RecapSender
 from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
+from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
 from functions.side_by_side import Threads
 from tests.suite.recap.wall import TENANT
@@ -47,10 +49,12 @@ def recap_sender(client: firestore.Client, documents: Documents, host: str) -> R
     return RecapSender(
         recaps=RecapStore(client),
         guests=GuestStore(client, documents, Threads(PAGES_AT_ONCE, "guests")),
+        mailings=MailingStore(client),
         mailer=lambda: mailer(host),
         links=links,
         opted_out=opted_out_of_recap,
         mail_from=lambda: SENDER,
+        shows=PhotoHosts.read("*", "").allow,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
         now=now,
         monotonic=time.monotonic,

@@ -13,8 +13,8 @@ import pytest
 from functions.call_error import CallError, Code
 from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
-from functions.recap.ledger import LEASE, Batch, BatchState, Counts, RecapState, plan, total
-from functions.recap.ports import RecapKey, StoredLock, TakenElsewhereError
+from functions.recap.ledger import LEASE, Batch, Counts, plan
+from functions.recap.ports import StoredLock, TakenElsewhereError
 from functions.recap.store.recap_store import RecapStore
 from tests.suite.recap.wall import Wall
 
@@ -93,58 +93,3 @@ def test_a_batch_is_started_by_one_of_many(wall: Wall, store: RecapStore) -> Non
     results = _at_once(start)
     assert sum(isinstance(one, Batch) for one in results) == 1
     assert sum(isinstance(one, TakenElsewhereError) for one in results) == CALLS - 1
-
-
-def test_what_is_written_is_read_again(wall: Wall, store: RecapStore) -> None:
-    """Every field of a batch and of the lock, and what the recap counts."""
-    key = _take(store, wall).key
-    planned, version = store.plan(
-        key, [], plan(["a", "b", "c"], at_most=2), Counts(skipped=1, left=4), _held(store, wall)
-    )
-    assert [one.recipients for one in planned] == [("a", "b"), ("c",)]
-    assert store.batches(key) == planned
-    held = _held(store, wall)
-    assert held.version == version
-    started = planned[0].started("me", NOW)
-    started, _ = store.start(key, started, Counts(), held)
-    settled = started.settled(
-        BatchState.UNKNOWN, holder="me", recipients=["b"], refused=["a"], note="no answer"
-    )
-    settled = store.settle(key, settled, settled.counts - started.counts)
-    assert store.batch(key, 0) == settled
-    assert store.batch(key, 2) is None
-    (recap,) = wall.recaps()
-    counts = {name: recap[name] for name in ("sent", "unknown", "skipped", "left", "recipients")}
-    assert counts == {"sent": 1, "unknown": 1, "skipped": 2, "left": 2, "recipients": 3}
-    assert store.sent_at(wall.id) == {"b": NOW}
-
-
-def test_a_plan_is_replaced_as_it_was_read_or_not_at_all(wall: Wall, store: RecapStore) -> None:
-    """What another call has started meanwhile stays."""
-    key = _take(store, wall).key
-    older, _ = store.plan(key, [], plan(["a"]), Counts(left=1), _held(store, wall))
-    started, _ = store.start(key, older[0].started("other", NOW), Counts(), _held(store, wall))
-    newer = plan(["a"], first=1)
-    with pytest.raises(TakenElsewhereError):
-        store.plan(key, older, newer, total(newer), _held(store, wall))
-    with pytest.raises(TakenElsewhereError):
-        store.plan(key, [], plan(["b"]), Counts(), _held(store, wall))
-    assert store.batches(key) == [started]
-    replaced, _ = store.plan(key, [started], newer, total(newer), _held(store, wall))
-    assert store.batches(key) == replaced
-
-
-def test_whoever_has_lost_the_lock_writes_nothing_with_it(wall: Wall, store: RecapStore) -> None:
-    """No plan, no start, no release."""
-    key = RecapKey(wall.id, _take(store, wall).key.recap_id)
-    (batch,), version = store.plan(key, [], plan(["a"]), Counts(left=1), _held(store, wall))
-    mine = StoredLock(_held(store, wall).lock, version)
-    _take(store, wall, NOW + LEASE)
-    with pytest.raises(TakenElsewhereError):
-        store.plan(key, [batch], [], Counts(), mine)
-    with pytest.raises(TakenElsewhereError):
-        store.start(key, batch.started("me", NOW), Counts(), mine)
-    with pytest.raises(TakenElsewhereError):
-        store.release(key, mine, RecapState.FAILED, NOW)
-    assert store.batches(key) == [batch]
-    assert wall.recaps()[0]["state"] == "sending"

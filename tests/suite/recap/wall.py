@@ -90,6 +90,11 @@ class Wall:
             found += recap.collection("batches").get()
         return [one.to_dict() for one in sorted(found, key=lambda one: int(one.id))]
 
+    def forget_mails(self) -> None:
+        """Let no tenant have mailed anybody yet: other tests have the same guests."""
+        for one in self.db.collection("recapMails").list_documents():
+            one.delete()
+
     def end_cooldown(self) -> None:
         """Let a day pass."""
         self.lock.update({"cooldownUntil": PAST})

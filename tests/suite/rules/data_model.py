@@ -20,6 +20,7 @@ DATA_MODEL: Final = (
     "deletedEvents/{eventId}",
     "users/{uid}",
     "rateLimits/{key}",
+    "recapMails/{day}",
 )
 
 _BLOCK: Final = re.compile(r"^( *)match /(\S+) \{$", re.MULTILINE)

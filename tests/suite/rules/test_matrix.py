@@ -40,6 +40,7 @@ MATRIX: Final = {
     "deletedEvents/{eventId}":                            (NONE,   NONE,   NONE,   NONE,   NONE),
     "users/{uid}":                                        (SELF,   NONE,   NONE,   SELF,   NONE),
     "rateLimits/{key}":                                   (NONE,   NONE,   NONE,   NONE,   NONE),
+    "recapMails/{day}":                                   (NONE,   NONE,   NONE,   NONE,   NONE),
     # What the data model does not name.
     "unheardOf/{id}":                                     (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/unheardOf/{id}":                    (NONE,   NONE,   NONE,   NONE,   NONE),

@@ -308,6 +308,7 @@ def test_the_arguments_that_are_told_are_those_that_are_read(function: str) -> N
 EVENT: Final[dict[str, Any]] = {"eventId": "midsummer"}
 URL: Final = EVENT | {"url": "https://example.com/hook"}
 NO_ARGUMENTS: Final[list[Any]] = [None, [], "midsummer", {}]
+NUMBERS: Final[list[Any]] = [None, 0, 1, 10_080, 10_081, -1, 1.5, "60", True, []]
 ONE: Final = EVENT | {"deliveryId": "d1"}
 SINCE: Final = EVENT | {"since": "2026-05-01T18:00:00Z"}
 
@@ -387,10 +388,7 @@ SINCE: Final = EVENT | {"since": "2026-05-01T18:00:00Z"}
             ("sendTestWebhook", URL | {"event": event})
             for event in (None, *EventType, "", "photo", 7, [], True)
         ),
-        *(
-            ("rotateWebhookSecret", EVENT | {"activeInMinutes": minutes})
-            for minutes in (None, 0, 1, 10_080, 10_081, -1, 1.5, "60", True, [])
-        ),
+        *(("rotateWebhookSecret", EVENT | {"activeInMinutes": minutes}) for minutes in NUMBERS),
     ],
 )
 def test_arguments_are_refused_where_the_file_says_so(function: str, data: object) -> None:

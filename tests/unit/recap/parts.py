@@ -13,6 +13,7 @@ from functions.preferences.preferences import opted_out_of_recap
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger import Batch
 from functions.recap.mail.message import Message
+from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.ports import RecapKey
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import Limits, RecapSender
@@ -22,6 +23,7 @@ from tests.simulation.explore import Through, at_once
 from tests.simulation.recap.memory import (
     InMemoryGuests,
     InMemoryMailer,
+    InMemoryMailings,
     InMemoryRecaps,
     recap_path,
 )
@@ -80,6 +82,7 @@ class House:
         answers: What the mail service answers to the next requests; then 202.
         mails: Who was mailed, in order, with the message.
         slept: What was waited for, seconds.
+        hosts: Whose photos may be shown.
     """
 
     now: datetime = NOON
@@ -88,16 +91,28 @@ class House:
     mails: list[tuple[str, Message]] = field(default_factory=list)
     requests: int = 0
     slept: list[float] = field(default_factory=list)
+    hosts: PhotoHosts = field(default_factory=lambda: PhotoHosts.read("*", ""))
     _words: Any = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
         """An event that is published and has no photos yet."""
         self.database = Database(lambda: self.now)
-        event = {"tenantId": TENANT, "name": "Summer Party"}
-        self.database.commit(Create(f"events/{EVENT}", event))
         self._photos = itertools.count()
+        self.event(EVENT)
 
-    def photo(self, email: str | None, **fields: Any) -> None:
+    def event(self, event_id: str, tenant: str = TENANT) -> None:
+        """Write a further event."""
+        event = {"tenantId": tenant, "name": "Summer Party"}
+        self.database.commit(Create(f"events/{event_id}", event))
+
+    def photo(
+        self,
+        email: str | None,
+        *,
+        photo_id: str | None = None,
+        event_id: str = EVENT,
+        **fields: Any,
+    ) -> None:
         """Write an approved photo."""
         number = next(self._photos)
         document = {
@@ -107,13 +122,13 @@ class House:
             "createdAt": self.now,
             "approvedAt": self.now,
         }
-        path = f"events/{EVENT}/photos/photo-{number:05}"
+        path = f"events/{event_id}/photos/{photo_id or f'photo-{number:05}'}"
         self.database.commit(Set(path, document | fields))
 
-    def guests(self, count: int) -> None:
+    def guests(self, count: int, event_id: str = EVENT) -> None:
         """Write a photo for each of so many guests."""
         for number in range(count):
-            self.photo(guest(number))
+            self.photo(guest(number), event_id=event_id)
 
     def opt_out(self, address: str, flag: str = "recap") -> None:
         """Have the guest turn the flag off."""
@@ -125,6 +140,7 @@ class House:
         return RecapSender(
             recaps=InMemoryRecaps(self.database, through),
             guests=InMemoryGuests(self.database, through),
+            mailings=InMemoryMailings(self.database, through),
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: (
                 lambda uid: PreferencesLinks(
@@ -134,6 +150,7 @@ class House:
             ),
             opted_out=opted_out_of_recap,
             mail_from=lambda: "Wall <photos@example.com>",
+            shows=self.hosts.allow,
             side_by_side=one_after_the_other,
             now=lambda: self.now,
             monotonic=self.monotonic,
@@ -143,10 +160,17 @@ class House:
             limits=limits or Limits(a_batch=2),
         )
 
-    def send(self, through: Through = at_once, **arguments: Any) -> RecapResult:
+    def send(
+        self,
+        through: Through = at_once,
+        *,
+        caller: Caller = ORGANIZER,
+        limits: Limits | None = None,
+        **arguments: Any,
+    ) -> RecapResult:
         """Call it, as the organizer."""
         wanted = RecapArguments.read({"eventId": EVENT, **arguments})
-        return self.sender(through).send(ORGANIZER, wanted)
+        return self.sender(through, limits).send(caller, wanted)
 
     def later(self, **time: float) -> None:
         """Let time pass."""

@@ -63,9 +63,26 @@ def test_what_is_no_text_does_not_reach_a_mail() -> None:
         ("https://evil", ""),
         ("www.evil", ""),
         ("x@example.com", ""),
-        ("A" * 100, "A" * 59 + "…"),
+        ("A" * 100, "A" * 39 + "…"),
+        ("Anna 2", "Anna 2"),
+        ("O'Neill-Şahin, José", "O'Neill-Şahin, José"),
+        ("Anna\u2028Ben\nCarl", "AnnaBenCarl"),
+        ("An\u200bna\u202e \u2066Ben\ufeff\U000e0041", "Anna Ben"),
+        ("\u3164\u115f\u2800", ""),
+        ("A" + "\u0301" * 30, "A\u0301\u0301"),
+        ("evil\u3002com", ""),
+        ("\uff45\uff56\uff49\uff4c\uff0e\uff43\uff4f\uff4d", ""),
+        ("evil\u2024com", ""),
+        ("ev\u200bil.co\u200bm", ""),
+        ("Call 0800 123 456", ""),
+        ("Call \uff10\uff18\uff10\uff10\uff11\uff12\uff13", ""),
+        ("Call ٠٨٠٠١٢٣", ""),
+        ("mailto\uff1aa", ""),
     ],
 )
 def test_a_guest_is_greeted_by_a_name_only(left: str, greeted: str) -> None:
-    """Whoever uploads chooses name and address: no link is mailed to a stranger."""
+    """Whoever uploads chooses name and address: no link or number is mailed to a stranger.
+
+    It is short, one line, and of visible characters that keep their direction.
+    """
     assert greeted_name(left) == greeted

@@ -9,10 +9,10 @@ import pytest
 
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
-from functions.recap.mail.composer import MAIL_BYTES, Composer, Recap, Recipient
+from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.mail.message import Message
 from functions.recap.mail.sendgrid import BYTES_EACH
-from functions.recap.photos import Picture
+from functions.recap.photos import MAIL_BYTES, Picture
 
 LINKS = PreferencesLinks(
     page="https://example.com/preferences#token=a.b",

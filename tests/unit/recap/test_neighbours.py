@@ -1,0 +1,298 @@
+"""What one guest, one organizer or one address may do to others (spec 4.1, 8; design 3)."""
+
+import tracemalloc
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from functions.access import Caller, Role
+from functions.call_error import CallError
+from functions.recap import mailings
+from functions.recap.arguments import Mode
+from functions.recap.guests import Audience
+from functions.recap.ledger import LEASE
+from functions.recap.mail.sendgrid import BYTES_EACH
+from functions.recap.photo_hosts import PhotoHosts
+from functions.recap.photos import ApprovedPhoto
+from functions.recap.report import RecapResult
+from functions.recap.send_recap import Limits
+from functions.wall.address import address_hash
+from tests.simulation.faults import Crash
+from tests.unit.recap.parts import ERRORS, NOON, TENANT, At, House, guest
+
+
+@pytest.fixture
+def house() -> House:
+    """An event without photos, at noon."""
+    return House()
+
+
+# Mails of one tenant.
+
+
+def _events(house: House, count: int, tenant: str = TENANT) -> list[str]:
+    """Further events, each with the same guest."""
+    names = [f"{tenant}-{number}" for number in range(count)]
+    for name in names:
+        house.event(name, tenant)
+        house.photo("stranger@example.com", event_id=name)
+    return names
+
+
+def test_an_address_gets_three_recaps_of_one_tenant_in_a_day(house: House) -> None:
+    """However many events an organizer makes: it is skipped, and the answer says so."""
+    *first, fourth = _events(house, 4)
+    assert [house.send(eventId=name).sent for name in first] == [1, 1, 1]
+    house.photo("another@example.com", event_id=fourth)
+    result = house.send(eventId=fourth)
+    assert (result.sent, result.skipped) == (1, 1)
+    assert result.message == (
+        "1 guests were left out, as they have had as many recaps of your events in 24 hours as "
+        "one address gets (RECAPS_PER_ADDRESS_A_DAY)."
+    )
+    assert house.addresses.count("stranger@example.com") == 3
+
+
+def test_another_tenant_is_not_touched_by_it_and_a_day_later_it_is_over(house: House) -> None:
+    """The limit is each tenant's own."""
+    for name in _events(house, 3):
+        house.send(eventId=name)
+    (other,) = _events(house, 1, "t2")
+    assert house.send(eventId=other, caller=Caller("u", Role.ADMIN, "t2")).sent == 1
+    house.event("late")
+    house.photo("stranger@example.com", event_id="late")
+    house.later(hours=23, minutes=59)
+    assert house.send(eventId="late") == RecapResult(0, 1, house.send(eventId="late").message)
+    house.later(minutes=1)
+    assert house.send(eventId="late").sent == 1
+
+
+def test_a_tenant_sends_so_many_mails_a_day(house: House) -> None:
+    """The others are left for the next recap, and the answer says so."""
+    house.guests(4)
+    house.event("e2")
+    house.guests(4, "e2")
+    limits = Limits(a_tenant=6)
+    assert house.send(limits=limits).sent == 4
+    result = house.send(eventId="e2", limits=limits)
+    assert result.sent == 2
+    assert result.message == (
+        "Your events have sent as many recap mails as they may in 24 hours "
+        "(RECAP_MAILS_PER_DAY). 2 guests are left; the next recap, possible in 24 hours, goes to "
+        "them first."
+    )
+    house.event("e3")
+    house.guests(1, "e3")
+    none = house.send(eventId="e3", limits=limits)
+    assert none.sent == 0
+    assert none.message
+    assert "RECAP_MAILS_PER_DAY" in none.message
+    house.later(hours=24)
+    assert house.send(eventId="e3", limits=limits).sent == 1  # no cooldown before it
+
+
+def test_what_has_sent_nothing_does_not_count(house: House) -> None:
+    """A mail service that fails four times in a row uses up nobody's recaps."""
+    house.guests(1)
+    for _ in range(4):
+        house.answers = [(401, {}, ERRORS)]
+        with pytest.raises(CallError):
+            house.send()
+    assert house.send().sent == 1
+
+
+def test_a_recap_that_is_continued_counts_once(house: House) -> None:
+    """Crashed before its first mail, and planned anew."""
+
+    def crash() -> None:
+        raise Crash
+
+    house.guests(1)
+    limits = Limits(an_address=1)
+    for _ in range(3):
+        with pytest.raises(Crash):
+            house.send(At("recaps.plan", crash, before=True), limits=limits)
+        house.now += LEASE
+    assert house.send(limits=limits).sent == 1
+
+
+def test_two_events_at_once_count_both(house: House) -> None:
+    """Another event's plan comes in between a look and a write: it is looked at again."""
+    first, second = _events(house, 2)
+    limits = Limits(an_address=1)
+    other = At("mailings.load", lambda: house.send(eventId=second, limits=limits))
+    assert house.send(other, eventId=first, limits=limits).sent == 0
+    assert house.addresses == ["stranger@example.com"]
+
+
+def test_a_day_is_a_list_of_hashes(house: House) -> None:
+    """No address is on record, and the largest document is below 1 MB."""
+    now = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    ids = [address_hash(guest(number)) for number in range(mailings.MAILS_A_DAY_AT_MOST)]
+    entries = mailings.with_recap(b"", "r1", ids, now)
+    assert len(entries) < 1_000_000
+    assert b"guest-" not in entries
+    counted = mailings.counted([entries], "r2", now + timedelta(hours=23))
+    assert (counted.mails, counted.of(ids[7])) == (mailings.MAILS_A_DAY_AT_MOST, 1)
+    assert mailings.counted([entries], "r1", now).mails == 0
+    assert mailings.counted([entries], "r2", now + timedelta(hours=24)).mails == 0
+    assert mailings.without(entries, "r1") == b""
+    assert mailings.with_recap(entries, "r1", ids[:1], now) == entries[:16]
+    house.guests(1)
+    house.send()
+    (record,) = (one.value for _, one in house.database.collection("recapMails"))
+    assert len(record) == 16
+
+
+# Photos that somebody made up.
+
+
+def test_made_up_addresses_push_no_real_guest_out(house: House) -> None:
+    """The order is the server's, and by turns: the first address of each uploader comes first."""
+    for number in range(60):
+        house.photo(f"made-up-{number}@example.com", photo_id=f"0{number:03}", uploaderUid="evil")
+    for number in range(9):
+        house.later(seconds=1)
+        house.photo(guest(number), photo_id=f"z{number:03}", uploaderUid=f"uid-{number}")
+    result = house.send(limits=Limits(a_call=10, a_batch=5))
+    assert result.sent == 10
+    assert {guest(number) for number in range(9)} < set(house.addresses)
+
+
+def test_a_photo_cannot_choose_its_time_or_take_an_address_s_place(house: House) -> None:
+    """`createdAt` is the document's; and who uploads another guest's address helps it at most."""
+    house.photo("late@example.com", uploaderUid="a", createdAt=NOON - timedelta(days=1))
+    house.now -= timedelta(hours=1)
+    house.database.set_clock(lambda: house.now)
+    shared = "shared@example.com"
+    audience = Audience(Mode.ALL, shows=lambda _: True, at_most=1, room=BYTES_EACH)
+    for minute, (email, uploader) in enumerate(
+        [("x@example.com", "evil"), (shared, "evil"), ("y@example.com", "b"), (shared, "c")]
+    ):
+        fields = {"uploaderEmail": email, "uploaderUid": uploader, "createdAt": NOON}
+        created = NOON + timedelta(minutes=minute)
+        audience.add(ApprovedPhoto.read(f"{9 - minute}", fields, created=created))
+    assert [one.address for one in audience.in_turn()] == [
+        "x@example.com",
+        "y@example.com",
+        shared,
+    ]
+
+
+def test_no_address_is_left_out_for_its_uploader(house: House) -> None:
+    """Spec 4.1, rule 1: where there is room, everybody has a mail."""
+    for number in range(8):
+        house.photo(guest(number), uploaderUid="one")
+    assert house.send().sent == 8
+
+
+# Memory.
+
+
+def _photo(number: int, email: str, length: int) -> ApprovedPhoto:
+    url = f"https://example.com/{number:06}/"
+    at = NOON + timedelta(seconds=number)
+    fields = {
+        "uploaderEmail": email,
+        "uploaderUid": email,
+        "url": url + "u" * (length - len(url)),
+        "thumbUrl": url + "t" * (length - len(url)),
+        "createdAt": at,
+    }
+    return ApprovedPhoto.read(f"{number:06}", fields, created=at)
+
+
+def _kept(photos: int, guests: int, length: int) -> float:
+    """MB that an audience takes in mode `personal`, after so many photos."""
+    tracemalloc.start()
+    try:
+        audience = Audience(Mode.PERSONAL, shows=lambda _: True, at_most=50, room=BYTES_EACH)
+        for number in range(photos):
+            audience.add(_photo(number, guest(number % guests), length))
+        taken, _ = tracemalloc.get_traced_memory()
+        assert audience.photo_count == photos
+    finally:
+        tracemalloc.stop()
+    return taken / 1e6
+
+
+def test_memory_is_flat_in_photos_and_in_the_length_of_their_addresses() -> None:
+    """Of a guest no more is kept than a mail can show, and of more guests than are chosen none."""
+    assert _kept(photos=3000, guests=50, length=2000) < 1.5 * _kept(1000, 50, 2000)
+    assert _kept(photos=2000, guests=50, length=2000) < 50 * 15_000 / 1e6
+    # `urlsplit` remembers some hundred addresses, which is all that may differ.
+    assert _kept(photos=2000, guests=1000, length=2000) < _kept(2000, 1000, 100) + 1
+
+
+def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House) -> None:
+    """The photos are read once more, for the chosen alone."""
+    house.guests(5)
+    reads = []
+
+    def count(what: str, effect: object, *, retried: bool = True) -> object:
+        del retried
+        reads.append(what)
+        return effect()  # type: ignore[operator]
+
+    house.send(count, limits=Limits(a_call=3))  # type: ignore[arg-type]
+    assert reads.count("guests.approved_photos") == 2
+    for address, message in house.mails:
+        (copy,) = (one for one in message.copies if one.address == address)
+        shown = [f"https://example.com/{number}.jpg" for number in range(5)]
+        own = f"https://example.com/{address[6]}.jpg"
+        assert [one for one in shown if one in "".join(copy.values.values())] == [own]
+
+
+# Addresses of photos.
+
+
+@pytest.mark.parametrize(
+    ("hosts", "url", "shown"),
+    [
+        ("project", "https://firebasestorage.googleapis.com/v0/b/p1.appspot.com/o/a.jpg", True),
+        (
+            "project",
+            "https://firebasestorage.googleapis.com/v0/b/p1.firebasestorage.app/o/a%2Fb.jpg?alt=media",
+            True,
+        ),
+        ("project", "https://storage.googleapis.com/p1.appspot.com/a.jpg", True),
+        ("project", "https://STORAGE.googleapis.com/p1.appspot.com/a.jpg", True),
+        ("project", "https://storage.googleapis.com/p2.appspot.com/a.jpg", False),
+        ("project", "https://storage.googleapis.com/p1.appspot.com.evil/a.jpg", False),
+        ("project", "https://storage.googleapis.com/p1.appspot.com/../evil/a.jpg", False),
+        ("project", "https://storage.googleapis.com/p1.appspot.com/%2e%2E/evil/a.jpg", False),
+        ("project", "https://storage.googleapis.com/p1.appspot.com/..%2fevil/a.jpg", False),
+        ("project", "https://storage.googleapis.com:8443/p1.appspot.com/a.jpg", False),
+        ("project", "http://storage.googleapis.com/p1.appspot.com/a.jpg", False),
+        ("project", "https://evil.example/a.jpg", False),
+        ("photos.example.com, project", "https://photos.example.com/a.jpg", True),
+        ("photos.example.com", "https://storage.googleapis.com/p1.appspot.com/a.jpg", False),
+        ("photos.example.com/wall/", "https://photos.example.com/wall/a.jpg", True),
+        ("photos.example.com/wall/", "https://photos.example.com/other/a.jpg", False),
+        ("", "https://photos.example.com/a.jpg", False),
+        ("*", "http://anything.example/a.jpg", True),
+    ],
+)
+def test_photos_come_from_hosts_that_the_project_trusts(
+    hosts: str, url: str, *, shown: bool
+) -> None:
+    """Whoever serves a picture learns who looks, and may change it after its approval."""
+    assert PhotoHosts.read(hosts, "p1").allow(url) is shown
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_photo_of_another_host_is_in_no_mail_and_the_answer_says_so(
+    house: House, mode: Mode
+) -> None:
+    """The guest has the mail all the same."""
+    house.hosts = PhotoHosts.read("example.com", "")
+    house.photo("a@example.com")
+    house.photo("a@example.com", url="https://evil.example/track.gif")
+    result = house.send(mode=mode)
+    assert result.message == (
+        "1 photos are not shown, as they are on none of the hosts of PHOTO_HOSTS."
+    )
+    ((_, message),) = house.mails
+    everything = message.text + message.html + "".join(message.copies[0].values.values())
+    assert "https://example.com/0.jpg" in everything
+    assert "evil.example" not in everything
