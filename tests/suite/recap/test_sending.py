@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import uuid
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from itsdangerous.encoding import base64_decode
 
 from emulator.mailbox import Mailbox
 from emulator.people import Person
@@ -87,7 +89,7 @@ def test_an_all_recap_shows_everybody_the_highlight_reel(
 def test_every_mail_can_be_unsubscribed_from_by_one_click(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """RFC 8058; the link is the recipient's own."""
+    """RFC 8058; the link is the recipient's own, and its token can do nothing else."""
     wall.guests(2)
     recap()
     links = {mail.headers["List-Unsubscribe"] for mail in mailbox.mails}
@@ -96,9 +98,17 @@ def test_every_mail_can_be_unsubscribed_from_by_one_click(
         assert mail.headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
         one_click = mail.headers["List-Unsubscribe"].strip("<>")
         assert one_click.startswith("http://127.0.0.1:5000/unsubscribe?token=")
-        page = one_click.replace("/unsubscribe?", "/preferences#")
+        [page] = set(re.findall(r"http://127\.0\.0\.1:5000/preferences#token=[\w.-]+", mail.text))
         assert page in mail.html
-        assert page in mail.text
+        header, shown = (_fields(link.partition("token=")[2]) for link in (one_click, page))
+        assert header["uid"] == shown["uid"]
+        assert (header["scope"], shown["scope"]) == ("unsubscribe", "email-prefs")
+
+
+def _fields(token: str) -> dict[str, str]:
+    payload = token.partition(".")[0]
+    fields: dict[str, str] = json.loads(base64_decode(payload))
+    return fields
 
 
 def test_the_organizer_may_choose_subject_and_message(
