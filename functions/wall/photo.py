@@ -62,24 +62,6 @@ class Photo:
             reason=text(fields.get("reason")),
         )
 
-    @classmethod
-    def made_up(cls, now: datetime) -> Self:
-        """A photo that nobody uploaded, to show a receiver what one looks like."""
-        return cls(
-            id="test",
-            status=PhotoStatus.PENDING,
-            url="https://example.com/test.jpg",
-            uploader_name="Test Guest",
-            uploader_email="guest@example.com",
-            created_at=now,
-            updated_at=now,
-            approved_at=None,
-            approved_by=None,
-            rejected_at=None,
-            rejected_by=None,
-            reason=None,
-        )
-
     @property
     def guest(self) -> str | None:
         """The uploader's e-mail address, trimmed and case-folded; None where none was left."""

@@ -14,18 +14,19 @@ from functions.access import Caller, check_tenant
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
 from functions.side_by_side import SideBySide
-from functions.wall.photo import Photo
+from functions.timestamps import wire_time
 from functions.webhooks.arguments import (
     Page,
     ResendArguments,
+    RotateArguments,
     TestArguments,
     next_page,
 )
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
-from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome, Undelivered
 from functions.webhooks.endpoints.endpoint_url import UnusableUrlError
-from functions.webhooks.messages import payloads, subscriptions
-from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.messages import subscriptions
+from functions.webhooks.messages.samples import sample
 from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.ports import (
     SECRET_KEPT,
@@ -47,20 +48,26 @@ PAGE: Final = 300
 class Resent:
     """How many deliveries a call has sent again, and how many it has looked at and left alone.
 
-    `next` is for the call that goes on; None where everything has been looked at.
+    `next` is for the call that goes on; None where everything has been looked at. `matching` is
+    how many a dry run has counted, which sends nothing.
     """
 
     resent: int
     left_alone: int = 0
     next: str | None = None
+    matching: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rotated:
-    """When the new secret was there, and until when processes may sign with the one before."""
+    """From when on the new secret signs, and until when processes may sign with the one before.
 
-    at: datetime
+    `announced` tells that it does not sign yet.
+    """
+
+    active_from: datetime
     old_secret_used_until: datetime
+    announced: bool
 
 
 class Actions:
@@ -103,7 +110,7 @@ class Actions:
         self._page = page
 
     def send_test(self, caller: Caller, wanted: TestArguments) -> Delivery:
-        """Deliver a made-up `photo.uploaded` to a URL of the event (spec 6); its first attempt.
+        """Deliver a made-up message to a URL of the event (spec 4.6); its first attempt.
 
         Whether the URL takes that type or is disabled does not matter: this is how one finds out
         whether its receiver works. What fails is tried again like any other delivery.
@@ -112,18 +119,14 @@ class Actions:
             CallError: `invalid-argument` where the event has no such URL.
         """
         self._check(caller, wanted)
-        if wanted.url not in self._configured(wanted.event_id):
-            raise CallError(
-                Code.INVALID_ARGUMENT,
-                "url must be one of the event's webhook URLs; add it to them first.",
-            )
+        _check_url(wanted.url, self._configured(wanted.event_id))
         now = self._now()
         delivery = Delivery.create(
             cause=f"test {self._new_id()}",
             event_id=wanted.event_id,
-            event=EventType.PHOTO_UPLOADED,
+            event=wanted.event,
             url=wanted.url,
-            data=payloads.photo_uploaded(Photo.made_up(now)),
+            data=sample(wanted.event, now),
             now=now,
             test=True,
         )
@@ -137,8 +140,11 @@ class Actions:
     def resend(self, caller: Caller, wanted: ResendArguments) -> Resent:
         """Send a delivery again, or a page of those that failed or were skipped.
 
+        In a dry run the page is not looked at: one aggregation counts.
+
         Raises:
-            CallError: as `_resend_one` says. A page leaves alone what cannot be sent again.
+            CallError: as `_resend_one` says. A page leaves alone what cannot be sent again;
+                `invalid-argument` where it is limited to a URL that the event has not.
         """
         self._check(caller, wanted)
         configured = self._configured(wanted.event_id)
@@ -147,13 +153,27 @@ class Actions:
         self._resend_one(wanted.event_id, wanted.what, configured)
         return Resent(resent=1)
 
-    def rotate_secret(self, caller: Caller, wanted: EventArguments) -> Rotated:
-        """Give the event a new webhook secret, at once; each attempt is signed with one of them."""
+    def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> Rotated:
+        """Give the event a new webhook secret, at once or announced for later.
+
+        Each attempt is signed with one secret. A new one takes the place of one that is announced
+        and not there yet.
+        """
         self._check(caller, wanted)
-        self._secrets.rotate(wanted.event_id)
-        now = self._now()
-        log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
-        return Rotated(now, now + SECRET_KEPT)
+        if not wanted.active_in:
+            self._secrets.rotate(wanted.event_id)
+            now = self._now()
+            log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
+            return Rotated(now, now + SECRET_KEPT, announced=False)
+        active_from = self._now() + wanted.active_in
+        self._secrets.announce(wanted.event_id, active_from)
+        log.warning(
+            "webhook.secret_announced",
+            eventId=wanted.event_id,
+            uid=caller.uid,
+            activeFrom=wire_time(active_from),
+        )
+        return Rotated(active_from, active_from + SECRET_KEPT, announced=True)
 
     def _check(self, caller: Caller, wanted: EventArguments) -> None:
         event = self._wall.event(wanted.event_id)
@@ -192,9 +212,15 @@ class Actions:
     def _resend_page(
         self, event_id: str, page: Page, configured: Mapping[str, Subscription]
     ) -> Resent:
+        if page.url is not None:
+            _check_url(page.url, configured)
         # What fails again while the pages are turned is not met again: it ends later than that.
         until = page.until or self._now()
-        found = self._deliveries.undelivered(event_id, page.since, until, page.after, self._page)
+        matching = Undelivered(since=page.since, until=until, url=page.url, event=page.event)
+        if page.dry_run:
+            count = self._deliveries.count_undelivered(event_id, matching)
+            return Resent(resent=0, matching=count)
+        found = self._deliveries.undelivered(event_id, matching, page.after, self._page)
         wanted = [
             one
             for one in found
@@ -204,7 +230,7 @@ class Actions:
         return Resent(
             resent=resent,
             left_alone=len(found) - resent,
-            next=next_page(until, _cursor(found)) if len(found) == self._page else None,
+            next=next_page(page, until, _cursor(found)) if len(found) == self._page else None,
         )
 
     def _begin_again(self, stored: StoredDelivery) -> bool:
@@ -220,6 +246,19 @@ class Actions:
             delivery = found.delivery
         self._queue.enqueue(attempt_task(delivery))
         return True
+
+
+def _check_url(url: str, configured: Mapping[str, Subscription]) -> None:
+    """Let nobody try or filter by a URL that the event has not: mostly it is mistyped.
+
+    Raises:
+        CallError: `invalid-argument`.
+    """
+    if url not in configured:
+        raise CallError(
+            Code.INVALID_ARGUMENT,
+            "url must be one of the event's webhook URLs; add it to them first.",
+        )
 
 
 def _cursor(page: Sequence[StoredDelivery]) -> Cursor:

@@ -4,15 +4,21 @@ A field that is null counts as not given. What is wrong raises `CallError` with 
 and a message that names the field and its rule.
 """
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NoReturn, Self
 
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments, is_id, read_event
 from functions.webhooks.deliveries.delivery import Cursor
+from functions.webhooks.messages.event_type import EventType
 
 URL_CHARACTERS: Final = 2048
+ANNOUNCED_MINUTES: Final = 10_080
+"""How long before it takes over a secret can be announced: a week."""
 
 _TIME_CHARACTERS: Final = 40
 
@@ -24,24 +30,31 @@ class TestArguments(EventArguments):
     __test__ = False  # no test of pytest's
 
     url: str
+    event: EventType = EventType.PHOTO_UPLOADED
 
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
         event = read_event(data)
-        url = data.get("url")
-        if not isinstance(url, str) or len(url) > URL_CHARACTERS:
-            _refuse(f"url must be a string of at most {URL_CHARACTERS} characters.")
-        return cls(**event, url=url.strip())
+        given = data.get("event")
+        type_ = EventType.PHOTO_UPLOADED if given is None else _event_type(given)
+        return cls(**event, url=_url(data.get("url")), event=type_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Everything undelivered from `since` on; `after` and `until` where a page came before."""
+    """Everything undelivered from `since` on; `after` and `until` where a page came before.
+
+    Those to `url` alone, and of the type `event` alone, where they are given. In a dry run they are
+    counted, and nothing is sent.
+    """
 
     since: datetime
     until: datetime | None = None
     after: Cursor | None = None
+    url: str | None = None
+    event: EventType | None = None
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,36 +67,101 @@ class ResendArguments(EventArguments):
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
         event = read_event(data)
-        delivery_id, since, next_ = (data.get(name) for name in ("deliveryId", "since", "next"))
+        delivery_id, since = data.get("deliveryId"), data.get("since")
         if (delivery_id is None) == (since is None):
             _refuse("Give either deliveryId or since.")
-        if delivery_id is not None:
-            if not is_id(delivery_id):
-                _refuse("deliveryId must be the id of a delivery of the event.")
-            if next_ is not None:
-                _refuse("next goes with since.")
-            return cls(**event, what=delivery_id)
-        from_time = _time(since)
-        if from_time is None:
-            _refuse("since must be a time in ISO 8601 with its zone, as in 2026-05-01T18:30:00Z.")
-        if next_ is None:
-            return cls(**event, what=Page(since=from_time))
-        until, after = _place(next_)
-        return cls(**event, what=Page(since=from_time, until=until, after=after))
+        dry_run = _dry_run(data.get("dryRun"))
+        if delivery_id is None:
+            return cls(**event, what=_page(data, dry_run=dry_run))
+        if not is_id(delivery_id):
+            _refuse("deliveryId must be the id of a delivery of the event.")
+        for name in ("next", "url", "event"):
+            if data.get(name) is not None:
+                _refuse(f"{name} goes with since; leave it out where deliveryId is given.")
+        if dry_run:
+            _refuse("dryRun goes with since; leave it out where deliveryId is given.")
+        return cls(**event, what=delivery_id)
 
 
-def next_page(until: datetime, after: Cursor) -> str:
-    """The value of `next` in an answer, and in the request for the page that follows."""
-    return f"{until.isoformat()}~{after.ended_at.isoformat()}~{after.delivery_id}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotateArguments(EventArguments):
+    """In how long the new secret takes over; zero is at once."""
+
+    active_in: timedelta = timedelta(0)
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        event = read_event(data)
+        given = data.get("activeInMinutes")
+        minutes = 0 if given is None else given
+        if type(minutes) is not int or not 0 <= minutes <= ANNOUNCED_MINUTES:  # a bool is an int
+            _refuse(f"activeInMinutes must be a whole number from 0 to {ANNOUNCED_MINUTES}.")
+        return cls(**event, active_in=timedelta(minutes=minutes))
 
 
-def _place(next_: object) -> tuple[datetime, Cursor]:
+def next_page(page: Page, until: datetime, after: Cursor) -> str:
+    """The value of `next` in the answer to `page`, and in the request for the one that follows."""
+    place = f"{until.isoformat()}~{after.ended_at.isoformat()}~{after.delivery_id}"
+    filters = _filters(page)
+    return f"{place}~{filters}" if filters else place
+
+
+def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
+    since, url, event, next_ = (data.get(name) for name in ("since", "url", "event", "next"))
+    from_time = _time(since)
+    if from_time is None:
+        _refuse("since must be a time in ISO 8601 with its zone, as in 2026-05-01T18:30:00Z.")
+    page = Page(
+        since=from_time,
+        url=None if url is None else _url(url),
+        event=None if event is None else _event_type(event),
+        dry_run=dry_run,
+    )
+    if next_ is None:
+        return page
+    if dry_run:
+        _refuse("dryRun counts everything from since on; leave next out.")
+    until, after, filters = _place(next_)
+    if filters != _filters(page):
+        _refuse("next goes on with the url and event of the call before; give the same ones.")
+    return replace(page, until=until, after=after)
+
+
+def _place(next_: object) -> tuple[datetime, Cursor, str]:
+    """Until when, after which delivery, and with which filters the page before was looked at."""
     parts = next_.split("~") if isinstance(next_, str) else []
-    until, ended_at, delivery_id = parts if len(parts) == 3 else ("", "", "")  # noqa: PLR2004
+    until, ended_at, delivery_id, filters = (parts + [""] * 4)[:4]
     until_time, ended_time = _time(until), _time(ended_at)
     if until_time is None or ended_time is None or not is_id(delivery_id):
         _refuse("next must be what the answer before had as next.")
-    return until_time, Cursor(ended_time, delivery_id)
+    return until_time, Cursor(ended_time, delivery_id), filters
+
+
+def _filters(page: Page) -> str:
+    """A name for what a page is limited to; empty where it is not."""
+    if page.url is None and page.event is None:
+        return ""
+    return hashlib.sha256(json.dumps([page.url, page.event]).encode()).hexdigest()[:16]
+
+
+def _dry_run(given: object) -> bool:
+    if given is not None and not isinstance(given, bool):
+        _refuse("dryRun must be true or false.")
+    return bool(given)
+
+
+def _url(given: object) -> str:
+    if not isinstance(given, str) or len(given) > URL_CHARACTERS:
+        _refuse(f"url must be a string of at most {URL_CHARACTERS} characters.")
+    return given.strip()
+
+
+def _event_type(given: object) -> EventType:
+    found = next((one for one in EventType if one == given), None)
+    if found is None:
+        _refuse(f"event must be one of {', '.join(EventType)}.")
+    return found
 
 
 def _time(text: object) -> datetime | None:

@@ -7,13 +7,12 @@ from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, Htt
 
 from functions import access, log
 from functions.access import Role
-from functions.event_arguments import EventArguments
 from functions.gcp.run_again import run_again
 from functions.timestamps import wire_time
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks import wiring
-from functions.webhooks.arguments import ResendArguments, TestArguments
+from functions.webhooks.arguments import ResendArguments, RotateArguments, TestArguments
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 
 
@@ -98,11 +97,15 @@ def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
 def resend(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `resendWebhook`: how many deliveries are sent again, and whether more are left.
 
+    In a dry run: how many would be looked at.
+
     Raises:
         CallError: as `Actions.resend` says.
     """
     caller = access.staff(request.auth)
     done = wiring.actions().resend(caller, ResendArguments.read(request.data))
+    if done.matching is not None:
+        return {"matching": done.matching}
     return {
         "resent": done.resent,
         "leftAlone": done.left_alone,
@@ -120,12 +123,17 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
         CallError: as `Actions.rotate_secret` says.
     """
     caller = access.staff(request.auth, frozenset({Role.SUPERADMIN}))
-    rotated = wiring.actions().rotate_secret(caller, EventArguments.read(request.data))
+    rotated = wiring.actions().rotate_secret(caller, RotateArguments.read(request.data))
+    active_from = wire_time(rotated.active_from)
     until = wire_time(rotated.old_secret_used_until)
+    message = f"Deliveries may be signed with the old secret until {until}: accept both."
+    if rotated.announced:
+        message = f"The new secret signs from {active_from} on. {message}"
     return {
-        "rotatedAt": wire_time(rotated.at),
+        "rotatedAt": None if rotated.announced else active_from,
+        "activeFrom": active_from,
         "oldSecretUsedUntil": until,
-        "message": f"Deliveries may be signed with the old secret until {until}: accept both.",
+        "message": message,
     }
 
 

@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeAlias
 
 from functions.gcp.task_queue import Task
-from functions.webhooks.deliveries.delivery import Cursor, Delivery
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, Undelivered
+from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages.milestone import Milestone
 
@@ -26,7 +27,7 @@ class AlreadyRecordedError(Exception):
 
 
 class ChangedMeanwhileError(Exception):
-    """The delivery is no longer as it was read, or is gone; nothing was written."""
+    """The record is no longer as it was read, or is gone; nothing was written."""
 
 
 class SettingsChangedError(Exception):
@@ -49,6 +50,14 @@ class StoredDelivery:
     """A delivery as it was read, with the version that a save of it must still find."""
 
     delivery: Delivery
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSecret:
+    """A record of a secret as it was read, None where no secret is in it, and its version."""
+
+    secret: WebhookSecret | None
     version: Version
 
 
@@ -128,9 +137,12 @@ class Deliveries(Protocol):
         """
 
     def undelivered(
-        self, event_id: str, since: datetime, until: datetime, after: Cursor | None, limit: int
+        self, event_id: str, wanted: Undelivered, after: Cursor | None, limit: int
     ) -> Sequence[StoredDelivery]:
-        """Deliveries that ended failed or skipped in `[since, until]`, oldest first, one page."""
+        """Those that are `wanted`, the one that ended first at the top, one page."""
+
+    def count_undelivered(self, event_id: str, wanted: Undelivered) -> int:
+        """How many are `wanted`; none of them is read."""
 
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """When a delivery to `url` was last acknowledged; None where none is on record."""
@@ -168,10 +180,36 @@ class Secrets(Protocol):
     """The webhook secret of each event."""
 
     def of(self, event_id: str) -> str:
-        """The event's secret, made now if it has none (design 3)."""
+        """What the event's deliveries are signed with now, made if it has none (design 3).
+
+        An announced secret that is due stands alone on record before anything is signed with it.
+        """
 
     def rotate(self, event_id: str) -> None:
-        """Give the event a new secret; other processes may sign with the old one for a minute."""
+        """Give the event a new secret at once, which ends one that is announced.
+
+        Other processes may sign with the old one for a minute.
+        """
+
+    def announce(self, event_id: str, active_from: datetime) -> None:
+        """Have a new secret take over at that time, in the place of one that is announced."""
+
+
+class SecretRecords(Protocol):
+    """The records of the secrets, one an event."""
+
+    def load(self, event_id: str) -> StoredSecret | None:
+        """The record as it is now; None where there is none."""
+
+    def replace(self, event_id: str, found: StoredSecret | None, secret: WebhookSecret) -> None:
+        """Write `secret` in the place of what was `found`.
+
+        Raises:
+            ChangedMeanwhileError: the record is not as it was found.
+        """
+
+    def put(self, event_id: str, secret: WebhookSecret) -> None:
+        """Write `secret`, whatever there is."""
 
 
 class Sender(Protocol):

@@ -202,6 +202,7 @@ class Worker:
 
     def _save(self, stored: StoredDelivery, attempt: Attempt) -> Delivery:
         """Write what `attempt` came to; the delivery as it stands then."""
+        lag = attempt.at - stored.delivery.owed_since
         done = stored.delivery.after(attempt)
         while True:
             try:
@@ -217,11 +218,11 @@ class Worker:
                     done = found.delivery
                     break
                 stored, done = found, found.delivery.after(attempt)
-        _log(done, attempt)
+        _log(done, attempt, lag)
         return done
 
 
-def _log(delivery: Delivery, attempt: Attempt) -> None:
+def _log(delivery: Delivery, attempt: Attempt, lag: timedelta) -> None:
     log.info(
         "delivery.attempted",
         deliveryId=delivery.id,
@@ -232,6 +233,7 @@ def _log(delivery: Delivery, attempt: Attempt) -> None:
         outcome=delivery.outcome,
         status=attempt.status,
         ms=attempt.milliseconds,
+        lagMs=max(0, lag // timedelta(milliseconds=1)),
         error=attempt.error,
     )
     if delivery.outcome is Outcome.FAILED:

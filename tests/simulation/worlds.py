@@ -5,9 +5,11 @@ from typing import Final
 
 from tests.simulation.explore import MakeWorld
 from tests.simulation.recap.world import RecapWorld
+from tests.simulation.secrets.world import SecretWorld
 from tests.simulation.webhooks.world import WebhookWorld
 
 WORLDS: Final[Mapping[str, MakeWorld]] = {
     "recap": RecapWorld,
+    "secrets": SecretWorld,
     "webhooks": WebhookWorld,
 }

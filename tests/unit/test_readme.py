@@ -1,61 +1,286 @@
-"""README.md: what a receiver is told to do really verifies what is sent."""
+"""README.md: what a receiver is told to do really verifies what is sent, in every language."""
 
+import hmac
 import json
 import re
+import shutil
 import subprocess
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pytest
+import stripe
 
 from functions.webhooks.deliveries.signature import sign
 
-README: Final = (Path(__file__).parents[2] / "README.md").read_text()
+ROOT: Final = Path(__file__).parents[2]
+README: Final = (ROOT / "README.md").read_text()
 SECRET: Final = "whsec_test"
+OTHER: Final = "whsec_other"
 BODY: Final = '{"name":"Zoë ✓"}'.encode()
+
+
+class Case(NamedTuple):
+    """What a receiver has and gets, and whether it is genuine."""
+
+    name: str
+    secrets: str | list[str]
+    header: str | None
+    genuine: bool
+    body: bytes = BODY
+
+
+Verifier = Callable[[Sequence[Case]], list[bool]]
 
 
 def block(language: str) -> str:
     """The README's code in `language` that defines `verify`."""
     blocks = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
-    [found] = [one for one in blocks if "verify" in one]
+    [found] = [one for one in blocks if re.search(r"\b[vV]erify\(", one)]
     return str(found)
 
 
-def in_python(header: str, body: bytes) -> bool:
-    """The verdict of the Python code."""
+def in_python(cases: Sequence[Case]) -> list[bool]:
+    """The verdicts of the Python code."""
     names: dict[str, Any] = {}
     exec(block("python"), names)  # noqa: S102 - the README's own code
-    verdict: bool = names["verify"](SECRET, header, body)
-    return verdict
+    return [names["verify"](one.secrets, one.header, one.body) for one in cases]
 
 
-def in_javascript(header: str, body: bytes) -> bool:
-    """The verdict of the JavaScript code."""
-    arguments = f"{json.dumps(SECRET)}, {json.dumps(header)}, Buffer.from('{body.hex()}', 'hex')"
-    program = f"{block('javascript')}\nconsole.log(verify({arguments}));"
+def in_javascript(cases: Sequence[Case]) -> list[bool]:
+    """The verdicts of the JavaScript code."""
+    program = f"""
+        import {{ readFileSync }} from "node:fs";
+        {block("javascript")}
+        const judge = (one) => verify(one.secrets, one.header, Buffer.from(one.body, "hex"));
+        console.log(JSON.stringify(JSON.parse(readFileSync(0)).map(judge)));
+    """
+    return _run(["node", "--input-type=module", "-e", program], cases)
+
+
+GO_MAIN: Final = """
+package main
+
+import (
+    "encoding/hex"
+    "encoding/json"
+    "os"
+    "readme/webhook"
+)
+
+func main() {
+    var cases []struct {
+        Secrets []string
+        Header  string
+        Body    string
+    }
+    if err := json.NewDecoder(os.Stdin).Decode(&cases); err != nil {
+        panic(err)
+    }
+    verdicts := []bool{}
+    for _, one := range cases {
+        body, _ := hex.DecodeString(one.Body)
+        verdicts = append(verdicts, webhook.Verify(one.Header, body, one.Secrets...))
+    }
+    json.NewEncoder(os.Stdout).Encode(verdicts)
+}
+"""
+
+
+def in_go(cases: Sequence[Case], folder: Path) -> list[bool]:
+    """The verdicts of the Go code, compiled in an empty `folder`."""
+    (folder / "webhook").mkdir()
+    (folder / "webhook/webhook.go").write_text(block("go"))
+    (folder / "main.go").write_text(GO_MAIN)
+    (folder / "go.mod").write_text("module readme\n\ngo 1.18\n")
+    listed = [
+        one._replace(secrets=[one.secrets] if isinstance(one.secrets, str) else one.secrets)
+        for one in cases
+    ]
+    return _run(["go", "run", "."], listed, folder)
+
+
+def in_php(cases: Sequence[Case]) -> list[bool]:
+    """The verdicts of the PHP code."""
+    program = f"""
+        {block("php")}
+        $judge = fn($one) => verify($one["secrets"], $one["header"], hex2bin($one["body"]));
+        echo json_encode(array_map($judge, json_decode(stream_get_contents(STDIN), true)));
+    """
+    return _run(["php", "-d", "display_errors=stderr", "-r", program], cases)
+
+
+def _run(command: Sequence[str], cases: Sequence[Case], folder: Path = ROOT) -> list[bool]:
+    given = [one._asdict() | {"body": one.body.hex()} for one in cases]
     ran = subprocess.run(
-        ["node", "--input-type=module", "-e", program],
+        command, check=True, capture_output=True, text=True, input=json.dumps(given), cwd=folder
+    )
+    assert ran.stderr == ""
+    verdicts: list[bool] = json.loads(ran.stdout)
+    return verdicts
+
+
+@pytest.fixture(params=["python", "javascript", "go", "php"])
+def verdicts(request: pytest.FixtureRequest, tmp_path: Path) -> Verifier:
+    """The README's code in each language; skipped where this machine cannot run it."""
+    language = request.param
+    program = {"javascript": "node", "go": "go", "php": "php"}.get(language)
+    if program and not shutil.which(program):
+        pytest.skip(f"no {program} on this machine: the README's {language} is not run")
+    verifiers: dict[str, Verifier] = {
+        "python": in_python,
+        "javascript": in_javascript,
+        "go": lambda cases: in_go(cases, tmp_path),
+        "php": in_php,
+    }
+    return verifiers[language]
+
+
+def judged(verdicts: Verifier, cases: Sequence[Case]) -> list[str]:
+    """Names of the cases that are judged wrongly."""
+    found = verdicts(cases)
+    return [one.name for one, verdict in zip(cases, found, strict=True) if verdict != one.genuine]
+
+
+def cases(now: int) -> list[Case]:
+    """Spec 5, receiver side: missing parts, age, body, signature; several secrets and `v1`."""
+    header = sign(SECRET, BODY, at=now)
+    t, _, v1 = header.partition(",")
+    wrong = "v1=" + "0" * 64
+    odd = [f"+{now}", f" {now}", f"{now} ", f"{now}.0", f"{now}s", "1e9", "-1", "", "٣"]
+    odd += ["9" * 30, "9" * 5000]
+    return [
+        Case("genuine", SECRET, header, genuine=True),
+        Case("a list of one", [SECRET], header, genuine=True),
+        Case("290 s old", SECRET, sign(SECRET, BODY, at=now - 290), genuine=True),
+        Case("310 s old", SECRET, sign(SECRET, BODY, at=now - 310), genuine=False),
+        Case("310 s ahead", SECRET, sign(SECRET, BODY, at=now + 310), genuine=False),
+        Case("another body", SECRET, header, genuine=False, body=BODY + b" "),
+        Case("an empty body", SECRET, sign(SECRET, b"", at=now), genuine=True, body=b""),
+        Case("another secret", SECRET, sign(OTHER, BODY, at=now), genuine=False),
+        Case("no v1", SECRET, t, genuine=False),
+        Case("no t", SECRET, v1, genuine=False),
+        Case("an empty header", SECRET, "", genuine=False),
+        Case("no header", SECRET, None, genuine=False),
+        Case("a v1 cut short", SECRET, header[:-2], genuine=False),
+        Case("a v1 with more behind", SECRET, f"{header}00", genuine=False),
+        Case("a v1 with no hex behind", SECRET, f"{header}zz", genuine=False),
+        Case("a v1 with = behind", SECRET, f"{header}=", genuine=False),
+        Case("a v1 in capitals", SECRET, f"{t},v1={v1[3:].upper()}", genuine=False),
+        Case("a v1 that is none", SECRET, f"{t},v1=ü✓", genuine=False),
+        Case("an empty v1", SECRET, f"{t},v1=", genuine=False),
+        Case("another name", SECRET, f"{t},xv1={v1[3:]}", genuine=False),
+        Case("unknown parts", SECRET, f"v0=1,{t},,a,{v1},v2=1", genuine=True),
+        Case("the other way round", SECRET, f"{v1},{t}", genuine=True),
+        Case("the first of two secrets", [SECRET, OTHER], header, genuine=True),
+        Case("the second of two secrets", [OTHER, SECRET], header, genuine=True),
+        Case("none of two secrets", [OTHER, "whsec_third"], header, genuine=False),
+        Case("no secret", [], header, genuine=False),
+        Case("the first of two v1", SECRET, f"{header},{wrong}", genuine=True),
+        Case("the second of two v1", SECRET, f"{t},{wrong},{v1}", genuine=True),
+        Case("none of two v1", SECRET, f"{t},{wrong},{wrong}", genuine=False),
+        Case("any of each", [OTHER, SECRET], f"{t},{wrong},{v1}", genuine=True),
+        Case("an empty secret", "", sign("", BODY, at=now), genuine=False),
+        Case("one empty secret", [SECRET, ""], sign("", BODY, at=now), genuine=False),
+        Case("beside an empty secret", ["", SECRET], header, genuine=True),
+        Case("two t, the first too old", SECRET, f"t=0,{header}", genuine=False),
+        Case("a t without a value", SECRET, f"t,{v1}", genuine=False),
+        *(Case(f"t={one[:20]}", SECRET, _signed(one), genuine=False) for one in odd),
+    ]
+
+
+def _signed(t: str) -> str:
+    """The header with a right signature for whatever stands as `t`."""
+    mac = hmac.digest(SECRET.encode(), t.encode() + b"." + BODY, "sha256")
+    return f"t={t},v1={mac.hex()}"
+
+
+def test_a_genuine_request_is_accepted_and_any_other_refused(verdicts: Verifier) -> None:
+    """One or several secrets, and any `v1` of several; all languages agree on every case."""
+    assert judged(verdicts, cases(int(time.time()))) == []
+
+
+STRIPE: Final = """
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const Stripe = createRequire(`${process.cwd()}/emulator/`)("stripe");
+const { webhooks } = new Stripe("sk_test_made_up");
+const accepted = (header, body, secret) => {
+  try {
+    return webhooks.signature.verifyHeader(body, header, secret, 300);
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;
+    throw error;
+  }
+};
+const { sign, verify } = JSON.parse(readFileSync(0));
+console.log(JSON.stringify({
+  signed: webhooks.generateTestHeaderString(sign),
+  verified: verify.map(([header, body, secret]) => accepted(header, body, secret)),
+}));
+"""
+
+
+class Stripes(NamedTuple):
+    """What Stripe's JavaScript library says: a header that it has signed, and verdicts."""
+
+    signed: str
+    verified: list[bool]
+
+
+def stripe_for_node(now: int, verify: Sequence[tuple[str, str, str]] = ()) -> Stripes:
+    """Have it sign `BODY`, and verify headers, bodies and secrets."""
+    if not (ROOT / "emulator/node_modules/stripe").exists():
+        pytest.skip("the Node packages are not installed: python3 -m emulator exec -- true")
+    sign_this = {"payload": BODY.decode(), "secret": SECRET, "timestamp": now}
+    ran = subprocess.run(
+        ["node", "--input-type=module", "-e", STRIPE],
         check=True,
         capture_output=True,
         text=True,
+        input=json.dumps({"sign": sign_this, "verify": verify}),
+        cwd=ROOT,
     )
-    return {"true\n": True, "false\n": False}[ran.stdout]
+    return Stripes(**json.loads(ran.stdout))
 
 
-@pytest.mark.parametrize("verify", [in_python, in_javascript])
-def test_a_genuine_request_is_accepted_and_any_other_refused(verify: Any) -> None:
-    """Spec 5, receiver side: missing parts, age, body and signature."""
+def test_what_stripes_libraries_sign_is_verified(verdicts: Verifier) -> None:
+    """The scheme is the same, and those libraries know nothing of ours."""
     now = int(time.time())
-    header = sign(SECRET, BODY, at=now)
-    assert verify(header, BODY)
-    assert verify(sign(SECRET, BODY, at=now - 290), BODY)
-    assert not verify(header, BODY + b" ")
-    assert not verify(sign("another", BODY, at=now), BODY)
-    assert not verify(sign(SECRET, BODY, at=now - 310), BODY)
-    assert not verify(sign(SECRET, BODY, at=now + 310), BODY)
-    assert not verify(header.partition(",")[0], BODY)
-    assert not verify(header.partition(",")[2], BODY)
-    assert not verify("", BODY)
-    assert not verify(header[:-2], BODY)
+    signature = stripe.WebhookSignature._compute_signature(f"{now}.{BODY.decode()}", SECRET)  # noqa: SLF001 - no public way
+    signed = [
+        Case("by the Python one", SECRET, f"t={now},v1={signature}", genuine=True),
+        Case("beside another", [OTHER, SECRET], f"t={now},v1=0,v1={signature}", genuine=True),
+        Case("with another secret", OTHER, f"t={now},v1={signature}", genuine=False),
+        Case("by the JavaScript one", SECRET, stripe_for_node(now).signed, genuine=True),
+    ]
+
+    assert judged(verdicts, signed) == []
+
+
+def test_stripes_libraries_accept_what_is_genuine() -> None:
+    """One secret at a time, and any `v1` of several; and they refuse what another secret signed."""
+    now = int(time.time())
+    asked: list[tuple[str, str, str]] = []
+    expected = []
+    for one in cases(now):
+        secrets = [one.secrets] if isinstance(one.secrets, str) else one.secrets
+        # They stumble over parts without a value, which nobody sends.
+        header = ",".join(part for part in str(one.header).split(",") if "=" in part)
+        if one.genuine and one.body:
+            asked += [(header, one.body.decode(), secret) for secret in secrets if secret]
+            expected += [secret == SECRET for secret in secrets if secret]
+    assert sum(expected) > 10
+
+    assert [_accepted(*one) for one in asked] == expected
+    assert stripe_for_node(now, asked).verified == expected
+
+
+def _accepted(header: str, body: str, secret: str) -> bool:
+    try:
+        return bool(stripe.WebhookSignature.verify_header(body, header, secret, 300))
+    except stripe.SignatureVerificationError:
+        return False

@@ -78,6 +78,7 @@ class Delivery:
     delivery was skipped. `round` counts how often it was sent again; `attempts` are those of this
     round, `log` has those of all. `test` marks what an organizer sent to try a URL. `begun` counts
     how often the due attempt was put on record as begun, once its task had come in vain.
+    `written_at` is when Firestore took the write that it tells of; a test tells of none.
     """
 
     id: str
@@ -95,6 +96,7 @@ class Delivery:
     ended_at: datetime | None = None
     test: bool = False
     begun: int = 0
+    written_at: datetime | None = None
 
     @classmethod
     def create(
@@ -108,6 +110,7 @@ class Delivery:
         now: datetime,
         disabled: str | None = None,
         test: bool = False,
+        written_at: datetime | None = None,
     ) -> Self:
         """A new delivery, due at once, or skipped where `url` is unusable or `disabled` says why.
 
@@ -139,6 +142,7 @@ class Delivery:
             reason=reason,
             ended_at=now if reason else None,
             test=test,
+            written_at=written_at,
         )
 
     @property
@@ -167,6 +171,13 @@ class Delivery:
             and attempt.round == self.round
             and self.outcome is not Outcome.SUCCESS
         )
+
+    @property
+    def owed_since(self) -> datetime:
+        """From when on the due attempt lags: the write, for the very first, else when it is due."""
+        if self.written_at and not self.attempts and not self.round:
+            return self.written_at
+        return self.next_attempt_at or self.created_at
 
     def after(self, attempt: Attempt) -> Self:
         """The record once `attempt` has been made (the table of spec 3.4).
@@ -212,6 +223,19 @@ class Delivery:
             ended_at=None,
             begun=0,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undelivered:
+    """Deliveries that ended failed or skipped in `[since, until]`.
+
+    Those to `url` alone, and of the type `event` alone, where they are given.
+    """
+
+    since: datetime
+    until: datetime
+    url: str | None = None
+    event: EventType | None = None
 
 
 @dataclass(frozen=True, slots=True)

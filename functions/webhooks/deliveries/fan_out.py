@@ -25,6 +25,7 @@ def fan_out(
             data=data,
             now=now,
             disabled=one.disabled,
+            written_at=message.written_at,
         )
         for one in takers
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Self
 
 from functions.wall.photo import Photo
@@ -20,12 +21,14 @@ class Message:
         event: Its type.
         payload: Gives the `data` of the body; asked only where somebody takes the type, because
             one type counts photos for it.
+        written_at: When Firestore took the write that tells of it.
         milestone: What has to be recorded together with the deliveries.
     """
 
     cause: str
     event: EventType
     payload: Callable[[], Payload]
+    written_at: datetime
     milestone: Milestone | None = None
 
     @classmethod
@@ -36,6 +39,7 @@ class Message:
             f"{event_id}\nmilestone\n{number}",
             EventType.MILESTONE_REACHED,
             lambda: payloads.milestone_reached(number, reached_at=reached_at, latest=photo),
+            reached_at,
             Milestone(number=number, photo_id=photo.id, reached_at=reached_at),
         )
 
@@ -50,4 +54,5 @@ class Message:
             f"{event_id}\nguest\n{first_photo.guest}",
             EventType.GUEST_JOINED,
             lambda: payloads.guest_joined(first_photo),
+            first_photo.updated_at,
         )

@@ -16,13 +16,19 @@ def of_photo(write_id: str, before: Photo | None, after: Photo | None) -> Sequen
     """
     if after is None:
         return []
-    uploaded = Message(write_id, EventType.PHOTO_UPLOADED, lambda: payloads.photo_uploaded(after))
+    at = after.updated_at
+    uploaded = Message(
+        write_id, EventType.PHOTO_UPLOADED, lambda: payloads.photo_uploaded(after), at
+    )
     approved = Message(
         write_id,
         EventType.PHOTO_APPROVED,
         lambda: payloads.photo_approved(after, by_moderator=before is not None),
+        at,
     )
-    rejected = Message(write_id, EventType.PHOTO_REJECTED, lambda: payloads.photo_rejected(after))
+    rejected = Message(
+        write_id, EventType.PHOTO_REJECTED, lambda: payloads.photo_rejected(after), at
+    )
     match (before and before.status, after.status):
         case (None, PhotoStatus.APPROVED):
             return [uploaded, approved]
@@ -53,7 +59,12 @@ def of_event(
     was_live = before is not None and before.status is EventStatus.PUBLISHED
     if after.status is EventStatus.PUBLISHED and not was_live:
         return [
-            Message(write_id, EventType.EVENT_PUBLISHED, lambda: payloads.event_published(after))
+            Message(
+                write_id,
+                EventType.EVENT_PUBLISHED,
+                lambda: payloads.event_published(after),
+                after.updated_at,
+            )
         ]
     if after.status is EventStatus.ARCHIVED and was_live:
         return [
@@ -61,6 +72,7 @@ def of_event(
                 write_id,
                 EventType.EVENT_ARCHIVED,
                 lambda: payloads.event_archived(after, photo_count=count_photos()),
+                after.updated_at,
             )
         ]
     return []

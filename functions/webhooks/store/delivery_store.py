@@ -12,7 +12,14 @@ from functions.gcp.documents import Create, Documents, Update
 from functions.gcp.firestore import CALL_SECONDS, RETRY
 from functions.gcp.firestore import client as shared_client
 from functions.gcp.group_commit import GroupCommit
-from functions.webhooks.deliveries.delivery import KEPT_FOR, Attempt, Cursor, Delivery, Outcome
+from functions.webhooks.deliveries.delivery import (
+    KEPT_FOR,
+    Attempt,
+    Cursor,
+    Delivery,
+    Outcome,
+    Undelivered,
+)
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.ports import (
@@ -98,18 +105,10 @@ class DeliveryStore:
         self._update(Update(_path_of(delivery), fields, version, delete=("reason", "begun")))
 
     def undelivered(
-        self, event_id: str, since: datetime, until: datetime, after: Cursor | None, limit: int
+        self, event_id: str, wanted: Undelivered, after: Cursor | None, limit: int
     ) -> Sequence[StoredDelivery]:
-        """Deliveries that ended failed or skipped in `[since, until]`, oldest first, one page."""
-        query = (
-            self._deliveries(event_id)
-            .where(filter=FieldFilter("outcome", "in", [Outcome.FAILED, Outcome.SKIPPED]))
-            .where(filter=FieldFilter("endedAt", ">=", since))
-            .where(filter=FieldFilter("endedAt", "<=", until))
-            .order_by("endedAt")
-            .order_by("__name__")
-            .limit(limit)
-        )
+        """Those that are `wanted`, the one that ended first at the top, one page."""
+        query = self._undelivered(event_id, wanted).order_by("__name__").limit(limit)
         if after is not None:
             place = {
                 "endedAt": after.ended_at,
@@ -118,6 +117,25 @@ class DeliveryStore:
             query = query.start_after(place)
         found = query.get(retry=RETRY, timeout=CALL_SECONDS)
         return [StoredDelivery(_found(one), one.update_time.timestamp_pb()) for one in found]
+
+    def count_undelivered(self, event_id: str, wanted: Undelivered) -> int:
+        """How many are `wanted`; each thousand of them costs as much as the read of a document."""
+        query: Any = self._undelivered(event_id, wanted)
+        return int(query.count().get(retry=RETRY, timeout=CALL_SECONDS)[0][0].value)
+
+    def _undelivered(self, event_id: str, wanted: Undelivered) -> firestore.Query:
+        query = self._deliveries(event_id).where(
+            filter=FieldFilter("outcome", "in", [Outcome.FAILED, Outcome.SKIPPED])
+        )
+        if wanted.url is not None:
+            query = query.where(filter=FieldFilter("url", "==", wanted.url))
+        if wanted.event is not None:
+            query = query.where(filter=FieldFilter("event", "==", wanted.event))
+        return (
+            query.where(filter=FieldFilter("endedAt", ">=", wanted.since))
+            .where(filter=FieldFilter("endedAt", "<=", wanted.until))
+            .order_by("endedAt")
+        )
 
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """When a delivery to `url` was last acknowledged; None where none is on record."""
@@ -223,6 +241,8 @@ def _document(delivery: Delivery) -> dict[str, Any]:
         fields["reason"] = delivery.reason
     if delivery.test:
         fields["test"] = True
+    if delivery.written_at:
+        fields["writtenAt"] = delivery.written_at
     return fields
 
 
@@ -258,4 +278,5 @@ def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Del
         ended_at=fields.get("endedAt"),
         test=fields.get("test", False),
         begun=fields.get("begun", 0),
+        written_at=fields.get("writtenAt"),
     )

@@ -8,12 +8,13 @@ from typing import Final
 from google.api_core import exceptions
 
 from functions.gcp.documents import Create, Documents, Update
-from functions.recent import Recent
-from functions.webhooks.ports import SECRET_KEPT
+from functions.gcp.firestore import RETRY
+from functions.webhooks.deliveries.webhook_secret import FIELDS, WebhookSecret
+from functions.webhooks.ports import ChangedMeanwhileError, StoredSecret
+from functions.webhooks.remembered_secrets import RememberedSecrets
 
 _SECRET_BYTES: Final = 32
 _PREFIX: Final = "whsec_"
-_KEPT_AT_MOST: Final = 10_000
 
 
 def new_secret() -> str:
@@ -21,8 +22,8 @@ def new_secret() -> str:
     return _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
 
 
-class SecretStore:
-    """See `ports.Secrets`; remembers secrets for as long as it may."""
+class SecretStore(RememberedSecrets):
+    """See `ports.Secrets`."""
 
     def __init__(
         self,
@@ -32,50 +33,44 @@ class SecretStore:
         monotonic: Callable[[], float],
     ) -> None:
         """`now` gives the time, aware and in UTC; `monotonic` seconds that only grow."""
+        super().__init__(_Records(documents), new_secret=new_secret, now=now, monotonic=monotonic)
+
+
+class _Records:
+    """See `ports.SecretRecords`."""
+
+    def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._now = now
-        self._monotonic = monotonic
-        self._kept: Recent[str, str] = Recent(
-            seconds=SECRET_KEPT.total_seconds(), at_most=_KEPT_AT_MOST, monotonic=monotonic
-        )
 
-    def of(self, event_id: str) -> str:
-        """The event's secret, made now if it has none (design 3)."""
-        kept = self._kept.get(event_id)
-        if kept:
-            return kept
-        asked = self._monotonic()
-        secret = self._read_or_create(event_id)
-        self._kept.put(event_id, value=secret, since=asked)
-        return secret
+    def load(self, event_id: str) -> StoredSecret | None:
+        """See `ports.SecretRecords`."""
+        found = self._documents.get(_path(event_id), FIELDS)
+        return StoredSecret(WebhookSecret.read(found.fields), found.version) if found else None
 
-    def rotate(self, event_id: str) -> None:
-        """Give the event a new secret; other processes may use the old one for `SECRET_KEPT`."""
-        fresh = new_secret()
-        asked = self._monotonic()
-        self._documents.write(_path(event_id), {"secret": fresh, "rotatedAt": self._now()})
-        self._kept.put(event_id, value=fresh, since=asked)
+    def replace(self, event_id: str, found: StoredSecret | None, secret: WebhookSecret) -> None:
+        """See `ports.SecretRecords`; what else the document holds stays."""
+        path, fields = _path(event_id), secret.fields
+        try:
+            if found is None:
+                self._documents.create([Create(path, fields)])
+            else:
+                gone = [name for name in FIELDS if name not in fields]
+                RETRY(self._update)(Update(path, fields, found.version, delete=gone))
+        except (
+            exceptions.AlreadyExists,
+            exceptions.FailedPrecondition,
+            exceptions.NotFound,
+        ) as changed:
+            raise ChangedMeanwhileError from changed
 
-    def _read_or_create(self, event_id: str) -> str:
-        path = _path(event_id)
-        while True:
-            found = self._documents.get(path, ["secret"])
-            secret = found and found.fields.get("secret")
-            if isinstance(secret, str) and secret:
-                return secret
-            fresh = new_secret()
-            try:
-                if found is None:
-                    self._documents.create([Create(path, {"secret": fresh})])
-                else:  # an empty document is somebody's mistake; it is replaced only as it was read
-                    [error] = self._documents.update_all(
-                        [Update(path, {"secret": fresh}, found.version)]
-                    )
-                    if error:
-                        raise error
-            except (exceptions.AlreadyExists, exceptions.FailedPrecondition, exceptions.NotFound):
-                continue  # another process was first, and its secret counts
-            return fresh
+    def put(self, event_id: str, secret: WebhookSecret) -> None:
+        """See `ports.SecretRecords`."""
+        self._documents.write(_path(event_id), secret.fields)
+
+    def _update(self, write: Update) -> None:
+        [error] = self._documents.update_all([write])
+        if error:
+            raise error
 
 
 def _path(event_id: str) -> str:

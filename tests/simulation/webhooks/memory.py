@@ -8,22 +8,23 @@ puts the same cases to these and to the real ones.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
-from functions.recent import Recent
-from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome, Undelivered
+from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.ports import (
-    SECRET_KEPT,
     AlreadyRecordedError,
     ChangedMeanwhileError,
     DisabledUrl,
     SettingsChangedError,
     StoredDelivery,
+    StoredSecret,
     StoredSettings,
     Version,
 )
+from functions.webhooks.remembered_secrets import RememberedSecrets
 from tests.simulation.database import (
     AlreadyExistsError,
     ChangedError,
@@ -34,8 +35,6 @@ from tests.simulation.database import (
     Update,
 )
 from tests.simulation.explore import Through, at_once
-
-_SECRETS_KEPT: Final = 10_000
 
 
 class InMemoryWall:
@@ -157,29 +156,39 @@ class InMemoryDeliveries:
         )
 
     def undelivered(
-        self, event_id: str, since: datetime, until: datetime, after: Cursor | None, limit: int
+        self, event_id: str, wanted: Undelivered, after: Cursor | None, limit: int
     ) -> Sequence[StoredDelivery]:
         """See `ports.Deliveries`."""
 
         def page() -> Sequence[StoredDelivery]:
-            found = sorted(
-                (
-                    (one.value.ended_at, one.value.id, one)
-                    for one in self._of(event_id)
-                    if one.value.outcome in (Outcome.FAILED, Outcome.SKIPPED)
-                    and one.value.ended_at
-                    and since <= one.value.ended_at <= until
-                ),
-                key=lambda one: one[:2],
-            )
             place = (after.ended_at, after.delivery_id) if after else None
             return [
                 StoredDelivery(one.value, one.version)
-                for ended_at, delivery_id, one in found
+                for ended_at, delivery_id, one in self._undelivered(event_id, wanted)
                 if place is None or (ended_at, delivery_id) > place
             ][:limit]
 
         return self._through("deliveries.undelivered", page)
+
+    def count_undelivered(self, event_id: str, wanted: Undelivered) -> int:
+        """See `ports.Deliveries`."""
+        return self._through(
+            "deliveries.count_undelivered", lambda: len(self._undelivered(event_id, wanted))
+        )
+
+    def _undelivered(
+        self, event_id: str, wanted: Undelivered
+    ) -> Sequence[tuple[datetime, str, Stored]]:
+        found = (
+            (one.value.ended_at, one.value.id, one)
+            for one in self._of(event_id)
+            if one.value.outcome in (Outcome.FAILED, Outcome.SKIPPED)
+            and one.value.ended_at
+            and wanted.since <= one.value.ended_at <= wanted.until
+            and wanted.url in (None, one.value.url)
+            and wanted.event in (None, one.value.event)
+        )
+        return sorted(found, key=lambda one: one[:2])
 
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """See `ports.Deliveries`."""
@@ -290,8 +299,43 @@ class InMemorySettings:
             raise SettingsChangedError from changed
 
 
-class InMemorySecrets:
-    """See `ports.Secrets`; remembers a secret for as long as the real one does."""
+class InMemorySecretRecords:
+    """See `ports.SecretRecords`; documents are the secrets themselves."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def load(self, event_id: str) -> StoredSecret | None:
+        """See `ports.SecretRecords`."""
+        found = self._through("secrets.get", lambda: self._database.get(_secret(event_id)))
+        return StoredSecret(found.value, found.version) if found else None
+
+    def replace(self, event_id: str, found: StoredSecret | None, secret: WebhookSecret) -> None:
+        """See `ports.SecretRecords`."""
+        path = _secret(event_id)
+        write = Update(path, lambda _: secret, found.version) if found else Create(path, secret)
+
+        def commit() -> None:
+            self._database.commit(write)
+
+        try:
+            self._through("secrets.replace" if found else "secrets.create", commit)
+        except (AlreadyExistsError, ChangedError) as changed:
+            raise ChangedMeanwhileError from changed
+
+    def put(self, event_id: str, secret: WebhookSecret) -> None:
+        """See `ports.SecretRecords`."""
+        write = Set(_secret(event_id), secret)
+
+        def commit() -> None:
+            self._database.commit(write)
+
+        self._through("secrets.rotate", commit)
+
+
+class InMemorySecrets(RememberedSecrets):
+    """See `ports.Secrets`: what an instance remembers, over records in memory."""
 
     def __init__(
         self,
@@ -299,56 +343,12 @@ class InMemorySecrets:
         new_secret: Callable[[], str],
         monotonic: Callable[[], float],
         through: Through = at_once,
+        *,
+        now: Callable[[], datetime],
     ) -> None:
-        """`new_secret` gives one that was not there before; `monotonic` seconds that only grow."""
-        self._database = database
-        self._new_secret = new_secret
-        self._monotonic = monotonic
-        self._through = through
-        self._kept: Recent[str, str] = Recent(
-            seconds=SECRET_KEPT.total_seconds(), at_most=_SECRETS_KEPT, monotonic=monotonic
-        )
-
-    def of(self, event_id: str) -> str:
-        """See `ports.Secrets`."""
-        kept = self._kept.get(event_id)
-        if kept:
-            return kept
-        asked = self._monotonic()
-        secret = self._read_or_create(f"events/{event_id}/secrets/webhooks")
-        self._kept.put(event_id, value=secret, since=asked)
-        return secret
-
-    def rotate(self, event_id: str) -> None:
-        """See `ports.Secrets`."""
-        fresh = self._new_secret()
-        asked = self._monotonic()
-        write = Set(f"events/{event_id}/secrets/webhooks", {"secret": fresh})
-
-        def commit() -> None:
-            self._database.commit(write)
-
-        self._through("secrets.rotate", commit)
-        self._kept.put(event_id, value=fresh, since=asked)
-
-    def _read_or_create(self, path: str) -> str:
-        while True:
-            found = self._through("secrets.get", lambda: self._database.get(path))
-            if found:
-                return str(found.value["secret"])
-            fresh = self._new_secret()
-            if self._created(path, fresh):
-                return fresh
-
-    def _created(self, path: str, fresh: str) -> bool:
-        def commit() -> None:
-            self._database.commit(Create(path, {"secret": fresh}))
-
-        try:
-            self._through("secrets.create", commit)
-        except AlreadyExistsError:
-            return False
-        return True
+        """`new_secret` gives one that was not there before; the clocks are the instance's."""
+        records = InMemorySecretRecords(database, through)
+        super().__init__(records, new_secret=new_secret, now=now, monotonic=monotonic)
 
 
 def _path(event_id: str, delivery_id: str) -> str:
@@ -357,6 +357,10 @@ def _path(event_id: str, delivery_id: str) -> str:
 
 def _milestone(event_id: str, number: int) -> str:
     return f"events/{event_id}/milestones/{number}"
+
+
+def _secret(event_id: str) -> str:
+    return f"events/{event_id}/secrets/webhooks"
 
 
 def _settings(event_id: str) -> str:

@@ -63,6 +63,7 @@ class Parts:
         self.answers: list[int | None] = []
         self.page = 300
         self._ids = 0
+        self._secrets_made = 0
         self._repeated: set[str] = set()
         self._at: dict[str, list[Callable[[], None] | None]] = {}
         self._after: dict[str, list[Callable[[], None] | None]] = {}
@@ -163,7 +164,7 @@ class Parts:
         """What the queues call."""
         return Worker(
             deliveries=self.deliveries(),
-            secrets=self._secrets(),
+            secrets=self.secrets(),
             sender=ScriptedSender(self._answer, self._through),
             queue=InMemoryTaskQueue(self.tasks, self._through),
             endpoint_health=self.endpoint_health(),
@@ -186,7 +187,7 @@ class Parts:
         return Actions(
             wall=InMemoryWall(self.database, self._through),
             deliveries=self.deliveries(),
-            secrets=self._secrets(),
+            secrets=self.secrets(),
             queue=InMemoryTaskQueue(self.tasks, self._through),
             worker=self.worker(),
             side_by_side=one_by_one,
@@ -208,6 +209,16 @@ class Parts:
         """The records."""
         return InMemoryDeliveries(self.database, self._through)
 
+    def secrets(self) -> InMemorySecrets:
+        """The secrets, as an instance remembers them that has just begun."""
+        return InMemorySecrets(
+            self.database,
+            self._new_secret,
+            lambda: self.monotonic,
+            self._through,
+            now=lambda: self.now,
+        )
+
     def attempt(
         self, delivery: Delivery, number: int = 1, *, in_round: int = 0, dispatched_before: int = 0
     ) -> Delivery | None:
@@ -227,11 +238,6 @@ class Parts:
             self.attempt(record, record.due_attempt, in_round=record.round)
         return self.record(delivery)
 
-    def _secrets(self) -> InMemorySecrets:
-        return InMemorySecrets(
-            self.database, lambda: "whsec_made", lambda: self.monotonic, self._through
-        )
-
     def _sleep(self, seconds: float) -> None:
         self.slept += seconds
         self.now += timedelta(seconds=seconds)
@@ -246,6 +252,10 @@ class Parts:
     def _new_id(self) -> str:
         self._ids += 1
         return str(self._ids)
+
+    def _new_secret(self) -> str:
+        self._secrets_made += 1
+        return "whsec_made" if self._secrets_made == 1 else f"whsec_made{self._secrets_made}"
 
     def _through(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
         del retried

@@ -7,12 +7,11 @@ from typing import Any, Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
-from functions.event_arguments import EventArguments
 from functions.gcp.task_queue import Task
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.actions import Actions
-from functions.webhooks.arguments import Page, ResendArguments, TestArguments
+from functions.webhooks.arguments import Page, ResendArguments, RotateArguments, TestArguments
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.first_queues import SLOW
@@ -138,7 +137,7 @@ class WebhookWorld:
             case "save the settings":
                 self._database.commit(Update(_SETTINGS, dict))
             case "rotate":
-                wanted = EventArguments(event_id=EVENT)
+                wanted = RotateArguments(event_id=EVENT)
                 self._act(what, lambda actions: actions.rotate_secret(_CALLER, wanted))
             case "test":
                 url = self._scenario.settings["urls"][0]["url"]
@@ -303,7 +302,11 @@ class WebhookWorld:
 
     def _secrets(self, instance: Instance) -> InMemorySecrets:
         return InMemorySecrets(
-            self._database, lambda: self._name("secret"), instance.monotonic, instance.call
+            self._database,
+            lambda: self._name("secret"),
+            instance.monotonic,
+            instance.call,
+            now=instance.now,
         )
 
 

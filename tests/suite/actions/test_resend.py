@@ -1,5 +1,6 @@
 """`resendWebhook`: a delivery again, or everything that failed since a time."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,12 +19,14 @@ from functions.side_by_side import Threads
 from functions.webhooks import wiring
 from functions.webhooks.actions import Actions
 from functions.webhooks.arguments import ResendArguments
+from functions.webhooks.deliveries.delivery import Undelivered
 from functions.webhooks.messages.subscriptions import key
 from functions.webhooks.store.delivery_store import DeliveryStore
 from functions.webhooks.store.secret_store import SecretStore
 from functions.webhooks.store.wall_store import WallStore
 from tests.suite.actions.conftest import TENANT, Configure, Named, Record
 from tests.suite.call import Answer, call
+from tests.suite.operations import Operations, counting_client, counting_documents
 from tests.suite.process import FunctionProcess
 from tests.suite.tasks import Tasks
 from tests.suite.webhooks.conftest import Deliveries
@@ -162,6 +165,86 @@ def test_everything_that_failed_since_a_time(
 
     assert answer.result == {"resent": 3, "leftAlone": 3, "more": False, "next": None}
     assert arrived == {named(name) for name in ("at-once", "later", "skipped")}
+
+
+def test_a_dry_run_counts_what_a_page_would_look_at(
+    configure: Configure, record: Record, resend: Resend
+) -> None:
+    """Of one URL, of one type, or both; nothing changes, and what is wrong is told."""
+    url, other = "https://example.com/hook", "https://example.com/other"
+    configure(url, other)
+    since = datetime.now(UTC) - timedelta(hours=2)
+    references = [
+        record(where, f"{name}-{type_}", event=type_)
+        for name, where in (("d", url), ("o", other))
+        for type_ in ("photo.uploaded", "photo.approved", "guest.joined")
+    ]
+    references += [
+        record(url, "skipped", outcome="skipped", reason="the URL is disabled"),
+        record(url, "success", outcome="success"),
+        record(url, "earlier", endedAt=since - timedelta(seconds=1)),
+    ]
+    before = [one.get().update_time for one in references]
+    asked: dict[str, Any] = {"since": since.isoformat(), "dryRun": True}
+    filters: list[dict[str, str]] = [
+        {},
+        {"url": url},
+        {"event": "photo.uploaded"},
+        {"url": other, "event": "photo.uploaded"},
+        {"event": "milestone.reached"},
+    ]
+    answers = [resend(**asked, **one).result for one in filters]
+    refused = resend(**asked, url=f"{url}?mistyped")
+
+    assert answers == [{"matching": count} for count in (7, 4, 3, 1, 0)]
+    assert (refused.status, refused.error[0]) == (400, "INVALID_ARGUMENT")
+    assert [one.get().update_time for one in references] == before
+
+
+def test_what_one_url_has_missed_of_one_type(
+    configure: Configure,
+    record: Record,
+    named: Named,
+    receiving: Callable[..., Any],
+    deliveries: Deliveries,
+    resend: Resend,
+) -> None:
+    """The others are not looked at."""
+    with receiving({"/hook": always(), "/other": always()}) as receiver:
+        url, other = receiver.url("/hook"), receiver.url("/other")
+        configure(url, other)
+        record(url, "wanted")
+        record(url, "of-another-type", event="guest.joined")
+        record(other, "of-another-url")
+        since = (datetime.now(UTC) - timedelta(hours=2)).isoformat()
+        answer = resend(since=since, url=url, event="photo.uploaded")
+        deliveries.wait_for(
+            lambda all_: any(one.get("round") == 1 and one["attempts"] == 1 for one in all_),
+            timeout=60,
+        )
+        arrived = [one.delivery_id for one in receiver.requests]
+
+    assert answer.result == {"resent": 1, "leftAlone": 0, "more": False, "next": None}
+    assert arrived == [named("wanted")]
+
+
+def test_a_count_reads_no_delivery(
+    db: firestore.Client, event_id: str, configure: Configure, record: Record
+) -> None:
+    """One aggregation, billed as one read for a thousand of them."""
+    configure("https://example.com/hook")
+    for number in range(3):
+        record("https://example.com/hook", f"d{number}")
+    counted = Operations()
+    host = os.environ["FIRESTORE_EMULATOR_HOST"]
+    client = counting_client(db.project, host, counted)
+    store = DeliveryStore(counting_documents(db.project, host, counted), lambda: client)
+    now = datetime.now(UTC)
+    wanted = Undelivered(since=now - timedelta(days=1), until=now, url="https://example.com/hook")
+
+    assert store.count_undelivered(event_id, wanted) == 3
+    assert dict(counted.calls) == {"RunAggregationQuery": 1}
+    assert (counted.reads, counted.writes) == (1, 0)
 
 
 @pytest.fixture

@@ -1,7 +1,9 @@
-"""`rotateWebhookSecret`: a new secret at once (spec 2.1)."""
+"""`rotateWebhookSecret`: a new secret, at once or announced (spec 2.1 and 4.8)."""
 
 import json
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -45,6 +47,7 @@ def test_deliveries_are_signed_with_the_new_secret_or_for_a_minute_the_old_one(
     signature, now = second.headers["Wall-Signature"], second.at.timestamp()
     verified = [not signature_problem(signature, second.body, one, now) for one in secrets]
     assert sum(verified) == 1
+    assert answer.result["activeFrom"] == answer.result["rotatedAt"]
     until = datetime.fromisoformat(answer.result["oldSecretUsedUntil"])
     assert until - datetime.fromisoformat(answer.result["rotatedAt"]) == timedelta(minutes=1)
     assert answer.result["oldSecretUsedUntil"] in answer.result["message"]
@@ -66,6 +69,81 @@ def test_a_process_looks_again_after_a_minute(event_id: str) -> None:
     assert one.of(event_id) == old != new
     moment = 60.0
     assert one.of(event_id) == new
+
+
+def test_an_announced_secret_stands_beside_the_present_one(
+    event: firestore.DocumentReference,
+    admin: Person,
+    configure: Configure,
+    receiving: Callable[..., Any],
+) -> None:
+    """The present one signs; the answer says until when, and holds neither."""
+    superadmin = sign_in("superadmin", TENANT)
+    reference = event.collection("secrets").document("webhooks")
+    with receiving({"/hook": always()}) as receiver:
+        url = receiver.url("/hook")
+        configure(url)
+        asked = {"eventId": event.id, "activeInMinutes": 10_080}
+        began = datetime.now(UTC)
+        answers = [
+            call("rotateWebhookSecret", asked, id_token=superadmin.id_token) for _ in range(2)
+        ]
+        stored = reference.get().to_dict() or {}
+        test = {"eventId": event.id, "url": url}
+        assert call("sendTestWebhook", test, id_token=admin.id_token).status == 200
+        [request] = receiver.requests
+
+    assert [one.status for one in answers] == [200, 200]
+    result = answers[-1].result
+    assert result["rotatedAt"] is None
+    active_from = datetime.fromisoformat(result["activeFrom"])
+    assert timedelta(0) <= active_from - began - timedelta(days=7) < timedelta(minutes=1)
+    until = datetime.fromisoformat(result["oldSecretUsedUntil"])
+    assert until - active_from == timedelta(minutes=1)
+    assert result["activeFrom"] in result["message"]
+    assert stored.keys() == {"secret", "next"}
+    assert stored["next"].keys() == {"secret", "activeFrom"}
+    assert abs(stored["next"]["activeFrom"] - active_from) < timedelta(milliseconds=1)
+    assert "whsec_" not in json.dumps([one.body for one in answers])
+    signature, now = request.headers["Wall-Signature"], request.at.timestamp()
+    assert signature.count("v1=") == 1
+    assert not signature_problem(signature, request.body, stored["secret"], now)
+
+
+def test_processes_take_an_announced_secret_over_together(
+    event: firestore.DocumentReference,
+) -> None:
+    """At its time by their own clocks; the first puts it in place, and it alone is left."""
+    moment = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+    seconds = datetime.timestamp
+    processes = [
+        SecretStore(documents(), now=lambda: moment, monotonic=lambda: seconds(moment))
+        for _ in range(8)
+    ]
+    present = {one.of(event.id) for one in processes}
+    active_from = moment + timedelta(minutes=10)
+    processes[0].announce(event.id, active_from + timedelta(hours=1))
+    processes[0].announce(event.id, active_from)
+    reference = event.collection("secrets").document("webhooks")
+    announced = reference.get().get("next.secret")
+    moment = active_from - timedelta(microseconds=1)
+    assert {one.of(event.id) for one in processes} == present
+    moment = active_from
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(lambda one: one.of(event.id), processes)) == {announced}
+
+    assert reference.get().to_dict() == {"secret": announced, "rotatedAt": active_from}
+
+
+def test_a_rotation_at_once_ends_an_announced_one(event: firestore.DocumentReference) -> None:
+    """Nothing of it is left on record."""
+    store = SecretStore(documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic)
+    store.announce(event.id, datetime.now(UTC) + timedelta(days=1))
+    store.rotate(event.id)
+    stored = event.collection("secrets").document("webhooks").get().to_dict() or {}
+
+    assert stored.keys() == {"secret", "rotatedAt"}
+    assert stored["secret"] == store.of(event.id)
 
 
 def test_an_admin_does_not_rotate(event: firestore.DocumentReference, admin: Person) -> None:

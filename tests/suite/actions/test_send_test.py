@@ -1,4 +1,4 @@
-"""`sendTestWebhook`: a made-up photo, delivered like a real one (spec 6)."""
+"""`sendTestWebhook`: a made-up message, delivered like a real one (spec 4.6 and 6)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,6 +51,29 @@ def test_a_test_is_a_delivery_like_any_other(
     }
     assert record["test"] is True
     assert (record["outcome"], record["attempts"]) == ("success", 1)
+
+
+def test_any_type_can_be_tried(
+    event: firestore.DocumentReference,
+    admin: Person,
+    configure: Configure,
+    receiving: Callable[..., Any],
+) -> None:
+    """Spec 4.6: `event` names it; one that is none is refused before anything is sent."""
+    with receiving({"/hook": always()}) as receiver:
+        url = receiver.url("/hook")
+        configure(url)
+        asked = {"eventId": event.id, "url": url, "event": "milestone.reached"}
+        answer = call("sendTestWebhook", asked, id_token=admin.id_token)
+        refused = call("sendTestWebhook", asked | {"event": "photo"}, id_token=admin.id_token)
+        [request] = receiver.requests
+
+    assert answer.result["outcome"] == "success"
+    assert request.verified
+    assert (request.event_type, request.json()["event"]) == ("milestone.reached",) * 2
+    assert request.json()["data"].keys() == {"milestone", "reachedAt", "latestPhoto"}
+    assert (refused.status, refused.error[0]) == (400, "INVALID_ARGUMENT")
+    assert "milestone.reached" in refused.error[1]
 
 
 def test_a_test_that_fails_is_tried_again(

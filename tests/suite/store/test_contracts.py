@@ -15,7 +15,7 @@ import pytest
 from google.cloud import firestore
 
 from functions.gcp.documents import documents
-from functions.webhooks.deliveries.delivery import Attempt, Cursor, Delivery, Outcome
+from functions.webhooks.deliveries.delivery import Attempt, Cursor, Delivery, Outcome, Undelivered
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
@@ -99,7 +99,9 @@ def in_memory(event_id: str) -> Ground:
         InMemoryDeliveries(database, sweep_page=3),
         InMemorySettings(database),
         InMemoryWall(database),
-        lambda: InMemorySecrets(database, lambda: uuid.uuid4().hex, time.monotonic),
+        lambda: InMemorySecrets(
+            database, lambda: uuid.uuid4().hex, time.monotonic, now=lambda: NOW
+        ),
         lambda name, fields: database.commit(Set(path(name), fields)),
         lambda name: database.commit(Delete(path(name))),
     )
@@ -260,12 +262,11 @@ def test_undelivered_ones_are_turned_page_by_page(ground: Ground) -> None:
     _ended(ground, Outcome.SUCCESS, 1)
     ground.create()
 
+    wanted = Undelivered(since=NOW, until=NOW + timedelta(seconds=2))
     found: list[str] = []
     cursor: Cursor | None = None
     while True:
-        page = ground.deliveries.undelivered(
-            ground.event_id, NOW, NOW + timedelta(seconds=2), cursor, 2
-        )
+        page = ground.deliveries.undelivered(ground.event_id, wanted, cursor, 2)
         found += [one.delivery.id for one in page]
         if len(page) < 2:
             break
@@ -273,8 +274,33 @@ def test_undelivered_ones_are_turned_page_by_page(ground: Ground) -> None:
         assert last.ended_at is not None
         cursor = Cursor(last.ended_at, last.id)
     assert found == ["d1", "d0", "d2", "d3", "d4"]
-    [first] = ground.deliveries.undelivered(ground.event_id, NOW, NOW, None, 2)
+    [first] = ground.deliveries.undelivered(
+        ground.event_id, Undelivered(since=NOW, until=NOW), None, 2
+    )
     ground.deliveries.restart(first.delivery.again(NOW), first.version)
+
+
+def test_undelivered_ones_are_those_of_a_url_or_a_type(ground: Ground) -> None:
+    """As many are counted as are found."""
+    other = "https://example.com/other"
+    for number, url in enumerate((other, other, "https://example.com/hook")):
+        _ended(ground, Outcome.FAILED, number, url=url, event=EventType.PHOTO_UPLOADED)
+        _ended(ground, Outcome.SKIPPED, number, url=url, event=EventType.GUEST_JOINED)
+        _ended(ground, Outcome.SUCCESS, number, url=url, event=EventType.GUEST_JOINED)
+    ground.create()
+    for filters, count in (
+        ({}, 6),
+        ({"url": other}, 4),
+        ({"event": EventType.GUEST_JOINED}, 3),
+        ({"url": other, "event": EventType.GUEST_JOINED}, 2),
+        ({"url": "https://example.com/none"}, 0),
+    ):
+        wanted = Undelivered(since=NOW, until=NOW + timedelta(seconds=2), **filters)
+        found = ground.deliveries.undelivered(ground.event_id, wanted, None, 10)
+        assert len(found) == count == ground.deliveries.count_undelivered(ground.event_id, wanted)
+        assert all(
+            getattr(one.delivery, name) == value for one in found for name, value in filters.items()
+        )
 
 
 def test_failures_are_counted_between_two_moments(ground: Ground) -> None:
@@ -386,3 +412,18 @@ def test_everybody_signs_with_the_secret_that_was_first(ground: Ground) -> None:
     assert first.of(ground.event_id) != secret
     assert second.of(ground.event_id) == secret
     assert ground.new_secrets().of(ground.event_id) == first.of(ground.event_id)
+
+
+def test_an_announced_secret_signs_from_its_time_on(ground: Ground) -> None:
+    """To announce again replaces what was announced; a rotation at once ends it."""
+    first = ground.new_secrets()
+    secret = first.of(ground.event_id)
+    first.announce(ground.event_id, NOW + timedelta(hours=1))
+    assert first.of(ground.event_id) == ground.new_secrets().of(ground.event_id) == secret
+    first.announce(ground.event_id, NOW)
+    announced = ground.new_secrets().of(ground.event_id)
+    assert first.of(ground.event_id) == announced != secret
+    first.announce(ground.event_id, NOW + timedelta(hours=1))
+    first.rotate(ground.event_id)
+    rotated = ground.new_secrets().of(ground.event_id)
+    assert first.of(ground.event_id) == rotated not in (secret, announced)

@@ -67,6 +67,7 @@ def test_a_photo_arrives_signed(
     assert (record["outcome"], record["attempts"], record["nextAttemptAt"]) == ("success", 1, None)
     assert record["body"].encode() == request.body
     assert record["expireAt"] > record["createdAt"]
+    assert record["writtenAt"] == event.collection("photos").document("p1").get().update_time
     [attempt] = record["log"]
     assert attempt.keys() == {"attempt", "at", "status", "ms", "error"}
     assert (attempt["attempt"], attempt["status"], attempt["error"]) == (1, 200, None)

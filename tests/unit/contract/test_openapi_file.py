@@ -14,14 +14,13 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 import main
 from emulator import catalogue
 from functions.call_error import CallError, Code
-from functions.event_arguments import EventArguments
 from functions.gcp import callables as protocol
 from functions.preferences import handlers as preferences
 from functions.preferences.preferences import InvalidChoicesError, read_choices
 from functions.recap.arguments import RecapArguments
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
-from functions.webhooks.arguments import ResendArguments, TestArguments
+from functions.webhooks.arguments import ResendArguments, RotateArguments, TestArguments
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.messages import payloads
 from functions.webhooks.messages.event_type import EventType
@@ -293,7 +292,7 @@ READERS: Final[dict[str, Callable[[Any], object]]] = {
     "sendEventRecap": RecapArguments.read,
     "sendTestWebhook": TestArguments.read,
     "resendWebhook": ResendArguments.read,
-    "rotateWebhookSecret": EventArguments.read,
+    "rotateWebhookSecret": RotateArguments.read,
 }
 
 
@@ -306,10 +305,12 @@ def test_the_arguments_that_are_told_are_those_that_are_read(function: str) -> N
     assert data.names == schema["properties"].keys()
 
 
-EVENT: Final = {"eventId": "midsummer"}
+EVENT: Final[dict[str, Any]] = {"eventId": "midsummer"}
 URL: Final = EVENT | {"url": "https://example.com/hook"}
 NO_ARGUMENTS: Final[list[Any]] = [None, [], "midsummer", {}]
+NUMBERS: Final[list[Any]] = [None, 0, 1, 10_080, 10_081, -1, 1.5, "60", True, []]
 ONE: Final = EVENT | {"deliveryId": "d1"}
+SINCE: Final = EVENT | {"since": "2026-05-01T18:00:00Z"}
 
 
 @pytest.mark.parametrize(
@@ -362,6 +363,32 @@ ONE: Final = EVENT | {"deliveryId": "d1"}
         ("resendWebhook", EVENT | {"since": "2026-05-01T18:00:00.000000000000000000000Z"}),
         ("resendWebhook", EVENT | {"since": 7}),
         ("resendWebhook", EVENT | {"since": "2026-05-01T18:00:00Z", "next": 7}),
+        ("resendWebhook", EVENT),
+        ("resendWebhook", ONE | SINCE),
+        *(
+            ("resendWebhook", what | further)
+            for what in (ONE, SINCE)
+            for further in (
+                {},
+                {"url": URL["url"]},
+                {"url": None, "event": None, "dryRun": None, "next": None},
+                {"url": 7},
+                {"url": "u" * 2049},
+                {"event": "guest.joined"},
+                {"event": "photo"},
+                {"event": ["guest.joined"]},
+                {"dryRun": True},
+                {"dryRun": False},
+                {"dryRun": 1},
+                {"dryRun": "true"},
+                {"dryRun": True, "next": "n"},
+            )
+        ),
+        *(
+            ("sendTestWebhook", URL | {"event": event})
+            for event in (None, *EventType, "", "photo", 7, [], True)
+        ),
+        *(("rotateWebhookSecret", EVENT | {"activeInMinutes": minutes}) for minutes in NUMBERS),
     ],
 )
 def test_arguments_are_refused_where_the_file_says_so(function: str, data: object) -> None:

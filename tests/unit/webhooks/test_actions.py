@@ -9,9 +9,8 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.event_arguments import EventArguments
 from functions.webhooks.actions import Resent
-from functions.webhooks.arguments import Page, ResendArguments, TestArguments
+from functions.webhooks.arguments import Page, ResendArguments, RotateArguments, TestArguments
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.messages import subscriptions
 from tests.simulation.database import Delete
@@ -68,7 +67,7 @@ def test_an_event_must_be_there_and_the_callers_business(parts: Parts, act: str)
             who, ResendArguments(event_id=event, what="d1")
         ),
         "rotate": lambda who, event: parts.actions().rotate_secret(
-            who, EventArguments(event_id=event)
+            who, RotateArguments(event_id=event)
         ),
     }
     refused(Code.NOT_FOUND, lambda: acts[act](ADMIN, "another"))
@@ -283,7 +282,7 @@ def test_a_page_leaves_alone_what_others_have_taken_up(parts: Parts) -> None:
 def test_a_new_secret_signs_from_then_on(parts: Parts) -> None:
     """Other processes may sign with the old one for another minute (spec 2.1)."""
     superadmin = Caller("u1", Role.SUPERADMIN, None)
-    rotated = parts.actions().rotate_secret(superadmin, EventArguments(event_id=EVENT))
-    assert rotated.at == NOW
+    rotated = parts.actions().rotate_secret(superadmin, RotateArguments(event_id=EVENT))
+    assert rotated.active_from == NOW
     assert rotated.old_secret_used_until == NOW + timedelta(minutes=1)
     assert "secrets.rotate" in parts.calls

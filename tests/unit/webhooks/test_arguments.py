@@ -1,6 +1,7 @@
 """What organizers may ask for, and what they are told otherwise."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,12 +11,16 @@ from functions.event_arguments import EventArguments
 from functions.webhooks.arguments import (
     Page,
     ResendArguments,
+    RotateArguments,
     TestArguments,
     next_page,
 )
 from functions.webhooks.deliveries.delivery import Cursor
+from functions.webhooks.messages.event_type import EventType
 
 SINCE = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+URL = "https://example.com/hook"
+NEXT = "2026-05-01T18:30:00+00:00~2026-05-01T18:30:00+00:00~d-1"
 PLACE = Cursor(datetime(2026, 5, 2, 1, 2, 3, 456789, tzinfo=UTC), "d-1")
 
 
@@ -28,8 +33,15 @@ PLACE = Cursor(datetime(2026, 5, 2, 1, 2, 3, 456789, tzinfo=UTC), "d-1")
         ({"since": "2026-05-01T18:30:00.000Z"}, Page(since=SINCE)),
         ({"since": "2026-05-01T20:30:00+02:00"}, Page(since=SINCE)),
         (
-            {"since": "2026-05-01T18:30:00Z", "next": next_page(SINCE, PLACE)},
+            {"since": "2026-05-01T18:30:00Z", "next": next_page(Page(since=SINCE), SINCE, PLACE)},
             Page(since=SINCE, until=SINCE, after=PLACE),
+        ),
+        ({"since": "2026-05-01T18:30:00Z", "dryRun": True}, Page(since=SINCE, dry_run=True)),
+        ({"since": "2026-05-01T18:30:00Z", "dryRun": False}, Page(since=SINCE)),
+        ({"deliveryId": "d-1", "dryRun": False, "url": None, "event": None}, "d-1"),
+        (
+            {"since": "2026-05-01T18:30:00Z", "url": f" {URL}\n", "event": "photo.rejected"},
+            Page(since=SINCE, url=URL, event=EventType.PHOTO_REJECTED),
         ),
     ],
 )
@@ -65,6 +77,16 @@ def test_what_is_sent_again_is_one_delivery_or_a_page(
         ({"since": "2026-05-01T18:30:00Z", "next": "a~b~c"}, "next"),
         ({"since": "2026-05-01T18:30:00Z", "next": f"{SINCE}~{SINCE}~a/b"}, "next"),
         ({"since": "2026-05-01T18:30:00Z", "next": 7}, "next"),
+        ({"deliveryId": "d", "url": URL}, "url goes with since"),
+        ({"deliveryId": "d", "event": "photo.uploaded"}, "event goes with since"),
+        ({"deliveryId": "d", "dryRun": True}, "dryRun goes with since"),
+        ({"since": "2026-05-01T18:30:00Z", "url": 1}, "url must be a string"),
+        ({"since": "2026-05-01T18:30:00Z", "url": "u" * 2049}, "at most 2048 characters"),
+        ({"since": "2026-05-01T18:30:00Z", "event": "photo"}, "event must be one of photo.up"),
+        ({"since": "2026-05-01T18:30:00Z", "event": ["photo.uploaded"]}, "event must be one of"),
+        ({"since": "2026-05-01T18:30:00Z", "dryRun": "true"}, "dryRun must be true or false"),
+        ({"since": "2026-05-01T18:30:00Z", "dryRun": 1}, "dryRun must be true or false"),
+        ({"since": "2026-05-01T18:30:00Z", "dryRun": True, "next": NEXT}, "leave next out"),
     ],
 )
 def test_what_cannot_be_sent_again_is_refused(data: dict[str, Any], field: str) -> None:
@@ -76,6 +98,34 @@ def test_what_cannot_be_sent_again_is_refused(data: dict[str, Any], field: str) 
     assert field in refused.value.message
 
 
+FILTERS: list[dict[str, Any]] = [
+    {},
+    {"url": URL},
+    {"url": f"{URL}2"},
+    {"event": "photo.uploaded"},
+    {"event": "photo.uploaded", "url": ""},
+    {"event": "photo.uploaded", "url": URL},
+]
+
+
+@pytest.mark.parametrize("then", FILTERS)
+@pytest.mark.parametrize("now", FILTERS)
+def test_next_goes_on_with_the_same_filters(then: dict[str, Any], now: dict[str, Any]) -> None:
+    """Another `url` or `event` is refused: what it has not met would be passed over."""
+    asked = {"eventId": "e1", "since": "2026-05-01T18:30:00Z"}
+    page = ResendArguments.read(asked | then).what
+    assert isinstance(page, Page)
+    going_on = asked | now | {"next": next_page(page, SINCE, PLACE)}
+    if then == now:
+        expected = replace(page, until=SINCE, after=PLACE)
+        assert expected == ResendArguments.read(going_on).what
+        return
+    with pytest.raises(CallError, match="same ones") as refused:
+        ResendArguments.read(going_on)
+
+    assert refused.value.code is Code.INVALID_ARGUMENT
+
+
 @pytest.mark.parametrize("url", [None, 1, ["https://example.com"], {}, "u" * 2049])
 def test_a_url_that_is_none_is_refused(url: object) -> None:
     """`invalid-argument`, and the message names the field."""
@@ -85,7 +135,27 @@ def test_a_url_that_is_none_is_refused(url: object) -> None:
     assert refused.value.code is Code.INVALID_ARGUMENT
 
 
-@pytest.mark.parametrize("arguments", [EventArguments, TestArguments, ResendArguments])
+@pytest.mark.parametrize(("given", "minutes"), [(None, 0), (0, 0), (1, 1), (10_080, 10_080)])
+def test_a_secret_is_announced_a_week_before_at_most(given: int | None, minutes: int) -> None:
+    """Whole minutes; none is at once."""
+    read = RotateArguments.read({"eventId": "e1", "activeInMinutes": given})
+
+    assert read.active_in == timedelta(minutes=minutes)
+    assert RotateArguments.read({"eventId": "e1"}).active_in == timedelta(0)
+
+
+@pytest.mark.parametrize("given", [-1, 10_081, 1.5, 5.0, True, "60", [60], {}, 10**400])
+def test_any_other_time_is_refused(given: object) -> None:
+    """`invalid-argument`, and the message names the field and its rule."""
+    with pytest.raises(CallError, match=r"activeInMinutes must be .* 0 to 10080") as refused:
+        RotateArguments.read({"eventId": "e1", "activeInMinutes": given})
+
+    assert refused.value.code is Code.INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize(
+    "arguments", [EventArguments, TestArguments, ResendArguments, RotateArguments]
+)
 @pytest.mark.parametrize(
     ("data", "field"),
     [

@@ -1,0 +1,85 @@
+"""The memory of secrets with one thought left out each."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from functions.webhooks.deliveries.webhook_secret import WebhookSecret
+from functions.webhooks.ports import StoredSecret
+from functions.webhooks.remembered_secrets import RememberedSecrets
+from tests.simulation.mutant import Mutant, instead_of
+from tests.simulation.webhooks.memory import InMemorySecretRecords
+
+_change = RememberedSecrets._change  # noqa: SLF001 - a mutant goes inside
+_is_over = WebhookSecret.is_over
+
+
+def _of_memory(self: RememberedSecrets, event_id: str) -> str:
+    kept = self._kept.get(event_id) or self._change(event_id, lambda present: present)
+    return kept.at(self._now()).secret
+
+
+def _replace_whatever_is_there(
+    self: InMemorySecretRecords, event_id: str, found: StoredSecret | None, secret: WebhookSecret
+) -> None:
+    del found
+    self.put(event_id, secret)
+
+
+def _remember_since_the_answer(
+    self: RememberedSecrets, event_id: str, change: Callable[[WebhookSecret], WebhookSecret]
+) -> WebhookSecret:
+    changed = _change(self, event_id, change)
+    self._kept.put(event_id, value=changed)
+    return changed
+
+
+def _never_over(self: WebhookSecret, now: object) -> bool:
+    del self, now
+    return False
+
+
+def _over_early(self: WebhookSecret, now: datetime) -> bool:
+    return _is_over(self, now + timedelta(seconds=30))
+
+
+MUTANTS: Final = tuple(
+    Mutant("secrets", name, left_out, instead_of(of, method, do))
+    for name, left_out, of, method, do in (
+        (
+            "takes-over-from-memory",
+            "an announced secret stands on record before it signs",
+            RememberedSecrets,
+            "of",
+            _of_memory,
+        ),
+        (
+            "secret-without-version",
+            "a secret is replaced as it was read",
+            InMemorySecretRecords,
+            "replace",
+            _replace_whatever_is_there,
+        ),
+        (
+            "remembered-since-the-answer",
+            "what is remembered counts from the question on",
+            RememberedSecrets,
+            "_change",
+            _remember_since_the_answer,
+        ),
+        (
+            "never-takes-over",
+            "an announced secret takes over",
+            WebhookSecret,
+            "is_over",
+            _never_over,
+        ),
+        (
+            "takes-over-early",
+            "an announced secret waits for its time",
+            WebhookSecret,
+            "is_over",
+            _over_early,
+        ),
+    )
+)

@@ -1,0 +1,170 @@
+"""firestore.indexes.json: every query of the webhooks has its index; the emulator asks for none."""
+
+import inspect
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from google.auth.credentials import AnonymousCredentials
+from google.cloud import firestore
+from google.cloud.firestore_v1 import types
+
+from functions.gcp.documents import Documents
+from functions.webhooks.deliveries.delivery import Cursor, Undelivered
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.ports import Deliveries, Wall
+from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.wall_store import WallStore
+
+INDEXES: Final = json.loads((Path(__file__).parents[2] / "firestore.indexes.json").read_text())
+NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+URL: Final = "https://example.com/hook"
+UPLOADED: Final = EventType.PHOTO_UPLOADED
+
+QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
+    "undelivered": [
+        ("e1", Undelivered(since=NOW, until=NOW), Cursor(NOW, "d1"), 3),
+        ("e1", Undelivered(since=NOW, until=NOW, url=URL), None, 3),
+        ("e1", Undelivered(since=NOW, until=NOW, event=UPLOADED), None, 3),
+        ("e1", Undelivered(since=NOW, until=NOW, url=URL, event=UPLOADED), None, 3),
+    ],
+    "count_undelivered": [
+        ("e1", Undelivered(since=NOW, until=NOW)),
+        ("e1", Undelivered(since=NOW, until=NOW, url=URL)),
+        ("e1", Undelivered(since=NOW, until=NOW, event=UPLOADED)),
+        ("e1", Undelivered(since=NOW, until=NOW, url=URL, event=UPLOADED)),
+    ],
+    "last_success": [("e1", URL)],
+    "has_failed_within": [("e1", URL, NOW, NOW)],
+    "count_failed": [("e1", URL, NOW, 3)],
+    "overdue": [(NOW,)],
+    "count_photos": [("e1",)],
+    "first_photo_by": [("e1", "ann@example.com")],
+}
+"""Methods of the ports that ask a query, with arguments of every kind that makes another."""
+
+BY_NAME: Final = {
+    *("create", "find", "load", "save", "restart"),
+    *("webhook_settings", "event", "milestones"),
+}
+"""Those that read and write documents by their names."""
+
+
+class Asked:
+    """The API, which finds nothing and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.queries: list[Any] = []
+
+    def run_query(self, request: Any, **_: Any) -> Iterator[Any]:
+        """A query."""
+        self.queries.append(types.RunQueryRequest(request).structured_query)
+        return iter(())
+
+    def run_aggregation_query(self, request: Any, **_: Any) -> Iterator[Any]:
+        """An aggregation over a query."""
+        asked = types.RunAggregationQueryRequest(request).structured_aggregation_query
+        self.queries.append(asked.structured_query)
+        zero = types.AggregationResult(
+            aggregate_fields={one.alias: types.Value(integer_value=0) for one in asked.aggregations}
+        )
+        return iter([types.RunAggregationQueryResponse(result=zero, read_time=NOW)])
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What an index must have: fields that are compared, in any order, then these in this one."""
+
+    collection: str
+    scope: str
+    equal: frozenset[str]
+    ordered: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def by(cls, query: Any) -> "Needed":
+        """What `query` needs; Firestore appends the name by itself."""
+        [source] = query.from_
+        filters = [one.field_filter for one in query.where.composite_filter.filters]
+        if query.where.field_filter.field.field_path:
+            filters = [query.where.field_filter]
+        equal = {one.field.field_path for one in filters if one.op.name in ("EQUAL", "IN")}
+        ranges = {one.field.field_path for one in filters} - equal
+        ordered = [
+            (one.field.field_path, one.direction.name)
+            for one in query.order_by
+            if one.field.field_path != "__name__"
+        ]
+        ordered += [(one, "ASCENDING") for one in ranges if one not in dict(ordered)]
+        scope = "COLLECTION_GROUP" if source.all_descendants else "COLLECTION"
+        return cls(source.collection_id, scope, frozenset(equal), tuple(ordered))
+
+    @property
+    def is_there(self) -> bool:
+        """Whether firestore.indexes.json has it, or Firestore makes it unasked."""
+        if len(self.equal) + len(self.ordered) <= 1:
+            return self._has_single_field()
+        return any(
+            (one["collectionGroup"], one["queryScope"]) == (self.collection, self.scope)
+            and self._is_served_by(
+                [(field["fieldPath"], field["order"]) for field in one["fields"]]
+            )
+            for one in INDEXES["indexes"]
+        )
+
+    def _is_served_by(self, fields: list[tuple[str, str]]) -> bool:
+        compared, ordered = fields[: len(self.equal)], fields[len(self.equal) :]
+        return {name for name, _ in compared} == self.equal and tuple(ordered) == self.ordered
+
+    def _has_single_field(self) -> bool:
+        for name, order in (*((one, "ASCENDING") for one in self.equal), *self.ordered):
+            own = [
+                one["indexes"]
+                for one in INDEXES["fieldOverrides"]
+                if (one["collectionGroup"], one["fieldPath"]) == (self.collection, name)
+            ]
+            made: Iterable[Any] = own[0] if own else [{"order": order}]
+            scopes = {one.get("queryScope", "COLLECTION") for one in made if one["order"] == order}
+            if self.scope not in scopes:
+                return False
+        return True
+
+
+def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
+    """The queries that a method of a store makes."""
+    api = Asked()
+    client = firestore.Client(project="demo-wall", credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
+    client._firestore_api_internal = api  # noqa: SLF001 - no other way in
+    documents = Documents(api, "demo-wall")  # type: ignore[arg-type]
+    stores = (DeliveryStore(documents, lambda: client), WallStore(documents))
+    [store] = [one for one in stores if hasattr(one, method)]
+    answer = getattr(store, method)(*arguments)
+    if inspect.isgenerator(answer):
+        list(answer)
+    return api.queries
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [(method, arguments) for method, calls in QUERIES.items() for arguments in calls],
+)
+def test_every_query_has_its_index(method: str, arguments: tuple[Any, ...]) -> None:
+    """Deployed, a query without one fails."""
+    [query] = asked(method, arguments)
+    needed = Needed.by(query)
+
+    assert needed.is_there, needed
+
+
+def test_no_query_is_forgotten() -> None:
+    """Every method of the ports is looked at here, or asks no query."""
+    methods = {
+        name
+        for port in (Deliveries, Wall)
+        for name, _ in inspect.getmembers(port, inspect.isfunction)
+        if not name.startswith("_")
+    }
+    assert methods == QUERIES.keys() | BY_NAME

@@ -1,0 +1,134 @@
+"""`lagMs` of `delivery.attempted`: how long after it was owed an attempt begins."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.access import Caller, Role
+from functions.wall.photo import Photo
+from functions.wall.wall_event import EventStatus, WallEvent
+from functions.webhooks.arguments import ResendArguments, TestArguments
+from functions.webhooks.deliveries.delivery import Delivery
+from tests.simulation.webhooks.parts import EVENT, NOW, URL, Parts
+
+ADMIN = Caller("u1", Role.ADMIN, "t1")
+
+
+@pytest.fixture
+def parts() -> Parts:
+    """An event with one URL that takes uploads."""
+    parts = Parts()
+    parts.subscribe({"url": URL, "events": ["photo.uploaded"]})
+    return parts
+
+
+def lags(capsys: pytest.CaptureFixture[str]) -> list[tuple[int, int]]:
+    """Number and `lagMs` of every attempt since the last look."""
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return [
+        (one["attempt"], one["lagMs"]) for one in lines if one["message"] == "delivery.attempted"
+    ]
+
+
+def uploaded(parts: Parts) -> Delivery:
+    """An upload at `NOW` whose trigger runs three seconds later; its delivery."""
+    photo = parts.photo()
+    parts.now += timedelta(seconds=3)
+    parts.publisher().photo_written("write-1", EVENT, None, photo)
+    [delivery] = parts.records
+    return delivery
+
+
+def test_a_first_attempt_lags_behind_the_write(
+    parts: Parts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The trigger's own wait is part of it."""
+    delivery = uploaded(parts)
+    parts.now += timedelta(seconds=2.5)
+    parts.attempt(delivery)
+
+    assert lags(capsys) == [(1, 5500)]
+
+
+def test_a_retry_lags_behind_the_time_at_which_it_is_due(
+    parts: Parts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However long ago the write was; one that comes early is held back and does not lag."""
+    delivery = uploaded(parts)
+    waits = [timedelta(0), timedelta(seconds=1.7), timedelta(seconds=4.6), timedelta(seconds=42)]
+    for number, wait in enumerate(waits, start=1):
+        parts.now += wait
+        parts.answers = [500]
+        parts.attempt(delivery, number)
+
+    assert lags(capsys) == [(1, 3000), (2, 700), (3, 0), (4, 12_000)]
+
+
+def test_what_is_sent_again_lags_behind_that(
+    parts: Parts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not behind a write of last week."""
+    delivery = parts.attempts(uploaded(parts), 204)
+    parts.now += timedelta(days=7)
+    parts.actions().resend(ADMIN, ResendArguments(event_id=EVENT, what=delivery.id))
+    lags(capsys)
+    parts.now += timedelta(seconds=1)
+    parts.attempt(delivery, in_round=1)
+
+    assert lags(capsys) == [(1, 1000)]
+
+
+def test_a_test_and_a_record_that_knows_no_write_lag_behind_their_making(
+    parts: Parts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A test tells of no write, and a record of an earlier version has not kept it."""
+    parts.actions().send_test(ADMIN, TestArguments(event_id=EVENT, url=URL))
+    delivery = parts.delivery()
+    parts.now += timedelta(seconds=1)
+    parts.attempt(delivery)
+
+    assert lags(capsys) == [(1, 0), (1, 1000)]
+
+
+def test_a_clock_that_is_behind_makes_no_lag(
+    parts: Parts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Firestore's time of the write may be later than ours."""
+    delivery = uploaded(parts)
+    parts.now = NOW - timedelta(milliseconds=1)
+    path = f"events/{EVENT}/deliveries/{delivery.id}"
+    found: Any = parts.database.get(path)
+    due = replace(found.value, next_attempt_at=parts.now)
+    parts.deliveries().save(due, found.version)
+    parts.attempt(delivery)
+
+    assert lags(capsys) == [(1, 0)]
+
+
+def test_every_message_knows_its_write(parts: Parts) -> None:
+    """All types, those that an upload is the first of as well."""
+    parts.subscribe(URL)
+    parts.crowd(99)
+    photo = parts.photo(email="ann@example.com")
+    event = WallEvent.read({"status": "draft"}, updated=NOW)
+    published = replace(event, status=EventStatus.PUBLISHED)
+    archived = replace(event, status=EventStatus.ARCHIVED)
+    parts.now += timedelta(seconds=3)
+    publisher = parts.publisher()
+    publisher.photo_written("w1", EVENT, None, photo)
+    publisher.photo_written("w2", EVENT, photo, _moderated(photo, "approved"))
+    publisher.photo_written("w3", EVENT, photo, _moderated(photo, "rejected"))
+    publisher.event_written("w4", EVENT, event, published)
+    publisher.event_written("w5", EVENT, published, archived)
+
+    assert len({one.event for one in parts.records}) == 7
+    assert {(one.created_at - NOW, one.written_at) for one in parts.records} == {
+        (timedelta(seconds=3), NOW)
+    }
+
+
+def _moderated(photo: Photo, status: str) -> Photo:
+    return Photo.read(photo.id, {"status": status}, created=NOW, updated=NOW)

@@ -1,0 +1,119 @@
+"""`resendWebhook` with filters, and its dry run: what an outage left, recovered on purpose."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.access import Caller, Role
+from functions.call_error import CallError, Code
+from functions.webhooks.actions import Resent
+from functions.webhooks.arguments import Page, ResendArguments
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.messages.event_type import EventType
+from tests.simulation.database import Create
+from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
+
+ADMIN = Caller("u1", Role.ADMIN, "t1")
+SINCE = NOW - timedelta(hours=1)
+UPLOADED, APPROVED = EventType.PHOTO_UPLOADED, EventType.PHOTO_APPROVED
+
+
+@pytest.fixture
+def parts() -> Parts:
+    """An event with two URLs, of which each has three failed uploads and two failed approvals."""
+    parts = Parts()
+    parts.subscribe(URL, OTHER)
+    parts.page = 2
+    for url in (URL, OTHER):
+        for number, event in enumerate([UPLOADED, APPROVED, UPLOADED, APPROVED, UPLOADED]):
+            put(parts, event, url, f"write-{number}")
+    return parts
+
+
+def put(parts: Parts, event: EventType, url: str, cause: str, **fields: Any) -> Delivery:
+    """A delivery that has failed, or could not be sent, on record."""
+    made = Delivery.create(
+        cause=cause, event_id=EVENT, event=event, url=url, data={}, now=parts.now, **fields
+    )
+    parts.database.commit(Create(f"events/{EVENT}/deliveries/{made.id}", made))
+    if made.outcome.is_open:
+        parts.attempts(made, 500, 500, 500, 500)
+    return made
+
+
+def resend(parts: Parts, **page: Any) -> Resent:
+    """A page of everything since an hour ago."""
+    wanted = ResendArguments(event_id=EVENT, what=Page(since=SINCE, **page))
+    return parts.actions().resend(ADMIN, wanted)
+
+
+FILTERS = pytest.mark.parametrize(
+    ("filters", "matching"),
+    [
+        ({}, 10),
+        ({"url": URL}, 5),
+        ({"event": UPLOADED}, 6),
+        ({"url": OTHER, "event": APPROVED}, 2),
+        ({"event": EventType.GUEST_JOINED}, 0),
+    ],
+)
+
+
+@FILTERS
+def test_a_dry_run_counts_and_sends_nothing(
+    parts: Parts, filters: dict[str, Any], matching: int
+) -> None:
+    """One aggregation; no delivery is read, written or queued."""
+    before, queued, posts = parts.records, len(parts.queued), len(parts.posts)
+    parts.calls.clear()
+
+    assert resend(parts, dry_run=True, **filters).matching == matching
+    assert parts.calls == ["wall.event", "wall.webhook_settings", "deliveries.count_undelivered"]
+    assert (parts.records, len(parts.queued), len(parts.posts)) == (before, queued, posts)
+
+
+@FILTERS
+def test_as_many_are_looked_at_as_the_dry_run_has_counted(
+    parts: Parts, filters: dict[str, Any], matching: int
+) -> None:
+    """Page after page, those that match and no other."""
+    asked: dict[str, Any] = {"eventId": EVENT, "since": SINCE.isoformat()} | filters
+    pages: list[Resent] = []
+    while not pages or asked["next"]:
+        pages.append(parts.actions().resend(ADMIN, ResendArguments.read(asked)))
+        asked["next"] = pages[-1].next
+    again = [one for one in parts.records if one.round]
+
+    assert sum(one.resent + one.left_alone for one in pages) == matching == len(again)
+    assert all(one.url == filters.get("url", one.url) for one in again)
+    assert all(one.event == filters.get("event", one.event) for one in again)
+
+
+def test_what_cannot_be_sent_again_is_counted_too(parts: Parts) -> None:
+    """Tests, and what was skipped: it is looked at, and left alone."""
+    put(parts, UPLOADED, URL, "a test", test=True)
+    put(parts, UPLOADED, "http://example.com/plain", "unusable")
+    parts.page = 300
+
+    assert resend(parts, dry_run=True).matching == 12
+    assert resend(parts) == Resent(resent=10, left_alone=2)
+
+
+def test_a_dry_run_counts_from_its_time_until_now(parts: Parts) -> None:
+    """What has ended earlier, or succeeded, is not among it."""
+    ended = sorted(one.ended_at for one in parts.records if one.ended_at)
+    wanted = ResendArguments(event_id=EVENT, what=Page(since=ended[4], dry_run=True))
+    assert parts.actions().resend(ADMIN, wanted).matching == 6
+    parts.now = ended[7]
+    assert parts.actions().resend(ADMIN, wanted).matching == 4
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_url_that_is_not_the_events_is_refused(parts: Parts, *, dry_run: bool) -> None:
+    """`invalid-argument`: it is mistyped, or nothing may be sent there any more."""
+    with pytest.raises(CallError, match="add it to them first") as refused:
+        resend(parts, url=f"{URL}/", dry_run=dry_run)
+
+    assert refused.value.code is Code.INVALID_ARGUMENT
+    assert not any(one.round for one in parts.records)

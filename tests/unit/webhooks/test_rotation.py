@@ -1,0 +1,206 @@
+"""`rotateWebhookSecret`: which secret signs when, on instances that remember (spec 2.1, 4.8)."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.access import Caller, Role
+from functions.webhooks.arguments import RotateArguments
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.remembered_secrets import RememberedSecrets
+from tests.simulation.webhooks.parts import EVENT, NOW, Parts
+
+TEN_MINUTES = timedelta(minutes=10)
+SUPERADMIN = Caller("u1", Role.SUPERADMIN, "t1")
+
+
+@pytest.fixture
+def parts() -> Parts:
+    """An event with one URL."""
+    return Parts()
+
+
+def wait(parts: Parts, **time: float) -> None:
+    """Let the time pass, for all instances."""
+    passed = timedelta(**time)
+    parts.now += passed
+    parts.monotonic += passed.total_seconds()
+
+
+def rotate(parts: Parts, active_in: timedelta = timedelta(0)) -> None:
+    """A superadmin replaces the event's secret, in an instance that has just begun."""
+    wanted = RotateArguments(event_id=EVENT, active_in=active_in)
+    parts.actions().rotate_secret(SUPERADMIN, wanted)
+
+
+def recorded(parts: Parts) -> Any:
+    """The secret as it is on record."""
+    found = parts.database.get(f"events/{EVENT}/secrets/webhooks")
+    assert found is not None
+    return found.value
+
+
+def signing(*instances: RememberedSecrets) -> list[str]:
+    """What each of the instances signs with now."""
+    return [one.of(EVENT) for one in instances]
+
+
+def test_the_present_secret_signs_until_the_next_one_takes_over(parts: Parts) -> None:
+    """On every instance in the same moment, whenever it would have looked again."""
+    one, another = parts.secrets(), parts.secrets()
+    [present] = signing(one)
+    wait(parts, seconds=25)
+    [same] = signing(another)
+    wait(parts, seconds=15)
+    rotate(parts, TEN_MINUTES)
+    announced = recorded(parts).next.secret
+    seen = []
+    for _ in range(61):
+        seen.append((parts.now, signing(one, another)))
+        wait(parts, seconds=10)
+    at = recorded(parts).rotated_at
+
+    assert present == same != announced
+    assert at == seen[0][0] + TEN_MINUTES
+    assert [signs for now, signs in seen if now < at] == [[present] * 2] * 60
+    assert [signs for now, signs in seen if now >= at] == [[announced] * 2]
+
+
+def test_then_it_alone_is_left_on_record(parts: Parts) -> None:
+    """Put there by whoever reads it first, before it signs; the old one is nowhere any more."""
+    one, another = parts.secrets(), parts.secrets()
+    signing(one, another)
+    rotate(parts, TEN_MINUTES)
+    announced = recorded(parts).next.secret
+    wait(parts, minutes=10)
+    assert recorded(parts).secret != announced
+    parts.calls.clear()
+
+    assert signing(another, one) == [announced] * 2
+    assert recorded(parts).fields == {"secret": announced, "rotatedAt": parts.now}
+    assert parts.calls == ["secrets.get", "secrets.replace", "secrets.get"]
+
+
+def test_instances_that_notice_at_once_write_once(parts: Parts) -> None:
+    """The second finds the record changed, and looks again."""
+    one, another = parts.secrets(), parts.secrets()
+    rotate(parts, TEN_MINUTES)
+    announced = recorded(parts).next.secret
+    wait(parts, minutes=10)
+
+    def another_notices() -> None:
+        signing(another)
+
+    parts.at("secrets.replace", another_notices)
+
+    assert signing(one) == [announced]
+    written = parts.database.get(f"events/{EVENT}/secrets/webhooks")
+    assert written is not None
+    assert written.version == parts.now
+
+
+def test_to_announce_again_replaces_what_was_announced(parts: Parts) -> None:
+    """The one that was withdrawn in time never signs, also where it is remembered."""
+    one, another = parts.secrets(), parts.secrets()
+    [present] = signing(one)
+    rotate(parts, TEN_MINUTES)
+    withdrawn = recorded(parts).next.secret
+    wait(parts, minutes=9, seconds=59)
+    assert signing(another) == [present]
+    rotate(parts, TEN_MINUTES)
+    announced = recorded(parts).next.secret
+    seen = []
+    for _ in range(60):
+        seen += signing(one, another)
+        wait(parts, seconds=10)
+
+    assert set(seen) == {present}
+    assert signing(one, another) == [announced] * 2
+    assert announced != withdrawn
+
+
+def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Parts) -> None:
+    """Also where nobody has signed with it yet."""
+    one = parts.secrets()
+    rotate(parts, TEN_MINUTES)
+    first = recorded(parts).next.secret
+    at = parts.now + TEN_MINUTES
+    wait(parts, hours=1)
+    rotate(parts, TEN_MINUTES)
+
+    assert (recorded(parts).secret, recorded(parts).rotated_at) == (first, at)
+    assert signing(one) == [first]
+
+
+def test_a_rotation_at_once_ends_an_announced_one(parts: Parts) -> None:
+    """Nor does what was announced ever sign on an instance that remembers it."""
+    one, another = parts.secrets(), parts.secrets()
+    [present] = signing(one)
+    rotate(parts, timedelta(minutes=1))
+    announced = recorded(parts).next.secret
+    wait(parts, seconds=10)
+    assert signing(another) == [present]
+    rotate(parts)
+    fresh = recorded(parts).secret
+    seen = []
+    for _ in range(7):
+        seen.append(signing(one, another))
+        wait(parts, seconds=9)
+
+    assert recorded(parts).next is None
+    assert seen == [[present] * 2] * 6 + [[fresh] * 2]
+    assert announced not in (present, fresh)
+
+
+def test_the_instance_that_replaces_a_secret_knows_at_once(parts: Parts) -> None:
+    """It need not look again."""
+    one = parts.secrets()
+    signing(one)
+    one.rotate(EVENT)
+    parts.calls.clear()
+
+    assert signing(one) == [recorded(parts).secret]
+    assert parts.calls == []
+
+
+def test_a_withdrawal_between_reading_and_taking_over_counts(parts: Parts) -> None:
+    """Whoever is about to put the announced one in place finds the record changed."""
+    one, another = parts.secrets(), parts.secrets()
+    rotate(parts, TEN_MINUTES)
+    wait(parts, minutes=10)
+    parts.at("secrets.replace", lambda: rotate(parts))
+
+    assert signing(one) == [recorded(parts).secret]
+    assert signing(one) == signing(another)
+
+
+def test_a_delivery_signs_with_what_is_remembered(parts: Parts) -> None:
+    """An announced secret costs a delivery no call until it is due; the header has one `v1`."""
+    rotate(parts, TEN_MINUTES)
+    worker = parts.worker()
+    calls = []
+    for number in range(2):
+        delivery = parts.delivery(cause=f"write-{number}")
+        parts.calls.clear()
+        worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
+        calls.append(list(parts.calls))
+
+    assert calls[0] == ["deliveries.load", "secrets.get", "sender.post", "deliveries.save"]
+    assert calls[1] == ["deliveries.load", "sender.post", "deliveries.save"]
+    assert [headers["Wall-Signature"].count("v1=") for headers, _ in parts.posts] == [1, 1]
+
+
+@pytest.mark.parametrize("active_in", [timedelta(0), TEN_MINUTES])
+def test_no_secret_is_in_the_answer_or_in_a_line_of_the_log(
+    parts: Parts, capsys: pytest.CaptureFixture[str], active_in: timedelta
+) -> None:
+    """Neither the present one nor the next; the answer says from when on, and until when."""
+    wanted = RotateArguments(event_id=EVENT, active_in=active_in)
+    rotated = parts.actions().rotate_secret(SUPERADMIN, wanted)
+    written = capsys.readouterr().out
+
+    assert "webhook.secret_" in written
+    assert "whsec_" not in f"{written} {rotated} {recorded(parts)}"
+    assert rotated.active_from == NOW + active_in
+    assert rotated.old_secret_used_until == rotated.active_from + timedelta(minutes=1)

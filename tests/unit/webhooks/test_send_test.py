@@ -1,0 +1,113 @@
+"""`sendTestWebhook`: a made-up message of every event type (spec 4.6 and 6.1)."""
+
+import json
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from functions.access import Caller, Role
+from functions.call_error import CallError, Code
+from functions.webhooks.arguments import TestArguments
+from functions.webhooks.messages.event_type import EventType
+from tests.simulation.webhooks.parts import EVENT, NOW, URL, Parts
+
+ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
+SPECIFICATION: Final = (Path(__file__).parents[3] / "docs/specification.md").read_text()
+
+
+def promised(event: EventType) -> set[str]:
+    """Fields of `data` as the table of spec 6.1 names them, `photo.id` for one of an object."""
+    row = re.search(rf"^\| {re.escape(event)} \|[^|]*\| (.*) \|$", SPECIFICATION, re.MULTILINE)
+    assert row is not None
+    fields: set[str] = set()
+    flat, _, nested = row[1].rpartition("`")
+    if not flat:
+        return set(nested.split(", "))
+    *before, name = flat.split("`")
+    fields = set(before[0].strip(", ").split(", ")) - {""}
+    return fields | {f"{name}.{one}" for one in nested.removeprefix(": ").split(", ")}
+
+
+def paths(data: dict[str, Any]) -> set[str]:
+    """The same of a payload."""
+    return {
+        path
+        for name, value in data.items()
+        for path in ([f"{name}.{one}" for one in value] if isinstance(value, dict) else [name])
+    }
+
+
+@pytest.mark.parametrize("event", EventType)
+def test_every_type_is_sent_as_a_real_one_is(event: EventType) -> None:
+    """The envelope, the headers and the fields of its type, none of them null."""
+    parts = Parts()
+    asked = {"eventId": EVENT, "url": URL, "event": event.value}
+    delivery = parts.actions().send_test(ADMIN, TestArguments.read(asked))
+    [(headers, posted)] = parts.posts
+    body = json.loads(posted)
+
+    assert paths(body["data"]) == promised(event)
+    assert None not in [*body["data"].values(), *body["data"].get("photo", {}).values()]
+    assert (body["event"], body["eventId"], body["deliveryId"]) == (event, EVENT, delivery.id)
+    assert headers["Wall-Event-Type"] == event
+    assert (delivery.test, delivery.event, delivery.outcome) == (True, event, "success")
+
+
+def test_what_it_tells_of_has_just_happened() -> None:
+    """Times are of now, and statuses those that the type is about."""
+    parts = Parts()
+    actions = parts.actions()
+    for event in EventType:
+        actions.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL, event=event))
+    bodies = [json.loads(body) for _, body in parts.posts]
+    data = {one["event"]: one["data"] for one in bodies}
+    times = {
+        datetime.fromisoformat(value)
+        for one in data.values()
+        for name, value in (one | one.get("photo", {})).items()
+        if name.endswith("At")
+    }
+
+    assert times == {NOW}
+    assert [
+        data[f"photo.{one}"]["photo"]["status"] for one in ("uploaded", "approved", "rejected")
+    ] == [
+        "pending",
+        "approved",
+        "rejected",
+    ]
+
+
+@pytest.mark.parametrize("event", [None, "left out"])
+def test_it_is_an_upload_where_nothing_else_is_asked_for(event: str | None) -> None:
+    """Spec 6."""
+    asked = {"eventId": EVENT, "url": URL} | ({"event": None} if event is None else {})
+
+    assert TestArguments.read(asked).event is EventType.PHOTO_UPLOADED
+
+
+@pytest.mark.parametrize(
+    "event", ["", "photo", "PHOTO_UPLOADED", " photo.uploaded", 1, True, [], {}]
+)
+def test_a_type_that_is_none_is_refused(event: object) -> None:
+    """`invalid-argument`, and the message names all that there are."""
+    with pytest.raises(CallError) as refused:
+        TestArguments.read({"eventId": EVENT, "url": URL, "event": event})
+
+    assert refused.value.code is Code.INVALID_ARGUMENT
+    assert all(one.value in refused.value.message for one in EventType)
+
+
+def test_a_url_that_is_not_the_events_is_refused() -> None:
+    """`invalid-argument`, nothing is sent, and nothing is on record."""
+    parts = Parts()
+    asked = TestArguments(event_id=EVENT, url=f"{URL}?other", event=EventType.GUEST_JOINED)
+    with pytest.raises(CallError, match="add it to them first") as refused:
+        parts.actions().send_test(ADMIN, asked)
+
+    assert refused.value.code is Code.INVALID_ARGUMENT
+    assert not parts.posts
+    assert parts.records == []
