@@ -124,25 +124,26 @@ def task_queue() -> TaskQueue:
     return CloudTasks.of_environment()
 
 
-class _Queue:
-    """The queues as they are deployed: first attempts are spread, the client is made on demand.
-
-    It takes a good part of a cold start, and many an instance never needs it.
-    """
-
-    def __init__(self, first_queues: int) -> None:
-        self._first_queues = first_queues
+class _QueueOnDemand:
+    """The task queue of whoever may never need it: its client takes a good part of a cold start."""
 
     def enqueue(self, task: Task) -> None:
-        from functions.webhooks.deliveries.first_queues import spread
-
-        task_queue().enqueue(spread(task, self._first_queues))
+        task_queue().enqueue(task)
 
 
+@functools.cache
 def _queue() -> TaskQueue:
     from functions.gcp import parameters
+    from functions.gcp.documents import documents
+    from functions.webhooks.store.wall_store import WallStore
+    from functions.webhooks.tenant_queues import TenantQueues
 
-    return _Queue(parameters.DELIVERY_QUEUES.value)
+    return TenantQueues(
+        _QueueOnDemand(),
+        wall=WallStore(documents()),
+        queues=parameters.DELIVERY_QUEUES.value,
+        monotonic=time.monotonic,
+    )
 
 
 @functools.cache

@@ -1,8 +1,8 @@
 """The queues of first attempts: several for the ordinary ones, and one for slow receivers.
 
-A queue has so many places, and who floods it takes them all. The event, which every task names,
-decides which queue its deliveries share: one event's flood holds up a part of the others at most.
-Who has just been slow waits in a queue of its own (`slow_receivers`).
+A queue has so many places, and who floods it takes them all. A tenant has one of the queues for
+all its events: its flood holds up the few who share that one with it, and nobody else. Who has just
+been slow waits in a queue of its own (`slow_receivers`).
 """
 
 import zlib
@@ -21,12 +21,9 @@ ORDINARY: Final = (
 SLOW: Final = f"{RETRY_SCHEDULE[0].queue}Slow"
 
 
-def spread(task: Task, queues: int) -> Task:
-    """`task`, where it is a first attempt's, on its event's queue among the first `queues`."""
-    if task.queue != ORDINARY[0]:
-        return task
-    event_id = str(task.data["eventId"])
-    number = zlib.crc32(event_id.encode()) % max(1, min(queues, len(ORDINARY)))
+def spread(task: Task, tenant: str, queues: int) -> Task:
+    """`task`, a first attempt's, on the queue of its `tenant` among the first `queues`."""
+    number = zlib.crc32(tenant.encode("utf-8", "surrogatepass")) % queues
     return replace(task, queue=ORDINARY[number])
 
 

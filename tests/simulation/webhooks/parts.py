@@ -152,7 +152,7 @@ class Parts:
     def publisher(self) -> Publisher:
         """What the triggers call."""
         return Publisher(
-            wall=InMemoryWall(self.database, self._through),
+            wall=self.wall(),
             deliveries=self.deliveries(),
             queue=InMemoryTaskQueue(self.tasks, self._through),
             side_by_side=one_by_one,
@@ -185,7 +185,7 @@ class Parts:
     def actions(self) -> Actions:
         """What organizers call."""
         return Actions(
-            wall=InMemoryWall(self.database, self._through),
+            wall=self.wall(),
             deliveries=self.deliveries(),
             secrets=self.secrets(),
             queue=InMemoryTaskQueue(self.tasks, self._through),
@@ -204,6 +204,10 @@ class Parts:
             now=lambda: self.now,
             monotonic=lambda: self.monotonic,
         )
+
+    def wall(self) -> InMemoryWall:
+        """The event and its photos."""
+        return InMemoryWall(self.database, self._through)
 
     def deliveries(self) -> InMemoryDeliveries:
         """The records."""

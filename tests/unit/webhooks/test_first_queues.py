@@ -1,7 +1,10 @@
 """Which queue a first attempt waits in (design 2)."""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
+
+import pytest
 
 import main
 from functions.gcp.task_queue import Task
@@ -9,6 +12,9 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_t
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.first_queues import ORDINARY, SLOW, slow_task, spread
 from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.tenant_queues import REMEMBERED_SECONDS, TenantQueues
+from tests.simulation.database import Set
+from tests.simulation.webhooks.parts import Parts, fails
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
@@ -18,31 +24,93 @@ def task(event_id: str, queue: str = ORDINARY[0]) -> Task:
     return Task(queue=queue, name="d1-1", data={"eventId": event_id}, due=NOW)
 
 
+class Events(Parts):
+    """Events of tenants, and the queues that their tasks go to."""
+
+    def queues(self, queues: int = 4) -> TenantQueues:
+        """Those of a process that has just started."""
+        return TenantQueues(self, wall=self.wall(), queues=queues, monotonic=lambda: self.monotonic)
+
+    def enqueue(self, task: Task) -> None:
+        """Be the queue beneath."""
+        self.tasks.create(task)
+
+    def owned(self, event_id: str, tenant: object) -> None:
+        """Have an event."""
+        self.database.commit(Set(f"events/{event_id}", {"tenantId": tenant}))
+
+
+@pytest.fixture
+def events() -> Events:
+    """No event but the usual one."""
+    return Events()
+
+
 def test_every_queue_is_deployed() -> None:
     """A queue has the name of its function."""
     for name in (*ORDINARY, SLOW):
         assert callable(getattr(main, name))
 
 
-def test_an_event_stays_on_its_queue() -> None:
-    """All of its first attempts share one; many events share all of them about evenly."""
-    assert spread(task("e1"), 4) == spread(task("e1"), 4)
-    used = Counter(spread(task(f"event-{number}"), 4).queue for number in range(4000))
+def test_a_tenant_has_one_queue_for_all_its_events(events: Events) -> None:
+    """Many tenants share all of the queues about evenly; one alone floods one alone."""
+    queues = events.queues()
+    for number in range(40):
+        events.owned(f"e{number}", "t1")
+        queues.enqueue(replace(task(f"e{number}"), name=f"n{number}"))
+    assert len({one.queue for one in events.queued}) == 1
+    used = Counter(spread(task("e"), f"tenant-{number}", 4).queue for number in range(4000))
     assert used.keys() == set(ORDINARY)
     assert min(used.values()) > 800
 
 
-def test_fewer_queues_may_be_used() -> None:
-    """`DELIVERY_QUEUES`; what cannot be is the nearest that can."""
-    for queues, expected in ((1, 1), (2, 2), (0, 1), (-1, 1), (9, 4)):
-        used = {spread(task(f"event-{number}"), queues).queue for number in range(100)}
-        assert used == set(ORDINARY[:expected])
+def test_an_event_is_read_once_an_hour(events: Events) -> None:
+    """By a process that queues for it."""
+    queues = events.queues()
+    events.owned("e1", "t1")
+    for moment, reads in ((0.0, 1), (REMEMBERED_SECONDS - 1, 1), (REMEMBERED_SECONDS, 2)):
+        events.monotonic = moment
+        queues.enqueue(replace(task("e1"), name=f"n{moment}"))
+        assert events.calls.count("wall.event") == reads
 
 
-def test_retries_stay_where_they_are() -> None:
+@pytest.mark.parametrize("tenant", [None, 7, ""])
+def test_an_event_without_a_tenant_has_its_own_queue(events: Events, tenant: object) -> None:
+    """And one that is gone."""
+    events.owned("e1", tenant)
+    for event_id in ("e1", "gone"):
+        events.queues().enqueue(task(event_id))
+        assert events.queued[-1] == spread(task(event_id), event_id, 4)
+
+
+def test_an_event_that_cannot_be_read_holds_up_nothing(events: Events) -> None:
+    """Any queue is better than none; the next task looks again."""
+    events.owned("e1", "t1")
+    queues = events.queues()
+    events.at("wall.event", fails)
+    queues.enqueue(replace(task("e1"), name="n1"))
+    assert events.queued[-1].queue == spread(task("e1"), "e1", 4).queue
+    queues.enqueue(replace(task("e1"), name="n2"))
+    assert events.queued[-1].queue == spread(task("e1"), "t1", 4).queue
+
+
+@pytest.mark.parametrize(("queues", "expected"), [(1, 1), (2, 2), (0, 1), (-1, 1), (9, 4)])
+def test_fewer_queues_may_be_used(events: Events, queues: int, expected: int) -> None:
+    """`DELIVERY_QUEUES`; what cannot be is the nearest that can. With one, nothing is read."""
+    spreading = events.queues(queues)
+    for number in range(60):
+        events.owned(f"e{number}", f"tenant-{number}")
+        spreading.enqueue(replace(task(f"e{number}"), name=f"n{number}"))
+    assert {one.queue for one in events.queued} == set(ORDINARY[:expected])
+    assert (events.calls.count("wall.event") == 0) == (expected == 1)
+
+
+def test_retries_stay_where_they_are(events: Events) -> None:
     """Only first attempts are spread."""
     retry = task("e1", "retryWebhookAfter1s")
-    assert spread(retry, 4) == retry
+    events.queues().enqueue(retry)
+    assert events.queued[-1] == retry
+    assert "wall.event" not in events.calls
 
 
 def test_the_slow_queues_task_stands_in_for_another() -> None:

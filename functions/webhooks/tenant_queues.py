@@ -1,0 +1,66 @@
+"""Puts each first attempt on the queue of its tenant (design 2)."""
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from functions import log
+from functions.gcp.task_queue import Task
+from functions.recent import Recent
+from functions.webhooks.deliveries.first_queues import ORDINARY, spread
+from functions.webhooks.ports import TaskQueue, Wall
+
+REMEMBERED_SECONDS: Final = 3600.0
+"""An event never changes its tenant; only a deleted one can come back as another's."""
+
+_REMEMBERED: Final = 10_000
+_PATIENCE_SECONDS: Final = 1.0
+
+
+class TenantQueues:
+    """A `ports.TaskQueue` above another; one instance serves all threads of the process.
+
+    Which tenant an event has costs one read, the first time that a process queues for the event
+    and once an hour from then on.
+    """
+
+    def __init__(
+        self, queue: TaskQueue, *, wall: Wall, queues: int, monotonic: Callable[[], float]
+    ) -> None:
+        """Spread over `queues` of those there are; `monotonic` gives seconds that only grow."""
+        self._queue = queue
+        self._wall = wall
+        self._queues = max(1, min(queues, len(ORDINARY)))
+        self._tenants: Recent[str, str] = Recent(
+            seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
+        )
+        self._looking = threading.Lock()
+
+    def enqueue(self, task: Task) -> None:
+        """See `ports.TaskQueue`."""
+        if task.queue == ORDINARY[0] and self._queues > 1:
+            task = spread(task, self._tenant(str(task.data["eventId"])), self._queues)
+        self._queue.enqueue(task)
+
+    def _tenant(self, event_id: str) -> str:
+        known = self._tenants.get(event_id)
+        if known is not None:
+            return known
+        # The tasks of one write come together: one of them looks, unless that takes too long.
+        mine = self._looking.acquire(timeout=_PATIENCE_SECONDS)
+        try:
+            return self._tenants.get(event_id) or self._look_up(event_id)
+        finally:
+            if mine:
+                self._looking.release()
+
+    def _look_up(self, event_id: str) -> str:
+        """The event's tenant; the event itself where it has none, or cannot be read now."""
+        try:
+            tenant = (self._wall.event(event_id) or {}).get("tenantId")
+        except Exception as error:  # noqa: BLE001 - any queue is better than none
+            log.warning("tenant.not-read", eventId=event_id, exception=type(error).__name__)
+            return event_id
+        share = tenant if isinstance(tenant, str) and tenant else event_id
+        self._tenants.put(event_id, value=share)
+        return share
