@@ -20,6 +20,8 @@ SIZE = "130 MB, 550 MB on disk"
 # What tests/unit needs beside requirements.txt, in the versions of requirements-dev.txt.
 UNIT_PACKAGES = (
     *("pytest", "hypothesis", "greenlet"),
+    # What imports lead to, for the roles of accounts.
+    "import-linter",
     # Of the contract and of ops/: descriptions, and what is held against them.
     *("openapi-spec-validator", "jsonschema", "rfc3339-validator", "promql-parser"),
     *("google-cloud-monitoring", "google-cloud-monitoring-dashboards", "google-cloud-logging"),
