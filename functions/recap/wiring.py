@@ -57,9 +57,8 @@ def sender() -> RecapSender:
 
 
 def _mailer() -> Mailer:
-    return SendGridMailer(
-        secret_manager.versions("SENDGRID_API_KEY", at_most=1)[0], parameters.SENDGRID_HOST.value
-    )
+    [key] = secret_manager.versions("SENDGRID_API_KEY", at_most=1)
+    return SendGridMailer(key, parameters.SENDGRID_HOST.value, _now)
 
 
 def _links() -> Callable[[str], PreferencesLinks]:

@@ -11,8 +11,8 @@ gateway's, which knows nothing of what stands behind it.
 
 import json
 import re
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from email.utils import parseaddr
 from socket import gaierror
 from ssl import SSLCertVerificationError
@@ -47,8 +47,9 @@ class SendGridMailer:
 
     bytes_each = BYTES_EACH
 
-    def __init__(self, api_key: str, host: str) -> None:
-        """`host` is the address of the API, without a path."""
+    def __init__(self, api_key: str, host: str, now: Callable[[], datetime]) -> None:
+        """`host` is the address of the API, without a path; `now` gives the time, aware."""
+        self._now = now
         self._client = SendGridAPIClient(api_key, host=host.rstrip("/"))
         self._client.client.timeout = REQUEST_SECONDS  # there is none otherwise
 
@@ -57,7 +58,7 @@ class SendGridMailer:
         try:
             answer = self._client.client.mail.send.post(request_body=request_body(message))
         except HTTPError as refused:
-            return refusal(refused.status_code, refused.headers, refused.body)
+            return refusal(refused.status_code, refused.headers, refused.body, now=self._now())
         except URLError as error:
             reason = type(error.reason).__name__
             if isinstance(error.reason, _UNCONNECTED):
@@ -99,13 +100,13 @@ def _personalization(copy: Copy) -> dict[str, Any]:
     }
 
 
-def refusal(status: int, headers: Mapping[str, str], body: bytes) -> Outcome:
+def refusal(status: int, headers: Mapping[str, str], body: bytes, *, now: datetime) -> Outcome:
     """What an answer other than 202 says: see above."""
     errors = _errors(body)
     if status not in _REFUSALS or errors is None:
         return Unknown(f"HTTP {status}")
     if status == _TOO_MANY_REQUESTS:
-        return Later(f"HTTP {status}", _reset_seconds(headers))
+        return Later(f"HTTP {status}", _reset_seconds(headers, now))
     bad = _bad_addresses(errors)
     return BadAddresses(bad) if bad else Refused(f"HTTP {status}")
 
@@ -120,10 +121,10 @@ def _errors(body: bytes) -> list[Mapping[str, Any]] | None:
     return errors if known else None
 
 
-def _reset_seconds(headers: Mapping[str, str]) -> float | None:
-    """Seconds from now to the end of the rate limit's period; None where it is not told."""
+def _reset_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds from `now` to the end of the rate limit's period; None where it is not told."""
     try:
-        return max(float(headers["X-RateLimit-Reset"]) - time.time(), 0.0)
+        return max(float(headers["X-RateLimit-Reset"]) - now.timestamp(), 0.0)
     except (KeyError, TypeError, ValueError):
         return None
 

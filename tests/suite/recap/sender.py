@@ -41,7 +41,7 @@ def links() -> Callable[[str], PreferencesLinks]:
 
 def mailer(host: str) -> SendGridMailer:
     """The mail service at `host`, an address without a path."""
-    return SendGridMailer("SG.made-up", host)
+    return SendGridMailer("SG.made-up", host, now)
 
 
 def recap_sender(client: firestore.Client, documents: Documents, host: str) -> RecapSender:

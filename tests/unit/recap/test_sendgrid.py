@@ -5,6 +5,7 @@ import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import pytest
 
@@ -19,6 +20,11 @@ from emulator.mailbox import (
 from functions.recap.mail.message import Copy, Message
 from functions.recap.mail.outcome import Accepted, BadAddresses, Later, Refused, Unknown
 from functions.recap.mail.sendgrid import SendGridMailer, request_body
+
+
+def mailer(url: str) -> SendGridMailer:
+    """The mail service at `url`."""
+    return SendGridMailer("SG.x", url, lambda: datetime.now(UTC))
 
 
 def _message(*addresses: str, sender: str = "Wall <photos@example.com>") -> Message:
@@ -48,7 +54,7 @@ def mailbox(running: Mailbox) -> Mailbox:
 
 def test_202_is_accepted(mailbox: Mailbox) -> None:
     """With the id that SendGrid's own log knows the request by."""
-    outcome = SendGridMailer("SG.x", mailbox.url).send(_message("a@example.com"))
+    outcome = mailer(mailbox.url).send(_message("a@example.com"))
     (mail,) = mailbox.mails
     assert outcome == Accepted(mail.message_id)
     assert (mail.to, mail.text) == ("a@example.com", "Hi a@example.com")
@@ -79,7 +85,7 @@ def test_only_what_is_certain_may_be_sent_again(
 ) -> None:
     """There is no idempotency key: an outcome is known to be none, or unknown."""
     mailbox.fail_with(fault)
-    outcome = SendGridMailer("SG.x", mailbox.url).send(_message("a@example.com", "b@example.com"))
+    outcome = mailer(mailbox.url).send(_message("a@example.com", "b@example.com"))
     assert outcome == expected
     assert len(mailbox.mails) == mails
 
@@ -101,14 +107,14 @@ def test_an_error_that_is_not_in_the_words_of_the_documentation_is_unknown(body:
     with _answering(
         f"HTTP/1.1 400 Bad Request\r\nContent-Length: {len(body)}\r\n\r\n", body
     ) as url:
-        assert SendGridMailer("SG.x", url).send(_message("a@example.com")) == Unknown("HTTP 400")
+        assert mailer(url).send(_message("a@example.com")) == Unknown("HTTP 400")
 
 
 def test_a_connection_that_breaks_under_a_request_is_unknown() -> None:
     """The last byte may have arrived, and with it the whole request."""
     with _answering(None, b"") as url:
         addresses = [f"{number:0100}@example.com" for number in range(50_000)]
-        outcome = SendGridMailer("SG.x", url).send(_message(*addresses))
+        outcome = mailer(url).send(_message(*addresses))
     assert isinstance(outcome, Unknown)
 
 
@@ -136,14 +142,14 @@ def test_a_refused_connection_is_certain() -> None:
     """Nothing has left."""
     with Mailbox() as gone:
         url = gone.url
-    outcome = SendGridMailer("SG.x", url).send(_message("a@example.com"))
+    outcome = mailer(url).send(_message("a@example.com"))
     assert outcome == Later("not connected: ConnectionRefusedError", None)
 
 
 def test_the_end_of_the_rate_limit_is_told(mailbox: Mailbox) -> None:
     """`X-RateLimit-Reset` is a time."""
     mailbox.fail_with(too_many_requests(1000))
-    outcome = SendGridMailer("SG.x", mailbox.url).send(_message("a@example.com"))
+    outcome = mailer(mailbox.url).send(_message("a@example.com"))
     assert isinstance(outcome, Later)
     assert outcome.seconds is not None
     assert 900 < outcome.seconds <= 1000
