@@ -6,10 +6,10 @@ repeat a write whose answer was lost, or end the instance.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
 from functions.recap.mail.message import Message
@@ -38,6 +38,8 @@ from tests.simulation.database import (
 from tests.simulation.explore import Through, at_once
 from tests.simulation.faults import ServiceError
 from tests.simulation.simulation import Actor, current
+
+_NO_RESET_IS_TOLD: Final = datetime.fromtimestamp(0, UTC)
 
 
 class InMemoryRecaps:
@@ -313,7 +315,9 @@ class InMemoryMailer:
             )
         except ServiceError:
             return Unknown("no answer")
-        return Accepted("made-up") if status == 202 else refusal(status, headers, body)
+        if status == 202:
+            return Accepted("made-up")
+        return refusal(status, headers, body, now=_NO_RESET_IS_TOLD)
 
 
 class OneAtATime:

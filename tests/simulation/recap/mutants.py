@@ -108,8 +108,10 @@ def _settle_as_planned(
     return _claim_settle(self, batch, state, note=note, **fields)
 
 
-def _refusal_by_hope(status: int, headers: Mapping[str, str], body: bytes) -> Outcome:
-    return Later("HTTP 503", None) if status == 503 else refusal(status, headers, body)
+def _refusal_by_hope(
+    status: int, headers: Mapping[str, str], body: bytes, *, now: datetime
+) -> Outcome:
+    return Later("HTTP 503", None) if status == 503 else refusal(status, headers, body, now=now)
 
 
 def _release_as_sent(
