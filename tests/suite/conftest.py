@@ -2,6 +2,7 @@
 
 import os
 import uuid
+from pathlib import Path
 
 import pytest
 from google.cloud import firestore
@@ -27,10 +28,16 @@ def event(db: firestore.Client, event_id: str) -> firestore.DocumentReference:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the recap behind all others, and the look at everybody's output behind that.
+    """Put the recap and deleted events behind all others, and the look at all output behind that.
 
-    The recap writes photos by the ten thousand. The Firestore emulator works through the triggers
+    They write and delete photos by the thousand. The Firestore emulator works through the triggers
     of all of them one after the other, also where they are switched off, and whoever waits for a
     trigger meanwhile waits for minutes.
     """
-    items.sort(key=lambda one: (one.path.name == "test_output.py", "recap" in one.path.parts))
+    here = Path(__file__).parent
+
+    def place(item: pytest.Item) -> tuple[bool, bool]:
+        folder = item.path.relative_to(here).parts[0]
+        return item.path.name == "test_output.py", folder in ("recap", "wall")
+
+    items.sort(key=place)
