@@ -66,6 +66,21 @@ def staff(identity: Identity | None, roles: frozenset[Role] = STAFF) -> Caller:
     )
 
 
+def check_event(
+    caller: Caller, event: Mapping[str, Any] | None, asked: str | None
+) -> Mapping[str, Any]:
+    """Fields of an event as they were found, where it is the `caller`'s business (design 3).
+
+    Raises:
+        CallError: `not-found` where there is none; otherwise as `check_tenant` says.
+    """
+    if event is None:
+        raise CallError(Code.NOT_FOUND, "There is no event with that eventId.")
+    tenant_id = event.get("tenantId")
+    check_tenant(caller, tenant_id if isinstance(tenant_id, str) else None, asked)
+    return event
+
+
 def check_tenant(caller: Caller, event_tenant: str | None, asked: str | None) -> None:
     """Let `caller` act on an event of `event_tenant`; `asked` is the request's tenantId, if any.
 

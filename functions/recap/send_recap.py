@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions import log
-from functions.access import Caller, check_tenant
+from functions.access import Caller, check_event
 from functions.call_error import CallError, Code
 from functions.preferences.links import PreferencesLinks
 from functions.recap.allowance import Allowance, Allowed
@@ -119,11 +119,8 @@ class RecapSender:
             CallError: as in spec 7.1.
         """
         give_up_at = self._monotonic() + _LAST_WAIT_SECONDS
-        event = self._recaps.event(wanted.event_id)
-        if event is None:
-            raise CallError(Code.NOT_FOUND, "There is no event with that eventId.")
+        event = check_event(caller, self._recaps.event(wanted.event_id), wanted.tenant_id)
         tenant_id = text(event.get("tenantId")) or None
-        check_tenant(caller, tenant_id, wanted.tenant_id)
         claim = Claim.take(
             self._recaps,
             wanted.event_id,

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from functions import log
-from functions.access import Caller, check_tenant
+from functions.access import Caller, check_event
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
 from functions.side_by_side import SideBySide
@@ -176,11 +176,7 @@ class Actions:
         return Rotated(active_from, active_from + SECRET_KEPT, announced=True)
 
     def _check(self, caller: Caller, wanted: EventArguments) -> None:
-        event = self._wall.event(wanted.event_id)
-        if event is None:
-            raise CallError(Code.NOT_FOUND, "There is no event with that eventId.")
-        tenant_id = event.get("tenantId")
-        check_tenant(caller, tenant_id if isinstance(tenant_id, str) else None, wanted.tenant_id)
+        check_event(caller, self._wall.event(wanted.event_id), wanted.tenant_id)
 
     def _configured(self, event_id: str) -> Mapping[str, Subscription]:
         settings = self._wall.webhook_settings(event_id)
