@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from functions import log
+from functions.mail.message import Message
+from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
 from functions.recap.claim import Claim
 from functions.recap.ledger import Batch, BatchState
 from functions.recap.mail.composer import Recipient
-from functions.recap.mail.message import Message
-from functions.recap.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
 from functions.recap.ports import Mailer, TakenElsewhereError
 from functions.side_by_side import SideBySide
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from functions.mail.message import Message
+from functions.mail.outcome import Outcome
 from functions.recap.arguments import Mode
 from functions.recap.ledger import Batch, Counts, Lock, RecapState
-from functions.recap.mail.message import Message
-from functions.recap.mail.outcome import Outcome
 from functions.recap.photos import ApprovedPhoto
 
 Version: TypeAlias = Any

@@ -10,11 +10,11 @@ from typing import Final
 
 from functions.gcp import firestore, parameters, secret_manager
 from functions.gcp.documents import documents
+from functions.mail.sendgrid import SendGridMailer
 from functions.preferences import keys
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
 from functions.recap.dispatch import REQUESTS_AT_ONCE
-from functions.recap.mail.sendgrid import SendGridMailer
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.ports import Mailer
 from functions.recap.send_recap import Limits, RecapSender

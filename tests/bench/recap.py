@@ -28,9 +28,9 @@ import psutil
 from google.cloud import firestore
 
 from emulator.people import Person, sign_in
+from functions.mail.outcome import Accepted
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.mail.composer import Composer, Recap, Recipient
-from functions.recap.mail.outcome import Accepted
 from functions.recap.photos import Picture
 from tests.bench.firestore import own_firestore
 from tests.bench.mail import Traffic, take_mail

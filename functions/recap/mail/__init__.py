@@ -1,1 +1,1 @@
-"""The mail: its texts, its pictures, and the service that takes it."""
+"""The recap's mail: its texts and its pictures."""

@@ -11,10 +11,10 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Final
 
+from functions.mail.message import Message
+from functions.mail.outcome import Accepted, Outcome, Unknown
+from functions.mail.sendgrid import BYTES_EACH, refusal
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
-from functions.recap.mail.message import Message
-from functions.recap.mail.outcome import Accepted, Outcome, Unknown
-from functions.recap.mail.sendgrid import BYTES_EACH, refusal
 from functions.recap.photos import ApprovedPhoto
 from functions.recap.ports import (
     MailedDay,

@@ -5,11 +5,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from functions.mail.outcome import Later, Outcome
+from functions.mail.sendgrid import refusal
 from functions.recap import claim
 from functions.recap.claim import Claim
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState, resumable
-from functions.recap.mail.outcome import Later, Outcome
-from functions.recap.mail.sendgrid import refusal
 from functions.recap.ports import RecapKey, StoredLock
 from tests.simulation.database import Update
 from tests.simulation.mutant import Mutant, instead_of

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
+from functions.mail.message import Message
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
 from functions.recap.arguments import Mode, RecapArguments
@@ -23,7 +24,6 @@ from functions.recap.ledger import (
     recap_state,
     total,
 )
-from functions.recap.mail.message import Message
 from functions.recap.ports import RecapKey
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import Limits, RecapSender

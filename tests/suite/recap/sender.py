@@ -10,11 +10,11 @@ from google.cloud import firestore
 
 from functions.access import Caller, Role
 from functions.gcp.documents import Documents
+from functions.mail.sendgrid import SendGridMailer
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
 from functions.preferences.token import TokenKeys
 from functions.recap.dispatch import REQUESTS_AT_ONCE
-from functions.recap.mail.sendgrid import SendGridMailer
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.send_recap import RecapSender
 from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from functions.access import Caller, Role
+from functions.mail.message import Message
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger import Batch
-from functions.recap.mail.message import Message
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.ports import RecapKey
 from functions.recap.report import RecapResult

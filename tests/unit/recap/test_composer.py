@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from functions.mail.message import Message
+from functions.mail.sendgrid import BYTES_EACH
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.mail.composer import Composer, Recap, Recipient
-from functions.recap.mail.message import Message
-from functions.recap.mail.sendgrid import BYTES_EACH
 from functions.recap.photos import MAIL_BYTES, Picture
 
 LINKS = PreferencesLinks(

@@ -7,11 +7,11 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
+from functions.mail.sendgrid import BYTES_EACH
 from functions.recap import mailings
 from functions.recap.arguments import Mode
 from functions.recap.guests import Audience
 from functions.recap.ledger import LEASE
-from functions.recap.mail.sendgrid import BYTES_EACH
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.photos import ApprovedPhoto
 from functions.recap.report import RecapResult

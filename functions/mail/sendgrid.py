@@ -22,8 +22,8 @@ from urllib.error import URLError
 from python_http_client.exceptions import HTTPError
 from sendgrid import SendGridAPIClient
 
-from functions.recap.mail.message import Copy, Message
-from functions.recap.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.mail.message import Copy, Message
+from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
 
 REQUEST_SECONDS: Final = 60.0
 """Of silence; a thousand mails take SendGrid a few seconds."""

@@ -17,9 +17,9 @@ from emulator.mailbox import (
     status,
     too_many_requests,
 )
-from functions.recap.mail.message import Copy, Message
-from functions.recap.mail.outcome import Accepted, BadAddresses, Later, Refused, Unknown
-from functions.recap.mail.sendgrid import SendGridMailer, request_body
+from functions.mail.message import Copy, Message
+from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, Unknown
+from functions.mail.sendgrid import SendGridMailer, request_body
 
 
 def mailer(url: str) -> SendGridMailer:
