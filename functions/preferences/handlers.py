@@ -15,9 +15,7 @@ from functions import log
 from functions.call_error import CallError, Code
 from functions.gcp import parameters
 from functions.gcp.callables import bounded_body
-from functions.preferences import keys, wiring
-from functions.preferences.client_address import client_address
-from functions.preferences.limiter import TooManyCallsError
+from functions.preferences import wiring
 from functions.preferences.links import confirmation_link
 from functions.preferences.preferences import (
     EmailPreferences,
@@ -26,7 +24,10 @@ from functions.preferences.preferences import (
     email_address,
     read_choices,
 )
-from functions.preferences.token import MAX_LENGTH, InvalidTokenError, Scope, TokenKeys
+from functions.signed_links import keys
+from functions.signed_links.client_address import client_address
+from functions.signed_links.limiter import TooManyCallsError
+from functions.signed_links.token import MAX_LENGTH, InvalidTokenError, Scope, TokenKeys
 
 TOO_MANY_CALLS: Final = "There were too many calls from this address; try again in an hour."
 LINK_NOT_VALID: Final = "The link is not valid (any more); use the one in a newer mail."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Self
 
-from functions.preferences.token import MAX_LENGTH, Scope, TokenKeys
+from functions.signed_links.token import MAX_LENGTH, Scope, TokenKeys
 
 # What a token is made of; nothing else is ever copied into an address.
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_LENGTH}}}")

@@ -5,9 +5,9 @@ import time
 from datetime import UTC, datetime
 
 from functions.gcp.documents import documents
-from functions.preferences.limiter import Limiter
-from functions.preferences.store.call_counts import CallCountStore
 from functions.preferences.store.user_store import UserStore
+from functions.signed_links.call_counts import CallCountStore
+from functions.signed_links.limiter import Limiter
 
 
 def now() -> datetime:

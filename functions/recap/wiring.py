@@ -11,7 +11,6 @@ from typing import Final
 from functions.gcp import firestore, parameters, secret_manager
 from functions.gcp.documents import documents
 from functions.mail.sendgrid import SendGridMailer
-from functions.preferences import keys
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
 from functions.recap.dispatch import REQUESTS_AT_ONCE
@@ -22,6 +21,7 @@ from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
 from functions.side_by_side import Threads
+from functions.signed_links import keys
 
 _WORD_BYTES: Final = 16
 

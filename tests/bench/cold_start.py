@@ -22,7 +22,7 @@ from emulator import certificates
 from emulator.mailbox import Mailbox
 from emulator.people import Person, sign_in
 from functions.gcp.documents import documents
-from functions.preferences.token import TokenKeys
+from functions.signed_links.token import TokenKeys
 from functions.webhooks.deliveries.delivery import Attempt, Delivery
 from functions.webhooks.store.delivery_store import DeliveryStore
 from tests.bench.delivery import delivery_to

@@ -26,8 +26,8 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from emulator.people import sign_in
 from functions.preferences import handlers
-from functions.preferences.token import TokenKeys
 from functions.side_by_side import Threads
+from functions.signed_links.token import TokenKeys
 from functions.wall.photo import Photo
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.publisher import Publisher

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from google.cloud import firestore
 
-from functions.preferences.limiter import MAX_CALLS, PERIOD
-from functions.preferences.token import TokenKeys
+from functions.signed_links.limiter import MAX_CALLS, PERIOD
+from functions.signed_links.token import TokenKeys
 from tests.bench.figures import latencies
 from tests.bench.turns import tree_cpu
 from tests.suite.process import ROOT, FunctionProcess

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from google.cloud import firestore
 
-from functions.preferences.token import Scope, TokenKeys
+from functions.signed_links.token import Scope, TokenKeys
 
 _LIMIT_TEST_SECONDS: Final = 30
 _ADDRESSES = itertools.count(int(uuid.uuid4().hex[:6], 16))

@@ -13,9 +13,9 @@ from werkzeug.test import EnvironBuilder
 
 from functions.gcp.documents import Documents
 from functions.preferences import wiring
-from functions.preferences.limiter import Limiter
-from functions.preferences.store.call_counts import CallCountStore
 from functions.preferences.store.user_store import UserStore
+from functions.signed_links.call_counts import CallCountStore
+from functions.signed_links.limiter import Limiter
 from tests.suite.process import local_parameters
 
 

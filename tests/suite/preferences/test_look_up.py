@@ -9,7 +9,7 @@ import pytest
 from google.cloud import firestore
 from itsdangerous import URLSafeSerializer
 
-from functions.preferences.token import TokenKeys
+from functions.signed_links.token import TokenKeys
 from tests.suite.call import call
 
 ALL = {"lifecycle": True, "transactional": True, "recap": True, "marketing": True}

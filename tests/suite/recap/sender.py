@@ -13,7 +13,6 @@ from functions.gcp.documents import Documents
 from functions.mail.sendgrid import SendGridMailer
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
-from functions.preferences.token import TokenKeys
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.send_recap import RecapSender
@@ -21,6 +20,7 @@ from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
 from functions.side_by_side import Threads
+from functions.signed_links.token import TokenKeys
 from tests.suite.recap.wall import TENANT
 
 SENDER = "Photo Wall <photos@example.com>"

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from functions.preferences.links import PreferencesLinks, confirmation_link, page_link
-from functions.preferences.token import Scope, TokenKeys
+from functions.signed_links.token import Scope, TokenKeys
 
 KEYS = TokenKeys(["k" * 32])
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from itsdangerous import Signer, URLSafeSerializer
 from itsdangerous.encoding import base64_encode
 
-from functions.preferences.token import (
+from functions.signed_links.token import (
     MAX_LENGTH,
     InvalidTokenError,
     Scope,

@@ -1,7 +1,7 @@
 """The keys of the links, and of what is stored about clients: the secret `EMAIL_PREFS_KEY`."""
 
 from functions.gcp import secret_manager
-from functions.preferences.token import TokenKeys
+from functions.signed_links.token import TokenKeys
 
 
 def values() -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from functions.preferences.limiter import Window
+from functions.signed_links.limiter import Window
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
