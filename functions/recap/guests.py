@@ -90,6 +90,7 @@ class Audience:
         self._at_most = at_most
         self._room = room
         self._guests: dict[str, Guest] = {}
+        self.by_id: dict[str, Guest] = {}
         self._by_spelling: dict[str, Guest | None] = {}
         self._first_uploads: dict[str, dict[str, datetime]] = {}
 
@@ -142,6 +143,7 @@ class Audience:
         if address is None:
             return None
         guest = self._guests.setdefault(address.casefold(), Guest(address, self._room))
+        self.by_id[guest.id] = guest
         guest.spellings = (*guest.spellings, spelling)
         if len(self._guests) > self._at_most and not self.crowded:
             self.crowded = True

@@ -15,8 +15,9 @@ from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.photo_hosts import PhotoHosts
+from functions.recap.planner import Limits, Planner
 from functions.recap.ports import Mailer
-from functions.recap.send_recap import Limits, RecapSender
+from functions.recap.send_recap import RecapSender
 from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
@@ -30,29 +31,43 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _new_word() -> str:
+    return secrets.token_hex(_WORD_BYTES)
+
+
 @functools.cache
-def sender() -> RecapSender:
-    """What the function calls."""
+def _planner() -> Planner:
     client = firestore.client()
-    return RecapSender(
+    return Planner(
         recaps=RecapStore(client),
         guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
-        mailer=_mailer,
-        links=_links,
         opted_out=opted_out_of_recap,
         mail_from=lambda: parameters.MAIL_FROM.value,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, firestore.project_id() or "").allow,
-        side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
         now=_now,
-        monotonic=time.monotonic,
-        sleep=time.sleep,
-        new_word=lambda: secrets.token_hex(_WORD_BYTES),
-        new_mutex=threading.Lock,
+        new_word=_new_word,
         limits=Limits(
             an_address=parameters.RECAPS_PER_ADDRESS_A_DAY.value,
             a_tenant=parameters.RECAP_MAILS_PER_DAY.value,
         ),
+    )
+
+
+@functools.cache
+def sender() -> RecapSender:
+    """What sends a recap."""
+    return RecapSender(
+        _planner(),
+        recaps=RecapStore(firestore.client()),
+        mailer=_mailer,
+        links=_links,
+        side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
+        now=_now,
+        monotonic=time.monotonic,
+        sleep=time.sleep,
+        new_word=_new_word,
+        new_mutex=threading.Lock,
     )
 
 

@@ -24,9 +24,10 @@ from functions.recap.ledger import (
     recap_state,
     total,
 )
+from functions.recap.planner import Limits, Planner
 from functions.recap.ports import RecapKey
 from functions.recap.report import RecapResult
-from functions.recap.send_recap import Limits, RecapSender
+from functions.recap.send_recap import RecapSender
 from functions.wall.address import address_hash
 from tests.simulation.database import Database, Set, Stored
 from tests.simulation.explore import Through
@@ -174,22 +175,28 @@ class RecapWorld:
 
     def _sender(self, instance: Instance) -> RecapSender:
         through = self._held_up(instance)
-        return RecapSender(
+        planner = Planner(
             recaps=InMemoryRecaps(self._database, through),
             guests=InMemoryGuests(self._database, through),
             mailings=InMemoryMailings(self._database, through),
-            mailer=lambda: InMemoryMailer(self._answer, through),
-            links=lambda: lambda uid: PreferencesLinks(uid, uid),
             opted_out=opted_out_of_recap,
             mail_from=lambda: "photos@example.com",
             shows=lambda _: True,
+            now=instance.now,
+            new_word=self._word,
+            limits=LIMITS,
+        )
+        return RecapSender(
+            planner,
+            recaps=InMemoryRecaps(self._database, through),
+            mailer=lambda: InMemoryMailer(self._answer, through),
+            links=lambda: lambda uid: PreferencesLinks(uid, uid),
             side_by_side=lambda work, items: instance.side_by_side(work, items, at_once=3),
             now=instance.now,
             monotonic=instance.monotonic,
             sleep=instance.sleep,
             new_word=self._word,
             new_mutex=OneAtATime,
-            limits=LIMITS,
         )
 
     def _held_up(self, instance: Instance) -> Through:

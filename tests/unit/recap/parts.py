@@ -14,9 +14,10 @@ from functions.preferences.preferences import opted_out_of_recap
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger import Batch
 from functions.recap.photo_hosts import PhotoHosts
+from functions.recap.planner import Limits, Planner
 from functions.recap.ports import RecapKey
 from functions.recap.report import RecapResult
-from functions.recap.send_recap import Limits, RecapSender
+from functions.recap.send_recap import RecapSender
 from functions.wall.address import address_hash
 from tests.simulation.database import Create, Database, Set
 from tests.simulation.explore import Through, at_once
@@ -43,6 +44,14 @@ T = TypeVar("T")
 def one_after_the_other(work: Callable[[Any], T], items: Iterable[Any], /) -> list[T]:
     """Side by side for tests that want one order."""
     return [work(item) for item in items]
+
+
+def links_of(uid: str) -> PreferencesLinks:
+    """The links in a mail to the user with this id, which stands for the token."""
+    return PreferencesLinks(
+        page=f"https://example.com/preferences#token={uid}",
+        one_click=f"https://example.com/unsubscribe?token={uid}",
+    )
 
 
 def guest(number: int) -> str:
@@ -138,27 +147,33 @@ class House:
     def sender(self, through: Through = at_once, limits: Limits | None = None) -> RecapSender:
         """The use case, with two recipients a batch."""
         return RecapSender(
+            self._planner(through, limits),
             recaps=InMemoryRecaps(self.database, through),
-            guests=InMemoryGuests(self.database, through),
-            mailings=InMemoryMailings(self.database, through),
             mailer=lambda: InMemoryMailer(self._answer, through),
-            links=lambda: (
-                lambda uid: PreferencesLinks(
-                    page=f"https://example.com/preferences#token={uid}",
-                    one_click=f"https://example.com/unsubscribe?token={uid}",
-                )
-            ),
-            opted_out=opted_out_of_recap,
-            mail_from=lambda: "Wall <photos@example.com>",
-            shows=self.hosts.allow,
+            links=lambda: links_of,
             side_by_side=one_after_the_other,
             now=lambda: self.now,
             monotonic=self.monotonic,
             sleep=self._sleep,
-            new_word=lambda: f"word{next(self._words)}",
+            new_word=self._word,
             new_mutex=threading.Lock,
+        )
+
+    def _planner(self, through: Through, limits: Limits | None) -> Planner:
+        return Planner(
+            recaps=InMemoryRecaps(self.database, through),
+            guests=InMemoryGuests(self.database, through),
+            mailings=InMemoryMailings(self.database, through),
+            opted_out=opted_out_of_recap,
+            mail_from=lambda: "Wall <photos@example.com>",
+            shows=self.hosts.allow,
+            now=lambda: self.now,
+            new_word=self._word,
             limits=limits or Limits(a_batch=2),
         )
+
+    def _word(self) -> str:
+        return f"word{next(self._words)}"
 
     def send(
         self,

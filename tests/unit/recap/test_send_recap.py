@@ -6,8 +6,8 @@ from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger import BatchState
+from functions.recap.planner import Limits
 from functions.recap.report import RecapResult
-from functions.recap.send_recap import Limits
 from functions.wall.address import address_hash
 from tests.simulation.faults import ServiceError
 from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, TENANT, At, House, guest
