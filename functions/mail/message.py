@@ -29,6 +29,7 @@ class Message:
         text: The plain part, with tags.
         html: The other part, with tags of its own.
         copies: One for each recipient.
+        reply_to: Where answers go, like `sender`; None: to the sender.
     """
 
     sender: str
@@ -36,3 +37,4 @@ class Message:
     text: str
     html: str
     copies: Sequence[Copy]
+    reply_to: str | None = None

@@ -73,9 +73,9 @@ class SendGridMailer:
 
 def request_body(message: Message) -> dict[str, Any]:
     """The JSON of a request that sends `message`, with a personalization for each copy of it."""
-    sender_name, sender_address = parseaddr(message.sender)
     return {
-        "from": {"email": sender_address} | ({"name": sender_name} if sender_name else {}),
+        "from": _mailbox(message.sender),
+        **({"reply_to": _mailbox(message.reply_to)} if message.reply_to else {}),
         "subject": message.subject,
         "content": [
             {"type": "text/plain", "value": message.text},
@@ -90,6 +90,11 @@ def request_body(message: Message) -> dict[str, Any]:
             "subscription_tracking": {"enable": False},
         },
     }
+
+
+def _mailbox(text: str) -> dict[str, str]:
+    name, address = parseaddr(text)
+    return {"email": address} | ({"name": name} if name else {})
 
 
 def _personalization(copy: Copy) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from functions.mail.letterhead import Letterhead
 from functions.preferences.links import PreferencesLinks
 from functions.recap.allowance import Allowance, Allowed
 from functions.recap.arguments import Mode, RecapArguments
@@ -105,7 +106,7 @@ class Planner:
         guests: Guests,
         mailings: Mailings,
         opted_out: Callable[[Mapping[str, Any]], bool],
-        mail_from: Callable[[], str],
+        letterhead: Callable[[], Letterhead],
         shows: Callable[[str], bool],
         now: Callable[[], datetime],
         new_word: Callable[[], str],
@@ -118,7 +119,7 @@ class Planner:
             guests: Photos and preferences.
             mailings: Whom the tenants have mailed lately.
             opted_out: Whether a user record declines recap mails.
-            mail_from: Gives the sender.
+            letterhead: Gives whom the mails are from.
             shows: Whether the photo at a web address may stand in a mail.
             now: The time, aware and in UTC.
             new_word: Gives a word of letters and digits that nobody has or can guess.
@@ -128,7 +129,7 @@ class Planner:
         self._guests = guests
         self._mailings = mailings
         self._opted_out = opted_out
-        self._mail_from = mail_from
+        self._letterhead = letterhead
         self._shows = shows
         self._now = now
         self._new_word = new_word
@@ -207,7 +208,7 @@ class Planner:
         """What writes the mails; `bytes_each` may differ for one recipient, counted as JSON."""
         recap = Recap(
             mode=wanted.mode,
-            sender=self._mail_from(),
+            letterhead=self._letterhead(),
             event_name=text(event.get("name")) or "",
             gallery_url=web_address(event.get("galleryUrl")),
             subject=wanted.subject,

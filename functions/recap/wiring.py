@@ -10,6 +10,7 @@ from typing import Final
 
 from functions.gcp import firestore, parameters, secret_manager
 from functions.gcp.documents import documents
+from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
@@ -43,7 +44,7 @@ def _planner() -> Planner:
         guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
         opted_out=opted_out_of_recap,
-        mail_from=lambda: parameters.MAIL_FROM.value,
+        letterhead=_letterhead,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, firestore.project_id() or "").allow,
         now=_now,
         new_word=_new_word,
@@ -68,6 +69,14 @@ def sender() -> RecapSender:
         sleep=time.sleep,
         new_word=_new_word,
         new_mutex=threading.Lock,
+    )
+
+
+def _letterhead() -> Letterhead:
+    return Letterhead.read(
+        parameters.MAIL_FROM.value,
+        parameters.MAIL_REPLY_TO.value,
+        parameters.MAIL_ADDRESS_LINE.value,
     )
 
 

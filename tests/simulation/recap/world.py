@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
+from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
@@ -180,7 +181,7 @@ class RecapWorld:
             guests=InMemoryGuests(self._database, through),
             mailings=InMemoryMailings(self._database, through),
             opted_out=opted_out_of_recap,
-            mail_from=lambda: "photos@example.com",
+            letterhead=lambda: Letterhead(sender="photos@example.com"),
             shows=lambda _: True,
             now=instance.now,
             new_word=self._word,

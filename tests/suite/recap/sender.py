@@ -10,6 +10,7 @@ from google.cloud import firestore
 
 from functions.access import Caller, Role
 from functions.gcp.documents import Documents
+from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
@@ -24,7 +25,7 @@ from functions.side_by_side import Threads
 from functions.signed_links.token import TokenKeys
 from tests.suite.recap.wall import TENANT
 
-SENDER = "Photo Wall <photos@example.com>"
+LETTERHEAD = Letterhead(sender="Photo Wall <photos@example.com>")
 
 ORGANIZER = Caller("organizer", Role.ADMIN, TENANT)
 
@@ -73,7 +74,7 @@ def planner(client: firestore.Client, documents: Documents) -> Planner:
         guests=GuestStore(client, documents, Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
         opted_out=opted_out_of_recap,
-        mail_from=lambda: SENDER,
+        letterhead=lambda: LETTERHEAD,
         shows=PhotoHosts.read("*", "").allow,
         now=now,
         new_word=new_word,

@@ -1,10 +1,12 @@
 """What the answers of SendGrid mean, over HTTP against its stand-in (design 5)."""
 
+import json
 import socket
 import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -180,3 +182,11 @@ def test_a_message_becomes_one_request() -> None:
     }
     bare = request_body(_message(sender="photos@example.com"))
     assert bare["from"] == {"email": "photos@example.com"}
+
+
+def test_answers_go_where_the_message_says(mailbox: Mailbox) -> None:
+    """`reply_to` of the request; what there is no word of goes to the sender."""
+    message = replace(_message("a@example.com"), reply_to="Team <hello@example.com>")
+    assert isinstance(mailer(mailbox.url).send(message), Accepted)
+    (request,) = mailbox.requests
+    assert json.loads(request.body)["reply_to"] == {"email": "hello@example.com", "name": "Team"}

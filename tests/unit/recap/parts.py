@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from functions.access import Caller, Role
+from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
@@ -165,7 +166,7 @@ class House:
             guests=InMemoryGuests(self.database, through),
             mailings=InMemoryMailings(self.database, through),
             opted_out=opted_out_of_recap,
-            mail_from=lambda: "Wall <photos@example.com>",
+            letterhead=lambda: Letterhead(sender="Wall <photos@example.com>"),
             shows=self.hosts.allow,
             now=lambda: self.now,
             new_word=self._word,
