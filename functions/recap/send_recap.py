@@ -9,6 +9,7 @@ from typing import Any, Final
 from functions import log
 from functions.access import Caller, check_event
 from functions.call_error import CallError, Code
+from functions.mail.misconfigured import MisconfiguredError
 from functions.preferences.links import PreferencesLinks
 from functions.recap.allowance import Allowance
 from functions.recap.arguments import RecapArguments
@@ -96,14 +97,18 @@ class RecapSender:
         try:
             report, dispatch, batches = self._prepare(claim, allowance, event, wanted, give_up_at)
         except Exception as error:
-            log.fault("recap.failed", error, eventId=wanted.event_id, recapId=claim.key.recap_id)
+            setting, turn = None, "Try again."
+            if isinstance(error, MisconfiguredError):
+                setting, turn = error.setting, error.turn
+            ids = {"eventId": wanted.event_id, "recapId": claim.key.recap_id}
+            log.fault("recap.failed", error, **ids, setting=setting)
             _release(claim, allowance, failed=True)
             raise CallError(
-                Code.INTERNAL, "The recap could not be prepared, and nothing was sent; try again."
+                Code.INTERNAL, f"The recap could not be prepared, and nothing was sent. {turn}"
             ) from error
         dispatch.send(batches)
         state = _release(claim, allowance)
-        report = report.after(claim.ledger.values())
+        report = replace(report.after(claim.ledger.values()), cause=dispatch.cause)
         _log(claim, report, state)
         return answer(report, state)
 
@@ -196,4 +201,5 @@ def _log(claim: Claim, report: Report, state: RecapState | None) -> None:
         underWay=report.under_way,
         skipped=call.skipped,
         left=report.left,
+        cause=report.cause,
     )

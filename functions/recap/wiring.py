@@ -11,6 +11,7 @@ from typing import Final
 from functions.gcp import firestore, parameters, secret_manager
 from functions.gcp.documents import documents
 from functions.mail.letterhead import Letterhead
+from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.sendgrid import SendGridMailer
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
@@ -81,7 +82,10 @@ def _letterhead() -> Letterhead:
 
 
 def _mailer() -> Mailer:
-    [key] = secret_manager.versions("SENDGRID_API_KEY", at_most=1)
+    try:
+        [key] = secret_manager.versions("SENDGRID_API_KEY", at_most=1)
+    except secret_manager.MissingSecretError as missing:
+        raise MisconfiguredError("SENDGRID_API_KEY", "a key of SendGrid's") from missing
     return SendGridMailer(key, parameters.SENDGRID_HOST.value, _now)
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from functions.access import Caller, Role
 from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
+from functions.mail.misconfigured import MisconfiguredError
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
 from functions.recap.arguments import RecapArguments
@@ -93,6 +94,7 @@ class House:
         mails: Who was mailed, in order, with the message.
         slept: What was waited for, seconds.
         hosts: Whose photos may be shown.
+        lacks: Name of a setting of the deployment that is not there.
     """
 
     now: datetime = NOON
@@ -102,6 +104,7 @@ class House:
     requests: int = 0
     slept: list[float] = field(default_factory=list)
     hosts: PhotoHosts = field(default_factory=lambda: PhotoHosts.read("*", ""))
+    lacks: str | None = None
     _words: Any = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
@@ -150,7 +153,7 @@ class House:
         return RecapSender(
             self._planner(through, limits),
             recaps=InMemoryRecaps(self.database, through),
-            mailer=lambda: InMemoryMailer(self._answer, through),
+            mailer=lambda: self._mailer(through),
             links=lambda: links_of,
             side_by_side=one_after_the_other,
             now=lambda: self.now,
@@ -166,12 +169,24 @@ class House:
             guests=InMemoryGuests(self.database, through),
             mailings=InMemoryMailings(self.database, through),
             opted_out=opted_out_of_recap,
-            letterhead=lambda: Letterhead(sender="Wall <photos@example.com>"),
+            letterhead=self._letterhead,
             shows=self.hosts.allow,
             now=lambda: self.now,
             new_word=self._word,
             limits=limits or Limits(a_batch=2),
         )
+
+    def _mailer(self, through: Through) -> InMemoryMailer:
+        self._needs("SENDGRID_API_KEY")
+        return InMemoryMailer(self._answer, through)
+
+    def _letterhead(self) -> Letterhead:
+        self._needs("MAIL_REPLY_TO")
+        return Letterhead(sender="Wall <photos@example.com>")
+
+    def _needs(self, setting: str) -> None:
+        if self.lacks == setting:
+            raise MisconfiguredError(setting, "there")
 
     def _word(self) -> str:
         return f"word{next(self._words)}"
