@@ -1,5 +1,6 @@
 """A message to many, as any mail service can be told to send it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,3 +39,11 @@ class Message:
     html: str
     copies: Sequence[Copy]
     reply_to: str | None = None
+
+    def filled(self, copy: Copy) -> tuple[str, str]:
+        """Text and HTML as the recipient of `copy` gets them."""
+        tags = re.compile("|".join(map(re.escape, copy.values)) or r"(?!)")
+        text, html = (
+            tags.sub(lambda tag: copy.values[tag[0]], part) for part in (self.text, self.html)
+        )
+        return text, html

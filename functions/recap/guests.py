@@ -120,6 +120,13 @@ class Audience:
         if guest and guest.id in chosen and (picture := photo.picture(self._shows)):
             guest.newest.add(photo.id, (False, photo.created_at), picture)
 
+    def find(self, email: str) -> Guest | None:
+        """Who has left this address, in any spelling; None where nobody has."""
+        guest = self._by_spelling.get(normalised(email))
+        if guest is None and (address := deliverable(email)):
+            guest = self._guests.get(address.casefold())
+        return guest
+
     def in_turn(self) -> list[Guest]:
         """Everybody with a valid address, in an order that no guest can choose.
 

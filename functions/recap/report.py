@@ -98,11 +98,19 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
     return RecapResult(call.sent, call.skipped, " ".join(_notes(report)) or None)
 
 
-def _notes(report: Report) -> list[str]:
+def outlook(report: Report, recipients: int) -> str | None:
+    """What `answer` would say beside the counts, if a call sent to all these `recipients` now."""
+    ahead = replace(report, batches=Counts(sent=report.before.sent + recipients))
+    return " ".join(_notes(ahead, ahead=True)) or None
+
+
+def _notes(report: Report, *, ahead: bool = False) -> list[str]:
     notes = [report.nobody] if report.nobody else []
     if report.before.sent:
+        continues = "would continue" if ahead else "continued"
+        has = "would then have" if ahead else "has now"
         notes.append(
-            f"This continued an interrupted recap, which has now {report.batches.sent} "
+            f"This {continues} an interrupted recap, which {has} {report.batches.sent} "
             "mails in all."
         )
     if report.before.unknown:

@@ -19,12 +19,15 @@ from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.planner import Limits, Planner
 from functions.recap.ports import Mailer
+from functions.recap.preview import MAILS_AN_HOUR, RecapPreview
 from functions.recap.send_recap import RecapSender
 from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
 from functions.side_by_side import Threads
 from functions.signed_links import keys
+from functions.signed_links.call_counts import CallCountStore
+from functions.signed_links.limiter import Limiter
 
 _WORD_BYTES: Final = 16
 
@@ -70,6 +73,23 @@ def sender() -> RecapSender:
         sleep=time.sleep,
         new_word=_new_word,
         new_mutex=threading.Lock,
+    )
+
+
+@functools.cache
+def previewer() -> RecapPreview:
+    """What shows a recap."""
+    limiter = Limiter(
+        CallCountStore(documents()), now=_now, monotonic=time.monotonic, at_most=MAILS_AN_HOUR
+    )
+    return RecapPreview(
+        _planner(),
+        recaps=RecapStore(firestore.client()),
+        mailer=_mailer,
+        links=_links,
+        links_of_nobody=lambda: PreferencesLinks.of_nobody(parameters.PUBLIC_BASE_URL.value),
+        count=lambda uid: limiter.pass_or_raise("previewEventRecap", uid, keys.values()[0]),
+        now=_now,
     )
 
 

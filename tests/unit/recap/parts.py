@@ -13,13 +13,15 @@ from functions.mail.message import Message
 from functions.mail.misconfigured import MisconfiguredError
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
-from functions.recap.arguments import RecapArguments
+from functions.recap.arguments import PreviewArguments, RecapArguments
 from functions.recap.ledger import Batch
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.planner import Limits, Planner
 from functions.recap.ports import RecapKey
+from functions.recap.preview import Preview, RecapPreview
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import RecapSender
+from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.address import address_hash
 from tests.simulation.database import Create, Database, Set
 from tests.simulation.explore import Through, at_once
@@ -95,6 +97,8 @@ class House:
         slept: What was waited for, seconds.
         hosts: Whose photos may be shown.
         lacks: Name of a setting of the deployment that is not there.
+        counted: Who has asked for a preview by mail,
+        previews_an_hour: and how many of them there may be.
     """
 
     now: datetime = NOON
@@ -105,6 +109,8 @@ class House:
     slept: list[float] = field(default_factory=list)
     hosts: PhotoHosts = field(default_factory=lambda: PhotoHosts.read("*", ""))
     lacks: str | None = None
+    counted: list[str] = field(default_factory=list)
+    previews_an_hour: int = 10
     _words: Any = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
@@ -202,6 +208,33 @@ class House:
         """Call it, as the organizer."""
         wanted = RecapArguments.read({"eventId": EVENT, **arguments})
         return self.sender(through, limits).send(caller, wanted)
+
+    def preview(
+        self,
+        through: Through = at_once,
+        *,
+        caller: Caller = ORGANIZER,
+        limits: Limits | None = None,
+        address: str | None = None,
+        **arguments: Any,
+    ) -> Preview:
+        """Look at it, as the organizer; `address` is the organizer's verified one."""
+        previewer = RecapPreview(
+            self._planner(through, limits),
+            recaps=InMemoryRecaps(self.database, through),
+            mailer=lambda: self._mailer(through),
+            links=lambda: self._needs("EMAIL_PREFS_KEY"),
+            links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
+            count=self._count,
+            now=lambda: self.now,
+        )
+        wanted = PreviewArguments.read({"eventId": EVENT, **arguments})
+        return previewer.show(caller, wanted, address)
+
+    def _count(self, uid: str) -> None:
+        self.counted.append(uid)
+        if len(self.counted) > self.previews_an_hour:
+            raise TooManyCallsError
 
     def later(self, **time: float) -> None:
         """Let time pass."""
