@@ -114,7 +114,7 @@ class RecapPreview:
             CallError: as in spec 7.5.
         """
         event = check_event(caller, self._recaps.event(wanted.event_id), wanted.tenant_id)
-        to = self._mailbox(caller, own_address) if wanted.send_to_me else None
+        to = self._own_mailbox(caller, own_address) if wanted.send_to_me else None
         try:
             mailer = self._mailer()
             self._links()  # a recap needs them; a preview shows nobody's
@@ -132,7 +132,7 @@ class RecapPreview:
                 Code.INTERNAL, f"The recap could not be prepared, nor could it be sent. {turn}"
             ) from error
         if to and message.copies:
-            _check(wanted.event_id, mailer.send(_marked(message, to)))
+            _confirm(wanted.event_id, mailer.send(_marked(message, to)))
         text, html = message.filled(message.copies[0]) if message.copies else ("", "")
         return Preview(
             subject=message.subject,
@@ -146,7 +146,7 @@ class RecapPreview:
             mailed=bool(message.copies) if to else None,
         )
 
-    def _mailbox(self, caller: Caller, own_address: str | None) -> str:
+    def _own_mailbox(self, caller: Caller, own_address: str | None) -> str:
         """Where to mail the preview to, if the caller may have it mailed."""
         if own_address is None:
             raise CallError(
@@ -238,7 +238,7 @@ def _marked(message: Message, to: str) -> Message:
     return replace(message, subject=f"{MARK} {message.subject}", copies=copies)
 
 
-def _check(event_id: str, outcome: Outcome) -> None:
+def _confirm(event_id: str, outcome: Outcome) -> None:
     """Go on if the mail service has the preview.
 
     Raises:

@@ -100,8 +100,8 @@ class RecapSender:
             setting, turn = None, "Try again."
             if isinstance(error, MisconfiguredError):
                 setting, turn = error.setting, error.turn
-            ids = {"eventId": wanted.event_id, "recapId": claim.key.recap_id}
-            log.fault("recap.failed", error, **ids, setting=setting)
+            event_id, recap_id = claim.key
+            log.fault("recap.failed", error, eventId=event_id, recapId=recap_id, setting=setting)
             _release(claim, allowance, failed=True)
             raise CallError(
                 Code.INTERNAL, f"The recap could not be prepared, and nothing was sent. {turn}"
