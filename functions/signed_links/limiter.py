@@ -1,4 +1,4 @@
-"""The limit on calls of one client: 20 an hour (spec 8), and the record that counts them."""
+"""The limit on calls of one client in an hour (spec 8), and the record that counts them."""
 
 import hashlib
 import hmac
@@ -67,8 +67,17 @@ class Limiter:
         *,
         now: Callable[[], datetime],
         monotonic: Callable[[], float],
+        at_most: int = MAX_CALLS,
     ) -> None:
-        """`now` gives the time, aware and in UTC; `monotonic` seconds that only grow."""
+        """Take the parts.
+
+        Args:
+            counts: Counts the calls.
+            now: The time, aware and in UTC.
+            monotonic: Seconds that only grow.
+            at_most: Calls of one function that a client may make in an hour.
+        """
+        self._at_most = at_most
         self._counts = counts
         self._now = now
         self._exceeded: Recent[str, bool] = Recent(
@@ -90,6 +99,6 @@ class Limiter:
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep anybody out
             log.warning("limiter.failed", function=function, exception=type(error).__name__)
             return
-        if calls > MAX_CALLS:
+        if calls > self._at_most:
             self._exceeded.put(window.key, value=True)
             raise TooManyCallsError
