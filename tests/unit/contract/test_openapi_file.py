@@ -15,9 +15,9 @@ import main
 from emulator import catalogue
 from functions.call_error import CallError, Code
 from functions.gcp import callables as protocol
-from functions.preferences import handlers as preferences
 from functions.preferences.preferences import InvalidChoicesError, read_choices
 from functions.recap.arguments import RecapArguments
+from functions.signed_links.link import IN_A_MAIL
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.arguments import ResendArguments, RotateArguments, TestArguments
@@ -431,7 +431,7 @@ def test_preferences_are_refused_where_the_file_says_so(choices: object) -> None
 def test_a_token_is_refused_where_the_file_says_so(token: object) -> None:
     """Spec 4.2: before anything is looked at."""
     told = problems(request_schema("getEmailPreferences"), {"data": {"token": token}})
-    assert bool(told) == _refused(lambda: preferences._token({"token": token})), told  # noqa: SLF001
+    assert bool(told) == _refused(lambda: IN_A_MAIL.token({"token": token})), told
 
 
 # --- webhooks --------------------------------------------------------------------------------
