@@ -34,7 +34,7 @@ class Scope(StrEnum):
     UNSUBSCRIBE = "unsubscribe"
     """To turn recap mails off. Its link reaches logs and mail providers, so it can do no more."""
     WEBHOOK_LOG = "webhook-log"
-    """To see the deliveries to one URL, as the share that it names says (design 6)."""
+    """To see the deliveries to one URL, as the share that it names says (spec 4.11)."""
 
     @property
     def lifetime(self) -> timedelta:

@@ -300,7 +300,7 @@ LOG_FIELDS: dict[str, Any] = {
 
 
 def test_a_link_to_a_log_is_about_an_event_and_a_share() -> None:
-    """Design 6: it names both, and expires with the share."""
+    """Spec 4.11: it names both, and expires with the share."""
     last = NOW + timedelta(days=1, seconds=-1)
     assert KEYS.verify(LOG, last, Scope.WEBHOOK_LOG) == ("e1", "s1")
     with pytest.raises(InvalidTokenError):
