@@ -28,7 +28,9 @@ def install() -> None:
         SetupError: npm failed.
     """
     stamp = _stamp()
-    run_step("Installing the console's packages", ["npm", "ci"], log="npm-console.log", folder=CONSOLE)
+    run_step(
+        "Installing the console's packages", ["npm", "ci"], log="npm-console.log", folder=CONSOLE
+    )
     (MODULES / ".installed").write_text(stamp)
 
 

@@ -77,6 +77,7 @@ export class Feed {
   }
 
   #onHead({ deliveries, isStale }: Head): void {
+    if (this.#closed) return;
     const isFull = deliveries.length >= this.page;
     const last = deliveries.at(-1);
     const kept = new Map<string, Delivery>();

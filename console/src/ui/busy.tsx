@@ -36,7 +36,7 @@ interface Props {
   readonly busy: boolean;
   readonly children: ComponentChildren;
   readonly onClick?: () => void;
-  readonly kind?: "primary" | "danger" | "plain";
+  readonly kind?: "primary" | "danger" | "quiet" | "plain";
   readonly submits?: boolean;
   readonly disabled?: boolean;
 }

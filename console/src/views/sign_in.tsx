@@ -57,7 +57,7 @@ export function SignInView({ auth }: { readonly auth: Auth }) {
         <ActionButton busy={work.isBusy} kind="primary" submits>
           Sign in
         </ActionButton>
-        <ActionButton busy={false} onClick={reset} disabled={!email.includes("@")}>
+        <ActionButton busy={false} kind="quiet" onClick={reset} disabled={!email.includes("@")}>
           I have forgotten the password
         </ActionButton>
       </form>
