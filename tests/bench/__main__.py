@@ -9,7 +9,15 @@ import importlib
 import time
 from typing import Final
 
-EXPERIMENTS: Final = ("operations", "delivery", "cold-start", "recap", "growth", "load")
+EXPERIMENTS: Final = (
+    "operations",
+    "delivery",
+    "cold-start",
+    "recap",
+    "growth",
+    "load",
+    "neighbours",
+)
 
 
 def main() -> None:

@@ -32,5 +32,9 @@ def slow_task(delivery: Delivery, again: str) -> Task:
 
     `again` is that of the task in whose place it stands.
     """
-    task = attempt_task(delivery, again=again)
+    return slow(attempt_task(delivery, again=again))
+
+
+def slow(task: Task) -> Task:
+    """`task`, a first attempt's, on the queue of slow receivers, where it stays."""
     return replace(task, queue=SLOW, data={**task.data, "slow": 1})

@@ -27,9 +27,15 @@ def task(event_id: str, queue: str = ORDINARY[0]) -> Task:
 class Events(Parts):
     """Events of tenants, and the queues that their tasks go to."""
 
-    def queues(self, queues: int = 4) -> TenantQueues:
+    def queues(self, queues: int = 4, a_second: int = 1000) -> TenantQueues:
         """Those of a process that has just started."""
-        return TenantQueues(self, wall=self.wall(), queues=queues, monotonic=lambda: self.monotonic)
+        return TenantQueues(
+            self,
+            wall=self.wall(),
+            queues=queues,
+            a_second=a_second,
+            monotonic=lambda: self.monotonic,
+        )
 
     def enqueue(self, task: Task) -> None:
         """Be the queue beneath."""
