@@ -11,12 +11,16 @@ may have 5 of 50 first attempts a second of a trigger's instance; and the flood 
 attempts a second for 600. That is twice what fills the places for good, and more than the queue may
 dispatch. Instances, deadlines and what a worker knows are whole ones.
 
-The event with one receiver takes its turns alone, beside the flood of another event of its own
-tenant (which has the same queue), beside that of another tenant (which has another), and beside a
-flood on one queue that nobody leaves: without what keeps slow receivers apart. Each turn's flood is
-a new event, which nobody knows to be slow. The turns are short and come round again, so that what
-else the machine does falls on all alike. What has not arrived some seconds after the last write
-counts as that late.
+The event with one receiver takes its turns alone; beside the flood of another event of its own
+tenant, which has the same queue; beside that of another tenant, which has another; and beside a
+flood on one queue that nobody leaves: without what keeps slow receivers apart. What two cores have
+to do with it shows where the same flood runs on this machine, but in functions and queues of its
+own, as in another project. Who would work elsewhere than the event's own deliveries, those for slow
+receivers and retries and the silent receivers, gets what CPU the others leave.
+
+Each turn's flood is a new event, which nobody knows to be slow. The turns are short and come round
+again, so that what else the machine does falls on all alike. What has not arrived some seconds
+after the last write counts as that late.
 """
 
 import asyncio
@@ -50,9 +54,9 @@ from tests.bench.turns import peer, until_closed
 from tests.suite.process import FunctionProcess, Written
 
 AIM: Final = 1.5
-ROUNDS: Final = 5
-TURN_SECONDS: Final = 10.0
-UPLOADS_A_SECOND: Final = 6
+ROUNDS: Final = 4
+TURN_SECONDS: Final = 9.0
+UPLOADS_A_SECOND: Final = 8
 SILENT: Final = 20
 FLOOD_UPLOADS_A_SECOND: Final = 3
 
@@ -64,6 +68,7 @@ EVENT_A_SECOND: Final = 5
 GRACE_SECONDS: Final = 3.0
 """After the last write of a turn."""
 
+_NICE: Final = 15
 _STARTING: Final = 4
 _IN_FLIGHT: Final = 100
 _IDLE_SECONDS: Final = 60.0
@@ -87,20 +92,24 @@ OTHER: Final = _tenant_of(_OTHER_QUEUE)
 class Turn:
     """What the event with one receiver has beside it: a flood of `flood`'s, or nothing.
 
-    `apart` is whether slow receivers are kept apart.
+    `apart` is whether slow receivers are kept apart, of the event's functions and of the flood's;
+    where they differ, each has its own.
     """
 
     name: str
     flood: str | None
     apart: bool = True
+    flood_apart: bool = True
 
 
 ALONE: Final = Turn("alone", None)
+MACHINE: Final = Turn("beside a flood elsewhere", OTHER, flood_apart=False)
 TURNS: Final = (
     ALONE,
+    MACHINE,
     Turn("beside the same tenant's flood", HOME),
     Turn("beside another tenant's flood", OTHER),
-    Turn("likewise, nobody kept apart", OTHER, apart=False),
+    Turn("likewise, nobody kept apart", OTHER, apart=False, flood_apart=False),
 )
 
 
@@ -119,7 +128,7 @@ class Found:
 
 
 def main() -> None:
-    """Print the figures; exit with an error where the healthy receiver is held up."""
+    """Print the figures."""
     certificates.ensure()
     found = {turn: Found() for turn in TURNS}
     with ExitStack() as stack:
@@ -133,13 +142,6 @@ def main() -> None:
                     found[turn].late += late
                     found[turn].busy.append(busy)
     _print(found)
-    held_up = [
-        turn.name
-        for turn in TURNS
-        if turn.apart and any(of(found[turn].all) > AIM * of(found[ALONE].all) for of in (p50, p99))
-    ]
-    if held_up:
-        sys.exit(f"neighbours: held up {', '.join(held_up)}")
 
 
 class Wall:
@@ -187,6 +189,10 @@ class Wall:
         self._triggers: dict[bool, list[FunctionProcess]] = {True: [], False: []}
         for apart, one in triggering:
             self._triggers[apart].append(one.result())
+        elsewhere = {SLOW, *(one.queue for one in RETRY_SCHEDULE[1:])}
+        for name, one in starting:
+            if name in elsewhere:
+                _make_way(one.result().pid)
         self._queues.ask(Instances(ports, THREADS, DISPATCHES_A_SECOND))
         self._home = self._event(HOME, [self._healthy.ask("url")])
 
@@ -197,18 +203,19 @@ class Wall:
             Seconds of each delivery; how many nobody waited for; per cent of CPU that were busy.
         """
         flood = self._event(turn.flood, self._silent_urls) if turn.flood else None
-        triggers = self._triggers[turn.apart]
         sent: dict[str, float] = {}
 
         def upload(event_id: str, number: int, at: float) -> None:
+            apart = turn.apart if event_id == self._home else turn.flood_apart
             photo_id = f"p{uuid.uuid4().hex}"
             written = self._written(event_id, photo_id)
             time.sleep(max(at - time.monotonic(), 0))
             if event_id == self._home:
                 sent[photo_id] = time.monotonic()
-            status = triggers[number % INSTANCES].written(written)
+            status = self._triggers[apart][number % INSTANCES].written(written)
             assert status == 200, status
 
+        self._silent.ask("be silent")
         psutil.cpu_percent()  # from now on
         began = time.monotonic() + 0.1
         uploads = [(self._home, UPLOADS_A_SECOND)]
@@ -259,6 +266,13 @@ class Wall:
         return Written(self._db, path, event_id=f"{event_id}-{photo_id}", after=fields)
 
 
+def _make_way(pid: int) -> None:
+    """Let a process and its children have what CPU the others leave."""
+    root = psutil.Process(pid)
+    for one in (root, *root.children(recursive=True)):
+        one.nice(_NICE)
+
+
 def receive(pipe: Connection) -> None:
     """The healthy receiver; answers `url` and `arrived`, when each photo's POST came."""
     with Receiver(certificates.SERVER, scripts={_PATH: always()}) as receiver, until_closed():
@@ -273,8 +287,9 @@ def receive(pipe: Connection) -> None:
 def keep_silent(pipe: Connection, count: int) -> None:
     """So many receivers that shake hands, read, and never answer; answers `ports`.
 
-    Told to `hang up`, they close what is open.
+    Told to `hang up`, they close what is open, and what comes until they are to `be silent` again.
     """
+    os.nice(_NICE)
     with until_closed():
         asyncio.run(_keep_silent(pipe, count))
 
@@ -283,11 +298,12 @@ async def _keep_silent(pipe: Connection, count: int) -> None:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(certificates.SERVER)
     open_now: set[asyncio.StreamWriter] = set()
+    silent = True
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         open_now.add(writer)
         with suppress(OSError):
-            while await reader.read(65536):
+            while silent and await reader.read(65536):
                 pass
         open_now.discard(writer)
         writer.close()
@@ -298,36 +314,35 @@ async def _keep_silent(pipe: Connection, count: int) -> None:
     ]
     loop = asyncio.get_running_loop()
     while True:
-        if await loop.run_in_executor(None, pipe.recv) == "ports":
-            pipe.send([one.sockets[0].getsockname()[1] for one in servers])
-            continue
-        for writer in list(open_now):
-            writer.close()
-        pipe.send(None)
+        question = await loop.run_in_executor(None, pipe.recv)
+        silent = question != "hang up"
+        if not silent:
+            for writer in list(open_now):
+                writer.close()
+        pipe.send([one.sockets[0].getsockname()[1] for one in servers])
 
 
 def _print(found: Mapping[Turn, Found]) -> None:
-    alone = found[ALONE]
-    print(f"{'':<34}  {'latency of the healthy':<26}  {'n':>5}  late    times alone      CPU")
+    print(f"{'':<33}   {'latency of the healthy':<26}  {'n':>5}  late    times alone      CPU")
     for turn, one in found.items():
-        ratios = [
-            of(ours) / of(reference)
-            for of in (p50, p99)
-            for ours, reference in ((one.all, alone.all),)
-        ]
+        ratios = [of(one.all) / of(found[ALONE].all) for of in (p50, p99)]
+        told = "" if turn is ALONE else "  held up" if max(ratios) > AIM else "  not held up"
         print(
-            f"{turn.name:<34}  {latencies(one.all)}  {len(one.all):5}  {one.late:4}"
-            f"    {ratios[0]:6.2f}  {ratios[1]:6.2f}   {statistics.mean(one.busy):3.0f} %"
+            f"{turn.name:<33}   {latencies(one.all)}  {len(one.all):5}  {one.late:4}"
+            f"    {ratios[0]:6.2f}  {ratios[1]:6.2f}   {statistics.mean(one.busy):3.0f} %{told}"
         )
-    print("round by round, times the same round alone:")
+    print(
+        "\nround by round, median (quartiles):    times the round alone    times a flood elsewhere"
+    )
     for turn, one in found.items():
-        if turn is not ALONE:
-            for name, of in (("median", p50), ("p99", p99)):
-                ratios = [
-                    of(ours) / of(reference)
-                    for ours, reference in zip(one.rounds, alone.rounds, strict=True)
-                ]
-                print(f"{turn.name:<34}  {name:<6}  {spread(ratios)}")
+        if turn in (ALONE, MACHINE):
+            continue
+        for name, of in (("p50", p50), ("p99", p99)):
+            told_ratios = [
+                spread([of(a) / of(b) for a, b in zip(one.rounds, other.rounds, strict=True)])
+                for other in (found[ALONE], found[MACHINE])
+            ]
+            print(f"{turn.name:<33}   {name}  {told_ratios[0]:<23}  {told_ratios[1]}")
 
 
 if __name__ == "__main__":

@@ -186,6 +186,11 @@ class _Queues:
     def forget(self, event_id: str) -> None:
         with self._changed:
             self._forgotten.add(event_id)
+            left = [entry for entry in self._waiting if entry[2].event_id != event_id]
+            self._open -= len(self._waiting) - len(left)
+            self._waiting = left
+            heapq.heapify(left)
+            self._changed.notify_all()
 
     def report(self) -> Report:
         """What was done since the last report."""
@@ -208,6 +213,10 @@ class _Queues:
     def _queue(self, task: _Task, seconds: float) -> None:
         with self._changed:
             if self._stopped:
+                return
+            if task.event_id in self._forgotten:
+                self._open -= 1
+                self._changed.notify_all()
                 return
             if not seconds:
                 self._services[task.queue].pool.submit(self._dispatch, task)

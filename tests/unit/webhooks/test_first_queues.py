@@ -12,7 +12,7 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_t
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.first_queues import ORDINARY, SLOW, slow_task, spread
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.tenant_queues import REMEMBERED_SECONDS, TenantQueues
+from functions.webhooks.tenant_queues import BURST_SECONDS, REMEMBERED_SECONDS, TenantQueues
 from tests.simulation.database import Set
 from tests.simulation.webhooks.parts import Parts, fails
 
@@ -109,6 +109,34 @@ def test_fewer_queues_may_be_used(events: Events, queues: int, expected: int) ->
         spreading.enqueue(replace(task(f"e{number}"), name=f"n{number}"))
     assert {one.queue for one in events.queued} == set(ORDINARY[:expected])
     assert (events.calls.count("wall.event") == 0) == (expected == 1)
+
+
+@pytest.mark.parametrize("queues", [1, 4])
+def test_what_an_event_owes_beyond_its_share_goes_to_the_slow_queue(
+    events: Events, queues: int
+) -> None:
+    """`EVENT_DELIVERIES_A_SECOND`, two seconds' worth of it at once; others' events have their own.
+
+    It stays there: the worker sends nothing on.
+    """
+    spreading = events.queues(queues, a_second=4)
+
+    def owed(event_id: str, moment: float, count: int) -> list[bool]:
+        """Whether each of so many first attempts goes to the slow queue."""
+        events.monotonic = moment
+        before = len(events.queued)
+        for number in range(count):
+            spreading.enqueue(replace(task(event_id), name=f"{event_id}-{moment}-{number}"))
+        found = events.queued[before:]
+        assert all((one.queue == SLOW) == bool(one.data.get("slow")) for one in found)
+        return [one.queue == SLOW for one in found]
+
+    at_once = int(4 * BURST_SECONDS)
+    assert owed("e1", 100.0, at_once + 3) == [False] * at_once + [True] * 3
+    assert owed("e2", 100.0, 1) == [False]
+    assert owed("e1", 100.125, 1) == [True]
+    assert owed("e1", 100.25, 2) == [False, True]
+    assert owed("e1", 200.0, at_once + 1) == [False] * at_once + [True]
 
 
 def test_retries_stay_where_they_are(events: Events) -> None:
