@@ -39,6 +39,9 @@ WEBHOOK_POSTS_A_SECOND = IntParam(
 DELIVERY_QUEUES = IntParam(
     "DELIVERY_QUEUES", default=4, description="Queues that first attempts are spread over, 1 to 4"
 )
+TENANT_QUEUES = IntParam(
+    "TENANT_QUEUES", default=1, description="Of those queues, how many one tenant has"
+)
 EVENT_DELIVERIES_A_SECOND = IntParam(
     "EVENT_DELIVERIES_A_SECOND",
     default=50,

@@ -1,4 +1,4 @@
-"""Puts each first attempt on the queue of its tenant (design 2).
+"""Puts each first attempt on the queue of its tenant, or one of several (design 2).
 
 What an event owes beyond its share goes to the queue of slow receivers at once: a queue makes so
 many dispatches a second, and a worker that sends a task on has used one up.
@@ -37,6 +37,7 @@ class TenantQueues:
         *,
         wall: Wall,
         queues: int,
+        a_tenant: int,
         a_second: int,
         monotonic: Callable[[], float],
     ) -> None:
@@ -46,12 +47,14 @@ class TenantQueues:
             queue: Takes the tasks.
             wall: Tells whose an event is.
             queues: How many of those there are.
+            a_tenant: How many of them a tenant has.
             a_second: First attempts of one event that this process puts there a second.
             monotonic: Seconds that only grow.
         """
         self._queue = queue
         self._wall = wall
         self._queues = max(1, min(queues, len(ORDINARY)))
+        self._a_tenant = a_tenant
         self._tenants: Recent[str, str] = Recent(
             seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
         )
@@ -72,7 +75,9 @@ class TenantQueues:
     def _placed(self, task: Task, event_id: str) -> Task:
         if not self._is_within_share(event_id):
             return slow(task)
-        return spread(task, self._tenant(event_id), self._queues) if self._queues > 1 else task
+        if self._queues == 1:
+            return task
+        return spread(task, self._tenant(event_id), self._queues, self._a_tenant)
 
     def _is_within_share(self, event_id: str) -> bool:
         with self._counting:

@@ -142,6 +142,7 @@ def _queue() -> TaskQueue:
         _QueueOnDemand(),
         wall=WallStore(documents()),
         queues=parameters.DELIVERY_QUEUES.value,
+        a_tenant=parameters.TENANT_QUEUES.value,
         a_second=parameters.EVENT_DELIVERIES_A_SECOND.value,
         monotonic=time.monotonic,
     )

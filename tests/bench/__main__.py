@@ -17,6 +17,7 @@ EXPERIMENTS: Final = (
     "growth",
     "load",
     "neighbours",
+    "scale",
 )
 
 

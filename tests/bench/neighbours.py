@@ -158,6 +158,7 @@ class Wall:
             "THREADS": str(THREADS),
             "EVENT_DELIVERIES_A_SECOND": str(EVENT_A_SECOND),
             "DELIVERY_QUEUES": str(len(ORDINARY)),
+            "TENANT_QUEUES": "1",
         }
         off = common | {"DELIVERY_QUEUES": "1", "EVENT_DELIVERIES_A_SECOND": "1000000"}
         workers = (
