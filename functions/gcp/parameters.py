@@ -8,6 +8,12 @@ import os
 from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
 
 MAIL_FROM = StringParam("MAIL_FROM", description="Sender of the recap mails")
+MAIL_REPLY_TO = StringParam(
+    "MAIL_REPLY_TO", default="", description="Where answers to mails go; empty: to the sender"
+)
+MAIL_ADDRESS_LINE = StringParam(
+    "MAIL_ADDRESS_LINE", default="", description="Postal address under mails; may be empty"
+)
 PUBLIC_BASE_URL = StringParam("PUBLIC_BASE_URL", description="Base of the links in mails")
 SENDGRID_HOST = StringParam(
     "SENDGRID_HOST", default="https://api.sendgrid.com", description="Address of SendGrid's API"
