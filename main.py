@@ -80,6 +80,16 @@ _ACTION: Final[dict[str, Any]] = {
 }
 
 
+_LOG: Final[dict[str, Any]] = {
+    "service_account": _WEBHOOKS,
+    "memory": options.MemoryOption.MB_512,  # a page holds a megabyte of bodies, and its copies
+    "concurrency": 20,  # a call waits for Firestore most of its time
+    "timeout_sec": 60,  # three calls in an outage, and a cold start
+    "max_instances": 5,  # 100 calls at a time; whoever floods us pays for no more
+    "secrets": ["EMAIL_PREFS_KEY"],  # what links are signed with; see above
+}
+
+
 @retried
 @firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
 def onPhotoWritten(event: Any) -> None:
@@ -272,6 +282,42 @@ def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any
     from functions.webhooks import handlers
 
     return handlers.rotate_secret(request)
+
+
+@signed_in
+@https_fn.on_call(**_ACTION, secrets=["EMAIL_PREFS_KEY"])
+def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An admin gives out a link to the deliveries to one URL."""
+    from functions.webhooks import handlers
+
+    return handlers.share_log(request)
+
+
+@signed_in
+@https_fn.on_call(**_ACTION)
+def revokeWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An admin ends such a link."""
+    from functions.webhooks import handlers
+
+    return handlers.revoke_log(request)
+
+
+@anonymous
+@https_fn.on_call(**_LOG)
+def getWebhookLog(request: https_fn.CallableRequest[Any]) -> Any:
+    """The bearer of the link sees those deliveries."""
+    from functions.webhooks import handlers
+
+    return handlers.get_log(request)
+
+
+@anonymous
+@https_fn.on_call(**_LOG)
+def resendSharedWebhook(request: https_fn.CallableRequest[Any]) -> Any:
+    """The bearer of the link has one of them sent again, where it may."""
+    from functions.webhooks import handlers
+
+    return handlers.resend_shared(request)
 
 
 gc.freeze()  # nor is it looked through with every collection from now on

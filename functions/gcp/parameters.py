@@ -45,6 +45,14 @@ WEBHOOK_POSTS_A_SECOND = IntParam(
 DELIVERY_QUEUES = IntParam(
     "DELIVERY_QUEUES", default=4, description="Queues that first attempts are spread over, 1 to 4"
 )
+TENANT_QUEUES = IntParam(
+    "TENANT_QUEUES", default=1, description="Of those queues, how many one tenant has"
+)
+EVENT_DELIVERIES_A_SECOND = IntParam(
+    "EVENT_DELIVERIES_A_SECOND",
+    default=50,
+    description="Of one event, from one instance, on its tenant's queue; the rest on the slow one",
+)
 
 ENFORCE_APP_CHECK = BoolParam(
     "ENFORCE_APP_CHECK", default=False, description="Whether callables take calls of own apps only"

@@ -26,8 +26,7 @@ from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
 from functions.side_by_side import Threads
 from functions.signed_links import keys
-from functions.signed_links.call_counts import CallCountStore
-from functions.signed_links.limiter import Limiter
+from functions.signed_links import wiring as signed_links
 
 _WORD_BYTES: Final = 16
 
@@ -79,16 +78,15 @@ def sender() -> RecapSender:
 @functools.cache
 def previewer() -> RecapPreview:
     """What shows a recap."""
-    limiter = Limiter(
-        CallCountStore(documents()), now=_now, monotonic=time.monotonic, at_most=MAILS_AN_HOUR
-    )
     return RecapPreview(
         _planner(),
         recaps=RecapStore(firestore.client()),
         mailer=_mailer,
         links=_links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody(parameters.PUBLIC_BASE_URL.value),
-        count=lambda uid: limiter.pass_or_raise("previewEventRecap", uid, keys.values()[0]),
+        count=lambda uid: signed_links.limiter().pass_or_raise(
+            "previewEventRecap", uid, keys.values()[0], MAILS_AN_HOUR
+        ),
         now=_now,
     )
 

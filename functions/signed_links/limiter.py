@@ -67,25 +67,20 @@ class Limiter:
         *,
         now: Callable[[], datetime],
         monotonic: Callable[[], float],
-        at_most: int = MAX_CALLS,
     ) -> None:
-        """Take the parts.
-
-        Args:
-            counts: Counts the calls.
-            now: The time, aware and in UTC.
-            monotonic: Seconds that only grow.
-            at_most: Calls of one function that a client may make in an hour.
-        """
-        self._at_most = at_most
+        """`now` gives the time, aware and in UTC; `monotonic` seconds that only grow."""
         self._counts = counts
         self._now = now
         self._exceeded: Recent[str, bool] = Recent(
             seconds=PERIOD.total_seconds(), at_most=_REMEMBERED_AT_MOST, monotonic=monotonic
         )
 
-    def pass_or_raise(self, function: str, client: str, secret: str) -> None:
+    def pass_or_raise(
+        self, function: str, client: str, secret: str, at_most: int = MAX_CALLS
+    ) -> None:
         """Count a call of `function` by `client`; let it pass if it cannot be counted (spec 8).
+
+        `client` is whoever has `at_most` calls an hour of it; mostly a network address.
 
         Raises:
             TooManyCallsError: this hour's calls are used up.
@@ -99,6 +94,6 @@ class Limiter:
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep anybody out
             log.warning("limiter.failed", function=function, exception=type(error).__name__)
             return
-        if calls > self._at_most:
+        if calls > at_most:
             self._exceeded.put(window.key, value=True)
             raise TooManyCallsError

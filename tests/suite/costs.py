@@ -37,6 +37,10 @@ COSTS: Final = {
     "a look-up of preferences": Cost(rpcs=2, reads=1, writes=1),
     # And the flags.
     "an update of preferences": Cost(rpcs=3, reads=1, writes=2),
+    # Event, settings, a count of its links, and the share.
+    "a link to a log": Cost(rpcs=4, reads=3, writes=1),
+    # The call is counted; event and share; the deliveries, and nothing that is not shown.
+    "a page of 50 of a shared log": Cost(rpcs=3, reads=52, writes=1),
     # Reads: event, lock and no account 1 each, photos 5, guest records 5, the tenant's mails of two
     # days. Writes: lock and recap; those mails; lock, batch and recap; lock and batch; batch and
     # recap; lock and recap. The lock is written with whatever only its holder may do.

@@ -29,6 +29,10 @@ CALLABLES: Final = {
     "sendTestWebhook": set(),
     "resendWebhook": set(),
     "rotateWebhookSecret": set(),
+    "shareWebhookLog": {"EMAIL_PREFS_KEY"},
+    "revokeWebhookLog": set(),
+    "getWebhookLog": {"EMAIL_PREFS_KEY"},
+    "resendSharedWebhook": {"EMAIL_PREFS_KEY"},
 }
 TRIGGERS: Final = {
     "onPhotoWritten": "events/{eventId}/photos/{photoId}",
@@ -45,6 +49,10 @@ ACCOUNTS: Final = {
         "sendTestWebhook",
         "resendWebhook",
         "rotateWebhookSecret",
+        "shareWebhookLog",
+        "revokeWebhookLog",
+        "getWebhookLog",
+        "resendSharedWebhook",
     },
     "RECAP": {"sendEventRecap", "previewEventRecap"},
     "PREFERENCES": {"getEmailPreferences", "updateEmailPreferences", "unsubscribe"},
@@ -122,7 +130,7 @@ def test_only_the_account_that_sends_mail_gets_its_key(endpoints: dict[str, Any]
             granted.setdefault(one["key"], set()).add(endpoint["serviceAccountEmail"])
     assert granted == {
         "SENDGRID_API_KEY": {account("RECAP")},
-        "EMAIL_PREFS_KEY": {account("RECAP"), account("PREFERENCES")},
+        "EMAIL_PREFS_KEY": {account("RECAP"), account("PREFERENCES"), account("WEBHOOKS")},
     }
 
 
