@@ -72,16 +72,16 @@ def recap_sender(client: firestore.Client, documents: Documents, host: str) -> R
 
 def recap_preview(client: firestore.Client, documents: Documents, host: str) -> RecapPreview:
     """Likewise, what shows a recap."""
-    limiter = Limiter(
-        CallCountStore(documents), now=now, monotonic=time.monotonic, at_most=MAILS_AN_HOUR
-    )
+    limiter = Limiter(CallCountStore(documents), now=now, monotonic=time.monotonic)
     return RecapPreview(
         planner(client, documents),
         recaps=RecapStore(client),
         mailer=lambda: mailer(host),
         links=links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
-        count=lambda uid: limiter.pass_or_raise("previewEventRecap", uid, "a-made-up-key" * 3),
+        count=lambda uid: limiter.pass_or_raise(
+            "previewEventRecap", uid, "a-made-up-key" * 3, MAILS_AN_HOUR
+        ),
         now=now,
     )
 
