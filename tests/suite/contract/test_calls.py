@@ -85,7 +85,7 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
 ) -> Callable[[str, str], Answer]:
     """Have a call refused with a code, as it happens to callers."""
     anybodys: dict[str, Any] = {"token": token, "preferences": {"marketing": False}}
-    bearers = {"token": log_token, "deliveryId": "none"}
+    bearers: dict[str, Any] = {"token": log_token, "deliveryId": "none"}
     lock = event.collection("locks").document("recap")
     later = datetime.now(UTC) + timedelta(minutes=5)
     held = {"recapId": "r", "holder": "h", "leasedUntil": later, "cooldownUntil": None}
@@ -99,7 +99,8 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
         open_to_all = of_a_log or function.endswith("EmailPreferences")
         signed_in = {} if open_to_all else {"id_token": organizer(function).id_token}
         data: dict[str, Any] = anybodys if open_to_all else of_event(function, event.id)
-        data = bearers.copy() if of_a_log else data
+        if of_a_log:
+            data = dict(bearers)
         how: dict[str, Any] = signed_in | {"headers": headers}
         match function, code:
             case "sendEventRecap", "invalid-argument":

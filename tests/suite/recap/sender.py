@@ -72,16 +72,17 @@ def recap_sender(client: firestore.Client, documents: Documents, host: str) -> R
 
 def recap_preview(client: firestore.Client, documents: Documents, host: str) -> RecapPreview:
     """Likewise, what shows a recap."""
-    limiter = Limiter(CallCountStore(documents), now=now, monotonic=time.monotonic)
+    limiter, secret = (
+        Limiter(CallCountStore(documents), now=now, monotonic=time.monotonic),
+        "k" * 32,
+    )
     return RecapPreview(
         planner(client, documents),
         recaps=RecapStore(client),
         mailer=lambda: mailer(host),
         links=links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
-        count=lambda uid: limiter.pass_or_raise(
-            "previewEventRecap", uid, "a-made-up-key" * 3, MAILS_AN_HOUR
-        ),
+        count=lambda uid: limiter.pass_or_raise("previewEventRecap", uid, secret, MAILS_AN_HOUR),
         now=now,
     )
 
