@@ -235,6 +235,7 @@ def _on_wire(delivery: Delivery) -> dict[str, Any]:
                 "status": one.status,
                 "ms": one.milliseconds,
                 "error": one.error,
+                "answer": one.answer,
             }
             for one in delivery.log
         ],
