@@ -215,6 +215,22 @@ def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     return handlers.send_event_recap(request)
 
 
+@signed_in
+@https_fn.on_call(
+    service_account=_RECAP,
+    memory=options.MemoryOption.MB_512,  # guests and pictures as for a recap, and one mail
+    timeout_sec=120,  # 100,000 photos, an outage, a slow mail service
+    concurrency=2,  # a call may take most of the memory
+    max_instances=10,  # bounds what a flood of calls can cost
+    secrets=["SENDGRID_API_KEY", "EMAIL_PREFS_KEY"],
+)
+def previewEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An organizer looks at the recap before it is sent."""
+    from functions.recap import handlers
+
+    return handlers.preview_event_recap(request)
+
+
 @anonymous
 @https_fn.on_call(**_PUBLIC)
 def getEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:

@@ -16,11 +16,14 @@ from emulator.mailbox.faults import (
     Fault,
     FaultKind,
     bad_address,
+    credits_exceeded,
     drop,
     hang,
     slow,
     status,
     too_many_requests,
+    unverified_sender,
+    wrong_key,
 )
 from emulator.mailbox.mailbox import Mailbox
 from emulator.mailbox.mails import Mail, Request
@@ -39,10 +42,13 @@ __all__ = [
     "Problem",
     "Request",
     "bad_address",
+    "credits_exceeded",
     "drop",
     "hang",
     "problems",
     "slow",
     "status",
     "too_many_requests",
+    "unverified_sender",
+    "wrong_key",
 ]

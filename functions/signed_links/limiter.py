@@ -1,4 +1,4 @@
-"""The limit on calls of one client: 20 an hour (spec 8), and the record that counts them."""
+"""The limit on calls of one client in an hour (spec 8), and the record that counts them."""
 
 import hashlib
 import hmac

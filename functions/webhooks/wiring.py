@@ -39,7 +39,7 @@ def _now() -> datetime:
 def publisher() -> Publisher:
     """What the triggers call."""
     from functions.gcp.documents import documents
-    from functions.side_by_side import Threads
+    from functions.side_by_side import HelpedThreads
     from functions.webhooks.publisher import Publisher
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.wall_store import WallStore
@@ -48,7 +48,7 @@ def publisher() -> Publisher:
         wall=WallStore(documents()),
         deliveries=DeliveryStore(documents()),
         queue=_queue(),
-        side_by_side=Threads(_AT_ONCE, "enqueue"),
+        side_by_side=HelpedThreads(_AT_ONCE, "enqueue"),
         now=_now,
         monotonic=time.monotonic,
     )
@@ -201,6 +201,8 @@ def _queue() -> TaskQueue:
         _QueueOnDemand(),
         wall=WallStore(documents()),
         queues=parameters.DELIVERY_QUEUES.value,
+        a_tenant=parameters.TENANT_QUEUES.value,
+        a_second=parameters.EVENT_DELIVERIES_A_SECOND.value,
         monotonic=time.monotonic,
     )
 

@@ -23,6 +23,7 @@ RETRY_SCHEDULE: Final = {
 CALLABLES: Final = {
     # name: the secrets that a deploy grants it
     "sendEventRecap": {"SENDGRID_API_KEY", "EMAIL_PREFS_KEY"},
+    "previewEventRecap": {"SENDGRID_API_KEY", "EMAIL_PREFS_KEY"},
     "getEmailPreferences": {"EMAIL_PREFS_KEY"},
     "updateEmailPreferences": {"EMAIL_PREFS_KEY"},
     "sendTestWebhook": set(),
@@ -53,7 +54,7 @@ ACCOUNTS: Final = {
         "getWebhookLog",
         "resendSharedWebhook",
     },
-    "RECAP": {"sendEventRecap"},
+    "RECAP": {"sendEventRecap", "previewEventRecap"},
     "PREFERENCES": {"getEmailPreferences", "updateEmailPreferences", "unsubscribe"},
 }
 
