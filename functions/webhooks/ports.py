@@ -89,9 +89,18 @@ class DisabledUrl:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the receiver answered: the HTTP status, and nothing else of it is used."""
+    """What the receiver answered: the HTTP status, and nothing else of it decides anything.
+
+    `excerpt` is how the body began of an answer that acknowledges nothing, for people.
+    """
 
     status: int
+    excerpt: str | None = None
+
+    @property
+    def acknowledges(self) -> bool:
+        """Whether it is 2xx (spec 4.3)."""
+        return 200 <= self.status <= 299  # noqa: PLR2004 - it is 2xx
 
 
 class Wall(Protocol):
