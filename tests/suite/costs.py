@@ -49,4 +49,9 @@ COSTS: Final = {
     # Writes: lock and recap; mails; lock, 5 batches and recap; 4 for each of 5 batches; lock and
     # recap.
     "a recap of 5,000 guests": Cost(rpcs=203, reads=10_171, writes=32, mail_requests=5),
+    # The same reads, and no write.
+    "a preview of a recap of 5 guests": Cost(rpcs=6, reads=15),
+    "a preview of a recap of 5,000 guests": Cost(rpcs=189, reads=10_171),
+    # And the count of previews for that mailbox, by a write that answers with the count.
+    "a preview of 5 guests, mailed": Cost(rpcs=7, reads=15, writes=1, mail_requests=1),
 }

@@ -17,11 +17,14 @@ from functions.preferences.preferences import opted_out_of_recap
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.planner import Planner
+from functions.recap.preview import MAILS_AN_HOUR, RecapPreview
 from functions.recap.send_recap import RecapSender
 from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
 from functions.side_by_side import Threads
+from functions.signed_links.call_counts import CallCountStore
+from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
 from tests.suite.recap.wall import TENANT
 
@@ -64,6 +67,23 @@ def recap_sender(client: firestore.Client, documents: Documents, host: str) -> R
         sleep=time.sleep,
         new_word=new_word,
         new_mutex=threading.Lock,
+    )
+
+
+def recap_preview(client: firestore.Client, documents: Documents, host: str) -> RecapPreview:
+    """Likewise, what shows a recap."""
+    limiter, secret = (
+        Limiter(CallCountStore(documents), now=now, monotonic=time.monotonic),
+        "k" * 32,
+    )
+    return RecapPreview(
+        planner(client, documents),
+        recaps=RecapStore(client),
+        mailer=lambda: mailer(host),
+        links=links,
+        links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
+        count=lambda uid: limiter.pass_or_raise("previewEventRecap", uid, secret, MAILS_AN_HOUR),
+        now=now,
     )
 
 
