@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeAlias
 
 from functions.gcp.task_queue import Task
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, Place, SentTo, Undelivered
 from functions.webhooks.deliveries.log_share import LogShare
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
@@ -271,6 +272,13 @@ class Sender(Protocol):
         Raises:
             SendError: no HTTP status came back in time, or nothing may be sent there.
         """
+
+
+class Attempts(Protocol):
+    """Makes attempts."""
+
+    def attempt(self, request: AttemptRequest) -> Delivery | None:
+        """Make the attempt that is asked for, unless it has been made; see `Worker.attempt`."""
 
 
 class TaskQueue(Protocol):

@@ -8,10 +8,12 @@ The socket is made here, because nothing above it can promise that the address c
 one that was checked, or that a deadline holds in total.
 """
 
+from __future__ import annotations
+
 import socket
 import ssl
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from functions.recent import Recent
 from functions.webhooks.endpoints import addresses
@@ -20,9 +22,11 @@ from functions.webhooks.endpoints.connections import Connection, connect, time_l
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.endpoints.failures import FAILURES, Failure, reason
 from functions.webhooks.endpoints.idle_connections import IdleConnections
-from functions.webhooks.endpoints.resolver import Resolver
 from functions.webhooks.endpoints.share import WAIT_SECONDS, Limits, NoTurnError, Shares
 from functions.webhooks.ports import Response, SendError
+
+if TYPE_CHECKING:
+    from functions.webhooks.endpoints.resolver import Resolver  # its library takes a while to load
 
 TIMEOUT_SECONDS: Final = 5.0
 """From the look-up of the name to the last header of the answer (spec 8)."""
