@@ -4,7 +4,7 @@ import type { Endpoint } from "../../data/endpoints.ts";
 import { enable } from "../../data/endpoints.ts";
 import { healthOf } from "../../data/health.ts";
 import { writeRoute } from "../../domain/address.ts";
-import { nameOf, parts, problem } from "../../domain/endpoint.ts";
+import { nameOf, problem } from "../../domain/endpoint.ts";
 import { NO_FILTERS } from "../../domain/filters.ts";
 import { type Health, successRate } from "../../domain/health.ts";
 import { duration } from "../../domain/time.ts";
@@ -82,7 +82,7 @@ export function EndpointCard({ endpoint, others, mayEdit }: Props) {
       {unusable && <Notice kind="warning">Nothing can be delivered there. {unusable}</Notice>}
       {work.error && <Notice kind="error">{work.error}</Notice>}
       {error ? <Notice kind="error">{wordsOf(error)}</Notice> : <HealthLine health={health} />}
-      <div class="actions">
+      <div class="actions" role="group" aria-labelledby={id}>
         <a class="button" href={log}>Deliveries</a>
         <button type="button" onClick={() => setOpen("test")}>Send a test</button>
         <button
@@ -95,8 +95,7 @@ export function EndpointCard({ endpoint, others, mayEdit }: Props) {
           Recover…
         </button>
         {mayEdit && <button type="button" onClick={() => setOpen("edit")}>Edit</button>}
-        {mayEdit && <button type="button" class="danger" onClick={() => setOpen("remove")}>Remove</button>}
-        <span class="unseen">of {parts(url).host}</span>
+        {mayEdit && <button type="button" class="quiet danger" onClick={() => setOpen("remove")}>Remove</button>}
       </div>
       {open === "edit" && <EndpointDialog before={endpoint} others={others} onClose={close} />}
       {open === "remove" && <RemoveDialog endpoint={endpoint} onClose={close} />}
