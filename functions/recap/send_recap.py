@@ -15,6 +15,7 @@ from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.claim import Claim
 from functions.recap.dispatch import Dispatch, PlannedBatch
 from functions.recap.guests import Audience, Guest
+from functions.recap.labels import MailLabels
 from functions.recap.ledger import (
     RECIPIENTS_PER_BATCH,
     RECIPIENTS_PER_CALL,
@@ -27,7 +28,7 @@ from functions.recap.ledger import (
 )
 from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.photos import web_address
-from functions.recap.ports import Guests, Mailer, Mailings, Recaps
+from functions.recap.ports import Guests, Mailer, Mailings, RecapKey, Recaps
 from functions.recap.recipients import Selection, UserRecords, select
 from functions.recap.report import RecapResult, Report, answer
 from functions.side_by_side import SideBySide
@@ -85,7 +86,7 @@ class RecapSender:
             mailings: Whom the tenants have mailed lately.
             mailer: Gives the mail service, with its key as it is now.
             links: Gives what makes the links of a mail to the user with an id.
-            opted_out: Whether a user record declines recap mails.
+            opted_out: Whether a user record declines recap mails, or none arrive there.
             mail_from: Gives the sender.
             shows: Whether the photo at a web address may stand in a mail.
             side_by_side: Sends the batches.
@@ -187,7 +188,7 @@ class RecapSender:
             sleep=self._sleep,
             give_up_at=give_up_at,
         )
-        return report, dispatch, self._planned(waiting, guests, users)
+        return report, dispatch, self._planned(claim.key, waiting, guests, users)
 
     def _plan(
         self, claim: Claim, allowance: Allowance, audience: Audience, users: UserRecords
@@ -238,17 +239,30 @@ class RecapSender:
         return chosen
 
     def _planned(
-        self, batches: Iterable[Batch], guests: Mapping[str, Guest], users: UserRecords
+        self,
+        key: RecapKey,
+        batches: Iterable[Batch],
+        guests: Mapping[str, Guest],
+        users: UserRecords,
     ) -> Sequence[PlannedBatch]:
         links = self._links()
 
-        def recipient(guest: Guest) -> Recipient:
+        def recipient(guest: Guest, batch: int) -> Recipient:
+            uid = users.uids[guest.id]
+            labels = MailLabels(
+                event_id=key.event_id,
+                recap_id=key.recap_id,
+                batch=batch,
+                guest_id=guest.id,
+                uid=uid,
+            )
             return Recipient(
                 address=guest.address,
                 name=guest.name,
-                links=links(users.uids[guest.id]),
+                links=links(uid),
                 pictures=guest.pictures(),
                 photo_count=guest.photo_count,
+                labels=labels.as_texts(),
             )
 
         return [
@@ -256,7 +270,7 @@ class RecapSender:
                 batch,
                 # Whoever is on no approved photo any more is left out without a word.
                 {
-                    one: recipient(guests[one])
+                    one: recipient(guests[one], batch.number)
                     for one in batch.recipients
                     if one in guests and one not in users.opted_out
                 },

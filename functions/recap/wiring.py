@@ -12,7 +12,7 @@ from functions.gcp import firestore, parameters, secret_manager
 from functions.gcp.documents import documents
 from functions.mail.sendgrid import SendGridMailer
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.preferences import opted_out_of_recap
+from functions.preferences.reach import left_out_of_recap
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.ports import Mailer
@@ -40,7 +40,7 @@ def sender() -> RecapSender:
         mailings=MailingStore(client),
         mailer=_mailer,
         links=_links,
-        opted_out=opted_out_of_recap,
+        opted_out=lambda record: left_out_of_recap(record, _now()),
         mail_from=lambda: parameters.MAIL_FROM.value,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, firestore.project_id() or "").allow,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
