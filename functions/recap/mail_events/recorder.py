@@ -19,16 +19,16 @@ from functions.mail.told import Told
 from functions.preferences.preferences import Flag, email_address
 from functions.preferences.reach import KEPT
 from functions.recap.labels import MailLabels, guest_uid
-from functions.recap.mail_events.ports import Outcomes, Users
+from functions.recap.mail_events.ports import Outcomes, StoredOutcomes, Users
 from functions.recap.ports import RecapKey, TakenElsewhereError
 from functions.side_by_side import SideBySide
 from functions.wall.address import address_hash, normalised
 
-TRIES: Final = 10
-"""Of one recap, where requests with news of the same one come at the same moment: each time, one of
-them gets through."""
+_WITH_EFFECT: Final = Fate.UNWELCOME | Fate.UNREACHABLE
 
 _PAUSES: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0, 1.0)
+"""Seconds between tries, where several requests have news of one recap at the same moment. Each
+time one of them gets through."""
 
 
 class StillBusyError(Exception):
@@ -89,33 +89,33 @@ class MailEvents:
         batches = {one.labels.batch for one in news.values()}
         for pause in (*_PAUSES, None):
             found = self._outcomes.load(key, batches)
-            changed = {
-                guest: found.fates.get(guest, NOTHING_YET) | one.fate
-                for guest, one in news.items()
-                if guest in found.sent_to.get(one.labels.batch, ())
-                and one.fate not in found.fates.get(guest, NOTHING_YET)
-            }
+            changed = _changed(found, news)
             if not changed:
                 return 0
-            before = [found.fates.get(guest, NOTHING_YET) for guest in changed]
-            self._guests_side_by_side(
-                lambda one: self._have_effect(*one),
-                [
-                    (news[guest].labels, facts & ~known)
-                    for (guest, facts), known in zip(changed.items(), before, strict=True)
-                    if facts & ~known & (Fate.UNWELCOME | Fate.UNREACHABLE)
-                ],
-            )
-            change = Tally.of(changed.values()) - Tally.of(before)
             try:
-                self._outcomes.save(key, {**found.fates, **changed}, change, found.version)
+                self._put_on_record(key, news, found, changed)
             except TakenElsewhereError:
-                if pause is None:
-                    break
-                self._sleep(pause)
+                if pause is not None:
+                    self._sleep(pause)
             else:
                 return len(changed)
         raise StillBusyError
+
+    def _put_on_record(
+        self,
+        key: RecapKey,
+        news: Mapping[str, _News],
+        found: StoredOutcomes,
+        changed: Mapping[str, Fate],
+    ) -> None:
+        known = {guest: found.fates.get(guest, NOTHING_YET) for guest in changed}
+        new = {guest: facts & ~known[guest] for guest, facts in changed.items()}
+        self._guests_side_by_side(
+            lambda guest: self._have_effect(news[guest].labels, new[guest]),
+            [guest for guest, facts in new.items() if facts & _WITH_EFFECT],
+        )
+        change = Tally.of(changed.values()) - Tally.of(known.values())
+        self._outcomes.save(key, {**found.fates, **changed}, change, found.version)
 
     def _have_effect(self, mail: MailLabels, new: Fate) -> None:
         if Fate.UNWELCOME in new:
@@ -135,6 +135,16 @@ class MailEvents:
         address = email_address(self._users.find(mail.uid))
         own = address_hash(normalised(address)) == mail.guest_id
         return mail.uid if own else guest_uid(mail.guest_id)
+
+
+def _changed(found: StoredOutcomes, news: Mapping[str, _News]) -> dict[str, Fate]:
+    """What is known from now on of each mail of the ledger of which that is more than before."""
+    changed = {}
+    for guest, one in news.items():
+        known = found.fates.get(guest, NOTHING_YET)
+        if one.fate not in known and guest in found.sent_to.get(one.labels.batch, ()):
+            changed[guest] = known | one.fate
+    return changed
 
 
 def _by_recap(told: Iterable[Told]) -> Mapping[RecapKey, Mapping[str, _News]]:

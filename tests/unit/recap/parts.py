@@ -10,13 +10,15 @@ from typing import Any, TypeVar
 from functions.access import Caller, Role
 from functions.mail.message import Message
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.preferences import opted_out_of_recap
+from functions.preferences.reach import left_out_of_recap
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger import Batch
+from functions.recap.mail_events.recorder import MailEvents
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.ports import RecapKey
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import Limits, RecapSender
+from functions.side_by_side import SideBySide
 from functions.wall.address import address_hash
 from tests.simulation.database import Create, Database, Set
 from tests.simulation.explore import Through, at_once
@@ -24,7 +26,9 @@ from tests.simulation.recap.memory import (
     InMemoryGuests,
     InMemoryMailer,
     InMemoryMailings,
+    InMemoryOutcomes,
     InMemoryRecaps,
+    InMemoryUsers,
     recap_path,
 )
 
@@ -148,7 +152,7 @@ class House:
                     one_click=f"https://example.com/unsubscribe?token={uid}",
                 )
             ),
-            opted_out=opted_out_of_recap,
+            opted_out=lambda record: left_out_of_recap(record, self.now),
             mail_from=lambda: "Wall <photos@example.com>",
             shows=self.hosts.allow,
             side_by_side=one_after_the_other,
@@ -172,6 +176,19 @@ class House:
         wanted = RecapArguments.read({"eventId": EVENT, **arguments})
         return self.sender(through, limits).send(caller, wanted)
 
+    def mail_events(
+        self, through: Through = at_once, side_by_side: SideBySide = one_after_the_other
+    ) -> MailEvents:
+        """What records what is told of the mails."""
+        return MailEvents(
+            outcomes=InMemoryOutcomes(self.database, through),
+            users=InMemoryUsers(self.database, through),
+            now=lambda: self.now,
+            sleep=self._sleep,
+            recaps_side_by_side=side_by_side,
+            guests_side_by_side=one_after_the_other,
+        )
+
     def later(self, **time: float) -> None:
         """Let time pass."""
         self.now += timedelta(**time)
@@ -184,6 +201,16 @@ class House:
     def addresses(self) -> list[str]:
         """Who was mailed."""
         return [address for address, _ in self.mails]
+
+    def labels(self, address: str) -> Mapping[str, str]:
+        """Those of the last mail to the address."""
+        found = [
+            copy.labels
+            for _, message in self.mails
+            for copy in message.copies
+            if copy.address == address
+        ]
+        return found[-1]
 
     def recaps(self) -> dict[str, Mapping[str, Any]]:
         """Every recap's fields, by id."""
