@@ -167,7 +167,8 @@ def _recap(mailbox: Mailbox, event: firestore.DocumentReference) -> list[str]:
         _say(f"  mail to {mail.to}: {mail.subject}")
     problems = []
     known = _outcomes(event)
-    _say(f"  what the mail service has told of them: {known}")
+    told = ", ".join(f"{count} {name}" for name, count in known.items())
+    _say(f"  the mail service has told of them: {told}")
     if known != {"delivered": GUESTS, "bounced": 0, "dropped": 0, "complained": 0}:
         problems.append(f"recap: {GUESTS} mails were delivered, on record is {known}")
     if sent.get("result", {}).get("sent") != GUESTS or len(mailbox.mails) != GUESTS:

@@ -21,7 +21,7 @@ _REFUSED: Final = "Not signed with a key of this project, or not now."
 
 
 def mail_events(request: flask.Request) -> flask.Response:
-    """A request of SendGrid's signed Event Webhook (spec 4.6).
+    """A request of SendGrid's signed Event Webhook (spec 4.14).
 
     Answers 2xx once everything is on record; after 503 SendGrid sends it again.
     """
@@ -37,18 +37,18 @@ def mail_events(request: flask.Request) -> flask.Response:
         request.headers.get(one, "") for one in (SIGNATURE_HEADER, TIMESTAMP_HEADER)
     )
     if not keys or not keys.verify(signature, timestamp, body, wiring.now()):
-        log.warning("mail-events.refused", key=bool(keys), signed=bool(signature and timestamp))
+        log.warning("mail.not-verified", key=bool(keys), signed=bool(signature and timestamp))
         return _text(HTTPStatus.FORBIDDEN, _REFUSED)
     events = told(body)
     if events is None:
-        log.warning("mail-events.unreadable", bytes=len(body))  # and would be, sent again
+        log.warning("mail.unreadable", bytes=len(body))  # and would be, sent again
         return _text(HTTPStatus.OK, "No list of events.")
     try:
         news = wiring.mail_events().record(events)
     except Exception as error:  # noqa: BLE001 - whatever it is, it has to be told again
-        log.fault("mail-events.failed", error)
+        log.fault("mail.not-recorded", error)
         return _text(HTTPStatus.SERVICE_UNAVAILABLE, "Send it again.")
-    log.info("mail-events.recorded", told=len(events), new=news)
+    log.info("mail.told", told=len(events), new=news)
     return _text(HTTPStatus.OK, "Recorded.")
 
 
@@ -56,7 +56,7 @@ def _keys() -> EventKeys | None:
     try:
         return wiring.keys()
     except UnusableKeyError as error:
-        log.fault("mail-events.unusable-key", error)
+        log.fault("mail.unusable-key", error)
         return None
 
 
