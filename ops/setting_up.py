@@ -51,7 +51,7 @@ NEEDED_BY_NOBODY: Final = ("run.invoker", "eventarc.eventReceiver")
 PREFS_KEY: Final = "EMAIL_PREFS_KEY"
 MAIL_KEY: Final = "SENDGRID_API_KEY"
 LIST_VERSIONS: Final[Mapping[str, Sequence[str]]] = {
-    PREFS_KEY: (RECAP, PREFERENCES),
+    PREFS_KEY: (RECAP, PREFERENCES, WEBHOOKS),
     MAIL_KEY: (RECAP,),
 }
 """Who asks which versions a secret has; a deploy lets them read these."""

@@ -20,11 +20,14 @@ from emulator.mailbox.faults import (
     Fault,
     FaultKind,
     bad_address,
+    credits_exceeded,
     drop,
     hang,
     slow,
     status,
     too_many_requests,
+    unverified_sender,
+    wrong_key,
 )
 from emulator.mailbox.mailbox import Mailbox
 from emulator.mailbox.mails import Mail, Request
@@ -44,6 +47,7 @@ __all__ = [
     "Problem",
     "Request",
     "bad_address",
+    "credits_exceeded",
     "drop",
     "hang",
     "problems",
@@ -51,4 +55,6 @@ __all__ = [
     "slow",
     "status",
     "too_many_requests",
+    "unverified_sender",
+    "wrong_key",
 ]

@@ -99,6 +99,11 @@ def _envelope_problems(body: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem(message, "from")
     elif not _is_address(sender["email"]):
         yield Problem("The from email does not contain a valid address.", "from.email")
+    reply_to = body.get("reply_to")
+    if reply_to is not None and not (
+        isinstance(reply_to, dict) and _is_address(reply_to.get("email"))
+    ):
+        yield Problem("The reply_to email does not contain a valid address.", "reply_to.email")
     personalizations = body.get("personalizations")
     everywhere = isinstance(personalizations, list) and all(
         isinstance(one, dict) and one.get("subject") for one in personalizations

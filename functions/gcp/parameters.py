@@ -9,6 +9,12 @@ from pathlib import Path
 from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
 
 MAIL_FROM = StringParam("MAIL_FROM", description="Sender of the recap mails")
+MAIL_REPLY_TO = StringParam(
+    "MAIL_REPLY_TO", default="", description="Where answers to mails go; empty: to the sender"
+)
+MAIL_ADDRESS_LINE = StringParam(
+    "MAIL_ADDRESS_LINE", default="", description="Postal address under mails; may be empty"
+)
 PUBLIC_BASE_URL = StringParam("PUBLIC_BASE_URL", description="Base of the links in mails")
 SENDGRID_HOST = StringParam(
     "SENDGRID_HOST", default="https://api.sendgrid.com", description="Address of SendGrid's API"
@@ -42,6 +48,14 @@ WEBHOOK_POSTS_A_SECOND = IntParam(
 )
 DELIVERY_QUEUES = IntParam(
     "DELIVERY_QUEUES", default=4, description="Queues that first attempts are spread over, 1 to 4"
+)
+TENANT_QUEUES = IntParam(
+    "TENANT_QUEUES", default=1, description="Of those queues, how many one tenant has"
+)
+EVENT_DELIVERIES_A_SECOND = IntParam(
+    "EVENT_DELIVERIES_A_SECOND",
+    default=50,
+    description="Of one event, from one instance, on its tenant's queue; the rest on the slow one",
 )
 
 ENFORCE_APP_CHECK = BoolParam(

@@ -1,5 +1,6 @@
 """A message to many, as any mail service can be told to send it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,7 @@ class Message:
         text: The plain part, with tags.
         html: The other part, with tags of its own.
         copies: One for each recipient.
+        reply_to: Where answers go, like `sender`; None: to the sender.
     """
 
     sender: str
@@ -39,3 +41,12 @@ class Message:
     text: str
     html: str
     copies: Sequence[Copy]
+    reply_to: str | None = None
+
+    def filled(self, copy: Copy) -> tuple[str, str]:
+        """Text and HTML as the recipient of `copy` gets them."""
+        tags = re.compile("|".join(map(re.escape, copy.values)) or r"(?!)")
+        text, html = (
+            tags.sub(lambda tag: copy.values[tag[0]], part) for part in (self.text, self.html)
+        )
+        return text, html

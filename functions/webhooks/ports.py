@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeAlias
 
 from functions.gcp.task_queue import Task
-from functions.webhooks.deliveries.delivery import Cursor, Delivery, Undelivered
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, Place, SentTo, Undelivered
+from functions.webhooks.deliveries.log_share import LogShare
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages.milestone import Milestone
@@ -50,6 +51,14 @@ class StoredDelivery:
     """A delivery as it was read, with the version that a save of it must still find."""
 
     delivery: Delivery
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLogShare:
+    """A share as it was read, with the version that a write of it must still find."""
+
+    share: LogShare
     version: Version
 
 
@@ -144,6 +153,11 @@ class Deliveries(Protocol):
     def count_undelivered(self, event_id: str, wanted: Undelivered) -> int:
         """How many are `wanted`; none of them is read."""
 
+    def newest(
+        self, event_id: str, wanted: SentTo, after: Place | None, limit: int
+    ) -> Iterator[Delivery]:
+        """Those that are `wanted`, the one made last at the top; whoever stops reads no more."""
+
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """When a delivery to `url` was last acknowledged; None where none is on record."""
 
@@ -158,6 +172,29 @@ class Deliveries(Protocol):
 
         Read by the page, a round trip each.
         """
+
+
+class LogShares(Protocol):
+    """The records of what lets others see the deliveries to a URL."""
+
+    def create(self, share: LogShare) -> None:
+        """Record it, under an id that no other one has; also where it is on record already."""
+
+    def load(self, event_id: str, share_id: str) -> StoredLogShare | None:
+        """The share as it is now.
+
+        None where there is none, and where its event is gone, or another one of the same id.
+        """
+
+    def revoke(self, found: StoredLogShare, at: datetime) -> None:
+        """End it `at` that moment.
+
+        Raises:
+            ChangedMeanwhileError: the record is not as it was found.
+        """
+
+    def count_living(self, event_id: str, now: datetime, at_most: int) -> int:
+        """How many shares of the event have not ended; counts to `at_most`."""
 
 
 class Settings(Protocol):

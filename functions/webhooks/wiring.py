@@ -17,13 +17,18 @@ if TYPE_CHECKING:
     from functions.gcp.task_queue import Task
     from functions.webhooks.actions import Actions
     from functions.webhooks.endpoints.http_sender import HttpSender
+    from functions.webhooks.log_links import LogLinks
     from functions.webhooks.ports import Secrets, TaskQueue
     from functions.webhooks.publisher import Publisher
+    from functions.webhooks.shared_log import SharedLog
     from functions.webhooks.sweeper import Sweeper
     from functions.webhooks.worker import Worker
 
 _AT_ONCE: Final = 20
 """Tasks queued, or rounds begun, at the same time: the URLs of one event."""
+
+RESENDS_AN_HOUR: Final = 100
+"""Through links, of the deliveries of an event to one URL."""
 
 
 def _now() -> datetime:
@@ -34,7 +39,7 @@ def _now() -> datetime:
 def publisher() -> Publisher:
     """What the triggers call."""
     from functions.gcp.documents import documents
-    from functions.side_by_side import Threads
+    from functions.side_by_side import HelpedThreads
     from functions.webhooks.publisher import Publisher
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.wall_store import WallStore
@@ -43,7 +48,7 @@ def publisher() -> Publisher:
         wall=WallStore(documents()),
         deliveries=DeliveryStore(documents()),
         queue=_queue(),
-        side_by_side=Threads(_AT_ONCE, "enqueue"),
+        side_by_side=HelpedThreads(_AT_ONCE, "enqueue"),
         now=_now,
         monotonic=time.monotonic,
     )
@@ -112,6 +117,60 @@ def actions() -> Actions:
 
 
 @functools.cache
+def log_links() -> LogLinks:
+    """What an organizer calls to share a log."""
+    from functions.gcp import parameters
+    from functions.gcp.documents import documents
+    from functions.signed_links.keys import token_keys
+    from functions.webhooks.log_links import LogLinks
+    from functions.webhooks.store.log_share_store import LogShareStore
+    from functions.webhooks.store.wall_store import WallStore
+
+    return LogLinks(
+        wall=WallStore(documents()),
+        shares=LogShareStore(documents()),
+        keys=token_keys,
+        base_url=parameters.PUBLIC_BASE_URL.value,
+        now=_now,
+        new_id=lambda: str(uuid.uuid4()),
+    )
+
+
+@functools.cache
+def shared_log() -> SharedLog:
+    """What the bearer of a link calls."""
+    from functions.gcp.documents import documents
+    from functions.webhooks.next_round import NextRound
+    from functions.webhooks.shared_log import SharedLog
+    from functions.webhooks.store.delivery_store import DeliveryStore
+    from functions.webhooks.store.log_share_store import LogShareStore
+    from functions.webhooks.store.wall_store import WallStore
+
+    deliveries = DeliveryStore(documents())
+    return SharedLog(
+        wall=WallStore(documents()),
+        deliveries=deliveries,
+        shares=LogShareStore(documents()),
+        next_round=NextRound(deliveries, _queue(), _now),
+        may_resend=_may_resend,
+        now=_now,
+    )
+
+
+def _may_resend(name: str) -> bool:
+    from functions.signed_links import keys, wiring
+    from functions.signed_links.limiter import TooManyCallsError
+
+    try:
+        wiring.limiter().pass_or_raise(
+            "resendSharedWebhook to", name, keys.values()[0], RESENDS_AN_HOUR
+        )
+    except TooManyCallsError:
+        return False
+    return True
+
+
+@functools.cache
 def task_queue() -> TaskQueue:
     """Where tasks go: to the emulator where there is one."""
     emulator = os.environ.get("CLOUD_TASKS_EMULATOR_HOST")
@@ -142,6 +201,8 @@ def _queue() -> TaskQueue:
         _QueueOnDemand(),
         wall=WallStore(documents()),
         queues=parameters.DELIVERY_QUEUES.value,
+        a_tenant=parameters.TENANT_QUEUES.value,
+        a_second=parameters.EVENT_DELIVERIES_A_SECOND.value,
         monotonic=time.monotonic,
     )
 

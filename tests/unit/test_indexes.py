@@ -14,10 +14,11 @@ from google.cloud import firestore
 from google.cloud.firestore_v1 import types
 
 from functions.gcp.documents import Documents
-from functions.webhooks.deliveries.delivery import Cursor, Undelivered
+from functions.webhooks.deliveries.delivery import Cursor, Outcome, Place, SentTo, Undelivered
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.ports import Deliveries, Wall
+from functions.webhooks.ports import Deliveries, LogShares, Wall
 from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.log_share_store import LogShareStore
 from functions.webhooks.store.wall_store import WallStore
 
 INDEXES: Final = json.loads((Path(__file__).parents[2] / "firestore.indexes.json").read_text())
@@ -38,6 +39,13 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
         ("e1", Undelivered(since=NOW, until=NOW, event=UPLOADED)),
         ("e1", Undelivered(since=NOW, until=NOW, url=URL, event=UPLOADED)),
     ],
+    "newest": [
+        ("e1", SentTo(url=URL), Place(NOW, "d1"), 3),
+        ("e1", SentTo(url=URL, outcome=Outcome.FAILED), None, 3),
+        ("e1", SentTo(url=URL, event=UPLOADED), None, 3),
+        ("e1", SentTo(url=URL, outcome=Outcome.FAILED, event=UPLOADED), None, 3),
+    ],
+    "count_living": [("e1", NOW, 3)],
     "last_success": [("e1", URL)],
     "has_failed_within": [("e1", URL, NOW, NOW)],
     "count_failed": [("e1", URL, NOW, 3)],
@@ -50,6 +58,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
 BY_NAME: Final = {
     *("create", "find", "load", "save", "restart"),
     *("webhook_settings", "event", "milestones"),
+    "revoke",
 }
 """Those that read and write documents by their names."""
 
@@ -139,7 +148,11 @@ def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
     client = firestore.Client(project="demo-wall", credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
     client._firestore_api_internal = api  # noqa: SLF001 - no other way in
     documents = Documents(api, "demo-wall")  # type: ignore[arg-type]
-    stores = (DeliveryStore(documents, lambda: client), WallStore(documents))
+    stores = (
+        DeliveryStore(documents, lambda: client),
+        LogShareStore(documents, lambda: client),
+        WallStore(documents),
+    )
     [store] = [one for one in stores if hasattr(one, method)]
     answer = getattr(store, method)(*arguments)
     if inspect.isgenerator(answer):
@@ -163,7 +176,7 @@ def test_no_query_is_forgotten() -> None:
     """Every method of the ports is looked at here, or asks no query."""
     methods = {
         name
-        for port in (Deliveries, Wall)
+        for port in (Deliveries, LogShares, Wall)
         for name, _ in inspect.getmembers(port, inspect.isfunction)
         if not name.startswith("_")
     }

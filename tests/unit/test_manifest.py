@@ -23,11 +23,16 @@ RETRY_SCHEDULE: Final = {
 CALLABLES: Final = {
     # name: the secrets that a deploy grants it
     "sendEventRecap": {"SENDGRID_API_KEY", "EMAIL_PREFS_KEY"},
+    "previewEventRecap": {"SENDGRID_API_KEY", "EMAIL_PREFS_KEY"},
     "getEmailPreferences": {"EMAIL_PREFS_KEY"},
     "updateEmailPreferences": {"EMAIL_PREFS_KEY"},
     "sendTestWebhook": set(),
     "resendWebhook": set(),
     "rotateWebhookSecret": set(),
+    "shareWebhookLog": {"EMAIL_PREFS_KEY"},
+    "revokeWebhookLog": set(),
+    "getWebhookLog": {"EMAIL_PREFS_KEY"},
+    "resendSharedWebhook": {"EMAIL_PREFS_KEY"},
 }
 TRIGGERS: Final = {
     "onPhotoWritten": "events/{eventId}/photos/{photoId}",
@@ -44,8 +49,12 @@ ACCOUNTS: Final = {
         "sendTestWebhook",
         "resendWebhook",
         "rotateWebhookSecret",
+        "shareWebhookLog",
+        "revokeWebhookLog",
+        "getWebhookLog",
+        "resendSharedWebhook",
     },
-    "RECAP": {"sendEventRecap"},
+    "RECAP": {"sendEventRecap", "previewEventRecap"},
     "PREFERENCES": {"getEmailPreferences", "updateEmailPreferences", "unsubscribe"},
     "MAIL_EVENTS": {"mailEvents"},
 }
@@ -129,7 +138,7 @@ def test_only_the_account_that_sends_mail_gets_its_key(endpoints: dict[str, Any]
             granted.setdefault(one["key"], set()).add(endpoint["serviceAccountEmail"])
     assert granted == {
         "SENDGRID_API_KEY": {account("RECAP")},
-        "EMAIL_PREFS_KEY": {account("RECAP"), account("PREFERENCES")},
+        "EMAIL_PREFS_KEY": {account("RECAP"), account("PREFERENCES"), account("WEBHOOKS")},
     }
 
 

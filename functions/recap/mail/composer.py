@@ -14,6 +14,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import escape
 
+from functions.mail.letterhead import Letterhead
 from functions.mail.message import Copy, Message
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
@@ -51,7 +52,7 @@ class Recap:
 
     Attributes:
         mode: Whose photos a guest sees.
-        sender: `Name <address>` or an address.
+        letterhead: Whom they are from.
         event_name: As the organizer wrote it; may be empty.
         gallery_url: An http or https address, or None.
         subject: One line that replaces the templated one, or None.
@@ -61,7 +62,7 @@ class Recap:
     """
 
     mode: Mode
-    sender: str
+    letterhead: Letterhead
     event_name: str
     gallery_url: str | None = None
     subject: str | None = None
@@ -91,6 +92,7 @@ class Composer:
             "gallery_url": recap.gallery_url,
             "message": recap.message,
             "personal": recap.mode is Mode.PERSONAL,
+            "address_line": recap.letterhead.address_line,
             "subject": self._subject,
         }
 
@@ -99,7 +101,8 @@ class Composer:
         tags = _Tags(lambda: f"%{self._new_word()}%")
         text, html = self._content(tags)
         return Message(
-            sender=self._recap.sender,
+            sender=self._recap.letterhead.sender,
+            reply_to=self._recap.letterhead.reply_to,
             subject=self._subject,
             text=text,
             html=html,

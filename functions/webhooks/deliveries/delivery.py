@@ -244,3 +244,20 @@ class Cursor:
 
     ended_at: datetime
     delivery_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentTo:
+    """Deliveries to `url`; those of that outcome and type alone, where they are given."""
+
+    url: str
+    outcome: Outcome | None = None
+    event: EventType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page of deliveries stopped, in the order of their creation."""
+
+    created_at: datetime
+    delivery_id: str

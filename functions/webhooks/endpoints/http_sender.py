@@ -127,11 +127,11 @@ class HttpSender:
     def _connect(self, to: EndpointUrl, deadline: float) -> Connection:
         found = self._resolve(to.host, to.port, time_left(deadline, self._monotonic))
         for _, address in found:
-            self._check(address[0])
+            self._check_address(address[0])
         plain = connect(found, deadline, self._monotonic)
         return Connection(plain, self._tls, to.host, deadline, self._monotonic)
 
-    def _check(self, address: str) -> None:
+    def _check_address(self, address: str) -> None:
         if addresses.is_public(address):
             return
         if self._allow_loopback and addresses.is_loopback(address):

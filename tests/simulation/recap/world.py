@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 from functions.access import Caller, Role
 from functions.call_error import CallError
 from functions.mail.fate import NOTHING_YET, Fate, Tally
+from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.mail.told import Told
 from functions.preferences.links import PreferencesLinks
@@ -27,9 +28,10 @@ from functions.recap.ledger import (
     total,
 )
 from functions.recap.mail_events.recorder import MailEvents, StillBusyError
+from functions.recap.planner import Limits, Planner
 from functions.recap.ports import RecapKey
 from functions.recap.report import RecapResult
-from functions.recap.send_recap import Limits, RecapSender
+from functions.recap.send_recap import RecapSender
 from functions.wall.address import address_hash
 from tests.simulation.database import Database, Set, Stored
 from tests.simulation.explore import Through
@@ -201,22 +203,28 @@ class RecapWorld:
 
     def _sender(self, instance: Instance) -> RecapSender:
         through = self._held_up(instance)
-        return RecapSender(
+        planner = Planner(
             recaps=InMemoryRecaps(self._database, through),
             guests=InMemoryGuests(self._database, through),
             mailings=InMemoryMailings(self._database, through),
+            opted_out=lambda record: left_out_of_recap(record, instance.now()),
+            letterhead=lambda: Letterhead(sender="photos@example.com"),
+            shows=lambda _: True,
+            now=instance.now,
+            new_word=self._word,
+            limits=LIMITS,
+        )
+        return RecapSender(
+            planner,
+            recaps=InMemoryRecaps(self._database, through),
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: lambda uid: PreferencesLinks(uid, uid),
-            opted_out=lambda record: left_out_of_recap(record, instance.now()),
-            mail_from=lambda: "photos@example.com",
-            shows=lambda _: True,
             side_by_side=lambda work, items: instance.side_by_side(work, items, at_once=3),
             now=instance.now,
             monotonic=instance.monotonic,
             sleep=instance.sleep,
             new_word=self._word,
             new_mutex=OneAtATime,
-            limits=LIMITS,
         )
 
     def _held_up(self, instance: Instance) -> Through:

@@ -1,0 +1,1 @@
+export function EndpointsView() { return <p>soon</p>; }

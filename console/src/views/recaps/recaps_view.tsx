@@ -1,0 +1,1 @@
+export function RecapsView() { return <p>soon</p>; }

@@ -1,0 +1,1 @@
+export function SecretView() { return <p>soon</p>; }

@@ -1,0 +1,1 @@
+export function SharingView() { return <p>soon</p>; }

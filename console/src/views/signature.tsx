@@ -1,0 +1,1 @@
+export function SignatureView() { return <p>soon</p>; }
