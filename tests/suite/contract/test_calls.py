@@ -99,7 +99,8 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
         open_to_all = of_a_log or function.endswith("EmailPreferences")
         signed_in = {} if open_to_all else {"id_token": organizer(function).id_token}
         data: dict[str, Any] = anybodys if open_to_all else of_event(function, event.id)
-        data = bearers.copy() if of_a_log else data
+        if of_a_log:
+            data = dict(bearers)
         how: dict[str, Any] = signed_in | {"headers": headers}
         match function, code:
             case "sendEventRecap", "invalid-argument":

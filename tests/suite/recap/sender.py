@@ -72,8 +72,9 @@ def recap_sender(client: firestore.Client, documents: Documents, host: str) -> R
 
 def recap_preview(client: firestore.Client, documents: Documents, host: str) -> RecapPreview:
     """Likewise, what shows a recap."""
-    limiter = Limiter(
-        CallCountStore(documents), now=now, monotonic=time.monotonic, at_most=MAILS_AN_HOUR
+    limiter, secret = (
+        Limiter(CallCountStore(documents), now=now, monotonic=time.monotonic),
+        "k" * 32,
     )
     return RecapPreview(
         planner(client, documents),
@@ -81,7 +82,7 @@ def recap_preview(client: firestore.Client, documents: Documents, host: str) -> 
         mailer=lambda: mailer(host),
         links=links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
-        count=lambda uid: limiter.pass_or_raise("previewEventRecap", uid, "a-made-up-key" * 3),
+        count=lambda uid: limiter.pass_or_raise("previewEventRecap", uid, secret, MAILS_AN_HOUR),
         now=now,
     )
 
