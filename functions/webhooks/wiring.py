@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from functions.gcp.task_queue import Task
     from functions.webhooks.actions import Actions
     from functions.webhooks.endpoints.http_sender import HttpSender
+    from functions.webhooks.notice_sweeper import NoticeSweeper
     from functions.webhooks.ports import Secrets, TaskQueue
     from functions.webhooks.publisher import Publisher
     from functions.webhooks.sweeper import Sweeper
@@ -54,13 +55,19 @@ def worker() -> Worker:
     """What the task queues call."""
     from functions.gcp.documents import documents
     from functions.webhooks.endpoint_health import EndpointHealth
+    from functions.webhooks.failure_marks import FailureMarks
     from functions.webhooks.store.delivery_store import DeliveryStore
+    from functions.webhooks.store.notice_store import NoticeStore
     from functions.webhooks.store.settings_store import SettingsStore
     from functions.webhooks.worker import Worker
 
     deliveries = DeliveryStore(documents())
     endpoint_health = EndpointHealth(
-        deliveries=deliveries, settings=SettingsStore(), now=_now, monotonic=time.monotonic
+        deliveries=deliveries,
+        settings=SettingsStore(),
+        marks=FailureMarks(notices=NoticeStore(documents()), queue=_queue(), now=_now),
+        now=_now,
+        monotonic=time.monotonic,
     )
     return Worker(
         deliveries=deliveries,
@@ -86,6 +93,22 @@ def sweeper() -> Sweeper:
         deliveries=DeliveryStore(documents()),
         queue=_queue(),
         side_by_side=Threads(_AT_ONCE, "sweep"),
+        now=_now,
+    )
+
+
+@functools.cache
+def notice_sweeper() -> NoticeSweeper:
+    """What the schedule calls as well."""
+    from functions.gcp.documents import documents
+    from functions.side_by_side import Threads
+    from functions.webhooks.notice_sweeper import NoticeSweeper
+    from functions.webhooks.store.notice_store import NoticeStore
+
+    return NoticeSweeper(
+        notices=NoticeStore(documents()),
+        queue=_queue(),
+        side_by_side=Threads(_AT_ONCE, "notices"),
         now=_now,
     )
 

@@ -19,10 +19,12 @@ from functions.wall.photo import Photo
 from functions.webhooks import wiring
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.failure_marks import FailureMarks
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import MILESTONES
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.notice_store import NoticeStore
 from functions.webhooks.store.secret_store import SecretStore
 from functions.webhooks.store.settings_store import SettingsStore
 from functions.webhooks.store.wall_store import WallStore
@@ -171,6 +173,7 @@ def worker(
     endpoint_health = EndpointHealth(
         deliveries=deliveries,
         settings=SettingsStore(lambda: client),
+        marks=FailureMarks(notices=NoticeStore(counting), queue=counted, now=now),
         now=now,
         monotonic=time.monotonic,
     )
