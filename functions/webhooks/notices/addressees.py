@@ -18,4 +18,8 @@ def read(settings: Mapping[str, Any] | None) -> tuple[str, ...]:
     if not isinstance(entries, list):
         return ()
     found = [deliverable(one.strip()) for one in entries[:MAX_ADDRESSES] if isinstance(one, str)]
-    return tuple({normalised(one): one for one in found if one}.values())
+    first: dict[str, str] = {}
+    for one in found:
+        if one:
+            first.setdefault(normalised(one), one)
+    return tuple(first.values())
