@@ -140,7 +140,7 @@ def _place(url: str) -> tuple[str, str]:
 def _reason(change: Change) -> str:
     """What went wrong with the last delivery that failed; empty where that is not known."""
     if change.status is not None:
-        return f"the receiver answered HTTP {change.status}"
+        return f"HTTP {change.status}"
     return shortened(change.error, _REASON_CHARACTERS) if change.error else ""
 
 
