@@ -16,8 +16,9 @@ from google.cloud.firestore_v1 import types
 from functions.gcp.documents import Documents
 from functions.webhooks.deliveries.delivery import Cursor, Undelivered
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.ports import Deliveries, Wall
+from functions.webhooks.ports import Deliveries, Notices, Wall
 from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.notice_store import NoticeStore
 from functions.webhooks.store.wall_store import WallStore
 
 INDEXES: Final = json.loads((Path(__file__).parents[2] / "firestore.indexes.json").read_text())
@@ -41,6 +42,9 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
     "last_success": [("e1", URL)],
     "has_failed_within": [("e1", URL, NOW, NOW)],
     "count_failed": [("e1", URL, NOW, 3)],
+    "last_ended": [("e1", URL, ["success", "failed"], 3), ("e1", URL, ["success"], 3)],
+    "first_failure": [("e1", URL, None), ("e1", URL, NOW)],
+    "due": [(NOW, 3)],
     "overdue": [(NOW,)],
     "count_photos": [("e1",)],
     "first_photo_by": [("e1", "ann@example.com")],
@@ -139,7 +143,11 @@ def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
     client = firestore.Client(project="demo-wall", credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
     client._firestore_api_internal = api  # noqa: SLF001 - no other way in
     documents = Documents(api, "demo-wall")  # type: ignore[arg-type]
-    stores = (DeliveryStore(documents, lambda: client), WallStore(documents))
+    stores = (
+        DeliveryStore(documents, lambda: client),
+        NoticeStore(documents, lambda: client),
+        WallStore(documents),
+    )
     [store] = [one for one in stores if hasattr(one, method)]
     answer = getattr(store, method)(*arguments)
     if inspect.isgenerator(answer):
@@ -163,7 +171,7 @@ def test_no_query_is_forgotten() -> None:
     """Every method of the ports is looked at here, or asks no query."""
     methods = {
         name
-        for port in (Deliveries, Wall)
+        for port in (Deliveries, Notices, Wall)
         for name, _ in inspect.getmembers(port, inspect.isfunction)
         if not name.startswith("_")
     }

@@ -20,6 +20,7 @@ RETRY_SCHEDULE: Final = {
     "retryWebhookAfter5s": 5,
     "retryWebhookAfter30s": 30,
 }
+NOTICES: Final = "sendWebhookNotice"
 CALLABLES: Final = {
     # name: the secrets that a deploy grants it
     "sendEventRecap": {"SENDGRID_API_KEY", "EMAIL_PREFS_KEY"},
@@ -45,7 +46,7 @@ ACCOUNTS: Final = {
         "resendWebhook",
         "rotateWebhookSecret",
     },
-    "RECAP": {"sendEventRecap"},
+    "RECAP": {"sendEventRecap", NOTICES},  # the account that may read the mail key
     "PREFERENCES": {"getEmailPreferences", "updateEmailPreferences", "unsubscribe"},
 }
 
@@ -86,7 +87,7 @@ def endpoints(manifest: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_function_of_the_contract_is_there(endpoints: dict[str, Any]) -> None:
     """Design 4: the names that others use, and no other."""
-    names = {*RETRY_SCHEDULE, *TRIGGERS, *CALLABLES, "sweepDeliveries", "unsubscribe"}
+    names = {*RETRY_SCHEDULE, *TRIGGERS, *CALLABLES, NOTICES, "sweepDeliveries", "unsubscribe"}
     assert names == endpoints.keys()
 
 
@@ -166,6 +167,16 @@ def test_a_steps_queue(endpoints: dict[str, Any], name: str, backoff: int) -> No
         "maxDispatchesPerSecond": 500,
     }
     assert queue["invoker"] == [account("WEBHOOKS")]
+
+
+def test_the_queue_of_notices(endpoints: dict[str, Any]) -> None:
+    """Called by those who queue, and by nobody else; few at a time, and not for ever."""
+    endpoint = endpoints[NOTICES]
+    queue = endpoint["taskQueueTrigger"]
+    assert queue["invoker"] == [account("WEBHOOKS")]
+    assert queue["retryConfig"]["maxAttempts"] == 5
+    assert queue["rateLimits"]["maxConcurrentDispatches"] == 50
+    assert endpoint["secretEnvironmentVariables"] == [{"key": "SENDGRID_API_KEY"}]
 
 
 def test_the_sweeper_runs_every_five_minutes(endpoints: dict[str, Any]) -> None:

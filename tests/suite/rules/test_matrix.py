@@ -32,6 +32,7 @@ MATRIX: Final = {
     "events/{eventId}/settings/webhooks":                 (OWNERS, NONE,   ADMIN,  ADMIN,  ADMIN),
     "events/{eventId}/secrets/webhooks":                  (SUPERS, NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/deliveries/{deliveryId}":           (OWNERS, OWNERS, NONE,   NONE,   NONE),
+    "events/{eventId}/notices/webhooks":                  (OWNERS, NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/shares/{shareId}":                  (OWNERS, OWNERS, NONE,   NONE,   NONE),
     "events/{eventId}/milestones/{number}":               (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}":                  (STAFF,  STAFF,  NONE,   NONE,   NONE),
@@ -46,6 +47,7 @@ MATRIX: Final = {
     "events/{eventId}/unheardOf/{id}":                    (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/secrets/other":                     (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/settings/other":                    (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/notices/other":                     (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/locks/other":                       (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/photos/{photoId}/unheardOf/{id}":   (NONE,   NONE,   NONE,   NONE,   NONE),
 }
@@ -78,7 +80,17 @@ def test_a_path_is_open_to_those_in_its_row(
 @pytest.mark.parametrize("who", Who)
 @pytest.mark.parametrize(
     "collection",
-    ["photos", "settings", "secrets", "deliveries", "shares", "recaps", "batches", "locks"],
+    [
+        "photos",
+        "settings",
+        "secrets",
+        "deliveries",
+        "notices",
+        "shares",
+        "recaps",
+        "batches",
+        "locks",
+    ],
 )
 def test_nobody_searches_all_events_at_once(collection: str, who: Who, cast: Cast) -> None:
     """A collection group query reaches into other tenants."""

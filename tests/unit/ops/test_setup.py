@@ -109,7 +109,7 @@ def test_a_dry_run_tells_every_step_and_does_nothing(project: Project) -> None:
     for roles in setting_up.ROLES.values():
         for role in roles:
             assert f"--role=roles/{role}" in said
-    assert "would deploy 18 functions" in said
+    assert "would deploy 19 functions" in said
 
 
 def test_an_operator_runs_it(project: Project) -> None:

@@ -18,7 +18,7 @@ CONSOLE = "https://wall.example.com/console#/events/e%201/endpoints"
 
 def change(standing: Standing = Standing.FAILING, **fields: Any) -> Change:
     """Of a URL that has answered 500 since half past six."""
-    given = {"url": URL, "since": SINCE, "waiting": 12, "status": 500} | fields
+    given: dict[str, Any] = {"url": URL, "since": SINCE, "waiting": 12, "status": 500} | fields
     return Change(standing=standing, **given)
 
 
