@@ -75,11 +75,13 @@ def test_a_row_is_one_of_deliveries_that_are_no_tests(
     assert house.look() == told
 
 
-def test_a_test_that_fails_marks_nothing(house: House) -> None:
-    """Whoever has made it sees how it went."""
-    house.ended(count=5)
-    house.endpoint_health().delivery_failed(replace(house.ended(), test=True))
-    assert not house.watch.urls
+def test_what_fails_in_the_minute_after_a_test_is_seen(house: House) -> None:
+    """The process has looked because of the test, and passes the others unseen."""
+    health = house.endpoint_health()
+    health.delivery_failed(house.ended(test=True))
+    assert house.look() == []
+    house.fails(5, by=health)
+    assert house.look(2) == [FAILING]
 
 
 def test_a_url_that_goes_on_failing_is_told_once(failing: House) -> None:
