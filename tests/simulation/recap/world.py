@@ -13,7 +13,7 @@ from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.preferences import opted_out_of_recap
-from functions.recap.arguments import Mode, RecapArguments
+from functions.recap.arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.ledger import (
     COOLDOWN,
     Batch,
@@ -27,6 +27,7 @@ from functions.recap.ledger import (
 )
 from functions.recap.planner import Limits, Planner
 from functions.recap.ports import RecapKey
+from functions.recap.preview import Preview, RecapPreview
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import RecapSender
 from functions.wall.address import address_hash
@@ -113,6 +114,14 @@ class Mail:
     started_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an instance of the service has."""
+
+    sender: RecapSender
+    preview: RecapPreview
+
+
 class RecapWorld:
     """One event with some guests, whose recap is asked for again and again."""
 
@@ -139,7 +148,7 @@ class RecapWorld:
         for number, address in enumerate(self._guests):
             self._upload(f"photo-{number}", address)
         self._pool = Pool(
-            simulation, "recap", self._sender, expected=(CallError, ServiceError), at_most=3
+            simulation, "recap", self._parts, expected=(CallError, ServiceError), at_most=3
         )
         self._schedule()
 
@@ -174,7 +183,7 @@ class RecapWorld:
         self._opted_out[address] = self._simulation.now
         self._simulation.note("guest", f"{address} opts out")
 
-    def _sender(self, instance: Instance) -> RecapSender:
+    def _parts(self, instance: Instance) -> Parts:
         through = self._held_up(instance)
         planner = Planner(
             recaps=InMemoryRecaps(self._database, through),
@@ -187,7 +196,16 @@ class RecapWorld:
             new_word=self._word,
             limits=LIMITS,
         )
-        return RecapSender(
+        preview = RecapPreview(
+            planner,
+            recaps=InMemoryRecaps(self._database, through),
+            mailer=lambda: InMemoryMailer(self._answer, through),
+            links=lambda: None,
+            links_of_nobody=lambda: PreferencesLinks("nobody", "nobody"),
+            count=lambda _: None,
+            now=instance.now,
+        )
+        sender = RecapSender(
             planner,
             recaps=InMemoryRecaps(self._database, through),
             mailer=lambda: InMemoryMailer(self._answer, through),
@@ -199,6 +217,7 @@ class RecapWorld:
             new_word=self._word,
             new_mutex=OneAtATime,
         )
+        return Parts(sender, preview)
 
     def _held_up(self, instance: Instance) -> Through:
         """Calls of ports, some of which are held up for longer than a lease."""
@@ -220,19 +239,24 @@ class RecapWorld:
 
     # Calls, and what they answer.
 
-    def _call(self, name: str) -> None:
+    def _call(self, name: str, *, look: bool = False) -> None:
         self._began[name] = self._simulation.now
         caller = Caller(name, Role.ADMIN, TENANT)
         # The subject tells the mail service's end which call a request is of.
         wanted = RecapArguments(event_id=EVENT, mode=Mode.PERSONAL, subject=name)
-        self._pool.run(
-            name, lambda sender: sender.send(caller, wanted), lambda end: self._ended(name, end)
-        )
+
+        def send(parts: Parts) -> tuple[RecapResult, Preview | None]:
+            asked = PreviewArguments(event_id=EVENT, subject=name)
+            shown = parts.preview.show(caller, asked, None) if look else None
+            return parts.sender.send(caller, wanted), shown
+
+        self._pool.run(name, send, lambda end: self._ended(name, end))
 
     def _ended(self, name: str, end: End) -> None:
         if not isinstance(end, Returned):
             return
-        result: RecapResult = end.value
+        result, shown = end.value
+        self._check_shown(result, shown)
         batches = self._batches(self._recap_of[name])
         sent = sum(
             len(one.recipients)
@@ -248,11 +272,23 @@ class RecapWorld:
         if name == "last":
             self._last_sent = result.sent
 
+    def _check_shown(self, result: RecapResult, shown: Preview | None) -> None:
+        """Whatever has been before, what was shown a moment ago is what has happened."""
+        if shown is None:
+            return
+        if shown.blocked:
+            self._simulation.violation(f"it was shown as refused: {shown.blocked.message}")
+        if (shown.recipients, shown.skipped.total) != (result.sent, result.skipped):
+            self._simulation.violation(
+                f"shown were {shown.recipients} recipients and {shown.skipped.total} skipped, "
+                f"then {result.sent} were sent and {result.skipped} skipped"
+            )
+
     def _last_call(self) -> None:
         """Two days later all is calm, and a recap is possible whatever has been before."""
         self._simulation.weather = Weather(0.0, self._simulation.weather.kinds)
         self._trouble = self._hold_ups = 0.0
-        self._call("last")
+        self._call("last", look=True)
 
     # The mail service.
 
