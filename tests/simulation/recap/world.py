@@ -141,6 +141,7 @@ class RecapWorld:
         self._trouble = self._choices.pick("mail service", _TROUBLE)
         self._hold_ups = self._choices.pick("hold-ups", _HOLD_UPS)
         self._last_sent = -1
+        self._shown: Preview | None = None
         self._database.watch(self._written)
         count = self._choices.between("guests", 2, 8)
         self._guests = [f"guest-{number}@example.com" for number in range(count)]
@@ -245,18 +246,19 @@ class RecapWorld:
         # The subject tells the mail service's end which call a request is of.
         wanted = RecapArguments(event_id=EVENT, mode=Mode.PERSONAL, subject=name)
 
-        def send(parts: Parts) -> tuple[RecapResult, Preview | None]:
-            asked = PreviewArguments(event_id=EVENT, subject=name)
-            shown = parts.preview.show(caller, asked, None) if look else None
-            return parts.sender.send(caller, wanted), shown
+        def send(parts: Parts) -> RecapResult:
+            if look:
+                asked = PreviewArguments(event_id=EVENT, subject=name)
+                self._shown = parts.preview.show(caller, asked, None)
+            return parts.sender.send(caller, wanted)
 
         self._pool.run(name, send, lambda end: self._ended(name, end))
 
     def _ended(self, name: str, end: End) -> None:
         if not isinstance(end, Returned):
             return
-        result, shown = end.value
-        self._check_shown(result, shown)
+        result: RecapResult = end.value
+        self._check_shown(result)
         batches = self._batches(self._recap_of[name])
         sent = sum(
             len(one.recipients)
@@ -272,8 +274,9 @@ class RecapWorld:
         if name == "last":
             self._last_sent = result.sent
 
-    def _check_shown(self, result: RecapResult, shown: Preview | None) -> None:
+    def _check_shown(self, result: RecapResult) -> None:
         """Whatever has been before, what was shown a moment ago is what has happened."""
+        shown = self._shown
         if shown is None:
             return
         if shown.blocked:
