@@ -26,6 +26,7 @@ options.set_global_options(region="us-central1", cpu=1)
 _WEBHOOKS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_WEBHOOKS)
 _RECAP: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_RECAP)
 _PREFERENCES: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_PREFERENCES)
+_MAIL_EVENTS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_MAIL_EVENTS)
 
 _TRIGGER: Final[dict[str, Any]] = {
     "service_account": _WEBHOOKS,
@@ -255,6 +256,20 @@ def unsubscribe(request: flask.Request) -> flask.Response:
     from functions.preferences import handlers
 
     return handlers.unsubscribe(request)
+
+
+@https_fn.on_request(
+    service_account=_MAIL_EVENTS,
+    memory=options.MemoryOption.MB_512,  # a body of 1 MB takes some ten when it is parsed
+    concurrency=10,  # parsing takes the CPU
+    timeout_sec=60,  # an outage of Firestore, or others' news of the same recap
+    max_instances=5,  # bounds what a flood of requests can cost; SendGrid sends again
+)
+def mailEvents(request: flask.Request) -> flask.Response:
+    """SendGrid tells what became of mails."""
+    from functions.recap.mail_events import handlers
+
+    return handlers.mail_events(request)
 
 
 @signed_in

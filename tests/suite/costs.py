@@ -49,6 +49,13 @@ COSTS: Final = {
     # Writes: lock and recap; mails; lock, 5 batches and recap; 4 for each of 5 batches; lock and
     # recap.
     "a recap of 5,000 guests": Cost(rpcs=203, reads=10_171, writes=32, mail_requests=5),
+    # Reads: what is known of the recap's mails, and its 5 batches, one call. Writes: what is known
+    # and the recap.
+    "news of 500 of its mails, one request": Cost(rpcs=2, reads=6, writes=2),
+    # Nothing is new in it.
+    "the same told again": Cost(rpcs=1, reads=6),
+    # And the preferences of the guest, who has no account.
+    "news of one mail, a complaint": Cost(rpcs=3, reads=2, writes=3),
     # The same reads, and no write.
     "a preview of a recap of 5 guests": Cost(rpcs=6, reads=15),
     "a preview of a recap of 5,000 guests": Cost(rpcs=189, reads=10_171),

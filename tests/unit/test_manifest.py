@@ -56,6 +56,7 @@ ACCOUNTS: Final = {
     },
     "RECAP": {"sendEventRecap", "previewEventRecap"},
     "PREFERENCES": {"getEmailPreferences", "updateEmailPreferences", "unsubscribe"},
+    "MAIL_EVENTS": {"mailEvents"},
 }
 
 
@@ -95,7 +96,7 @@ def endpoints(manifest: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_function_of_the_contract_is_there(endpoints: dict[str, Any]) -> None:
     """Design 4: the names that others use, and no other."""
-    names = {*RETRY_SCHEDULE, *TRIGGERS, *CALLABLES, "sweepDeliveries", "unsubscribe"}
+    names = {*RETRY_SCHEDULE, *TRIGGERS, *CALLABLES, "sweepDeliveries", "unsubscribe", "mailEvents"}
     assert names == endpoints.keys()
 
 
@@ -113,6 +114,13 @@ def test_unsubscribe_is_for_mail_programs(endpoints: dict[str, Any]) -> None:
     endpoint = endpoints["unsubscribe"]
     assert "httpsTrigger" in endpoint
     assert endpoint["secretEnvironmentVariables"] == [{"key": "EMAIL_PREFS_KEY"}]
+
+
+def test_what_is_told_of_mails_needs_no_secret(endpoints: dict[str, Any]) -> None:
+    """A plain HTTPS function, open to all: SendGrid signs with a key of its own."""
+    endpoint = endpoints["mailEvents"]
+    assert "httpsTrigger" in endpoint
+    assert not endpoint.get("secretEnvironmentVariables")
 
 
 def test_every_capability_runs_as_an_account_of_its_own(endpoints: dict[str, Any]) -> None:

@@ -36,6 +36,7 @@ MATRIX: Final = {
     "events/{eventId}/milestones/{number}":               (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}":                  (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}/batches/{number}": (STAFF,  STAFF,  NONE,   NONE,   NONE),
+    "events/{eventId}/recaps/{recapId}/outcomes/mails":   (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/locks/recap":                       (STAFF,  NONE,   NONE,   NONE,   NONE),
     "deletedEvents/{eventId}":                            (NONE,   NONE,   NONE,   NONE,   NONE),
     "users/{uid}":                                        (SELF,   NONE,   NONE,   SELF,   NONE),
@@ -78,7 +79,17 @@ def test_a_path_is_open_to_those_in_its_row(
 @pytest.mark.parametrize("who", Who)
 @pytest.mark.parametrize(
     "collection",
-    ["photos", "settings", "secrets", "deliveries", "shares", "recaps", "batches", "locks"],
+    [
+        "photos",
+        "settings",
+        "secrets",
+        "deliveries",
+        "shares",
+        "recaps",
+        "batches",
+        "outcomes",
+        "locks",
+    ],
 )
 def test_nobody_searches_all_events_at_once(collection: str, who: Who, cast: Cast) -> None:
     """A collection group query reaches into other tenants."""
