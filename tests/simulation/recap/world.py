@@ -217,7 +217,7 @@ class RecapWorld:
             recaps=InMemoryRecaps(self._database, through),
             guests=InMemoryGuests(self._database, through),
             mailings=InMemoryMailings(self._database, through),
-            opted_out=lambda record: left_out_of_recap(record, instance.now()),
+            left_out=lambda record: left_out_of_recap(record, instance.now()),
             letterhead=lambda: Letterhead(sender="photos@example.com"),
             shows=lambda _: True,
             now=instance.now,
