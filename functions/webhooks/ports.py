@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeAlias
 
 from functions.gcp.task_queue import Task
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, Place, SentTo, Undelivered
 from functions.webhooks.deliveries.log_share import LogShare
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
@@ -89,9 +90,18 @@ class DisabledUrl:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the receiver answered: the HTTP status, and nothing else of it is used."""
+    """What the receiver answered: the HTTP status, and nothing else of it decides anything.
+
+    `excerpt` is how the body began of an answer that acknowledges nothing, for people.
+    """
 
     status: int
+    excerpt: str | None = None
+
+    @property
+    def acknowledges(self) -> bool:
+        """Whether it is 2xx (spec 4.3)."""
+        return 200 <= self.status <= 299  # noqa: PLR2004 - it is 2xx
 
 
 class Wall(Protocol):
@@ -262,6 +272,13 @@ class Sender(Protocol):
         Raises:
             SendError: no HTTP status came back in time, or nothing may be sent there.
         """
+
+
+class Attempts(Protocol):
+    """Makes attempts."""
+
+    def attempt(self, request: AttemptRequest) -> Delivery | None:
+        """Make the attempt that is asked for, unless it has been made; see `Worker.attempt`."""
 
 
 class TaskQueue(Protocol):

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 import time
 import uuid
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from functions.gcp.task_queue import Task
     from functions.webhooks.actions import Actions
+    from functions.webhooks.deliveries.attempt_task import AttemptRequest
+    from functions.webhooks.deliveries.delivery import Delivery
+    from functions.webhooks.endpoints.connections import SocketAddress
     from functions.webhooks.endpoints.http_sender import HttpSender
+    from functions.webhooks.endpoints.resolver import SystemResolver
     from functions.webhooks.log_links import LogLinks
     from functions.webhooks.ports import Secrets, TaskQueue
     from functions.webhooks.publisher import Publisher
@@ -63,6 +70,8 @@ def worker() -> Worker:
     from functions.webhooks.store.settings_store import SettingsStore
     from functions.webhooks.worker import Worker
 
+    # Its library is loaded while the first record is being read.
+    threading.Thread(target=_resolver, name="resolver", daemon=True).start()
     deliveries = DeliveryStore(documents())
     endpoint_health = EndpointHealth(
         deliveries=deliveries, settings=SettingsStore(), now=_now, monotonic=time.monotonic
@@ -109,7 +118,7 @@ def actions() -> Actions:
         deliveries=DeliveryStore(documents()),
         secrets=_secrets(),
         queue=_queue(),
-        worker=worker(),
+        worker=_WorkerOnDemand(),
         side_by_side=Threads(_AT_ONCE, "resend"),
         now=_now,
         new_id=lambda: str(uuid.uuid4()),
@@ -190,6 +199,13 @@ class _QueueOnDemand:
         task_queue().enqueue(task)
 
 
+class _WorkerOnDemand:
+    """The worker of whoever may never need it: with its sender, and the authorities it trusts."""
+
+    def attempt(self, request: AttemptRequest) -> Delivery | None:
+        return worker().attempt(request)
+
+
 @functools.cache
 def _queue() -> TaskQueue:
     from functions.gcp import parameters
@@ -215,6 +231,17 @@ def _secrets() -> Secrets:
     return SecretStore(documents(), now=_now, monotonic=time.monotonic)
 
 
+@functools.cache
+def _resolver() -> SystemResolver:
+    from functions.webhooks.endpoints.resolver import SystemResolver
+
+    return SystemResolver.of_system(time.monotonic)
+
+
+def _resolve(host: str, port: int, seconds: float) -> Sequence[SocketAddress]:
+    return _resolver()(host, port, seconds)
+
+
 def sender() -> HttpSender:
     """What posts to receivers, with the authorities and addresses that are trusted here."""
     import ssl
@@ -223,7 +250,6 @@ def sender() -> HttpSender:
 
     from functions.gcp import parameters
     from functions.webhooks.endpoints.http_sender import HttpSender
-    from functions.webhooks.endpoints.resolver import SystemResolver
     from functions.webhooks.endpoints.share import Limits
 
     tls = ssl.create_default_context(cafile=certifi.where())
@@ -232,7 +258,7 @@ def sender() -> HttpSender:
         tls.load_verify_locations(further)
     return HttpSender(
         tls,
-        resolve=SystemResolver.of_system(time.monotonic),
+        resolve=_resolve,
         limits=Limits(
             at_a_time=parameters.WEBHOOK_POSTS_AT_A_TIME.value,
             a_second=parameters.WEBHOOK_POSTS_A_SECOND.value,

@@ -17,6 +17,7 @@ from typing import Final
 
 from functions.webhooks.deliveries.first_queues import ORDINARY
 from functions.webhooks.endpoints.http_sender import TIMEOUT_SECONDS
+from tests.bench import flood
 from tests.bench.estimate import (
     ATTEMPT_CPU,
     ATTEMPT_SECONDS,
@@ -172,7 +173,7 @@ def _operations(cost: Cost) -> float:
 
 def main() -> None:
     """Print the tables."""
-    print("\n".join([*table(), "", *bill()]))
+    print("\n".join([*table(), "", *flood.table(), "", *bill()]))
 
 
 if __name__ == "__main__":

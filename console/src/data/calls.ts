@@ -46,6 +46,11 @@ export interface Preview {
   readonly recipients: number;
   readonly skipped: number;
   readonly left: number;
+  readonly skippedBy?: { readonly invalidAddress: number; readonly optedOut: number; readonly hadEnough: number };
+  /** What sending would be refused with by now. */
+  readonly blocked?: { readonly code: string; readonly message: string };
+  readonly message?: string;
+  readonly mailed?: boolean;
 }
 
 export interface Sent {

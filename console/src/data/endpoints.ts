@@ -66,7 +66,11 @@ export async function saveEndpoint(
     } else {
       entries.splice(place, 1);
     }
-    transaction.set(settings, { urls: entries }, { merge: true });
+    // A URL that is gone is given up by nobody.
+    const gone = before !== null && before !== endpoint?.url ? keysOf(fields, before) : [];
+    const disabled = Object.fromEntries(gone.map((key) => [key, deleteField()]));
+    const changed = { urls: entries, ...(gone.length && { disabled }) };
+    transaction.set(settings, changed, { merge: true });
   });
 }
 
@@ -86,13 +90,18 @@ export async function saveNotify(db: Firestore, eventId: string, notify: readonl
   });
 }
 
+function keysOf(fields: Record<string, unknown>, url: string): string[] {
+  const disabled = Object.entries((fields["disabled"] ?? {}) as Record<string, unknown>);
+  return disabled.filter(([, one]) => (one as { url?: unknown }).url === url).map(([key]) => key);
+}
+
 function settingsOf(db: Firestore, eventId: string) {
   return doc(db, "events", eventId, "settings", "webhooks");
 }
 
 function read(fields: Record<string, unknown>): Settings {
   const entries: unknown[] = Array.isArray(fields["urls"]) ? fields["urls"] : [];
-  const disabled = Object.entries((fields["disabled"] ?? {}) as Record<string, unknown>);
+  const disabled = (fields["disabled"] ?? {}) as Record<string, unknown>;
   const notify: unknown[] = Array.isArray(fields["notify"]) ? fields["notify"] : [];
   const endpoints = new Map<string, Endpoint>();
   for (const entry of entries.slice(0, MAX_URLS)) {
@@ -100,8 +109,8 @@ function read(fields: Record<string, unknown>): Settings {
     if (endpoints.has(url)) continue;
     const given = typeof entry === "object" && entry !== null ? (entry as { events?: unknown }).events : null;
     const events = Array.isArray(given) ? given.filter(isEventType) : null;
-    const found = disabled.find(([, one]) => (one as { url?: unknown }).url === url);
-    const [key, one] = found ?? [];
+    const [key] = keysOf(fields, url);
+    const one = key && disabled[key];
     const { reason, at } = (one ?? {}) as { reason?: unknown; at?: unknown };
     endpoints.set(url, {
       url,

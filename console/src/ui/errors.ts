@@ -1,5 +1,7 @@
 // What went wrong, for whoever reads it and what they can do.
 
+import { RefusedError } from "../data/shared_log.ts";
+
 const WORDS: Readonly<Record<string, string>> = {
   "permission-denied": "Your account may not see or do this. If that is new, sign out and in again: rights change with the next sign-in.",
   unavailable: "The service cannot be reached. Are you offline?",
@@ -20,6 +22,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** An error's text: the service's own words where it has some. */
 export function wordsOf(error: unknown): string {
+  if (error instanceof RefusedError) return error.message;
   const { code = "", message = "" } = (error ?? {}) as { code?: string; message?: string };
   const isCall = code.startsWith("functions/");
   const name = code.replace(/^(functions|firestore)\//, "");

@@ -50,6 +50,7 @@ class Attempt:
     """One POST and how it went: the HTTP `status`, or else the `error` that left none.
 
     `at` is when it began, `milliseconds` how long it took. `round` is the delivery's at that time.
+    `answer` is how the body of an answer began that was not 2xx; it decides nothing (spec 4.3).
     """
 
     number: int
@@ -58,6 +59,7 @@ class Attempt:
     milliseconds: int
     error: str | None = None
     round: int = 0
+    answer: str | None = None
 
     @property
     def acknowledged(self) -> bool:

@@ -245,6 +245,7 @@ def _progress(delivery: Delivery) -> dict[str, Any]:
                 "error": one.error,
             }
             | ({"round": one.round} if one.round else {})
+            | ({"answer": one.answer} if one.answer else {})
             for one in delivery.log
         ],
     }
@@ -292,6 +293,7 @@ def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Del
                 milliseconds=one["ms"],
                 error=one["error"],
                 round=one.get("round", 0),
+                answer=one.get("answer"),
             )
             for one in fields["log"]
         ),

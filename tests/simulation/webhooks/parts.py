@@ -57,6 +57,7 @@ class Parts:
         calls: Names of the calls of ports, in order.
         posts: Headers and body of every POST.
         answers: What receivers answer next: a status, or None for no answer; then 204.
+        excerpt: How their answers' bodies begin, as the sender tells it.
         resends: What was counted of resends through links, by name; so many may be.
     """
 
@@ -68,6 +69,7 @@ class Parts:
         self.calls: list[str] = []
         self.posts: list[tuple[Mapping[str, str], bytes]] = []
         self.answers: list[int | None] = []
+        self.excerpt: str | None = None
         self.page = 300
         self.resends: list[str] = []
         self.resends_at_most = 100
@@ -174,7 +176,7 @@ class Parts:
         return Worker(
             deliveries=self.deliveries(),
             secrets=self.secrets(),
-            sender=ScriptedSender(self._answer, self._through),
+            sender=ScriptedSender(self._answer, self._through, lambda: self.excerpt),
             queue=InMemoryTaskQueue(self.tasks, self._through),
             endpoint_health=self.endpoint_health(),
             now=lambda: self.now,

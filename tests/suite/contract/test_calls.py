@@ -85,7 +85,7 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
 ) -> Callable[[str, str], Answer]:
     """Have a call refused with a code, as it happens to callers."""
     anybodys: dict[str, Any] = {"token": token, "preferences": {"marketing": False}}
-    bearers = {"token": log_token, "deliveryId": "none"}
+    bearers: dict[str, Any] = {"token": log_token, "deliveryId": "none"}
     lock = event.collection("locks").document("recap")
     later = datetime.now(UTC) + timedelta(minutes=5)
     held = {"recapId": "r", "holder": "h", "leasedUntil": later, "cooldownUntil": None}

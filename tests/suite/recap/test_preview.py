@@ -1,6 +1,7 @@
 """`previewEventRecap`, deployed: called over HTTP, with a real ID token (spec 4.9, 7.5)."""
 
 import json
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from emulator.mailbox import Mailbox, credits_exceeded, unverified_sender, wrong_key
 from emulator.people import Person, sign_in
 from tests.suite.call import Answer, call
+from tests.suite.preferences.test_sdk import call as sdk_call
 from tests.suite.recap.wall import TENANT, Wall
 
 
@@ -97,3 +99,16 @@ def test_the_first_contact_with_a_mail_service_that_refuses(
         assert whose in answer.error[1]
         assert "Whoever operates" in answer.error[1]
     assert recap().result["sent"] == 1
+
+
+def test_the_sdk_gets_it(wall: Wall, mailbox: Mailbox) -> None:
+    """Spec 1: as a page of the product calls it, signed in with a password."""
+    wall.guests(1)
+    password = uuid.uuid4().hex
+    person = sign_in("admin", TENANT, password=password)
+    asked = {"eventId": wall.id, "sendToMe": True}
+    answer = sdk_call("previewEventRecap", asked, person.email, password)
+    assert answer["result"]["mailed"] is True
+    assert [one.to for one in mailbox.mails] == [person.email]
+    nobody = sdk_call("previewEventRecap", asked | {"guest": "x"}, person.email, password)
+    assert nobody["code"] == "functions/not-found"

@@ -6,7 +6,7 @@ from typing import Final
 import main
 from functions.webhooks.deliveries.first_queues import ORDINARY
 from functions.webhooks.slow_receivers import EVENT_SHARE
-from tests.bench import scale
+from tests.bench import flood, scale
 from tests.bench.estimate import ATTEMPT_CPU, ATTEMPT_SECONDS, CPU_TARGET, DISPATCHES, PLACES
 
 ROOT: Final = Path(__file__).parents[3]
@@ -21,6 +21,11 @@ SETTINGS: Final = dict(
 def test_the_simulation_comes_out_as_told() -> None:
     """On every machine: it has a seed."""
     assert "\n".join(scale.table()) in PAGE
+
+
+def test_the_flood_comes_out_as_told() -> None:
+    """Who makes way is decided by the service's own rules."""
+    assert "\n".join(flood.table()) in PAGE
 
 
 def test_the_bill_is_as_told() -> None:
@@ -38,6 +43,7 @@ def test_more_queues_carry_more() -> None:
 def test_the_limits_are_the_codes() -> None:
     """Whoever changes one of them finds the page."""
     share = int(SETTINGS["EVENT_DELIVERIES_A_SECOND"])
+    assert share == flood.EVENT_A_SECOND
     options = vars(main.deliverWebhook)["__firebase_endpoint__"]
     told = [
         f"{share} a second (`EVENT_DELIVERIES_A_SECOND`)",

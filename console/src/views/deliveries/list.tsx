@@ -7,6 +7,7 @@ import { linkTo, linkToDelivery } from "../../domain/address.ts";
 import { wordsOf } from "../../ui/errors.ts";
 import { Empty, Notice, Skeleton } from "../../ui/notice.tsx";
 import { usePlace } from "../place.ts";
+import { Older } from "./older.tsx";
 import { DeliveryTable } from "./table.tsx";
 
 interface Props {
@@ -74,44 +75,5 @@ function Nothing({ filters, hasEndpoints, onClear }: Pick<Props, "filters" | "ha
       <p>Add the address of a receiver, and everything that happens at the event goes there, signed.</p>
       <p><a href={linkTo("endpoints", eventId)}>Add a URL</a></p>
     </Empty>
-  );
-}
-
-interface OlderProps {
-  readonly state: FeedState["older"];
-  readonly onMore: () => void;
-}
-
-/** The way to older ones: by itself where the end comes into sight, and by a button. */
-export function Older({ state, onMore }: OlderProps) {
-  const end = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const element = end.current;
-    if (!element || state !== "more") return;
-    // Not before somebody has scrolled: a first view is one page.
-    let hasScrolled = scrollY > 0;
-    const watch = new IntersectionObserver((entries) => {
-      if (hasScrolled && entries.some((entry) => entry.isIntersecting)) onMore();
-    }, { rootMargin: "200px" });
-    const begin = () => {
-      hasScrolled = true;
-      watch.unobserve(element);
-      watch.observe(element);
-    };
-    watch.observe(element);
-    addEventListener("scroll", begin, { once: true, passive: true });
-    return () => {
-      watch.disconnect();
-      removeEventListener("scroll", begin);
-    };
-  }, [state]);
-  if (state === "none") return null;
-  return (
-    <div class="older" ref={end}>
-      {state === "failed" && <Notice kind="error">The older ones could not be loaded.</Notice>}
-      <button type="button" aria-disabled={state === "loading"} aria-busy={state === "loading"} onClick={onMore}>
-        {state === "loading" ? "Loading…" : "Show older"}
-      </button>
-    </div>
   );
 }
