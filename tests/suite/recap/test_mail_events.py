@@ -1,4 +1,4 @@
-"""What became of mails, told by a mail service over HTTP to the deployed function (spec 4.15)."""
+"""What became of mails, told by a mail service over HTTP to the deployed function (spec 4.10)."""
 
 import json
 import os
