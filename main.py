@@ -26,6 +26,7 @@ options.set_global_options(region="us-central1", cpu=1)
 _WEBHOOKS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_WEBHOOKS)
 _RECAP: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_RECAP)
 _PREFERENCES: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_PREFERENCES)
+_MAIL_EVENTS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_MAIL_EVENTS)
 
 _TRIGGER: Final[dict[str, Any]] = {
     "service_account": _WEBHOOKS,
@@ -77,6 +78,16 @@ _ACTION: Final[dict[str, Any]] = {
     "concurrency": 40,  # organizers are few, and wait for Firestore or a receiver
     "timeout_sec": 60,  # 5 s for a receiver, or a page of deliveries; the rest for an outage
     "max_instances": 5,  # bounds what a flood of calls can cost
+}
+
+
+_LOG: Final[dict[str, Any]] = {
+    "service_account": _WEBHOOKS,
+    "memory": options.MemoryOption.MB_512,  # a page holds a megabyte of bodies, and its copies
+    "concurrency": 20,  # a call waits for Firestore most of its time
+    "timeout_sec": 60,  # three calls in an outage, and a cold start
+    "max_instances": 5,  # 100 calls at a time; whoever floods us pays for no more
+    "secrets": ["EMAIL_PREFS_KEY"],  # what links are signed with; see above
 }
 
 
@@ -226,6 +237,22 @@ def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     return handlers.send_event_recap(request)
 
 
+@signed_in
+@https_fn.on_call(
+    service_account=_RECAP,
+    memory=options.MemoryOption.MB_512,  # guests and pictures as for a recap, and one mail
+    timeout_sec=120,  # 100,000 photos, an outage, a slow mail service
+    concurrency=2,  # a call may take most of the memory
+    max_instances=10,  # bounds what a flood of calls can cost
+    secrets=["SENDGRID_API_KEY", "EMAIL_PREFS_KEY"],
+)
+def previewEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An organizer looks at the recap before it is sent."""
+    from functions.recap import handlers
+
+    return handlers.preview_event_recap(request)
+
+
 @anonymous
 @https_fn.on_call(**_PUBLIC)
 def getEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
@@ -250,6 +277,20 @@ def unsubscribe(request: flask.Request) -> flask.Response:
     from functions.preferences import handlers
 
     return handlers.unsubscribe(request)
+
+
+@https_fn.on_request(
+    service_account=_MAIL_EVENTS,
+    memory=options.MemoryOption.MB_512,  # a body of 1 MB takes some ten when it is parsed
+    concurrency=10,  # parsing takes the CPU
+    timeout_sec=60,  # an outage of Firestore, or others' news of the same recap
+    max_instances=5,  # bounds what a flood of requests can cost; SendGrid sends again
+)
+def mailEvents(request: flask.Request) -> flask.Response:
+    """SendGrid tells what became of mails."""
+    from functions.recap.mail_events import handlers
+
+    return handlers.mail_events(request)
 
 
 @signed_in
@@ -277,6 +318,42 @@ def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any
     from functions.webhooks import handlers
 
     return handlers.rotate_secret(request)
+
+
+@signed_in
+@https_fn.on_call(**_ACTION, secrets=["EMAIL_PREFS_KEY"])
+def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An admin gives out a link to the deliveries to one URL."""
+    from functions.webhooks import handlers
+
+    return handlers.share_log(request)
+
+
+@signed_in
+@https_fn.on_call(**_ACTION)
+def revokeWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
+    """An admin ends such a link."""
+    from functions.webhooks import handlers
+
+    return handlers.revoke_log(request)
+
+
+@anonymous
+@https_fn.on_call(**_LOG)
+def getWebhookLog(request: https_fn.CallableRequest[Any]) -> Any:
+    """The bearer of the link sees those deliveries."""
+    from functions.webhooks import handlers
+
+    return handlers.get_log(request)
+
+
+@anonymous
+@https_fn.on_call(**_LOG)
+def resendSharedWebhook(request: https_fn.CallableRequest[Any]) -> Any:
+    """The bearer of the link has one of them sent again, where it may."""
+    from functions.webhooks import handlers
+
+    return handlers.resend_shared(request)
 
 
 gc.freeze()  # nor is it looked through with every collection from now on

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from emulator.environment import ROOT, SetupError, python, say, tool_environment
+from emulator.environment import CONSOLE, ROOT, SetupError, python, say, tool_environment
 from emulator.ports import check_ports
 from emulator.suite import Suite, SuiteError, read_addresses
 
@@ -46,6 +46,7 @@ CHECKS = (
     Check("format", ("ruff", "format", "--check", ".")),
     Check("imports", ("lint-imports",)),
     Check("types", ("mypy",)),
+    Check("types", (str(CONSOLE / "node_modules/.bin/tsc"), "--project", str(CONSOLE))),
     Check("unit", ("pytest",), folder="tests/unit", on_every_python=True),
     Check("simulation", ("pytest",), folder="tests/simulation"),
     # Outside the suite: these start and stop it themselves.

@@ -25,12 +25,14 @@ from emulator.environment import (
 from emulator.ports import check_ports
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
 PROJECT = "demo-wall"
 EMULATORS = ("auth", "functions", "firestore", "hosting", "tasks")
 LOG = STATE / "suite.log"
+# firebase.json as the emulators read it; beside it, because paths in it are relative to its folder.
+LOCAL_CONFIG = ROOT / "firebase.json.local"
 
 # Seconds. A cold start takes about ten; the rest is for a slow machine.
 START_LIMIT = 180.0
@@ -196,10 +198,12 @@ class Suite:
         # Asked about usage reports once and for all, and about news until the year 2100.
         settings.write_text(json.dumps({"usage": False, "motd": {"fetched": 4_102_444_800_000}}))
         LOG.write_bytes(b"")
+        LOCAL_CONFIG.write_text(json.dumps(local_config(self.addresses), indent=2))
         self._process = subprocess.Popen(
             [
                 str(NODE_MODULES / ".bin" / "firebase"),
                 "emulators:start",
+                *("--config", LOCAL_CONFIG.name),
                 *("--project", PROJECT),
                 *("--only", ",".join(EMULATORS)),
             ],
@@ -260,6 +264,20 @@ def read_addresses() -> dict[str, str]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(f"firebase.json cannot be used: {error!r}") from error
     return addresses
+
+
+def local_config(addresses: Mapping[str, str]) -> dict[str, Any]:
+    """Return firebase.json, but that the pages may connect to the emulators at `addresses`.
+
+    What is deployed names Google's hosts alone.
+    """
+    config: dict[str, Any] = json.loads((ROOT / "firebase.json").read_text())
+    local = " ".join(f"http://{addresses[name]}" for name in ("auth", "firestore", "functions"))
+    for rule in config["hosting"]["headers"]:
+        for header in rule["headers"]:
+            if header["key"] == "Content-Security-Policy":
+                header["value"] = header["value"].replace("connect-src", f"connect-src {local}")
+    return config
 
 
 def _without_credentials(environment: dict[str, str]) -> dict[str, str]:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from emulator.stand_ins import StandIns
     from emulator.suite import Suite
 
+# Who can sign in to the console; everybody with the same password.
+STAFF = ("admin", "moderator", "superadmin")
+PASSWORD = "midsummer"  # noqa: S105 - of people who are made up, on this machine
 # For `. .emulator/calls` in another terminal.
 CALLS = STATE / "calls"
 
@@ -48,11 +51,14 @@ def begin(suite: Suite, stand_ins: StandIns) -> str:
     midsummer.publish()
     midsummer.upload()
     midsummer.approve()
-    admin, superadmin = people.sign_in("admin", TENANT), people.sign_in("superadmin")
+    staff = {
+        role: people.sign_in(role, TENANT, email=f"{role}@example.com", password=PASSWORD)
+        for role in STAFF
+    }
     variables = {
         "BASE": f"http://{suite.addresses['functions']}/{PROJECT}/us-central1",
-        "TOKEN": admin.id_token,
-        "SUPERADMIN": superadmin.id_token,
+        "TOKEN": staff["admin"].id_token,
+        "SUPERADMIN": staff["superadmin"].id_token,
     }
     variables |= {name: suite.environment[name] for name in ADDRESS_VARIABLES.values()}
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
@@ -109,12 +115,16 @@ def _overview(suite: Suite, lines: Sequence[str]) -> str:
         ("receiver", f"https://{receiver}  /ok /flaky /dead /slow"),
         ("mailbox", f"http://{ADDRESSES['mailbox']}/"),
         ("page", f"http://{suite.addresses['hosting']}/preferences"),
+        ("console", f"http://{suite.addresses['hosting']}/console"),
         ("log", str(LOG)),
     ]
     return "\n".join(
         [
             "",
             *(f"  {name:10} {place}" for name, place in rows),
+            "",
+            f"To the console sign in as {', '.join(f'{one}@example.com' for one in STAFF)};",
+            f"the password is {PASSWORD}.",
             "",
             "The event midsummer of the tenant demo has three photos and four webhook URLs. For",
             "the README's calls and for clients of the emulators, in another terminal, here:",

@@ -11,3 +11,5 @@ VENV_PYTHON = VENV / "bin" / "python"
 # Not at the root: firebase-tools takes a source folder with a package.json for Node.js code.
 NODE_HOME = ROOT / "emulator"
 NODE_MODULES = NODE_HOME / "node_modules"
+# Of the pages: a package of its own, so that Hosting's deploy installs nothing else.
+CONSOLE = ROOT / "console"

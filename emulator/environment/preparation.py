@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from emulator.environment import java, local_secrets, node, python
+from emulator.environment import console, java, local_secrets, node, python
 from emulator.environment.places import NODE_MODULES, VENV, VENV_PYTHON
 from emulator.environment.steps import only_one, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_INSTALLERS = (python, node, console)
+
 
 def prepare() -> bool:
-    """Install whatever the checkout lacks.
+    """Install whatever the checkout lacks, and build its pages where their sources have changed.
 
     Returns:
         True when something was installed, so that a running interpreter may be out of date.
@@ -24,15 +26,19 @@ def prepare() -> bool:
     """
     node.check()
     changed = False
-    if not (python.is_current() and node.is_current()):
+    if not all(one.is_current() for one in _INSTALLERS):
         with only_one():
             # Looked at again: while waiting, another run may have done the work.
-            lacking = [one for one in (python, node) if not one.is_current()]
+            lacking = [one for one in _INSTALLERS if not one.is_current()]
             if lacking:
                 _announce()
             for one in lacking:
                 one.install()
                 changed = True
+    if not console.is_built():
+        with only_one():
+            if not console.is_built():
+                console.build()
     node.link()
     local_secrets.write()
     return changed
@@ -45,6 +51,8 @@ def _announce() -> None:
         missing.append(f"Python packages into ./venv ({python.SIZE})")
     if not NODE_MODULES.exists():
         missing.append(f"Node packages into ./emulator/node_modules ({node.SIZE})")
+    if not console.MODULES.exists():
+        missing.append(f"the console's into ./console/node_modules ({console.SIZE})")
     if missing:
         say(f"Everything stays in this folder. To be downloaded: {', '.join(missing)}.")
 

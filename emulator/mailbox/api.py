@@ -143,8 +143,9 @@ class _Handler(BaseHTTPRequestHandler):
             reset = int(time.time() + fault.seconds)
             headers = {"X-RateLimit-Limit": "600", "X-RateLimit-Remaining": "0"}
             headers["X-RateLimit-Reset"] = str(reset)
-        message = HTTPStatus(fault.status).phrase.lower()
-        self._finish(fault.status, raw, body, _error(message), headers)
+        message = fault.message or HTTPStatus(fault.status).phrase.lower()
+        answer = error_body([Problem(message, fault.field)])
+        self._finish(fault.status, raw, body, answer, headers)
         return True
 
     def _finish(

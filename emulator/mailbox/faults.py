@@ -33,6 +33,8 @@ class Fault:
         times: How many requests it happens to; 0 means all of them until `heal`.
         after: How many requests go well before.
         addresses: Those that are refused, for `BAD_ADDRESS`.
+        message: For `STATUS`, what the answer says; the status's own words where it is empty.
+        field: For `STATUS`, what of the request the answer points to.
     """
 
     kind: FaultKind
@@ -41,11 +43,31 @@ class Fault:
     times: int = 1
     after: int = 0
     addresses: tuple[str, ...] = ()
+    message: str = ""
+    field: str | None = None
 
 
 def status(code: int, *, times: int = 1, after: int = 0) -> Fault:
     """Answer with an HTTP status and take nothing."""
     return Fault(FaultKind.STATUS, status=code, times=times, after=after)
+
+
+def wrong_key(*, times: int = 1) -> Fault:
+    """Answer as to a key that SendGrid does not know (any more)."""
+    message = "The provided authorization grant is invalid, expired, or revoked"
+    return Fault(FaultKind.STATUS, status=401, message=message, times=times)
+
+
+def unverified_sender(*, times: int = 1) -> Fault:
+    """Answer as to a sender that SendGrid has not been shown to be one's own."""
+    message = "The from address does not match a verified Sender Identity. Mail cannot be sent "
+    message += "until this error is resolved."
+    return Fault(FaultKind.STATUS, status=403, message=message, field="from", times=times)
+
+
+def credits_exceeded(*, times: int = 1) -> Fault:
+    """Answer as where the plan is used up."""
+    return Fault(FaultKind.STATUS, status=401, message="Maximum credits exceeded", times=times)
 
 
 def too_many_requests(reset_seconds: float = 1.0, *, times: int = 1, after: int = 0) -> Fault:

@@ -23,7 +23,8 @@ from python_http_client.exceptions import HTTPError
 from sendgrid import SendGridAPIClient
 
 from functions.mail.message import Copy, Message
-from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.mail.misconfigured import MisconfiguredError
+from functions.mail.outcome import Accepted, BadAddresses, Cause, Later, Outcome, Refused, Unknown
 
 REQUEST_SECONDS: Final = 60.0
 """Of silence; a thousand mails take SendGrid a few seconds."""
@@ -35,6 +36,16 @@ _ACCEPTED: Final = 202
 _TOO_MANY_REQUESTS: Final = 429
 _REFUSALS: Final = frozenset({400, 401, 403, 404, 405, 406, 413, _TOO_MANY_REQUESTS, 451})
 """Errors in the request: https://www.twilio.com/docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api/errors"""
+
+_NOT_ALLOWED: Final = frozenset({401, 403})
+"""The key is none (any more), or has no right to send mail."""
+
+# https://support.sendgrid.com/hc/en-us/articles/18322114821403: a used-up plan is a 401 as well.
+_PLAN_USED_UP: Final = ("credits exceeded", "exceeded your messaging limits")
+_SENDER_UNKNOWN: Final = "verified sender identity"
+
+_KEY: Final = re.compile(r"[!-~]+")
+"""What can stand in a header: with anything else in it, no request would leave at all."""
 
 _UNCONNECTED: Final = (ConnectionRefusedError, gaierror, SSLCertVerificationError)
 """What only happens before the first byte of a request leaves."""
@@ -48,7 +59,13 @@ class SendGridMailer:
     bytes_each = BYTES_EACH
 
     def __init__(self, api_key: str, host: str, now: Callable[[], datetime]) -> None:
-        """`host` is the address of the API, without a path; `now` gives the time, aware."""
+        """`host` is the address of the API, without a path; `now` gives the time, aware.
+
+        Raises:
+            MisconfiguredError: `api_key` can be no key.
+        """
+        if not _KEY.fullmatch(api_key):
+            raise MisconfiguredError("SENDGRID_API_KEY", "a key of SendGrid's, and nothing else")
         self._now = now
         self._client = SendGridAPIClient(api_key, host=host.rstrip("/"))
         self._client.client.timeout = REQUEST_SECONDS  # there is none otherwise
@@ -73,9 +90,9 @@ class SendGridMailer:
 
 def request_body(message: Message) -> dict[str, Any]:
     """The JSON of a request that sends `message`, with a personalization for each copy of it."""
-    sender_name, sender_address = parseaddr(message.sender)
     return {
-        "from": {"email": sender_address} | ({"name": sender_name} if sender_name else {}),
+        "from": _mailbox(message.sender),
+        **({"reply_to": _mailbox(message.reply_to)} if message.reply_to else {}),
         "subject": message.subject,
         "content": [
             {"type": "text/plain", "value": message.text},
@@ -92,12 +109,17 @@ def request_body(message: Message) -> dict[str, Any]:
     }
 
 
+def _mailbox(text: str) -> dict[str, str]:
+    name, address = parseaddr(text)
+    return {"email": address} | ({"name": name} if name else {})
+
+
 def _personalization(copy: Copy) -> dict[str, Any]:
     return {
         "to": [{"email": copy.address}],
         "headers": dict(copy.headers),
         "substitutions": dict(copy.values),
-    }
+    } | ({"custom_args": dict(copy.labels)} if copy.labels else {})
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes, *, now: datetime) -> Outcome:
@@ -105,10 +127,22 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, *, now: dateti
     errors = _errors(body)
     if status not in _REFUSALS or errors is None:
         return Unknown(f"HTTP {status}")
-    if status == _TOO_MANY_REQUESTS:
+    cause = _cause(status, errors)
+    if status == _TOO_MANY_REQUESTS and cause is not Cause.CREDITS:
         return Later(f"HTTP {status}", _reset_seconds(headers, now))
     bad = _bad_addresses(errors)
-    return BadAddresses(bad) if bad else Refused(f"HTTP {status}")
+    return BadAddresses(bad) if bad else Refused(f"HTTP {status}", cause)
+
+
+def _cause(status: int, errors: list[Mapping[str, Any]]) -> Cause | None:
+    """Who can change that the request was refused; nothing else is kept of what the answer says."""
+    said = " ".join(str(error.get("message")) for error in errors).lower()
+    if any(words in said for words in _PLAN_USED_UP):
+        return Cause.CREDITS
+    fields = {str(error.get("field")).partition(".")[0] for error in errors}
+    if "from" in fields or _SENDER_UNKNOWN in said:
+        return Cause.SENDER
+    return Cause.KEY if status in _NOT_ALLOWED else None
 
 
 def _errors(body: bytes) -> list[Mapping[str, Any]] | None:

@@ -4,7 +4,6 @@ Every call is checked in this order: arguments, which cost nothing; the limit on
 guessing tokens is limited too; the token; and only then is anything read or written.
 """
 
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final, NoReturn
 
@@ -25,12 +24,11 @@ from functions.preferences.preferences import (
     read_choices,
 )
 from functions.signed_links import keys
-from functions.signed_links.client_address import client_address
+from functions.signed_links import wiring as links
+from functions.signed_links.admission import admitted, client_of
 from functions.signed_links.limiter import TooManyCallsError
-from functions.signed_links.token import MAX_LENGTH, InvalidTokenError, Scope, TokenKeys
-
-TOO_MANY_CALLS: Final = "There were too many calls from this address; try again in an hour."
-LINK_NOT_VALID: Final = "The link is not valid (any more); use the one in a newer mail."
+from functions.signed_links.link import IN_A_MAIL, TOO_MANY_CALLS
+from functions.signed_links.token import InvalidTokenError, Scope, TokenKeys
 
 _ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
 _ONE_CLICK_MAX_BYTES: Final = 4096  # of a body that is 26 characters, or a form with that one field
@@ -42,7 +40,7 @@ def get_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
     """
-    token = _token(request.data)
+    token = IN_A_MAIL.token(request.data)
     uid = _admitted("getEmailPreferences", request.raw_request, token)
     return _response(uid)
 
@@ -54,7 +52,7 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
         CallError: those of spec 7.2, `invalid-argument` also for flags that cannot be changed;
             `resource-exhausted` over the limit on calls.
     """
-    token = _token(request.data)
+    token = IN_A_MAIL.token(request.data)
     try:
         choices = read_choices(request.data.get("preferences"))
     except InvalidChoicesError as invalid:
@@ -97,46 +95,22 @@ def unsubscribe(request: flask.Request) -> flask.Response:
 def _one_click(request: flask.Request, token: str) -> flask.Response:
     values = keys.values()
     try:
-        uid = TokenKeys(values).check(token, wiring.now(), Scope.UNSUBSCRIBE)
+        uid = TokenKeys(values).check(token, links.now(), Scope.UNSUBSCRIBE)
     except InvalidTokenError:
         try:
-            wiring.limiter().pass_or_raise("unsubscribe", _client(request), values[0])
+            links.limiter().pass_or_raise("unsubscribe", client_of(request), values[0])
         except TooManyCallsError:
             return _text(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_CALLS)
-        return _text(HTTPStatus.FORBIDDEN, LINK_NOT_VALID)
+        return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
     wiring.users().choose(uid, {Flag.RECAP: False})
     log.info("preferences.unsubscribed")
     return _text(HTTPStatus.OK, "You are unsubscribed from recap mails.")
 
 
-def _token(data: object) -> str:
-    """The token among the parameters; whether it is a good one is not looked at here."""
-    token = data.get("token") if isinstance(data, Mapping) else None
-    if not isinstance(token, str) or not token:
-        _refuse(Code.INVALID_ARGUMENT, "token must be the token of a link in a mail.")
-    if len(token) > MAX_LENGTH:
-        _refuse(Code.INVALID_ARGUMENT, f"token must have at most {MAX_LENGTH} characters.")
-    return token
-
-
 def _admitted(function: str, request: flask.Request, token: str) -> str:
     """The user id that `token` stands for, if the client may call at all."""
-    values = keys.values()
-    try:
-        wiring.limiter().pass_or_raise(function, _client(request), values[0])
-        return TokenKeys(values).check(token, wiring.now())
-    except TooManyCallsError:
-        _refuse(Code.RESOURCE_EXHAUSTED, TOO_MANY_CALLS)
-    except InvalidTokenError:
-        _refuse(Code.PERMISSION_DENIED, LINK_NOT_VALID)
-
-
-def _client(request: flask.Request) -> str:
-    return client_address(
-        request.headers.get("X-Forwarded-For", ""),
-        request.remote_addr or "",
-        trusted_hops=parameters.TRUSTED_PROXY_HOPS.value,
-    )
+    [uid] = admitted(function, request, token, scope=Scope.PREFERENCES, link=IN_A_MAIL)
+    return uid
 
 
 def _response(uid: str) -> dict[str, Any]:

@@ -31,6 +31,11 @@ class PreferencesLinks:
             one_click=one_click_link(base_url, keys.issue(uid, now, Scope.UNSUBSCRIBE)),
         )
 
+    @classmethod
+    def of_nobody(cls, base_url: str) -> Self:
+        """Addresses without a token, for a mail that somebody else than its recipient looks at."""
+        return cls(page=page_link(base_url, ""), one_click=one_click_link(base_url, ""))
+
 
 def page_link(base_url: str, token: str) -> str:
     """Address of the page of the preferences that `token` leads to."""

@@ -65,12 +65,7 @@ class Allowance:
         while True:
             now = self._now()
             found = self._records.load(self._tenant_id, mailings.days(now))
-            others = mailings.counted([one.entries for one in found], self._recap_id, now)
-            allowed = Allowed(
-                [one for one in willing if others.of(one.id) < self._an_address],
-                max(self._a_tenant - others.mails, 0),
-            )
-            chosen = [one.id for one in choose(allowed)]
+            chosen = [one.id for one in choose(self._allowed(willing, found, now))]
             self._reserved = self._reserved or bool(chosen)
             *before, today = [
                 replace(one, entries=mailings.without(one.entries, self._recap_id)) for one in found
@@ -79,6 +74,20 @@ class Allowance:
             changed = [*before, replace(today, entries=entries)]
             if self._saved(changed, found):
                 return
+
+    def look(self, willing: Sequence[Guest], choose: Callable[[Allowed], Iterable[Guest]]) -> None:
+        """Ask `choose` as `reserve` would, and put nothing on record."""
+        now = self._now()
+        choose(self._allowed(willing, self._records.load(self._tenant_id, mailings.days(now)), now))
+
+    def _allowed(
+        self, willing: Sequence[Guest], found: Sequence[MailedDay], now: datetime
+    ) -> Allowed:
+        others = mailings.counted([one.entries for one in found], self._recap_id, now)
+        return Allowed(
+            [one for one in willing if others.of(one.id) < self._an_address],
+            max(self._a_tenant - others.mails, 0),
+        )
 
     def give_back(self) -> None:
         """Take the recap out, as it has sent nothing."""

@@ -1,4 +1,4 @@
-"""Arguments of `sendEventRecap` (spec 4.1)."""
+"""Arguments of `sendEventRecap` and `previewEventRecap` (spec 4.1, 4.9)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +10,8 @@ from functions.mail.lines import one_line, paragraph
 
 SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000
+GUEST_CHARACTERS: Final = 320
+"""Longer than any address."""
 
 
 class Mode(StrEnum):
@@ -38,16 +40,41 @@ class RecapArguments(EventArguments):
         Raises:
             CallError: `invalid-argument`, with a message that names the field and its rule.
         """
-        event = read_event(data)
-        mode = data.get("mode")
-        if mode is not None and (not isinstance(mode, str) or mode not in list(Mode)):
-            _refuse("mode must be personal or all.")
-        return cls(
-            **event,
-            mode=Mode.PERSONAL if mode is None else Mode(mode),
-            subject=one_line(_text(data, "subject", SUBJECT_CHARACTERS)) or None,
-            message=paragraph(_text(data, "message", MESSAGE_CHARACTERS)) or None,
-        )
+        return cls(**_recap(data))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewArguments(RecapArguments):
+    """Likewise, of `previewEventRecap` (spec 4.9): whose mail to show, and whether to mail it."""
+
+    guest: str | None = None
+    send_to_me: bool = False
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """See `RecapArguments`."""
+        fields = _recap(data)
+        guest, send_to_me = data.get("guest"), data.get("sendToMe")
+        if guest is not None and (
+            not isinstance(guest, str) or not 0 < len(guest) <= GUEST_CHARACTERS
+        ):
+            _refuse("guest must be the e-mail address of a guest, or left out.")
+        if send_to_me is not None and not isinstance(send_to_me, bool):
+            _refuse("sendToMe must be true or false.")
+        return cls(**fields, guest=guest, send_to_me=bool(send_to_me))
+
+
+def _recap(data: Any) -> dict[str, Any]:
+    event = read_event(data)
+    mode = data.get("mode")
+    if mode is not None and (not isinstance(mode, str) or mode not in list(Mode)):
+        _refuse("mode must be personal or all.")
+    return {
+        **event,
+        "mode": Mode.PERSONAL if mode is None else Mode(mode),
+        "subject": one_line(_text(data, "subject", SUBJECT_CHARACTERS)) or None,
+        "message": paragraph(_text(data, "message", MESSAGE_CHARACTERS)) or None,
+    }
 
 
 def _text(data: dict[Any, Any], name: str, at_most: int) -> str:

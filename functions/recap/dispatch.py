@@ -6,7 +6,7 @@ from typing import Final
 
 from functions import log
 from functions.mail.message import Message
-from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.mail.outcome import Accepted, BadAddresses, Cause, Later, Outcome, Refused, Unknown
 from functions.recap.claim import Claim
 from functions.recap.ledger import Batch, BatchState
 from functions.recap.mail.composer import Recipient
@@ -91,6 +91,12 @@ class Dispatch:
         self._sleep = sleep
         self._give_up_at = give_up_at
         self._in_doubt = False
+        self._causes: set[Cause] = set()
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why batches of this call are left, where it is known who can change that."""
+        return next((one for one in Cause if one in self._causes), None)
 
     def send(self, batches: Sequence[PlannedBatch]) -> None:
         """Send them all; what fails leaves the others alone."""
@@ -151,7 +157,7 @@ class Dispatch:
         return outcome
 
     def _settle(self, progress: _Progress, outcome: Outcome) -> None:
-        state, note = BatchState.PLANNED, None
+        state, note, cause = BatchState.PLANNED, None, None
         match outcome:
             case _ if not progress.waiting:
                 state = BatchState.ACCEPTED
@@ -159,8 +165,8 @@ class Dispatch:
                 state, note = BatchState.ACCEPTED, message_id or None
             case Unknown(reason):
                 state, note = BatchState.UNKNOWN, reason
-            case Later(reason, _) | Refused(reason):
-                note = reason
+            case Later(reason) | Refused(reason):
+                note, cause = reason, outcome.cause
             case BadAddresses():
                 note = "too many bad addresses"
         batch = self._claim.settle(
@@ -170,9 +176,11 @@ class Dispatch:
             refused=progress.refused,
             note=note,
         )
-        self._log(batch, None if state is BatchState.ACCEPTED else note)
+        if cause:
+            self._causes.add(cause)
+        self._log(batch, None if state is BatchState.ACCEPTED else note, cause)
 
-    def _log(self, batch: Batch, problem: str | None) -> None:
+    def _log(self, batch: Batch, problem: str | None, cause: Cause | None = None) -> None:
         write = log.warning if problem else log.info
         write(
             "recap.batch",
@@ -182,4 +190,5 @@ class Dispatch:
             recipients=len(batch.recipients),
             state=batch.state,
             problem=problem,
+            cause=cause,
         )

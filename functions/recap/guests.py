@@ -79,6 +79,7 @@ class Audience:
         self._at_most = at_most
         self._room = room
         self._guests: dict[str, Guest] = {}
+        self.by_id: dict[str, Guest] = {}
         self._by_spelling: dict[str, Guest | None] = {}
         self._first_uploads: dict[str, dict[str, datetime]] = {}
 
@@ -108,6 +109,13 @@ class Audience:
         if guest and guest.id in chosen and (picture := photo.picture(self._shows)):
             guest.newest.add(photo.id, (False, photo.created_at), picture)
 
+    def find(self, email: str) -> Guest | None:
+        """Who has left this address, in any spelling; None where nobody has."""
+        guest = self._by_spelling.get(normalised(email))
+        if guest is None and (address := deliverable(email)):
+            guest = self._guests.get(address.casefold())
+        return guest
+
     def in_turn(self) -> list[Guest]:
         """Everybody with a valid address, in an order that no guest can choose.
 
@@ -131,6 +139,7 @@ class Audience:
         if address is None:
             return None
         guest = self._guests.setdefault(address.casefold(), Guest(address, self._room))
+        self.by_id[guest.id] = guest
         guest.spellings = (*guest.spellings, spelling)
         if len(self._guests) > self._at_most and not self.crowded:
             self.crowded = True

@@ -1,7 +1,7 @@
 """Who of an event's guests is to have the mail (spec 4.1, rules 2 and 3)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -45,6 +45,26 @@ class UserRecords:
             # Several accounts with one address are rare; the choice is at least always the same.
             accounts[guest.id] = min(uid, accounts.get(guest.id, uid))
         return cls(uids | accounts, frozenset(unwilling))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Guests who are left out of a recap, by the reason (spec 4.1).
+
+    Attributes:
+        invalid_address: Addresses that are none.
+        opted_out: Who has `recap` or `lifecycle` off.
+        had_enough: Who has had as many recaps of the tenant as an address gets in 24 hours.
+    """
+
+    invalid_address: int = 0
+    opted_out: int = 0
+    had_enough: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(astuple(self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from functions.call_error import CallError, Code
+from functions.mail.outcome import Cause
 from functions.recap.ledger import Batch, BatchState, Counts, RecapState, total
 
 
@@ -30,6 +31,7 @@ class Report:
         short: Whether the tenant may not mail all of those who are left.
         hidden: Photos that are on no host that may be shown.
         nobody: Why there is nobody to send to.
+        cause: Why the mail service did not take what is open, where it is known who can change it.
     """
 
     before: Counts = field(default_factory=Counts)
@@ -41,6 +43,7 @@ class Report:
     short: bool = False
     hidden: int = 0
     nobody: str | None = None
+    cause: Cause | None = None
 
     def after(self, batches: Collection[Batch]) -> "Report":
         """This report, now that the recap's batches are these."""
@@ -74,28 +77,40 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
         )
     if state is RecapState.FAILED:
         raise CallError(
-            Code.INTERNAL, "The mail service took none of the mails; nothing was sent, try again."
+            Code.INTERNAL,
+            f"Nothing was sent. {report.cause.turn}"
+            if report.cause
+            else "The mail service took none of the mails; nothing was sent, try again.",
         )
     unconfirmed = (
         f"The mail service did not confirm {call.unknown} of the mails; "
         "they count as sent, so that nobody gets two."
     )
     if state is RecapState.INTERRUPTED:
-        raise CallError(
-            Code.INTERNAL,
-            f"{call.sent} mails were sent and {call.left} were not; call again to send those."
-            + (f" {unconfirmed}" if call.unknown else ""),
-        )
+        sentences = [
+            f"{call.sent} mails were sent and {call.left} were not; call again to send those.",
+            unconfirmed if call.unknown else "",
+            report.cause.turn if report.cause else "",
+        ]
+        raise CallError(Code.INTERNAL, " ".join(filter(None, sentences)))
     if call.unknown:
         raise CallError(Code.INTERNAL, f"{unconfirmed} All others were sent.")
     return RecapResult(call.sent, call.skipped, " ".join(_notes(report)) or None)
 
 
-def _notes(report: Report) -> list[str]:
+def outlook(report: Report, recipients: int) -> str | None:
+    """What `answer` would say beside the counts, if a call sent to all these `recipients` now."""
+    ahead = replace(report, batches=Counts(sent=report.before.sent + recipients))
+    return " ".join(_notes(ahead, ahead=True)) or None
+
+
+def _notes(report: Report, *, ahead: bool = False) -> list[str]:
     notes = [report.nobody] if report.nobody else []
     if report.before.sent:
+        continues = "would continue" if ahead else "continued"
+        has = "would then have" if ahead else "has now"
         notes.append(
-            f"This continued an interrupted recap, which has now {report.batches.sent} "
+            f"This {continues} an interrupted recap, which {has} {report.batches.sent} "
             "mails in all."
         )
     if report.before.unknown:

@@ -10,18 +10,23 @@ from typing import Final
 
 from functions.gcp import firestore, parameters, secret_manager
 from functions.gcp.documents import documents
+from functions.mail.letterhead import Letterhead
+from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.sendgrid import SendGridMailer
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.preferences import opted_out_of_recap
+from functions.preferences.reach import left_out_of_recap
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.photo_hosts import PhotoHosts
+from functions.recap.planner import Limits, Planner
 from functions.recap.ports import Mailer
-from functions.recap.send_recap import Limits, RecapSender
+from functions.recap.preview import MAILS_AN_HOUR, RecapPreview
+from functions.recap.send_recap import RecapSender
 from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
 from functions.side_by_side import Threads
 from functions.signed_links import keys
+from functions.signed_links import wiring as signed_links
 
 _WORD_BYTES: Final = 16
 
@@ -30,25 +35,22 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
+def _new_word() -> str:
+    return secrets.token_hex(_WORD_BYTES)
+
+
 @functools.cache
-def sender() -> RecapSender:
-    """What the function calls."""
+def _planner() -> Planner:
     client = firestore.client()
-    return RecapSender(
+    return Planner(
         recaps=RecapStore(client),
         guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
-        mailer=_mailer,
-        links=_links,
-        opted_out=opted_out_of_recap,
-        mail_from=lambda: parameters.MAIL_FROM.value,
+        opted_out=lambda record: left_out_of_recap(record, _now()),
+        letterhead=_letterhead,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, firestore.project_id() or "").allow,
-        side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
         now=_now,
-        monotonic=time.monotonic,
-        sleep=time.sleep,
-        new_word=lambda: secrets.token_hex(_WORD_BYTES),
-        new_mutex=threading.Lock,
+        new_word=_new_word,
         limits=Limits(
             an_address=parameters.RECAPS_PER_ADDRESS_A_DAY.value,
             a_tenant=parameters.RECAP_MAILS_PER_DAY.value,
@@ -56,8 +58,52 @@ def sender() -> RecapSender:
     )
 
 
+@functools.cache
+def sender() -> RecapSender:
+    """What sends a recap."""
+    return RecapSender(
+        _planner(),
+        recaps=RecapStore(firestore.client()),
+        mailer=_mailer,
+        links=_links,
+        side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
+        now=_now,
+        monotonic=time.monotonic,
+        sleep=time.sleep,
+        new_word=_new_word,
+        new_mutex=threading.Lock,
+    )
+
+
+@functools.cache
+def previewer() -> RecapPreview:
+    """What shows a recap."""
+    return RecapPreview(
+        _planner(),
+        recaps=RecapStore(firestore.client()),
+        mailer=_mailer,
+        links=_links,
+        links_of_nobody=lambda: PreferencesLinks.of_nobody(parameters.PUBLIC_BASE_URL.value),
+        count=lambda uid: signed_links.limiter().pass_or_raise(
+            "previewEventRecap", uid, keys.values()[0], MAILS_AN_HOUR
+        ),
+        now=_now,
+    )
+
+
+def _letterhead() -> Letterhead:
+    return Letterhead.read(
+        parameters.MAIL_FROM.value,
+        parameters.MAIL_REPLY_TO.value,
+        parameters.MAIL_ADDRESS_LINE.value,
+    )
+
+
 def _mailer() -> Mailer:
-    [key] = secret_manager.versions("SENDGRID_API_KEY", at_most=1)
+    try:
+        [key] = secret_manager.versions("SENDGRID_API_KEY", at_most=1)
+    except secret_manager.MissingSecretError as missing:
+        raise MisconfiguredError("SENDGRID_API_KEY", "a key of SendGrid's") from missing
     return SendGridMailer(key, parameters.SENDGRID_HOST.value, _now)
 
 

@@ -1,4 +1,4 @@
-"""The limit on calls of one client: 20 an hour (spec 8), and the record that counts them."""
+"""The limit on calls of one client in an hour (spec 8), and the record that counts them."""
 
 import hashlib
 import hmac
@@ -75,8 +75,12 @@ class Limiter:
             seconds=PERIOD.total_seconds(), at_most=_REMEMBERED_AT_MOST, monotonic=monotonic
         )
 
-    def pass_or_raise(self, function: str, client: str, secret: str) -> None:
+    def pass_or_raise(
+        self, function: str, client: str, secret: str, at_most: int = MAX_CALLS
+    ) -> None:
         """Count a call of `function` by `client`; let it pass if it cannot be counted (spec 8).
+
+        `client` is whoever has `at_most` calls an hour of it; mostly a network address.
 
         Raises:
             TooManyCallsError: this hour's calls are used up.
@@ -90,6 +94,6 @@ class Limiter:
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep anybody out
             log.warning("limiter.failed", function=function, exception=type(error).__name__)
             return
-        if calls > MAX_CALLS:
+        if calls > at_most:
             self._exceeded.put(window.key, value=True)
             raise TooManyCallsError

@@ -11,7 +11,6 @@ from typing import Final
 
 from functions import log
 from functions.access import Caller, check_event
-from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
 from functions.side_by_side import SideBySide
 from functions.timestamps import wire_time
@@ -22,23 +21,22 @@ from functions.webhooks.arguments import (
     TestArguments,
     next_page,
 )
-from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.configured_urls import check_url, configured_urls
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome, Undelivered
-from functions.webhooks.endpoints.endpoint_url import UnusableUrlError
-from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.samples import sample
 from functions.webhooks.messages.subscriptions import Subscription
+from functions.webhooks.next_round import NextRound, obstacle_to
 from functions.webhooks.ports import (
     SECRET_KEPT,
     AlreadyRecordedError,
-    ChangedMeanwhileError,
+    Attempts,
     Deliveries,
     Secrets,
     StoredDelivery,
     TaskQueue,
     Wall,
 )
-from functions.webhooks.worker import Worker
 
 PAGE: Final = 300
 """Deliveries that one call looks at."""
@@ -80,7 +78,7 @@ class Actions:
         deliveries: Deliveries,
         secrets: Secrets,
         queue: TaskQueue,
-        worker: Worker,
+        worker: Attempts,
         side_by_side: SideBySide,
         now: Callable[[], datetime],
         new_id: Callable[[], str],
@@ -105,7 +103,7 @@ class Actions:
         self._deliveries = deliveries
         self._secrets = secrets
         self._worker = worker
-        self._queue = queue
+        self._next_round = NextRound(deliveries, queue, now)
         self._now = now
         self._page = page
 
@@ -119,7 +117,7 @@ class Actions:
             CallError: `invalid-argument` where the event has no such URL.
         """
         self._check(caller, wanted)
-        _check_url(wanted.url, self._configured(wanted.event_id))
+        check_url(wanted.url, configured_urls(self._wall, wanted.event_id))
         now = self._now()
         delivery = Delivery.create(
             cause=f"test {self._new_id()}",
@@ -143,14 +141,14 @@ class Actions:
         In a dry run the page is not looked at: one aggregation counts.
 
         Raises:
-            CallError: as `_resend_one` says. A page leaves alone what cannot be sent again;
+            CallError: as `NextRound.begin_one` says. A page leaves alone what cannot be sent again;
                 `invalid-argument` where it is limited to a URL that the event has not.
         """
         self._check(caller, wanted)
-        configured = self._configured(wanted.event_id)
+        configured = configured_urls(self._wall, wanted.event_id)
         if isinstance(wanted.what, Page):
             return self._resend_page(wanted.event_id, wanted.what, configured)
-        self._resend_one(wanted.event_id, wanted.what, configured)
+        self._next_round.begin_one(wanted.event_id, wanted.what, configured)
         return Resent(resent=1)
 
     def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> Rotated:
@@ -178,38 +176,11 @@ class Actions:
     def _check(self, caller: Caller, wanted: EventArguments) -> None:
         check_event(caller, self._wall.event(wanted.event_id), wanted.tenant_id)
 
-    def _configured(self, event_id: str) -> Mapping[str, Subscription]:
-        settings = self._wall.webhook_settings(event_id)
-        return {one.url: one for one in subscriptions.read(settings)}
-
-    def _resend_one(
-        self, event_id: str, delivery_id: str, configured: Mapping[str, Subscription]
-    ) -> None:
-        """Begin the next round of a delivery.
-
-        Raises:
-            CallError: `not-found`, `aborted` where the last round has not ended, and
-                `failed-precondition` where nothing may or can go to the URL (any more).
-        """
-        while True:
-            stored = self._deliveries.load(event_id, delivery_id)
-            if stored is None:
-                raise CallError(Code.NOT_FOUND, "The event has no delivery with that deliveryId.")
-            if stored.delivery.outcome.is_open:
-                raise CallError(
-                    Code.ABORTED, "The delivery is still being attempted; wait until it has ended."
-                )
-            obstacle = _obstacle(stored.delivery, configured)
-            if obstacle:
-                raise CallError(Code.FAILED_PRECONDITION, obstacle)
-            if self._begin_again(stored):
-                return
-
     def _resend_page(
         self, event_id: str, page: Page, configured: Mapping[str, Subscription]
     ) -> Resent:
         if page.url is not None:
-            _check_url(page.url, configured)
+            check_url(page.url, configured)
         # What fails again while the pages are turned is not met again: it ends later than that.
         until = page.until or self._now()
         matching = Undelivered(since=page.since, until=until, url=page.url, event=page.event)
@@ -220,57 +191,16 @@ class Actions:
         wanted = [
             one
             for one in found
-            if not one.delivery.test and not _obstacle(one.delivery, configured)
+            if not one.delivery.test and not obstacle_to(one.delivery, configured)
         ]
-        resent = sum(self._side_by_side(self._begin_again, wanted))
+        resent = sum(self._side_by_side(self._next_round.begin, wanted))
         return Resent(
             resent=resent,
             left_alone=len(found) - resent,
             next=next_page(page, until, _cursor(found)) if len(found) == self._page else None,
         )
 
-    def _begin_again(self, stored: StoredDelivery) -> bool:
-        """Record and queue the next round; False where something else has happened meanwhile."""
-        delivery = stored.delivery.again(self._now())
-        try:
-            self._deliveries.restart(delivery, stored.version)
-        except ChangedMeanwhileError:
-            # By another call that wants the same, or by this one, and the answer was lost.
-            found = self._deliveries.load(delivery.event_id, delivery.id)
-            if not found or not (found.delivery.is_untried and found.delivery.round):
-                return False
-            delivery = found.delivery
-        self._queue.enqueue(attempt_task(delivery))
-        return True
-
-
-def _check_url(url: str, configured: Mapping[str, Subscription]) -> None:
-    """Let nobody try or filter by a URL that the event has not: mostly it is mistyped.
-
-    Raises:
-        CallError: `invalid-argument`.
-    """
-    if url not in configured:
-        raise CallError(
-            Code.INVALID_ARGUMENT,
-            "url must be one of the event's webhook URLs; add it to them first.",
-        )
-
 
 def _cursor(page: Sequence[StoredDelivery]) -> Cursor:
     last = page[-1].delivery
     return Cursor(last.ended_at or last.created_at, last.id)
-
-
-def _obstacle(delivery: Delivery, configured: Mapping[str, Subscription]) -> str | None:
-    """Why `delivery` cannot be sent again, and what to change; None where it can."""
-    subscription = configured.get(delivery.url)
-    if subscription is None:
-        return "The delivery's URL is not one of the event's webhook URLs any more; add it first."
-    if subscription.disabled:
-        return "The delivery's URL is disabled; remove its entry from the settings first."
-    try:
-        delivery.again(delivery.created_at)
-    except UnusableUrlError as unusable:
-        return f"The delivery was skipped and would be again: {unusable}."
-    return None

@@ -37,8 +37,8 @@ class TestArguments(EventArguments):
         """Read the `data` of the request."""
         event = read_event(data)
         given = data.get("event")
-        type_ = EventType.PHOTO_UPLOADED if given is None else _event_type(given)
-        return cls(**event, url=_url(data.get("url")), event=type_)
+        type_ = EventType.PHOTO_UPLOADED if given is None else event_argument(given)
+        return cls(**event, url=url_argument(data.get("url")), event=type_)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class ResendArguments(EventArguments):
         delivery_id, since = data.get("deliveryId"), data.get("since")
         if (delivery_id is None) == (since is None):
             _refuse("Give either deliveryId or since.")
-        dry_run = _dry_run(data.get("dryRun"))
+        dry_run = flag_argument("dryRun", data.get("dryRun"))
         if delivery_id is None:
             return cls(**event, what=_page(data, dry_run=dry_run))
         if not is_id(delivery_id):
@@ -109,13 +109,13 @@ def next_page(page: Page, until: datetime, after: Cursor) -> str:
 
 def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
     since, url, event, next_ = (data.get(name) for name in ("since", "url", "event", "next"))
-    from_time = _time(since)
+    from_time = time_argument(since)
     if from_time is None:
         _refuse("since must be a time in ISO 8601 with its zone, as in 2026-05-01T18:30:00Z.")
     page = Page(
         since=from_time,
-        url=None if url is None else _url(url),
-        event=None if event is None else _event_type(event),
+        url=None if url is None else url_argument(url),
+        event=None if event is None else event_argument(event),
         dry_run=dry_run,
     )
     if next_ is None:
@@ -132,7 +132,7 @@ def _place(next_: object) -> tuple[datetime, Cursor, str]:
     """Until when, after which delivery, and with which filters the page before was looked at."""
     parts = next_.split("~") if isinstance(next_, str) else []
     until, ended_at, delivery_id, filters = (parts + [""] * 4)[:4]
-    until_time, ended_time = _time(until), _time(ended_at)
+    until_time, ended_time = time_argument(until), time_argument(ended_at)
     if until_time is None or ended_time is None or not is_id(delivery_id):
         _refuse("next must be what the answer before had as next.")
     return until_time, Cursor(ended_time, delivery_id), filters
@@ -145,26 +145,30 @@ def _filters(page: Page) -> str:
     return hashlib.sha256(json.dumps([page.url, page.event]).encode()).hexdigest()[:16]
 
 
-def _dry_run(given: object) -> bool:
+def flag_argument(name: str, given: object) -> bool:
+    """The boolean `name`; false where it is not given."""
     if given is not None and not isinstance(given, bool):
-        _refuse("dryRun must be true or false.")
+        _refuse(f"{name} must be true or false.")
     return bool(given)
 
 
-def _url(given: object) -> str:
+def url_argument(given: object) -> str:
+    """A URL as it may stand in the settings, without blanks around it."""
     if not isinstance(given, str) or len(given) > URL_CHARACTERS:
         _refuse(f"url must be a string of at most {URL_CHARACTERS} characters.")
     return given.strip()
 
 
-def _event_type(given: object) -> EventType:
+def event_argument(given: object) -> EventType:
+    """An event type."""
     found = next((one for one in EventType if one == given), None)
     if found is None:
         _refuse(f"event must be one of {', '.join(EventType)}.")
     return found
 
 
-def _time(text: object) -> datetime | None:
+def time_argument(text: object) -> datetime | None:
+    """A time in ISO 8601 with its zone; None where it is none."""
     if not isinstance(text, str) or len(text) > _TIME_CHARACTERS:
         return None
     try:

@@ -11,13 +11,17 @@ from typing import Any, Final, Protocol, TypeAlias
 from functions.gcp.task_queue import Task
 from functions.mail.message import Message
 from functions.mail.outcome import Outcome as MailOutcome
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import (
     Cursor,
     Delivery,
     Ended,
     Outcome,
+    Place,
+    SentTo,
     Undelivered,
 )
+from functions.webhooks.deliveries.log_share import LogShare
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages.milestone import Milestone
@@ -63,6 +67,14 @@ class StoredDelivery:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredLogShare:
+    """A share as it was read, with the version that a write of it must still find."""
+
+    share: LogShare
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
 class StoredSecret:
     """A record of a secret as it was read, None where no secret is in it, and its version."""
 
@@ -97,9 +109,18 @@ class DisabledUrl:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the receiver answered: the HTTP status, and nothing else of it is used."""
+    """What the receiver answered: the HTTP status, and nothing else of it decides anything.
+
+    `excerpt` is how the body began of an answer that acknowledges nothing, for people.
+    """
 
     status: int
+    excerpt: str | None = None
+
+    @property
+    def acknowledges(self) -> bool:
+        """Whether it is 2xx (spec 4.3)."""
+        return 200 <= self.status <= 299  # noqa: PLR2004 - it is 2xx
 
 
 class Wall(Protocol):
@@ -161,6 +182,11 @@ class Deliveries(Protocol):
     def count_undelivered(self, event_id: str, wanted: Undelivered) -> int:
         """How many are `wanted`; none of them is read."""
 
+    def newest(
+        self, event_id: str, wanted: SentTo, after: Place | None, limit: int
+    ) -> Iterator[Delivery]:
+        """Those that are `wanted`, the one made last at the top; whoever stops reads no more."""
+
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """When a delivery to `url` was last acknowledged; None where none is on record."""
 
@@ -183,6 +209,29 @@ class Deliveries(Protocol):
 
         Read by the page, a round trip each.
         """
+
+
+class LogShares(Protocol):
+    """The records of what lets others see the deliveries to a URL."""
+
+    def create(self, share: LogShare) -> None:
+        """Record it, under an id that no other one has; also where it is on record already."""
+
+    def load(self, event_id: str, share_id: str) -> StoredLogShare | None:
+        """The share as it is now.
+
+        None where there is none, and where its event is gone, or another one of the same id.
+        """
+
+    def revoke(self, found: StoredLogShare, at: datetime) -> None:
+        """End it `at` that moment.
+
+        Raises:
+            ChangedMeanwhileError: the record is not as it was found.
+        """
+
+    def count_living(self, event_id: str, now: datetime, at_most: int) -> int:
+        """How many shares of the event have not ended; counts to `at_most`."""
 
 
 class Settings(Protocol):
@@ -281,6 +330,13 @@ class Sender(Protocol):
         Raises:
             SendError: no HTTP status came back in time, or nothing may be sent there.
         """
+
+
+class Attempts(Protocol):
+    """Makes attempts."""
+
+    def attempt(self, request: AttemptRequest) -> Delivery | None:
+        """Make the attempt that is asked for, unless it has been made; see `Worker.attempt`."""
 
 
 class TaskQueue(Protocol):

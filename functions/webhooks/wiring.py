@@ -8,23 +8,35 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 import time
 import uuid
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from functions.gcp.task_queue import Task
     from functions.webhooks.actions import Actions
+    from functions.webhooks.deliveries.attempt_task import AttemptRequest
+    from functions.webhooks.deliveries.delivery import Delivery
+    from functions.webhooks.endpoints.connections import SocketAddress
     from functions.webhooks.endpoints.http_sender import HttpSender
+    from functions.webhooks.endpoints.resolver import SystemResolver
+    from functions.webhooks.log_links import LogLinks
     from functions.webhooks.notice_sweeper import NoticeSweeper
     from functions.webhooks.ports import Secrets, TaskQueue
     from functions.webhooks.publisher import Publisher
+    from functions.webhooks.shared_log import SharedLog
     from functions.webhooks.sweeper import Sweeper
     from functions.webhooks.worker import Worker
 
 _AT_ONCE: Final = 20
 """Tasks queued, or rounds begun, at the same time: the URLs of one event."""
+
+RESENDS_AN_HOUR: Final = 100
+"""Through links, of the deliveries of an event to one URL."""
 
 
 def _now() -> datetime:
@@ -35,7 +47,7 @@ def _now() -> datetime:
 def publisher() -> Publisher:
     """What the triggers call."""
     from functions.gcp.documents import documents
-    from functions.side_by_side import Threads
+    from functions.side_by_side import HelpedThreads
     from functions.webhooks.publisher import Publisher
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.wall_store import WallStore
@@ -44,7 +56,7 @@ def publisher() -> Publisher:
         wall=WallStore(documents()),
         deliveries=DeliveryStore(documents()),
         queue=_queue(),
-        side_by_side=Threads(_AT_ONCE, "enqueue"),
+        side_by_side=HelpedThreads(_AT_ONCE, "enqueue"),
         now=_now,
         monotonic=time.monotonic,
     )
@@ -61,6 +73,8 @@ def worker() -> Worker:
     from functions.webhooks.store.settings_store import SettingsStore
     from functions.webhooks.worker import Worker
 
+    # Its library is loaded while the first record is being read.
+    threading.Thread(target=_resolver, name="resolver", daemon=True).start()
     deliveries = DeliveryStore(documents())
     endpoint_health = EndpointHealth(
         deliveries=deliveries,
@@ -127,11 +141,65 @@ def actions() -> Actions:
         deliveries=DeliveryStore(documents()),
         secrets=_secrets(),
         queue=_queue(),
-        worker=worker(),
+        worker=_WorkerOnDemand(),
         side_by_side=Threads(_AT_ONCE, "resend"),
         now=_now,
         new_id=lambda: str(uuid.uuid4()),
     )
+
+
+@functools.cache
+def log_links() -> LogLinks:
+    """What an organizer calls to share a log."""
+    from functions.gcp import parameters
+    from functions.gcp.documents import documents
+    from functions.signed_links.keys import token_keys
+    from functions.webhooks.log_links import LogLinks
+    from functions.webhooks.store.log_share_store import LogShareStore
+    from functions.webhooks.store.wall_store import WallStore
+
+    return LogLinks(
+        wall=WallStore(documents()),
+        shares=LogShareStore(documents()),
+        keys=token_keys,
+        base_url=parameters.PUBLIC_BASE_URL.value,
+        now=_now,
+        new_id=lambda: str(uuid.uuid4()),
+    )
+
+
+@functools.cache
+def shared_log() -> SharedLog:
+    """What the bearer of a link calls."""
+    from functions.gcp.documents import documents
+    from functions.webhooks.next_round import NextRound
+    from functions.webhooks.shared_log import SharedLog
+    from functions.webhooks.store.delivery_store import DeliveryStore
+    from functions.webhooks.store.log_share_store import LogShareStore
+    from functions.webhooks.store.wall_store import WallStore
+
+    deliveries = DeliveryStore(documents())
+    return SharedLog(
+        wall=WallStore(documents()),
+        deliveries=deliveries,
+        shares=LogShareStore(documents()),
+        next_round=NextRound(deliveries, _queue(), _now),
+        may_resend=_may_resend,
+        now=_now,
+    )
+
+
+def _may_resend(name: str) -> bool:
+    from functions.signed_links import keys, wiring
+    from functions.signed_links.limiter import TooManyCallsError
+
+    try:
+        wiring.limiter().pass_or_raise(
+            "resendSharedWebhook to", name, keys.values()[0], RESENDS_AN_HOUR
+        )
+    except TooManyCallsError:
+        return False
+    return True
 
 
 @functools.cache
@@ -154,6 +222,13 @@ class _QueueOnDemand:
         task_queue().enqueue(task)
 
 
+class _WorkerOnDemand:
+    """The worker of whoever may never need it: with its sender, and the authorities it trusts."""
+
+    def attempt(self, request: AttemptRequest) -> Delivery | None:
+        return worker().attempt(request)
+
+
 @functools.cache
 def _queue() -> TaskQueue:
     from functions.gcp import parameters
@@ -165,6 +240,8 @@ def _queue() -> TaskQueue:
         _QueueOnDemand(),
         wall=WallStore(documents()),
         queues=parameters.DELIVERY_QUEUES.value,
+        a_tenant=parameters.TENANT_QUEUES.value,
+        a_second=parameters.EVENT_DELIVERIES_A_SECOND.value,
         monotonic=time.monotonic,
     )
 
@@ -177,6 +254,17 @@ def _secrets() -> Secrets:
     return SecretStore(documents(), now=_now, monotonic=time.monotonic)
 
 
+@functools.cache
+def _resolver() -> SystemResolver:
+    from functions.webhooks.endpoints.resolver import SystemResolver
+
+    return SystemResolver.of_system(time.monotonic)
+
+
+def _resolve(host: str, port: int, seconds: float) -> Sequence[SocketAddress]:
+    return _resolver()(host, port, seconds)
+
+
 def sender() -> HttpSender:
     """What posts to receivers, with the authorities and addresses that are trusted here."""
     import ssl
@@ -185,7 +273,6 @@ def sender() -> HttpSender:
 
     from functions.gcp import parameters
     from functions.webhooks.endpoints.http_sender import HttpSender
-    from functions.webhooks.endpoints.resolver import SystemResolver
     from functions.webhooks.endpoints.share import Limits
 
     tls = ssl.create_default_context(cafile=certifi.where())
@@ -194,7 +281,7 @@ def sender() -> HttpSender:
         tls.load_verify_locations(further)
     return HttpSender(
         tls,
-        resolve=SystemResolver.of_system(time.monotonic),
+        resolve=_resolve,
         limits=Limits(
             at_a_time=parameters.WEBHOOK_POSTS_AT_A_TIME.value,
             a_second=parameters.WEBHOOK_POSTS_A_SECOND.value,

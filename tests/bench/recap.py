@@ -37,7 +37,7 @@ from tests.bench.mail import Traffic, take_mail
 from tests.bench.turns import Peer, peer, tree_cpu
 from tests.suite.operations import Operations, counting_client, counting_documents
 from tests.suite.process import FunctionProcess
-from tests.suite.recap.sender import ORGANIZER, SENDER, links, mailer, recap_sender
+from tests.suite.recap.sender import LETTERHEAD, ORGANIZER, links, mailer, recap_sender
 from tests.suite.recap.wall import TENANT, Wall, guest
 
 GUESTS: Final = 5000
@@ -191,7 +191,7 @@ def _reference(address: str, mail: Peer) -> float:
     """Seconds that a request for each recipient takes."""
     link, service = links(), mailer(address)
     composer = Composer(
-        Recap(mode=Mode.PERSONAL, sender=SENDER, event_name="Summer Party"),
+        Recap(mode=Mode.PERSONAL, letterhead=LETTERHEAD, event_name="Summer Party"),
         new_word=lambda: uuid.uuid4().hex,
         bytes_each=service.bytes_each,
     )

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import venv
 import zipfile
@@ -141,6 +142,34 @@ def test_every_page_of_the_site_opens_with_what_it_loads() -> None:
         and not any((site / f"{reference[1:]}{end}").is_file() for end in ("", ".html"))
     }
     assert missing == set()
+
+
+def test_hosting_builds_the_pages_that_are_not_committed(tmp_path: Path) -> None:
+    """By `predeploy`, in a fresh checkout, from what is committed and the packages of the lock."""
+    install, build = json.loads((ROOT / "firebase.json").read_text())["hosting"]["predeploy"]
+    assert install == "npm --prefix console ci"
+    committed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "console", "public"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    for name in [*committed, "firebase.json"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "console" / "node_modules").symlink_to(ROOT / "console" / "node_modules")
+    assert not (tmp_path / "public" / "console.html").exists()
+
+    subprocess.run(build.split(), cwd=tmp_path, check=True, capture_output=True)
+
+    assert _files(tmp_path / "public") == _files(ROOT / "public")
+
+
+def _files(folder: Path) -> set[str]:
+    """Names, without the hashes in them: those tell of folders too."""
+    paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    return {re.sub(r"-[A-Z0-9]{8}\.", ".", str(path)) for path in paths}
 
 
 def test_every_rewrite_of_the_site_leads_to_a_function() -> None:

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from emulator import environment
-from emulator.environment import ROOT, SetupError, local_secrets, python, steps
+from emulator.environment import ROOT, SetupError, console, local_secrets, python, steps
 from emulator.environment.firestore_emulator import shim_jar
 
 
-def test_the_lock_names_no_registry() -> None:
+@pytest.mark.parametrize("folder", ["emulator", "console"])
+def test_the_lock_names_no_registry(folder: str) -> None:
     """Any mirror serves, and nobody's private one is published."""
-    lock = json.loads((ROOT / "emulator" / "package-lock.json").read_text())
+    lock = json.loads((ROOT / folder / "package-lock.json").read_text())
 
     assert [name for name, package in lock["packages"].items() if "resolved" in package] == []
 
@@ -110,3 +111,20 @@ def test_a_failed_step_shows_the_end_of_its_log(
         steps.run_step(
             "Trying", ["sh", "-c", "echo what went wrong; exit 1"], log="try.log", folder=tmp_path
         )
+
+
+def test_pages_are_built_again_once_a_source_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what stands in them: a time says nothing after a checkout."""
+    page = tmp_path / "pages" / "console.html"
+    page.parent.mkdir()
+    page.write_text("one")
+    monkeypatch.setattr(console, "CONSOLE", tmp_path)
+    monkeypatch.setattr(console, "ROOT", tmp_path)
+    before = console.sources()
+
+    os.utime(page, (1, 1))
+    assert console.sources() == before
+    page.write_text("another")
+    assert console.sources() != before

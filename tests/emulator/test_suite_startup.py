@@ -1,6 +1,7 @@
 """The start of the emulators is judged by what they print."""
 
-from emulator.suite import Startup
+from emulator.environment import ROOT
+from emulator.suite import Startup, local_config, read_addresses
 
 LOADED = "✔  functions: Loaded functions definitions from source: deliverWebhook, sweepDeliveries."
 QUEUE = (
@@ -55,3 +56,19 @@ def test_a_function_that_is_not_loaded_is_named() -> None:
 def test_an_early_end_is_a_failure() -> None:
     """The output ended before the emulators were ready."""
     assert noticed(LOADED).failure() == "the emulators ended by themselves"
+
+
+def test_only_local_pages_may_connect_to_emulators() -> None:
+    """What is deployed names no address of a machine."""
+    deployed = (ROOT / "firebase.json").read_text()
+    config = local_config(read_addresses())
+
+    policies = [
+        header["value"]
+        for rule in config["hosting"]["headers"]
+        for header in rule["headers"]
+        if header["key"] == "Content-Security-Policy"
+    ]
+    assert len(policies) == deployed.count("connect-src")
+    assert all("connect-src http://127.0.0.1:9099 " in policy for policy in policies)
+    assert "http://" not in deployed

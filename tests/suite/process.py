@@ -24,6 +24,8 @@ from google.events.cloud.firestore import DocumentEventData
 
 ROOT: Final = Path(__file__).parents[2]
 _START_SECONDS: Final = 60
+_FLUSH_SECONDS: Final = 300
+"""The hub answers when all triggers that were due have run, one process after the other."""
 _ANSWER_SECONDS: Final = 120
 
 
@@ -207,5 +209,5 @@ def background_triggers_off() -> Iterator[None]:
 def _hub(method: str) -> None:
     url = f"http://{os.environ['FIREBASE_EMULATOR_HUB']}/functions/{method}"
     request = urllib.request.Request(url, method="PUT")
-    with urllib.request.urlopen(request, timeout=60):  # noqa: S310 - likewise
+    with urllib.request.urlopen(request, timeout=_FLUSH_SECONDS):  # noqa: S310 - likewise
         pass

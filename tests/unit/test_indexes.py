@@ -14,10 +14,11 @@ from google.cloud import firestore
 from google.cloud.firestore_v1 import types
 
 from functions.gcp.documents import Documents
-from functions.webhooks.deliveries.delivery import Cursor, Undelivered
+from functions.webhooks.deliveries.delivery import Cursor, Outcome, Place, SentTo, Undelivered
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.ports import Deliveries, Notices, Wall
+from functions.webhooks.ports import Deliveries, LogShares, Notices, Wall
 from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.log_share_store import LogShareStore
 from functions.webhooks.store.notice_store import NoticeStore
 from functions.webhooks.store.wall_store import WallStore
 
@@ -39,6 +40,13 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
         ("e1", Undelivered(since=NOW, until=NOW, event=UPLOADED)),
         ("e1", Undelivered(since=NOW, until=NOW, url=URL, event=UPLOADED)),
     ],
+    "newest": [
+        ("e1", SentTo(url=URL), Place(NOW, "d1"), 3),
+        ("e1", SentTo(url=URL, outcome=Outcome.FAILED), None, 3),
+        ("e1", SentTo(url=URL, event=UPLOADED), None, 3),
+        ("e1", SentTo(url=URL, outcome=Outcome.FAILED, event=UPLOADED), None, 3),
+    ],
+    "count_living": [("e1", NOW, 3)],
     "last_success": [("e1", URL)],
     "has_failed_within": [("e1", URL, NOW, NOW)],
     "count_failed": [("e1", URL, NOW, 3)],
@@ -54,6 +62,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
 BY_NAME: Final = {
     *("create", "find", "load", "save", "restart"),
     *("webhook_settings", "event", "milestones"),
+    "revoke",
 }
 """Those that read and write documents by their names."""
 
@@ -145,6 +154,7 @@ def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
     documents = Documents(api, "demo-wall")  # type: ignore[arg-type]
     stores = (
         DeliveryStore(documents, lambda: client),
+        LogShareStore(documents, lambda: client),
         NoticeStore(documents, lambda: client),
         WallStore(documents),
     )
@@ -171,7 +181,7 @@ def test_no_query_is_forgotten() -> None:
     """Every method of the ports is looked at here, or asks no query."""
     methods = {
         name
-        for port in (Deliveries, Notices, Wall)
+        for port in (Deliveries, LogShares, Notices, Wall)
         for name, _ in inspect.getmembers(port, inspect.isfunction)
         if not name.startswith("_")
     }

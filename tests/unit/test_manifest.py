@@ -24,11 +24,16 @@ NOTICES: Final = "sendWebhookNotice"
 CALLABLES: Final = {
     # name: the secrets that a deploy grants it
     "sendEventRecap": {"SENDGRID_API_KEY", "EMAIL_PREFS_KEY"},
+    "previewEventRecap": {"SENDGRID_API_KEY", "EMAIL_PREFS_KEY"},
     "getEmailPreferences": {"EMAIL_PREFS_KEY"},
     "updateEmailPreferences": {"EMAIL_PREFS_KEY"},
     "sendTestWebhook": set(),
     "resendWebhook": set(),
     "rotateWebhookSecret": set(),
+    "shareWebhookLog": {"EMAIL_PREFS_KEY"},
+    "revokeWebhookLog": set(),
+    "getWebhookLog": {"EMAIL_PREFS_KEY"},
+    "resendSharedWebhook": {"EMAIL_PREFS_KEY"},
 }
 TRIGGERS: Final = {
     "onPhotoWritten": "events/{eventId}/photos/{photoId}",
@@ -45,9 +50,15 @@ ACCOUNTS: Final = {
         "sendTestWebhook",
         "resendWebhook",
         "rotateWebhookSecret",
+        "shareWebhookLog",
+        "revokeWebhookLog",
+        "getWebhookLog",
+        "resendSharedWebhook",
     },
-    "RECAP": {"sendEventRecap", NOTICES},  # the account that may read the mail key
+    # NOTICES: the account that may read the mail key
+    "RECAP": {"sendEventRecap", "previewEventRecap", NOTICES},
     "PREFERENCES": {"getEmailPreferences", "updateEmailPreferences", "unsubscribe"},
+    "MAIL_EVENTS": {"mailEvents"},
 }
 
 
@@ -87,7 +98,8 @@ def endpoints(manifest: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_function_of_the_contract_is_there(endpoints: dict[str, Any]) -> None:
     """Design 4: the names that others use, and no other."""
-    names = {*RETRY_SCHEDULE, *TRIGGERS, *CALLABLES, NOTICES, "sweepDeliveries", "unsubscribe"}
+    single = {NOTICES, "sweepDeliveries", "unsubscribe", "mailEvents"}
+    names = {*RETRY_SCHEDULE, *TRIGGERS, *CALLABLES, *single}
     assert names == endpoints.keys()
 
 
@@ -107,6 +119,13 @@ def test_unsubscribe_is_for_mail_programs(endpoints: dict[str, Any]) -> None:
     assert endpoint["secretEnvironmentVariables"] == [{"key": "EMAIL_PREFS_KEY"}]
 
 
+def test_what_is_told_of_mails_needs_no_secret(endpoints: dict[str, Any]) -> None:
+    """A plain HTTPS function, open to all: SendGrid signs with a key of its own."""
+    endpoint = endpoints["mailEvents"]
+    assert "httpsTrigger" in endpoint
+    assert not endpoint.get("secretEnvironmentVariables")
+
+
 def test_every_capability_runs_as_an_account_of_its_own(endpoints: dict[str, Any]) -> None:
     """Nothing runs as the project's default account, which builds."""
     expected = {name: account(one) for one, names in ACCOUNTS.items() for name in names}
@@ -122,7 +141,7 @@ def test_only_the_account_that_sends_mail_gets_its_key(endpoints: dict[str, Any]
             granted.setdefault(one["key"], set()).add(endpoint["serviceAccountEmail"])
     assert granted == {
         "SENDGRID_API_KEY": {account("RECAP")},
-        "EMAIL_PREFS_KEY": {account("RECAP"), account("PREFERENCES")},
+        "EMAIL_PREFS_KEY": {account("RECAP"), account("PREFERENCES"), account("WEBHOOKS")},
     }
 
 

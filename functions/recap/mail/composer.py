@@ -6,14 +6,15 @@ so every message has tags of its own that nobody can guess.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import escape
 
+from functions.mail.letterhead import Letterhead
 from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.mail.message import Copy, Message
 from functions.preferences.links import PreferencesLinks
@@ -32,13 +33,17 @@ _templates: Final = Environment(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipient:
-    """Who gets the mail: `pictures` are their own, newest first, `photo_count` may be more."""
+    """Who gets the mail: `pictures` are their own, newest first, `photo_count` may be more.
+
+    `labels` are what the mail is known by later.
+    """
 
     address: str
     name: str
     links: PreferencesLinks
     pictures: Sequence[Picture] = ()
     photo_count: int = 0
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +52,7 @@ class Recap:
 
     Attributes:
         mode: Whose photos a guest sees.
-        sender: `Name <address>` or an address.
+        letterhead: Whom they are from.
         event_name: As the organizer wrote it; may be empty.
         gallery_url: An http or https address, or None.
         subject: One line that replaces the templated one, or None.
@@ -57,7 +62,7 @@ class Recap:
     """
 
     mode: Mode
-    sender: str
+    letterhead: Letterhead
     event_name: str
     gallery_url: str | None = None
     subject: str | None = None
@@ -87,6 +92,7 @@ class Composer:
             "gallery_url": recap.gallery_url,
             "message": recap.message,
             "personal": recap.mode is Mode.PERSONAL,
+            "address_line": recap.letterhead.address_line,
             "subject": self._subject,
         }
 
@@ -95,7 +101,8 @@ class Composer:
         tags = _Tags(lambda: f"%{self._new_word()}%")
         text, html = self._content(tags)
         return Message(
-            sender=self._recap.sender,
+            sender=self._recap.letterhead.sender,
+            reply_to=self._recap.letterhead.reply_to,
             subject=self._subject,
             text=text,
             html=html,
@@ -155,6 +162,7 @@ class Composer:
                 "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
             },
             values=values,
+            labels=to.labels,
         )
 
 

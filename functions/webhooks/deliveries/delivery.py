@@ -50,6 +50,7 @@ class Attempt:
     """One POST and how it went: the HTTP `status`, or else the `error` that left none.
 
     `at` is when it began, `milliseconds` how long it took. `round` is the delivery's at that time.
+    `answer` is how the body of an answer began that was not 2xx; it decides nothing (spec 4.3).
     """
 
     number: int
@@ -58,6 +59,7 @@ class Attempt:
     milliseconds: int
     error: str | None = None
     round: int = 0
+    answer: str | None = None
 
     @property
     def acknowledged(self) -> bool:
@@ -254,4 +256,21 @@ class Cursor:
     """Where a page of ended deliveries stopped, in the order of their ends."""
 
     ended_at: datetime
+    delivery_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentTo:
+    """Deliveries to `url`; those of that outcome and type alone, where they are given."""
+
+    url: str
+    outcome: Outcome | None = None
+    event: EventType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page of deliveries stopped, in the order of their creation."""
+
+    created_at: datetime
     delivery_id: str

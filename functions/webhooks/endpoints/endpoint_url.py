@@ -10,6 +10,7 @@ import idna
 _HTTPS_PORT: Final = 443
 # urlsplit drops some of these silently and so would check another URL than the one configured.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")
+_QUERY: Final = re.compile(r"[?#]")
 _HOST_LENGTH: Final = 253  # of a name in DNS (RFC 1035, 2.3.4), as text
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\Z")
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
@@ -82,3 +83,10 @@ def host_of(url: str) -> str | None:
         return EndpointUrl.parse(url).host
     except UnusableUrlError:
         return None
+
+
+def heading_of(url: str) -> str:
+    """Host and path of `url` for a page's heading; never a query or user name: they hold keys."""
+    rest = url.partition("://")[2] or url
+    authority, slash, path = _QUERY.split(rest, maxsplit=1)[0].partition("/")
+    return authority.rpartition("@")[2] + slash + path

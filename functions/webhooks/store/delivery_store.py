@@ -19,6 +19,8 @@ from functions.webhooks.deliveries.delivery import (
     Delivery,
     Ended,
     Outcome,
+    Place,
+    SentTo,
     Undelivered,
 )
 from functions.webhooks.messages.event_type import EventType
@@ -32,6 +34,7 @@ from functions.webhooks.ports import (
 
 _SWEEP_PAGE: Final = 300
 _GROUP: Final = 100
+_LATEST_FIRST: Final = firestore.Query.DESCENDING
 
 
 class DeliveryStore:
@@ -138,6 +141,25 @@ class DeliveryStore:
             .order_by("endedAt")
         )
 
+    def newest(
+        self, event_id: str, wanted: SentTo, after: Place | None, limit: int
+    ) -> Iterator[Delivery]:
+        """Those that are `wanted`, the one made last at the top; whoever stops reads no more."""
+        query = self._deliveries(event_id).where(filter=FieldFilter("url", "==", wanted.url))
+        if wanted.outcome is not None:
+            query = query.where(filter=FieldFilter("outcome", "==", wanted.outcome))
+        if wanted.event is not None:
+            query = query.where(filter=FieldFilter("event", "==", wanted.event))
+        query = query.order_by("createdAt", direction=_LATEST_FIRST)
+        query = query.order_by("__name__", direction=_LATEST_FIRST).limit(limit)
+        if after is not None:
+            place = {
+                "createdAt": after.created_at,
+                "__name__": self._reference(event_id, after.delivery_id),
+            }
+            query = query.start_after(place)
+        yield from map(_found, query.stream(retry=RETRY, timeout=CALL_SECONDS))
+
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """When a delivery to `url` was last acknowledged; None where none is on record."""
         query = self._ended(event_id, url, Outcome.SUCCESS).select(["endedAt"]).limit(1)
@@ -193,7 +215,7 @@ class DeliveryStore:
             self._deliveries(event_id)
             .where(filter=FieldFilter("url", "==", url))
             .where(filter=FieldFilter("outcome", "==", outcome))
-            .order_by("endedAt", direction=firestore.Query.DESCENDING)
+            .order_by("endedAt", direction=_LATEST_FIRST)
         )
 
     def _deliveries(self, event_id: str) -> firestore.CollectionReference:
@@ -251,6 +273,7 @@ def _progress(delivery: Delivery) -> dict[str, Any]:
                 "error": one.error,
             }
             | ({"round": one.round} if one.round else {})
+            | ({"answer": one.answer} if one.answer else {})
             for one in delivery.log
         ],
     }
@@ -310,6 +333,7 @@ def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Del
                 milliseconds=one["ms"],
                 error=one["error"],
                 round=one.get("round", 0),
+                answer=one.get("answer"),
             )
             for one in fields["log"]
         ),

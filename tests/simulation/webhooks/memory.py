@@ -6,6 +6,7 @@ puts the same cases to these and to the real ones.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -15,8 +16,11 @@ from functions.webhooks.deliveries.delivery import (
     Delivery,
     Ended,
     Outcome,
+    Place,
+    SentTo,
     Undelivered,
 )
+from functions.webhooks.deliveries.log_share import LogShare
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.milestone import Milestone
@@ -27,6 +31,7 @@ from functions.webhooks.ports import (
     DisabledUrl,
     SettingsChangedError,
     StoredDelivery,
+    StoredLogShare,
     StoredSecret,
     StoredSettings,
     StoredWatch,
@@ -198,6 +203,26 @@ class InMemoryDeliveries:
         )
         return sorted(found, key=lambda one: one[:2])
 
+    def newest(
+        self, event_id: str, wanted: SentTo, after: Place | None, limit: int
+    ) -> Iterator[Delivery]:
+        """See `ports.Deliveries`."""
+
+        def page() -> Sequence[Delivery]:
+            place = (after.created_at, after.delivery_id) if after else None
+            found = [
+                one.value
+                for one in self._of(event_id)
+                if one.value.url == wanted.url
+                and wanted.outcome in (None, one.value.outcome)
+                and wanted.event in (None, one.value.event)
+                and (place is None or (one.value.created_at, one.value.id) < place)
+            ]
+            found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
+            return found[:limit]
+
+        yield from self._through("deliveries.newest", page)
+
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """See `ports.Deliveries`."""
         return self._through(
@@ -297,6 +322,62 @@ class InMemoryDeliveries:
             for one in self._of(event_id)
             if one.value.url == url and one.value.outcome is outcome and one.value.ended_at
         )
+
+
+class InMemoryLogShares:
+    """See `ports.LogShares`; documents are the shares themselves."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def create(self, share: LogShare) -> None:
+        """See `ports.LogShares`."""
+
+        def commit() -> None:
+            self._database.commit(Create(_share(share.event_id, share.id), share))
+
+        with suppress(AlreadyExistsError):
+            self._through("shares.create", commit)
+
+    def load(self, event_id: str, share_id: str) -> StoredLogShare | None:
+        """See `ports.LogShares`."""
+
+        def load() -> StoredLogShare | None:
+            event = self._database.get(f"events/{event_id}")
+            found = self._database.get(_share(event_id, share_id))
+            if event is None or found is None or found.created < event.created:
+                return None
+            return StoredLogShare(found.value, found.version)
+
+        return self._through("shares.load", load)
+
+    def revoke(self, found: StoredLogShare, at: datetime) -> None:
+        """See `ports.LogShares`."""
+        share = found.share
+        write = Update(
+            _share(share.event_id, share.id),
+            lambda found: replace(found, revoked_at=at, expire_at=at),
+            found.version,
+        )
+
+        def commit() -> None:
+            self._database.commit(write)
+
+        try:
+            self._through("shares.revoke", commit)
+        except ChangedError as changed:
+            raise ChangedMeanwhileError from changed
+
+    def count_living(self, event_id: str, now: datetime, at_most: int) -> int:
+        """See `ports.LogShares`."""
+
+        def count() -> int:
+            shares = self._database.collection(f"events/{event_id}/shares")
+            living = [one for _, one in shares if one.value.expire_at > now]
+            return min(len(living), at_most)
+
+        return self._through("shares.count_living", count)
 
 
 class InMemoryNotices:
@@ -440,6 +521,10 @@ class InMemorySecrets(RememberedSecrets):
 
 def _path(event_id: str, delivery_id: str) -> str:
     return f"events/{event_id}/deliveries/{delivery_id}"
+
+
+def _share(event_id: str, share_id: str) -> str:
+    return f"events/{event_id}/shares/{share_id}"
 
 
 def _milestone(event_id: str, number: int) -> str:

@@ -73,9 +73,11 @@ class ScriptedSender:
         self,
         answer: Callable[[EndpointUrl, Mapping[str, str], bytes], int],
         through: Through = at_once,
+        excerpt: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """`answer` gives the HTTP status, or raises `SendError`."""
+        """`answer` gives the HTTP status, or raises `SendError`; `excerpt` how its body began."""
         self._answer = answer
+        self._excerpt = excerpt
         self._through = through
 
     def post(
@@ -87,5 +89,6 @@ class ScriptedSender:
     ) -> Response:
         """See `ports.Sender`."""
         return Response(
-            self._through("sender.post", lambda: self._answer(to, headers, body), retried=False)
+            self._through("sender.post", lambda: self._answer(to, headers, body), retried=False),
+            self._excerpt(),
         )

@@ -12,6 +12,7 @@ from functions.gcp.task_queue import Task
 from functions.mail.message import Message
 from functions.mail.outcome import Accepted
 from functions.mail.outcome import Outcome as MailOutcome
+from functions.signed_links.token import TokenKeys
 from functions.wall.photo import Photo
 from functions.webhooks.actions import Actions
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
@@ -19,17 +20,21 @@ from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.failure_marks import FailureMarks
+from functions.webhooks.log_links import LogLinks
 from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.next_round import NextRound
 from functions.webhooks.notice_sweeper import NoticeSweeper
 from functions.webhooks.notifier import Notifier
 from functions.webhooks.ports import SendError
 from functions.webhooks.publisher import Publisher
+from functions.webhooks.shared_log import SharedLog
 from functions.webhooks.sweeper import Sweeper
 from functions.webhooks.worker import Worker
 from tests.simulation.database import Create, Database, Set
 from tests.simulation.faults import Crash, ServiceError
 from tests.simulation.webhooks.memory import (
     InMemoryDeliveries,
+    InMemoryLogShares,
     InMemoryNotices,
     InMemorySecrets,
     InMemorySettings,
@@ -46,6 +51,7 @@ NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 EVENT: Final = "e1"
 URL: Final = "https://example.com/hook"
 OTHER: Final = "https://example.com/other"
+KEYS: Final = TokenKeys(["a key of the tests, of 32 bytes or more"])
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -63,6 +69,8 @@ class Parts:
         calls: Names of the calls of ports, in order.
         posts: Headers and body of every POST.
         answers: What receivers answer next: a status, or None for no answer; then 204.
+        excerpt: How their answers' bodies begin, as the sender tells it.
+        resends: What was counted of resends through links, by name; so many may be.
         mails: Every request to the mail service.
         taken: What becomes of the next ones; then they are accepted.
     """
@@ -75,9 +83,12 @@ class Parts:
         self.calls: list[str] = []
         self.posts: list[tuple[Mapping[str, str], bytes]] = []
         self.answers: list[int | None] = []
+        self.excerpt: str | None = None
         self.mails: list[Message] = []
         self.taken: list[MailOutcome] = []
         self.page = 300
+        self.resends: list[str] = []
+        self.resends_at_most = 100
         self._ids = 0
         self._secrets_made = 0
         self._repeated: set[str] = set()
@@ -181,7 +192,7 @@ class Parts:
         return Worker(
             deliveries=self.deliveries(),
             secrets=self.secrets(),
-            sender=ScriptedSender(self._answer, self._through),
+            sender=ScriptedSender(self._answer, self._through, lambda: self.excerpt),
             queue=InMemoryTaskQueue(self.tasks, self._through),
             endpoint_health=self.endpoint_health(),
             now=lambda: self.now,
@@ -210,6 +221,30 @@ class Parts:
             now=lambda: self.now,
             new_id=self._new_id,
             page=self.page,
+        )
+
+    def log_links(self) -> LogLinks:
+        """What admins call to share a log."""
+        return LogLinks(
+            wall=self.wall(),
+            shares=self.shares(),
+            keys=lambda: KEYS,
+            base_url="https://wall.example.com/",
+            now=lambda: self.now,
+            new_id=self._new_id,
+        )
+
+    def shared_log(self) -> SharedLog:
+        """What the bearers of links call."""
+        deliveries = self.deliveries()
+        queue = InMemoryTaskQueue(self.tasks, self._through)
+        return SharedLog(
+            wall=self.wall(),
+            deliveries=deliveries,
+            shares=self.shares(),
+            next_round=NextRound(deliveries, queue, lambda: self.now),
+            may_resend=self._may_resend,
+            now=lambda: self.now,
         )
 
     def endpoint_health(self) -> EndpointHealth:
@@ -261,6 +296,10 @@ class Parts:
         """The records."""
         return InMemoryDeliveries(self.database, self._through)
 
+    def shares(self) -> InMemoryLogShares:
+        """Of logs."""
+        return InMemoryLogShares(self.database, self._through)
+
     def secrets(self) -> InMemorySecrets:
         """The secrets, as an instance remembers them that has just begun."""
         return InMemorySecrets(
@@ -308,6 +347,10 @@ class Parts:
     def _new_id(self) -> str:
         self._ids += 1
         return str(self._ids)
+
+    def _may_resend(self, name: str) -> bool:
+        self.resends.append(name)
+        return len(self.resends) <= self.resends_at_most
 
     def _new_secret(self) -> str:
         self._secrets_made += 1

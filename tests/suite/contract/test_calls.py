@@ -53,6 +53,8 @@ def of_event(function: str, event_id: str, **further: Any) -> dict[str, Any]:
     needed: dict[str, dict[str, Any]] = {
         "sendTestWebhook": {"url": "https://example.com/none"},
         "resendWebhook": {"deliveryId": "none"},
+        "shareWebhookLog": {"url": "https://example.com/hook"},
+        "revokeWebhookLog": {"shareId": "none"},
     }
     data = {"eventId": event_id} | needed.get(function, {}) | further
     assert problems(request_schema(function), {"data": data}) == []
@@ -60,7 +62,16 @@ def of_event(function: str, event_id: str, **further: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def refused(  # noqa: C901 - a table of refusals
+def log_token(event: firestore.DocumentReference, configure: Configure, admin: Person) -> str:
+    """Of a link to the log of the event's URL."""
+    configure("https://example.com/hook")
+    wanted = of_event("shareWebhookLog", event.id, canResend=True)
+    link: str = called("shareWebhookLog", wanted, id_token=admin.id_token).result["link"]
+    return link.partition("#token=")[2]
+
+
+@pytest.fixture
+def refused(  # noqa: C901, PLR0915 - a table of refusals
     event: firestore.DocumentReference,
     configure: Configure,
     record: Record,
@@ -69,10 +80,12 @@ def refused(  # noqa: C901 - a table of refusals
     superadmin: Person,
     stranger: Person,
     token: str,
+    log_token: str,
     headers: dict[str, str],
 ) -> Callable[[str, str], Answer]:
     """Have a call refused with a code, as it happens to callers."""
-    anybodys = {"token": token, "preferences": {"marketing": False}}
+    anybodys: dict[str, Any] = {"token": token, "preferences": {"marketing": False}}
+    bearers: dict[str, Any] = {"token": log_token, "deliveryId": "none"}
     lock = event.collection("locks").document("recap")
     later = datetime.now(UTC) + timedelta(minutes=5)
     held = {"recapId": "r", "holder": "h", "leasedUntil": later, "cooldownUntil": None}
@@ -80,15 +93,20 @@ def refused(  # noqa: C901 - a table of refusals
     def organizer(function: str) -> Person:
         return superadmin if function == "rotateWebhookSecret" else admin
 
-    def refuse(function: str, code: str) -> Answer:  # noqa: C901, PLR0912 - likewise
+    def refuse(function: str, code: str) -> Answer:  # noqa: C901, PLR0912, PLR0915 - likewise
         configure("https://example.com/hook")
-        open_to_all = function.endswith("EmailPreferences")
+        of_a_log = function in ("getWebhookLog", "resendSharedWebhook")
+        open_to_all = of_a_log or function.endswith("EmailPreferences")
         signed_in = {} if open_to_all else {"id_token": organizer(function).id_token}
-        data = anybodys if open_to_all else of_event(function, event.id)
+        data: dict[str, Any] = anybodys if open_to_all else of_event(function, event.id)
+        if of_a_log:
+            data = dict(bearers)
         how: dict[str, Any] = signed_in | {"headers": headers}
         match function, code:
             case "sendEventRecap", "invalid-argument":
                 data["mode"] = "both"
+            case "previewEventRecap", "invalid-argument":
+                data["sendToMe"] = "yes"
             case "getEmailPreferences", "invalid-argument":
                 data = {}
             case "updateEmailPreferences", "invalid-argument":
@@ -97,32 +115,57 @@ def refused(  # noqa: C901 - a table of refusals
                 data["since"] = "2026-05-01T18:00:00Z"
             case "rotateWebhookSecret", "invalid-argument":
                 data["eventId"] = "no/id"
+            case "shareWebhookLog", "invalid-argument":
+                data["url"] = "https://example.com/none"
+            case "revokeWebhookLog", "invalid-argument":
+                data["shareId"] = "no/id"
+            case "getWebhookLog", "invalid-argument":
+                data = {}
+            case "resendSharedWebhook", "invalid-argument":
+                data["deliveryId"] = "no/id"
             case _, "permission-denied" if open_to_all:
-                data = anybodys | {"token": token[:-2]}
+                data["token"] = data["token"][:-2]
             case "rotateWebhookSecret", "permission-denied":
                 how = {"id_token": admin.id_token}
             case _, "unauthenticated":
                 how = {}
             case _, "permission-denied":
                 how = {"id_token": stranger.id_token}
-            case "resendWebhook", "not-found":
+            case "resendWebhook" | "resendSharedWebhook" | "revokeWebhookLog", "not-found":
                 pass
+            case "previewEventRecap", "not-found":
+                data["guest"] = "nobody@example.com"
             case _, "not-found":
                 data["eventId"] = uuid.uuid4().hex
-            case "resendWebhook", "aborted":
+            case "resendWebhook" | "resendSharedWebhook", "aborted":
                 record("https://example.com/hook", outcome="retrying", endedAt=None)
                 data["deliveryId"] = named("d1")
             case "resendWebhook", "failed-precondition":
                 record("https://example.com/before")
                 data["deliveryId"] = named("d1")
+            case "resendSharedWebhook", "failed-precondition":
+                record("https://example.com/hook")
+                data["deliveryId"] = named("d1")
+                configure("https://example.com/after")
+            case "previewEventRecap", "failed-precondition":
+                data["sendToMe"] = True
+                how = {"id_token": sign_in("admin", TENANT, verified=False).id_token}
+            case "previewEventRecap", "resource-exhausted":
+                data["sendToMe"] = True
+                for _ in range(10):
+                    assert called(function, data, **how).result["mailed"] is False
             case "sendEventRecap", "aborted":
                 lock.set(held | {"unfinished": True})
             case "sendEventRecap", "resource-exhausted":
                 free = {"leasedUntil": None, "cooldownUntil": later, "unfinished": False}
                 lock.set(held | free)
+            case "shareWebhookLog", "resource-exhausted":
+                for number in range(50):
+                    event.collection("shares").document(str(number)).set({"expireAt": later})
             case _, "resource-exhausted":
+                expected = 404 if function == "resendSharedWebhook" else 200
                 for _ in range(20):
-                    assert called(function, data, **how).status == 200
+                    assert called(function, data, **how).status == expected
         return called(function, data, **how)
 
     return refuse
@@ -148,18 +191,25 @@ def test_a_refusal_is_the_one_of_the_file(
 def test_a_recap_answers_as_told(
     event: firestore.DocumentReference, configure: Configure, admin: Person
 ) -> None:
-    """Spec 4.1: with nobody to send to, and with a guest."""
+    """Spec 4.1 and 4.9: with nobody to send to, and with a guest; before it and after."""
     configure()
     data = of_event("sendEventRecap", event.id, mode="all", subject="Thanks", message=None)
     nobody = called("sendEventRecap", data, id_token=admin.id_token)
     assert (nobody.result["sent"], "message" in nobody.result) == (0, True)
+    look = of_event("previewEventRecap", event.id, mode="all", subject="Thanks", sendToMe=True)
+    organizer = sign_in("admin", TENANT)
+    assert called("previewEventRecap", look, id_token=organizer.id_token).result["html"] == ""
     photo = {"status": "approved", "uploaderEmail": "ann@example.com", "url": "https://example.com"}
     event.collection("photos").document("p1").set(
         photo | {"createdAt": firestore.SERVER_TIMESTAMP, "approvedAt": firestore.SERVER_TIMESTAMP}
     )
     with Mailbox(port=PORT):
+        shown = called("previewEventRecap", look, id_token=organizer.id_token)
         sent = called("sendEventRecap", data, id_token=admin.id_token)
+    assert (shown.result["recipients"], shown.result["mailed"]) == (1, True)
     assert sent.result == {"sent": 1, "skipped": 0}
+    after = called("previewEventRecap", look | {"sendToMe": False}, id_token=admin.id_token)
+    assert after.result["blocked"]["code"] == "resource-exhausted"
 
 
 def test_preferences_answer_as_told(token: str, headers: dict[str, str]) -> None:
@@ -200,6 +250,34 @@ def test_webhook_calls_answer_as_told(
     assert again.result["resent"] == 1
     rotated = called("rotateWebhookSecret", {"eventId": event.id}, id_token=superadmin.id_token)
     assert rotated.status == 200
+
+
+def test_calls_of_a_link_answer_as_told(
+    event: firestore.DocumentReference,
+    configure: Configure,
+    record: Record,
+    named: Named,
+    admin: Person,
+    headers: dict[str, str],
+    receiving: Callable[..., Any],
+    deliveries: Any,
+) -> None:
+    """Spec 4.11 to 4.14: a link, its page, a delivery sent again, and the end."""
+    with receiving({"/ok": always()}) as receiver:
+        url_ = receiver.url("/ok")
+        configure(url_)
+        record(url_)
+        wanted = of_event("shareWebhookLog", event.id, url=url_, canResend=True, days=None)
+        shared = called("shareWebhookLog", wanted, id_token=admin.id_token).result
+        token = {"token": shared["link"].partition("#token=")[2]}
+        page = called("getWebhookLog", token, headers=headers).result
+        assert [one["outcome"] for one in page["deliveries"]] == ["failed"]
+        again = token | {"deliveryId": named("d1")}
+        assert called("resendSharedWebhook", again, headers=headers).result == {"resent": 1}
+        deliveries.ended(1)
+    end = of_event("revokeWebhookLog", event.id, shareId=shared["shareId"])
+    assert called("revokeWebhookLog", end, id_token=admin.id_token).status == 200
+    assert called("getWebhookLog", token, headers=headers).status == 403
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from werkzeug.test import EnvironBuilder
 from functions.gcp.documents import Documents
 from functions.preferences import wiring
 from functions.preferences.store.user_store import UserStore
+from functions.signed_links import wiring as links
 from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
 from tests.suite.process import local_parameters
@@ -24,12 +25,12 @@ def served(documents: Documents, key: str) -> Iterator[None]:
     """Have the handlers of this process use `documents`, and tokens made with `key`."""
     users, limiter = (
         UserStore(documents),
-        Limiter(CallCountStore(documents), now=wiring.now, monotonic=time.monotonic),
+        Limiter(CallCountStore(documents), now=links.now, monotonic=time.monotonic),
     )
     with (
         patch.dict(os.environ, local_parameters() | {"EMAIL_PREFS_KEY": key}),
         patch.object(wiring, "users", lambda: users),
-        patch.object(wiring, "limiter", lambda: limiter),
+        patch.object(links, "limiter", lambda: limiter),
     ):
         yield
 

@@ -17,6 +17,7 @@ DATA_MODEL: Final = (
     "events/{eventId}/milestones/{number}",
     "events/{eventId}/recaps/{recapId}",
     "events/{eventId}/recaps/{recapId}/batches/{number}",
+    "events/{eventId}/recaps/{recapId}/outcomes/mails",
     "events/{eventId}/locks/recap",
     "deletedEvents/{eventId}",
     "users/{uid}",

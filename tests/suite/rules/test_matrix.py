@@ -37,6 +37,7 @@ MATRIX: Final = {
     "events/{eventId}/milestones/{number}":               (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}":                  (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}/batches/{number}": (STAFF,  STAFF,  NONE,   NONE,   NONE),
+    "events/{eventId}/recaps/{recapId}/outcomes/mails":   (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/locks/recap":                       (STAFF,  NONE,   NONE,   NONE,   NONE),
     "deletedEvents/{eventId}":                            (NONE,   NONE,   NONE,   NONE,   NONE),
     "users/{uid}":                                        (SELF,   NONE,   NONE,   SELF,   NONE),
@@ -89,6 +90,7 @@ def test_a_path_is_open_to_those_in_its_row(
         "shares",
         "recaps",
         "batches",
+        "outcomes",
         "locks",
     ],
 )

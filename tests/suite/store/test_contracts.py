@@ -15,7 +15,16 @@ import pytest
 from google.cloud import firestore
 
 from functions.gcp.documents import documents
-from functions.webhooks.deliveries.delivery import Attempt, Cursor, Delivery, Outcome, Undelivered
+from functions.webhooks.deliveries.delivery import (
+    Attempt,
+    Cursor,
+    Delivery,
+    Outcome,
+    Place,
+    SentTo,
+    Undelivered,
+)
+from functions.webhooks.deliveries.log_share import LogShare
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
@@ -24,6 +33,7 @@ from functions.webhooks.ports import (
     ChangedMeanwhileError,
     Deliveries,
     DisabledUrl,
+    LogShares,
     Secrets,
     Settings,
     SettingsChangedError,
@@ -31,12 +41,14 @@ from functions.webhooks.ports import (
     Wall,
 )
 from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.log_share_store import LogShareStore
 from functions.webhooks.store.secret_store import SecretStore
 from functions.webhooks.store.settings_store import SettingsStore
 from functions.webhooks.store.wall_store import WallStore
 from tests.simulation.database import Database, Delete, Set
 from tests.simulation.webhooks.memory import (
     InMemoryDeliveries,
+    InMemoryLogShares,
     InMemorySecrets,
     InMemorySettings,
     InMemoryWall,
@@ -56,6 +68,7 @@ class Ground:
     event_id: str
     deliveries: Deliveries
     settings: Settings
+    shares: LogShares
     wall: Wall
     new_secrets: Callable[[], Secrets]
     put: Callable[[str, Mapping[str, Any]], object]
@@ -98,6 +111,7 @@ def in_memory(event_id: str) -> Ground:
         event_id,
         InMemoryDeliveries(database, sweep_page=3),
         InMemorySettings(database),
+        InMemoryLogShares(database),
         InMemoryWall(database),
         lambda: InMemorySecrets(
             database, lambda: uuid.uuid4().hex, time.monotonic, now=lambda: NOW
@@ -119,6 +133,7 @@ def in_firestore(event_id: str, db: firestore.Client) -> Ground:
         event_id,
         DeliveryStore(real, lambda: db),
         SettingsStore(lambda: db),
+        LogShareStore(real, lambda: db),
         WallStore(real),
         lambda: SecretStore(real, now=lambda: NOW, monotonic=time.monotonic),
         lambda name, fields: document(name).set(dict(fields)),
@@ -132,7 +147,9 @@ def ground(request: pytest.FixtureRequest, db: firestore.Client, event_id: str) 
     return in_memory(event_id) if request.param == "in memory" else in_firestore(event_id, db)
 
 
-def attempted(delivery: Delivery, status: int | None, at: datetime = NOW) -> Delivery:
+def attempted(
+    delivery: Delivery, status: int | None, at: datetime = NOW, answer: str | None = None
+) -> Delivery:
     """`delivery` after its next attempt."""
     return delivery.after(
         Attempt(
@@ -142,6 +159,7 @@ def attempted(delivery: Delivery, status: int | None, at: datetime = NOW) -> Del
             milliseconds=12,
             error=None if status else "no answer",
             round=delivery.round,
+            answer=answer,
         )
     )
 
@@ -154,6 +172,7 @@ def test_what_is_created_is_found_as_it_was(ground: Ground) -> None:
         ground.delivery(disabled="nobody answers"),
         ground.delivery(test=True),
         replace(attempted(attempted(ground.delivery(), None), 204), round=0),
+        attempted(ground.delivery(), 404, answer="no such route"),
     ]
     ground.deliveries.create(ground.event_id, made)
     by_id = {one.id: one for one in made}
@@ -321,6 +340,86 @@ def test_failures_are_counted_between_two_moments(ground: Ground) -> None:
     assert failed(event_id, URL, after(0), after(1))
     assert not failed(event_id, URL, after(1), after(1.5))
     assert not failed(event_id, URL, after(2), after(9))
+
+
+def test_the_newest_come_first_and_go_on_at_any_place(ground: Ground) -> None:
+    """To one URL, of an outcome and a type; two of one moment are told apart by their ids."""
+    joined, failed = EventType.GUEST_JOINED, Outcome.FAILED
+    for name, seconds, fields in (
+        ("a", 0, {}),
+        ("c", 1, {"outcome": failed}),
+        ("b", 1, {"event": joined}),
+        ("d", 2, {"outcome": failed, "event": joined}),
+        ("x", 1, {"url": "https://example.com/other"}),
+    ):
+        ground.create(id=name, created_at=NOW + timedelta(seconds=seconds), **fields)
+
+    def newest(after: Place | None = None, limit: int = 9, **filters: Any) -> str:
+        wanted = SentTo(url=URL, **filters)
+        found = ground.deliveries.newest(ground.event_id, wanted, after, limit)
+        return "".join(one.id for one in found)
+
+    assert newest() == "dcba"
+    assert newest(limit=3) == "dcb"
+    assert newest(outcome=failed) == "dc"
+    assert newest(event=joined) == "db"
+    assert newest(outcome=failed, event=joined) == "d"
+    at = NOW + timedelta(seconds=1)
+    assert [newest(Place(at, one)) for one in ("z", "c", "b", "a")] == ["cba", "ba", "a", "a"]
+    assert newest(Place(at, "x"), outcome=failed) == "c"
+    assert next(ground.deliveries.newest(ground.event_id, SentTo(url=URL), None, 9)).id == "d"
+
+
+def _share(ground: Ground, name: str, days: float = 1, **fields: Any) -> LogShare:
+    made = LogShare(
+        id=name,
+        event_id=ground.event_id,
+        url=URL,
+        can_resend=True,
+        created_by="u1",
+        created_at=NOW,
+        expire_at=NOW + timedelta(days=days),
+        **fields,
+    )
+    ground.shares.create(made)
+    return made
+
+
+def test_a_share_is_found_as_long_as_its_event_is_there(ground: Ground) -> None:
+    """Created once, whatever became of the answer; gone with its event, also for its successor."""
+    assert ground.shares.load(ground.event_id, "s1") is None
+    ground.put("", {"tenantId": "t1"})
+    made = _share(ground, "s1")
+    ground.shares.create(made)
+    found = ground.shares.load(ground.event_id, "s1")
+    assert found is not None
+    assert found.share == made
+    assert ground.shares.load(ground.event_id, "s2") is None
+    ground.put("", {"tenantId": "t1", "name": "changed"})
+    assert ground.shares.load(ground.event_id, "s1") == found
+    ground.delete("")
+    assert ground.shares.load(ground.event_id, "s1") is None
+    ground.put("", {"tenantId": "t1"})
+    assert ground.shares.load(ground.event_id, "s1") is None
+
+
+def test_a_share_ends_once(ground: Ground) -> None:
+    """In the version that was read; it is no living one from then on."""
+    ground.put("", {"tenantId": "t1"})
+    for name, days in (("s1", 1), ("s2", 2), ("s3", 3)):
+        _share(ground, name, days)
+    count, event_id = ground.shares.count_living, ground.event_id
+    assert [count(event_id, NOW + timedelta(days=d), 9) for d in (0, 1, 2.5, 3)] == [3, 2, 1, 0]
+    assert count(event_id, NOW, 2) == 2
+    found = ground.shares.load(event_id, "s2")
+    assert found is not None
+    ground.shares.revoke(found, NOW)
+    with pytest.raises(ChangedMeanwhileError):
+        ground.shares.revoke(found, NOW + timedelta(hours=1))
+    ended = ground.shares.load(event_id, "s2")
+    assert ended is not None
+    assert ended.share == replace(found.share, revoked_at=NOW, expire_at=NOW)
+    assert count(event_id, NOW, 9) == 2
 
 
 def test_the_last_success_is_the_one_that_ended_last(ground: Ground) -> None:

@@ -1,10 +1,12 @@
 """What the answers of SendGrid mean, over HTTP against its stand-in (design 5)."""
 
+import json
 import socket
 import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -13,13 +15,19 @@ from emulator.mailbox import (
     Fault,
     Mailbox,
     bad_address,
+    credits_exceeded,
     drop,
     status,
     too_many_requests,
+    unverified_sender,
+    wrong_key,
 )
 from functions.mail.message import Copy, Message
-from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, Unknown
-from functions.mail.sendgrid import SendGridMailer, request_body
+from functions.mail.misconfigured import MisconfiguredError
+from functions.mail.outcome import Accepted, BadAddresses, Cause, Later, Refused, Unknown
+from functions.mail.sendgrid import SendGridMailer, refusal, request_body
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 def mailer(url: str) -> SendGridMailer:
@@ -64,9 +72,12 @@ def test_202_is_accepted(mailbox: Mailbox) -> None:
     ("fault", "expected", "mails"),
     [
         (status(400), Refused("HTTP 400"), 0),
-        (status(401), Refused("HTTP 401"), 0),
+        (status(401), Refused("HTTP 401", Cause.KEY), 0),
         (status(413), Refused("HTTP 413"), 0),
-        (status(403), Refused("HTTP 403"), 0),
+        (status(403), Refused("HTTP 403", Cause.KEY), 0),
+        (wrong_key(), Refused("HTTP 401", Cause.KEY), 0),
+        (unverified_sender(), Refused("HTTP 403", Cause.SENDER), 0),
+        (credits_exceeded(), Refused("HTTP 401", Cause.CREDITS), 0),
         (status(408), Unknown("HTTP 408"), 0),
         (status(422), Unknown("HTTP 422"), 0),
         (status(500), Unknown("HTTP 500"), 0),
@@ -88,6 +99,42 @@ def test_only_what_is_certain_may_be_sent_again(
     outcome = mailer(mailbox.url).send(_message("a@example.com", "b@example.com"))
     assert outcome == expected
     assert len(mailbox.mails) == mails
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "field", "cause"),
+    [
+        (400, "The from email does not contain a valid address.", "from.email", Cause.SENDER),
+        (403, "Maximum credits exceeded", None, Cause.CREDITS),
+        (429, "Maximum credits exceeded", None, Cause.CREDITS),
+        (451, "You've exceeded your messaging limits", None, Cause.CREDITS),
+        (401, "Permission denied, wrong credentials", None, Cause.KEY),
+        (401, "Authenticated user is not authorized to send mail", None, Cause.KEY),
+        (403, "access forbidden", None, Cause.KEY),
+        (413, "too large", None, None),
+        (400, "The subject is required.", "subject", None),
+    ],
+)
+def test_whose_turn_it_is(
+    status: int, message: str, field: str | None, cause: Cause | None
+) -> None:
+    """Of an answer no more is kept than that; a used-up plan is not waited for."""
+    body = json.dumps({"errors": [{"message": message, "field": field, "help": None}]}).encode()
+    assert refusal(status, {}, body, now=NOW) == Refused(f"HTTP {status}", cause)
+
+
+def test_what_is_busy_or_out_of_reach_takes_time() -> None:
+    """Whoever asked tries again."""
+    assert Later("HTTP 429", None).cause is Cause.BUSY
+
+
+@pytest.mark.parametrize("key", ["", "SG.a b", "SG.a\nb", "SG.\u00e9", "SG.a\0"])
+def test_a_key_that_can_stand_in_no_header_is_found_before_anything_leaves(key: str) -> None:
+    """Or the request would fail on its way, and count as sent."""
+    with pytest.raises(MisconfiguredError) as wrong:
+        SendGridMailer(key, "https://example.com", lambda: NOW)
+    assert wrong.value.setting == "SENDGRID_API_KEY"
+    assert not key or key not in str(wrong.value)
 
 
 @pytest.mark.parametrize(
@@ -180,3 +227,11 @@ def test_a_message_becomes_one_request() -> None:
     }
     bare = request_body(_message(sender="photos@example.com"))
     assert bare["from"] == {"email": "photos@example.com"}
+
+
+def test_answers_go_where_the_message_says(mailbox: Mailbox) -> None:
+    """`reply_to` of the request; what there is no word of goes to the sender."""
+    message = replace(_message("a@example.com"), reply_to="Team <hello@example.com>")
+    assert isinstance(mailer(mailbox.url).send(message), Accepted)
+    (request,) = mailbox.requests
+    assert json.loads(request.body)["reply_to"] == {"email": "hello@example.com", "name": "Team"}

@@ -173,6 +173,10 @@ def test_services_and_queues_are_those_of_the_deployment() -> None:
         "sendTestWebhook",
         "resendWebhook",
         "rotateWebhookSecret",
+        "shareWebhookLog",
+        "revokeWebhookLog",
+        "getWebhookLog",
+        "resendSharedWebhook",
     }
     absent = ALERTS["sweep-missing"]["conditions"][0]["conditionAbsent"]["filter"]
     assert 'service_name="sweepdeliveries"' in absent

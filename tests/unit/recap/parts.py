@@ -8,15 +8,22 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from functions.access import Caller, Role
+from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
+from functions.mail.misconfigured import MisconfiguredError
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.preferences import opted_out_of_recap
-from functions.recap.arguments import RecapArguments
+from functions.preferences.reach import left_out_of_recap
+from functions.recap.arguments import PreviewArguments, RecapArguments
 from functions.recap.ledger import Batch
+from functions.recap.mail_events.recorder import MailEvents
 from functions.recap.photo_hosts import PhotoHosts
+from functions.recap.planner import Limits, Planner
 from functions.recap.ports import RecapKey
+from functions.recap.preview import Preview, RecapPreview
 from functions.recap.report import RecapResult
-from functions.recap.send_recap import Limits, RecapSender
+from functions.recap.send_recap import RecapSender
+from functions.side_by_side import SideBySide
+from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.address import address_hash
 from tests.simulation.database import Create, Database, Set
 from tests.simulation.explore import Through, at_once
@@ -24,7 +31,9 @@ from tests.simulation.recap.memory import (
     InMemoryGuests,
     InMemoryMailer,
     InMemoryMailings,
+    InMemoryOutcomes,
     InMemoryRecaps,
+    InMemoryUsers,
     recap_path,
 )
 
@@ -43,6 +52,14 @@ T = TypeVar("T")
 def one_after_the_other(work: Callable[[Any], T], items: Iterable[Any], /) -> list[T]:
     """Side by side for tests that want one order."""
     return [work(item) for item in items]
+
+
+def links_of(uid: str) -> PreferencesLinks:
+    """The links in a mail to the user with this id, which stands for the token."""
+    return PreferencesLinks(
+        page=f"https://example.com/preferences#token={uid}",
+        one_click=f"https://example.com/unsubscribe?token={uid}",
+    )
 
 
 def guest(number: int) -> str:
@@ -83,6 +100,9 @@ class House:
         mails: Who was mailed, in order, with the message.
         slept: What was waited for, seconds.
         hosts: Whose photos may be shown.
+        lacks: Name of a setting of the deployment that is not there.
+        counted: Who has asked for a preview by mail,
+        previews_an_hour: and how many of them there may be.
     """
 
     now: datetime = NOON
@@ -92,6 +112,9 @@ class House:
     requests: int = 0
     slept: list[float] = field(default_factory=list)
     hosts: PhotoHosts = field(default_factory=lambda: PhotoHosts.read("*", ""))
+    lacks: str | None = None
+    counted: list[str] = field(default_factory=list)
+    previews_an_hour: int = 10
     _words: Any = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
@@ -138,27 +161,45 @@ class House:
     def sender(self, through: Through = at_once, limits: Limits | None = None) -> RecapSender:
         """The use case, with two recipients a batch."""
         return RecapSender(
+            self._planner(through, limits),
             recaps=InMemoryRecaps(self.database, through),
-            guests=InMemoryGuests(self.database, through),
-            mailings=InMemoryMailings(self.database, through),
-            mailer=lambda: InMemoryMailer(self._answer, through),
-            links=lambda: (
-                lambda uid: PreferencesLinks(
-                    page=f"https://example.com/preferences#token={uid}",
-                    one_click=f"https://example.com/unsubscribe?token={uid}",
-                )
-            ),
-            opted_out=opted_out_of_recap,
-            mail_from=lambda: "Wall <photos@example.com>",
-            shows=self.hosts.allow,
+            mailer=lambda: self._mailer(through),
+            links=lambda: links_of,
             side_by_side=one_after_the_other,
             now=lambda: self.now,
             monotonic=self.monotonic,
             sleep=self._sleep,
-            new_word=lambda: f"word{next(self._words)}",
+            new_word=self._word,
             new_mutex=threading.Lock,
+        )
+
+    def _planner(self, through: Through, limits: Limits | None) -> Planner:
+        return Planner(
+            recaps=InMemoryRecaps(self.database, through),
+            guests=InMemoryGuests(self.database, through),
+            mailings=InMemoryMailings(self.database, through),
+            opted_out=lambda record: left_out_of_recap(record, self.now),
+            letterhead=self._letterhead,
+            shows=self.hosts.allow,
+            now=lambda: self.now,
+            new_word=self._word,
             limits=limits or Limits(a_batch=2),
         )
+
+    def _mailer(self, through: Through) -> InMemoryMailer:
+        self._needs("SENDGRID_API_KEY")
+        return InMemoryMailer(self._answer, through)
+
+    def _letterhead(self) -> Letterhead:
+        self._needs("MAIL_REPLY_TO")
+        return Letterhead(sender="Wall <photos@example.com>")
+
+    def _needs(self, setting: str) -> None:
+        if self.lacks == setting:
+            raise MisconfiguredError(setting, "there")
+
+    def _word(self) -> str:
+        return f"word{next(self._words)}"
 
     def send(
         self,
@@ -172,6 +213,46 @@ class House:
         wanted = RecapArguments.read({"eventId": EVENT, **arguments})
         return self.sender(through, limits).send(caller, wanted)
 
+    def mail_events(
+        self, through: Through = at_once, side_by_side: SideBySide = one_after_the_other
+    ) -> MailEvents:
+        """What records what is told of the mails."""
+        return MailEvents(
+            outcomes=InMemoryOutcomes(self.database, through),
+            users=InMemoryUsers(self.database, through),
+            now=lambda: self.now,
+            sleep=self._sleep,
+            recaps_side_by_side=side_by_side,
+            guests_side_by_side=one_after_the_other,
+        )
+
+    def preview(
+        self,
+        through: Through = at_once,
+        *,
+        caller: Caller = ORGANIZER,
+        limits: Limits | None = None,
+        address: str | None = None,
+        **arguments: Any,
+    ) -> Preview:
+        """Look at it, as the organizer; `address` is the organizer's verified one."""
+        previewer = RecapPreview(
+            self._planner(through, limits),
+            recaps=InMemoryRecaps(self.database, through),
+            mailer=lambda: self._mailer(through),
+            links=lambda: self._needs("EMAIL_PREFS_KEY"),
+            links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
+            count=self._count,
+            now=lambda: self.now,
+        )
+        wanted = PreviewArguments.read({"eventId": EVENT, **arguments})
+        return previewer.show(caller, wanted, address)
+
+    def _count(self, uid: str) -> None:
+        self.counted.append(uid)
+        if len(self.counted) > self.previews_an_hour:
+            raise TooManyCallsError
+
     def later(self, **time: float) -> None:
         """Let time pass."""
         self.now += timedelta(**time)
@@ -184,6 +265,16 @@ class House:
     def addresses(self) -> list[str]:
         """Who was mailed."""
         return [address for address, _ in self.mails]
+
+    def labels(self, address: str) -> Mapping[str, str]:
+        """Those of the last mail to the address."""
+        found = [
+            copy.labels
+            for _, message in self.mails
+            for copy in message.copies
+            if copy.address == address
+        ]
+        return found[-1]
 
     def recaps(self) -> dict[str, Mapping[str, Any]]:
         """Every recap's fields, by id."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.mail.sendgrid import BYTES_EACH
 from functions.preferences.links import PreferencesLinks
@@ -27,7 +28,8 @@ def _pictures(count: int, length: int = 60) -> list[Picture]:
 
 def _recap(mode: Mode = Mode.PERSONAL, **changed: Any) -> Recap:
     fields: dict[str, Any] = {"event_name": "Summer Party", "gallery_url": "https://example.com/g"}
-    return Recap(mode=mode, sender="Wall <photos@example.com>", **(fields | changed))
+    fields["letterhead"] = Letterhead(sender="Wall <photos@example.com>")
+    return Recap(mode=mode, **(fields | changed))
 
 
 def _recipient(pictures: Sequence[Picture] = (), **changed: Any) -> Recipient:
@@ -131,6 +133,28 @@ def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
         "List-Unsubscribe": "<https://example.com/unsubscribe?token=c.d>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     }
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_the_senders_postal_address_stands_under_both_parts(mode: Mode) -> None:
+    """`MAIL_ADDRESS_LINE`, escaped; and where answers go is handed on."""
+    line = "Wall & Co, 1 Example Street"
+    letterhead = Letterhead(sender="w@example.com", reply_to="h@example.com", address_line=line)
+    message = _composer(_recap(mode, letterhead=letterhead)).message([_recipient()])
+    text, html = _parts(message)
+    assert text.endswith(f"{LINKS.page}\n\n{line}")
+    assert "<br>\nWall &amp; Co, 1 Example Street\n</td>" in html
+    assert message.reply_to == "h@example.com"
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_without_one_nothing_stands_there(mode: Mode) -> None:
+    """The mail ends with the link to the preferences, as before."""
+    message = _composer(_recap(mode)).message([_recipient()])
+    text, html = _parts(message)
+    assert text.endswith(LINKS.page)
+    assert "which mails you get</a>\n</td>" in html
+    assert message.reply_to is None
 
 
 def test_the_reel_stands_in_the_parts_once() -> None:

@@ -14,8 +14,8 @@ from functions.recap.guests import Audience
 from functions.recap.ledger import LEASE
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.photos import ApprovedPhoto
+from functions.recap.planner import Limits
 from functions.recap.report import RecapResult
-from functions.recap.send_recap import Limits
 from functions.wall.address import address_hash
 from tests.simulation.faults import Crash
 from tests.unit.recap.parts import ERRORS, NOON, TENANT, At, House, guest

@@ -1,16 +1,19 @@
 """A whole call of `sendEventRecap` on ports in memory (spec 3.3, 4.1, 7.1)."""
 
+import json
+
 import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
+from functions.mail.outcome import Cause
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger import BatchState
+from functions.recap.planner import Limits
 from functions.recap.report import RecapResult
-from functions.recap.send_recap import Limits
 from functions.wall.address import address_hash
 from tests.simulation.faults import ServiceError
-from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, TENANT, At, House, guest
+from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, TENANT, Answer, At, House, guest
 
 
 @pytest.fixture
@@ -174,7 +177,9 @@ def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:
     """Design 3, "Failure while sending"; whoever opts out meanwhile is left out."""
     house.guests(5)
     house.answers = [(202, {}, b""), (403, {}, ERRORS), (413, {}, ERRORS)]
-    assert refusal(house).message == "2 mails were sent and 3 were not; call again to send those."
+    assert refusal(house).message == (
+        "2 mails were sent and 3 were not; call again to send those. " + Cause.KEY.turn
+    )
     assert (house.recap()["state"], house.recap()["sent"], house.recap()["left"]) == (
         "interrupted",
         2,
@@ -188,6 +193,60 @@ def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:
     assert sorted(house.addresses) == [guest(number) for number in range(4)]
     assert (house.recap()["state"], house.recap()["sent"], house.recap()["left"]) == ("sent", 4, 0)
     assert refusal(house).code is Code.RESOURCE_EXHAUSTED
+
+
+_UNKNOWN_KEY = b'{"errors": [{"message": "SG.x is no key of ours", "field": null}]}'
+_UNVERIFIED = b'{"errors": [{"message": "a@example.com is not verified", "field": "from"}]}'
+_USED_UP = b'{"errors": [{"message": "Maximum credits exceeded", "field": null}]}'
+
+
+@pytest.mark.parametrize(
+    ("answers", "whose", "cause"),
+    [
+        ([(401, {}, _UNKNOWN_KEY)], "Whoever operates it has to set SENDGRID_API_KEY", "key"),
+        ([(403, {}, _UNVERIFIED)], "has to verify the address in MAIL_FROM", "sender"),
+        ([(401, {}, _USED_UP)], "has to enlarge it, or wait until it is renewed", "credits"),
+        ([(429, {}, ERRORS)] * 5, "try again in a few minutes", "busy"),
+    ],
+)
+def test_a_mail_service_that_takes_nothing_says_whose_turn_it_is(
+    house: House,
+    capsys: pytest.CaptureFixture[str],
+    answers: list[Answer],
+    whose: str,
+    cause: str,
+) -> None:
+    """Spec 7.1, internal: a sentence for the organizer, a class for the operator, no more."""
+    house.guests(1)
+    house.answers = answers
+    refused = refusal(house)
+    assert refused.code is Code.INTERNAL
+    assert refused.message.startswith("Nothing was sent. The ")
+    assert whose in refused.message
+    printed = capsys.readouterr().out
+    lines = [json.loads(line) for line in printed.splitlines()]
+    assert [(one["message"], one["cause"]) for one in lines] == [
+        ("recap.batch", cause),
+        ("recap.done", cause),
+    ]
+    assert not any(word in refused.message + printed for word in ("SG.", "@", "is not", "Maximum"))
+    assert house.send().sent == 1
+
+
+@pytest.mark.parametrize("setting", ["SENDGRID_API_KEY", "MAIL_REPLY_TO"])
+def test_what_the_deployment_lacks_is_named(
+    house: House, capsys: pytest.CaptureFixture[str], setting: str
+) -> None:
+    """Spec 7.1, internal; once it is there, the organizer may try at once."""
+    house.guests(1)
+    house.lacks = setting
+    assert refusal(house).message == (
+        "The recap could not be prepared, and nothing was sent. "
+        f"Whoever operates the service has to correct it: {setting} should be there."
+    )
+    assert f'"setting": "{setting}"' in capsys.readouterr().out
+    house.lacks = None
+    assert house.send().sent == 1
 
 
 # The mail service (design 3).

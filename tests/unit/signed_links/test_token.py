@@ -1,4 +1,4 @@
-"""Spec 2.4, 5 and design 3: the preferences token."""
+"""Spec 2.4, 5 and design 3: the tokens in links."""
 
 import hashlib
 import itertools
@@ -288,6 +288,71 @@ def test_a_one_click_link_is_good_for_a_year() -> None:
     assert KEYS.check(token, late - timedelta(seconds=1), Scope.UNSUBSCRIBE) == "user-1"
     with pytest.raises(InvalidTokenError):
         KEYS.check(token, late, Scope.UNSUBSCRIBE)
+
+
+LOG = KEYS.sign(("e1", "s1"), NOW + timedelta(days=1), Scope.WEBHOOK_LOG)
+LOG_FIELDS: dict[str, Any] = {
+    "event": "e1",
+    "share": "s1",
+    "exp": int((NOW + timedelta(days=1)).timestamp()),
+    "scope": "webhook-log",
+}
+
+
+def test_a_link_to_a_log_is_about_an_event_and_a_share() -> None:
+    """Spec 4.11: it names both, and expires with the share."""
+    last = NOW + timedelta(days=1, seconds=-1)
+    assert KEYS.verify(LOG, last, Scope.WEBHOOK_LOG) == ("e1", "s1")
+    with pytest.raises(InvalidTokenError):
+        KEYS.verify(LOG, NOW + timedelta(days=1), Scope.WEBHOOK_LOG)
+    payload = base64_encode(json.dumps(LOG_FIELDS, separators=(",", ":")))
+    assert signed(payload, salt="webhook-log") == LOG
+
+
+def test_a_link_to_a_log_is_no_link_in_a_mail() -> None:
+    """A token of one scope is refused by every other, whatever it is asked as."""
+    tokens = {scope: KEYS.issue("u", NOW, scope) for scope in Scope if scope != "webhook-log"}
+    tokens[Scope.WEBHOOK_LOG] = LOG
+    for of, token in tokens.items():
+        for scope in set(Scope) - {of}:
+            with pytest.raises(InvalidTokenError):
+                KEYS.verify(token, NOW, scope)
+    for scope in Scope:
+        with pytest.raises(InvalidTokenError):
+            KEYS.check(LOG, NOW, scope)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({k: v for k, v in LOG_FIELDS.items() if k != name} for name in LOG_FIELDS),
+        *(LOG_FIELDS | {name: bad} for name in ("event", "share") for bad in (None, 1, "", "a/b")),
+        LOG_FIELDS | {"scope": "email-prefs"},
+        FIELDS | {"scope": "webhook-log"},
+    ],
+    ids=lambda value: repr(value)[:90],
+)
+def test_other_payloads_of_a_link_to_a_log(fields: object) -> None:
+    """A genuine signature over anything but `{event, share, exp, scope}` is refused."""
+    token = signed(base64_encode(json.dumps(fields)), salt="webhook-log")
+    with pytest.raises(InvalidTokenError):
+        KEYS.verify(token, NOW, Scope.WEBHOOK_LOG)
+
+
+@pytest.mark.parametrize(
+    ("about", "scope"),
+    [
+        ((), Scope.PREFERENCES),
+        (("e1", "s1"), Scope.PREFERENCES),
+        (("e1",), Scope.WEBHOOK_LOG),
+        (("e1", "s1", "x"), Scope.WEBHOOK_LOG),
+        (("e1", "a/b"), Scope.WEBHOOK_LOG),
+    ],
+)
+def test_a_token_is_about_what_its_scope_is(about: tuple[str, ...], scope: Scope) -> None:
+    """Nothing else is signed."""
+    with pytest.raises(ValueError, match="a token of"):
+        KEYS.sign(about, NOW + timedelta(days=1), scope)
 
 
 @pytest.mark.parametrize("keys", [[], [""], ["short"], ["k" * 31], ["k" * 32, "k" * 31]])

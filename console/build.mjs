@@ -1,0 +1,93 @@
+// Builds the pages into ../public: `node build.mjs`. With --tests, the tests into ../.emulator.
+
+import { readFile, readdir, rm, mkdir, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const ROOT = join(HERE, "..");
+const SITE = join(ROOT, "public");
+const ASSETS = join(SITE, "app");
+const TESTS = join(ROOT, ".emulator", "console-tests");
+
+// Where the emulators are, of which only a page on this machine makes use.
+const { emulators } = JSON.parse(await readFile(join(ROOT, "firebase.json"), "utf8"));
+const addresses = Object.fromEntries(
+  ["auth", "firestore", "functions"].map((name) => [
+    name,
+    { host: emulators[name].host, port: emulators[name].port },
+  ]),
+);
+
+const OPTIONS = {
+  absWorkingDir: HERE,
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  define: { __EMULATORS__: JSON.stringify(addresses) },
+  logLevel: "warning",
+  legalComments: "eof",
+};
+
+if (process.argv.includes("--tests")) await buildTests();
+else await buildPages();
+
+async function buildPages() {
+  const entries = ["src/console.tsx", "src/receiver.tsx", "src/styles/app.css"];
+  const { outputFiles, metafile } = await build({
+    ...OPTIONS,
+    entryPoints: entries,
+    outdir: ASSETS,
+    // The name changes with the content: a page and what it loads are always of one build.
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    splitting: true,
+    minify: true,
+    metafile: true,
+    write: false,
+  });
+  const names = {};
+  for (const [path, { entryPoint, imports }] of Object.entries(metafile.outputs)) {
+    if (!entryPoint) continue;
+    names[basename(entryPoint)] = basename(path);
+    // What is loaded with the page, and not what it loads when it needs it.
+    names[`chunks of ${basename(entryPoint)}`] = imports
+      .filter(({ kind }) => kind === "import-statement")
+      .map(({ path: chunk }) => basename(chunk));
+  }
+  await rm(ASSETS, { recursive: true, force: true });
+  await mkdir(ASSETS, { recursive: true });
+  await Promise.all(outputFiles.map(({ path, contents }) => writeFile(path, contents)));
+  for (const page of await readdir(join(HERE, "pages"))) {
+    const text = await readFile(join(HERE, "pages", page), "utf8");
+    await writeFile(join(SITE, page), filled(text, names));
+  }
+}
+
+// `{{name}}` becomes the address of that entry, `{{chunks of name}}` links that load its parts early.
+function filled(text, names) {
+  return text.replace(/( *)\{\{(.+?)\}\}\n?|\{\{(.+?)\}\}/g, (found, indent, block, inline) => {
+    const name = block ?? inline;
+    const value = names[name];
+    if (value === undefined) throw new Error(`nothing is called ${name}`);
+    if (Array.isArray(value)) {
+      return value.map((one) => `${indent}<link rel="modulepreload" href="/app/${one}">\n`).join("");
+    }
+    return found.replace(`{{${name}}}`, `/app/${value}`);
+  });
+}
+
+async function buildTests() {
+  const tests = (await readdir(join(HERE, "test"))).filter((name) => name.endsWith(".test.ts"));
+  await rm(TESTS, { recursive: true, force: true });
+  await build({
+    ...OPTIONS,
+    entryPoints: tests.map((name) => join("test", name)),
+    outdir: TESTS,
+    outExtension: { ".js": ".mjs" },
+    platform: "node",
+  });
+}

@@ -1,0 +1,127 @@
+// The webhook URLs of an event: `settings/webhooks`.
+
+import {
+  FieldPath,
+  type Firestore,
+  deleteField,
+  doc,
+  onSnapshot,
+  runTransaction,
+  updateDoc,
+} from "firebase/firestore";
+
+import { EVENT_TYPES, type EventType, isEventType } from "../domain/delivery.ts";
+import { MAX_URLS } from "../domain/endpoint.ts";
+import { date, text } from "./deliveries.ts";
+
+export interface Endpoint {
+  readonly url: string;
+  /** Null for all, those to come included. */
+  readonly events: readonly EventType[] | null;
+  /** Since when and why the service has given it up; null where it has not. */
+  readonly disabled: { readonly key: string; readonly reason: string; readonly at: Date | null } | null;
+}
+
+export interface Settings {
+  readonly endpoints: readonly Endpoint[];
+  readonly notify: readonly string[];
+}
+
+/** The settings, whenever they change; without any where there is no document. */
+export function watchEndpoints(
+  db: Firestore,
+  eventId: string,
+  onSettings: (settings: Settings) => void,
+  onError: (error: unknown) => void,
+): () => void {
+  return onSnapshot(settingsOf(db, eventId), (found) => onSettings(read(found.data() ?? {})), onError);
+}
+
+/** Somebody else has changed the list meanwhile, so that the change makes no sense any more. */
+export class ChangedMeanwhileError extends Error {
+  override readonly name = "ChangedMeanwhileError";
+}
+
+/** Puts `endpoint` in the place of the one of `before`, or at the end; takes it out where null. */
+export async function saveEndpoint(
+  db: Firestore,
+  eventId: string,
+  before: string | null,
+  endpoint: Pick<Endpoint, "url" | "events"> | null,
+): Promise<void> {
+  await runTransaction(db, async (transaction) => {
+    const settings = settingsOf(db, eventId);
+    const fields = (await transaction.get(settings)).data() ?? {};
+    // As they stand: whatever else an entry may hold stays.
+    const entries: unknown[] = Array.isArray(fields["urls"]) ? [...fields["urls"]] : [];
+    const urls = entries.map(urlOf);
+    const place = before === null ? entries.length : urls.indexOf(before);
+    if (place < 0) throw new ChangedMeanwhileError("The URL has been removed by somebody else.");
+    if (endpoint) {
+      if (urls.some((url, other) => url === endpoint.url && other !== place)) {
+        throw new ChangedMeanwhileError("The event has this URL already.");
+      }
+      if (place >= MAX_URLS) throw new ChangedMeanwhileError(`The event has ${MAX_URLS} URLs already.`);
+      entries[place] = endpoint.events ? { url: endpoint.url, events: endpoint.events } : endpoint.url;
+    } else {
+      entries.splice(place, 1);
+    }
+    // A URL that is gone is given up by nobody.
+    const gone = before !== null && before !== endpoint?.url ? keysOf(fields, before) : [];
+    const disabled = Object.fromEntries(gone.map((key) => [key, deleteField()]));
+    const changed = { urls: entries, ...(gone.length && { disabled }) };
+    transaction.set(settings, changed, { merge: true });
+  });
+}
+
+/** Lets deliveries go to a URL again that the service has given up. */
+export async function enable(db: Firestore, eventId: string, key: string): Promise<void> {
+  await updateDoc(settingsOf(db, eventId), new FieldPath("disabled", key), deleteField());
+}
+
+/** Says who is told when a URL fails. */
+export async function saveNotify(db: Firestore, eventId: string, notify: readonly string[]): Promise<void> {
+  await runTransaction(db, async (transaction) => {
+    const settings = settingsOf(db, eventId);
+    const urls: unknown = (await transaction.get(settings)).get("urls");
+    // The rules want a list of URLs, be it empty.
+    const fields = Array.isArray(urls) ? { notify } : { notify, urls: [] };
+    transaction.set(settings, fields, { merge: true });
+  });
+}
+
+function keysOf(fields: Record<string, unknown>, url: string): string[] {
+  const disabled = Object.entries((fields["disabled"] ?? {}) as Record<string, unknown>);
+  return disabled.filter(([, one]) => (one as { url?: unknown }).url === url).map(([key]) => key);
+}
+
+function settingsOf(db: Firestore, eventId: string) {
+  return doc(db, "events", eventId, "settings", "webhooks");
+}
+
+function read(fields: Record<string, unknown>): Settings {
+  const entries: unknown[] = Array.isArray(fields["urls"]) ? fields["urls"] : [];
+  const disabled = (fields["disabled"] ?? {}) as Record<string, unknown>;
+  const notify: unknown[] = Array.isArray(fields["notify"]) ? fields["notify"] : [];
+  const endpoints = new Map<string, Endpoint>();
+  for (const entry of entries.slice(0, MAX_URLS)) {
+    const url = urlOf(entry);
+    if (endpoints.has(url)) continue;
+    const given = typeof entry === "object" && entry !== null ? (entry as { events?: unknown }).events : null;
+    const events = Array.isArray(given) ? given.filter(isEventType) : null;
+    const [key] = keysOf(fields, url);
+    const one = key && disabled[key];
+    const { reason, at } = (one ?? {}) as { reason?: unknown; at?: unknown };
+    endpoints.set(url, {
+      url,
+      events: events && events.length < EVENT_TYPES.length ? events : null,
+      disabled: key ? { key, reason: text(reason), at: date(at) } : null,
+    });
+  }
+  return { endpoints: [...endpoints.values()], notify: notify.map(text).filter(Boolean) };
+}
+
+function urlOf(entry: unknown): string {
+  const url = typeof entry === "object" && entry !== null ? (entry as { url?: unknown }).url : entry;
+  return text(url).trim();
+}

@@ -1,0 +1,47 @@
+// What is read of a URL's deliveries to tell how it is doing: two counts, ten deliveries, one more.
+
+import {
+  type Firestore,
+  collection,
+  getCountFromServer,
+  getDocs,
+  limit,
+  orderBy,
+  query,
+  where,
+} from "firebase/firestore";
+
+import { DAY_MS, type Health, SAMPLE, health } from "../domain/health.ts";
+import { read } from "./deliveries.ts";
+
+export async function healthOf(db: Firestore, eventId: string, url: string, now: Date): Promise<Health> {
+  const ended = (outcome: string) =>
+    query(
+      collection(db, "events", eventId, "deliveries"),
+      where("url", "==", url),
+      where("outcome", "==", outcome),
+    );
+  const latest = orderBy("endedAt", "desc");
+  const ofTheDay = where("endedAt", ">=", new Date(now.getTime() - DAY_MS));
+  const counted = async (outcome: string) =>
+    (await getCountFromServer(query(ended(outcome), ofTheDay, latest))).data().count;
+
+  const [delivered, failed, successes, failures] = await Promise.all([
+    counted("success"),
+    counted("failed"),
+    getDocs(query(ended("success"), latest, limit(SAMPLE))),
+    getDocs(query(ended("failed"), latest, limit(1))),
+  ]);
+  const acknowledged = successes.docs.map(read);
+  const lastSuccess = acknowledged[0]?.endedAt ?? null;
+  const lastFailure = failures.docs.map(read)[0]?.endedAt ?? null;
+  const isFailing = lastFailure !== null && (lastSuccess === null || lastFailure > lastSuccess);
+  const failingSince = isFailing ? await firstFailure() : null;
+  return health({ delivered, failed }, acknowledged, failingSince, now);
+
+  async function firstFailure(): Promise<Date | null> {
+    const since = lastSuccess ? [where("endedAt", ">", lastSuccess)] : [];
+    const first = query(ended("failed"), ...since, orderBy("endedAt", "asc"), limit(1));
+    return (await getDocs(first)).docs.map(read)[0]?.endedAt ?? null;
+  }
+}

@@ -1,0 +1,81 @@
+// Recaps of an event, and who may send one now.
+
+import { type Firestore, collection, doc, limit, onSnapshot, orderBy, query } from "firebase/firestore";
+
+import { date, number, text } from "./deliveries.ts";
+
+export const RECAPS_PAGE = 10;
+
+export interface Recap {
+  readonly id: string;
+  readonly mode: string;
+  readonly state: string;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly recipients: number;
+  readonly sent: number;
+  readonly unknown: number;
+  readonly skipped: number;
+  readonly left: number;
+  /** What the mail service told later; null where it told nothing. */
+  readonly told: { readonly delivered: number; readonly bounced: number; readonly dropped: number; readonly complained: number } | null;
+}
+
+export interface RecapLock {
+  readonly leasedUntil: Date | null;
+  readonly cooldownUntil: Date | null;
+  readonly isUnfinished: boolean;
+}
+
+/** The latest recaps, whenever one moves. */
+export function watchRecaps(
+  db: Firestore,
+  eventId: string,
+  onRecaps: (recaps: readonly Recap[]) => void,
+  onError: (error: unknown) => void,
+): () => void {
+  const latest = query(
+    collection(db, "events", eventId, "recaps"),
+    orderBy("startedAt", "desc"),
+    limit(RECAPS_PAGE),
+  );
+  return onSnapshot(latest, (found) => onRecaps(found.docs.map((one) => read(one.id, one.data()))), onError);
+}
+
+/** The lock; open where there never was one. */
+export function watchLock(
+  db: Firestore,
+  eventId: string,
+  onLock: (lock: RecapLock) => void,
+  onError: (error: unknown) => void,
+): () => void {
+  return onSnapshot(
+    doc(db, "events", eventId, "locks", "recap"),
+    (found) =>
+      onLock({
+        leasedUntil: date(found.get("leasedUntil")),
+        cooldownUntil: date(found.get("cooldownUntil")),
+        isUnfinished: found.get("unfinished") === true,
+      }),
+    onError,
+  );
+}
+
+const TOLD = ["delivered", "bounced", "dropped", "complained"] as const;
+
+function read(id: string, fields: Record<string, unknown>): Recap {
+  const [delivered, bounced, dropped, complained] = TOLD.map((name) => number(fields[name])) as [number, number, number, number];
+  return {
+    id,
+    mode: text(fields["mode"]),
+    state: text(fields["state"]),
+    startedAt: date(fields["startedAt"]),
+    finishedAt: date(fields["finishedAt"]),
+    recipients: number(fields["recipients"]),
+    sent: number(fields["sent"]),
+    unknown: number(fields["unknown"]),
+    skipped: number(fields["skipped"]),
+    left: number(fields["left"]),
+    told: TOLD.some((name) => name in fields) ? { delivered, bounced, dropped, complained } : null,
+  };
+}

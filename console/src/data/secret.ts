@@ -1,0 +1,26 @@
+// The webhook secret of an event, for superadmins.
+
+import { type Firestore, doc, getDoc } from "firebase/firestore";
+
+import { date, text } from "./deliveries.ts";
+
+export interface WebhookSecret {
+  readonly secret: string;
+  /** Since when it signs, where it replaced another. */
+  readonly rotatedAt: Date | null;
+  /** The one that is announced, and from when on it signs. */
+  readonly next: { readonly secret: string; readonly activeFrom: Date } | null;
+}
+
+/** The secret as it stands; null before the first delivery has made one. */
+export async function readSecret(db: Firestore, eventId: string): Promise<WebhookSecret | null> {
+  const found = await getDoc(doc(db, "events", eventId, "secrets", "webhooks"));
+  if (!found.exists()) return null;
+  const next = (found.get("next") ?? {}) as Record<string, unknown>;
+  const activeFrom = date(next["activeFrom"]);
+  return {
+    secret: text(found.get("secret")),
+    rotatedAt: date(found.get("rotatedAt")),
+    next: activeFrom && { secret: text(next["secret"]), activeFrom },
+  };
+}

@@ -1,0 +1,103 @@
+// The deliveries to one URL, for whoever has a link to them: by calls alone, without an account.
+
+import { type Attempt, type Delivery, isOutcome } from "../domain/delivery.ts";
+import type { Filters } from "../domain/filters.ts";
+import { functionsAddress } from "./site.ts";
+
+export interface SharedPage {
+  /** Host and path. */
+  readonly url: string;
+  readonly canResend: boolean;
+  readonly expiresAt: Date;
+  readonly deliveries: readonly Delivery[];
+  /** For the page that follows; null after the last. */
+  readonly next: string | null;
+}
+
+/** What the service refused a call with. */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+
+  constructor(
+    readonly status: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+type Limits = Pick<Filters, "outcome" | "event">;
+
+export async function readSharedLog(token: string, limits: Limits, after: string | null): Promise<SharedPage> {
+  const { outcome, event } = limits;
+  const answer = await call<Answer>("getWebhookLog", {
+    token,
+    ...(outcome && { outcome }),
+    ...(event && { event }),
+    ...(after && { after }),
+  });
+  return {
+    url: answer.url,
+    canResend: answer.canResend,
+    expiresAt: new Date(answer.expiresAt),
+    deliveries: answer.deliveries.map((one) => read(one, answer.url)),
+    next: answer.next,
+  };
+}
+
+export async function resendShared(token: string, deliveryId: string): Promise<void> {
+  await call("resendSharedWebhook", { token, deliveryId });
+}
+
+async function call<Result>(name: string, data: object): Promise<Result> {
+  const answer = await fetch(`${await functionsAddress()}/${name}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ data }),
+    cache: "no-store",
+    credentials: "omit",
+    referrerPolicy: "no-referrer",
+  });
+  const { result, error } = (await answer.json()) as { result: Result; error?: { status: string; message: string } };
+  if (error) throw new RefusedError(error.status, error.message);
+  return result;
+}
+
+interface Answer {
+  readonly url: string;
+  readonly canResend: boolean;
+  readonly expiresAt: string;
+  readonly deliveries: readonly OnWire[];
+  readonly next: string | null;
+}
+
+interface OnWire {
+  readonly id: string;
+  readonly event: string;
+  readonly createdAt: string;
+  readonly outcome: string;
+  readonly attempts: number;
+  readonly nextAttemptAt: string | null;
+  readonly reason: string | null;
+  readonly test: boolean;
+  readonly body: string;
+  readonly log: readonly (Omit<Attempt, "at"> & { readonly at: string })[];
+}
+
+function read(one: OnWire, url: string): Delivery {
+  const createdAt = new Date(one.createdAt);
+  const log = one.log.map((attempt) => ({ ...attempt, at: new Date(attempt.at) }));
+  const last = Math.max(0, ...log.map(({ round }) => round));
+  return {
+    ...one,
+    url,
+    place: { seconds: Math.floor(createdAt.getTime() / 1000), nanoseconds: 0, id: one.id },
+    createdAt,
+    outcome: isOutcome(one.outcome) ? one.outcome : "skipped",
+    nextAttemptAt: one.nextAttemptAt ? new Date(one.nextAttemptAt) : null,
+    endedAt: null,
+    log,
+    // The answer does not tell it: a round that has begun and has no attempt yet is the next one.
+    round: one.attempts || !log.length ? last : last + 1,
+  };
+}

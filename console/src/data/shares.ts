@@ -1,0 +1,51 @@
+// Links to the log of one URL that were given out and live.
+
+import { type Firestore, collection, limit, onSnapshot, orderBy, query, where } from "firebase/firestore";
+
+import { date, text } from "./deliveries.ts";
+
+/** More living links than these are not shown at once. */
+export const SHARES_PAGE = 50;
+
+export interface LivingShare {
+  readonly id: string;
+  readonly url: string;
+  readonly canResend: boolean;
+  readonly createdAt: Date | null;
+  readonly expireAt: Date;
+}
+
+/** Links that have not ended, the one that ends first at the top. */
+export function watchShares(
+  db: Firestore,
+  eventId: string,
+  now: Date,
+  onShares: (shares: readonly LivingShare[]) => void,
+  onError: (error: unknown) => void,
+): () => void {
+  const living = query(
+    collection(db, "events", eventId, "shares"),
+    where("expireAt", ">", now),
+    orderBy("expireAt"),
+    limit(SHARES_PAGE),
+  );
+  return onSnapshot(
+    living,
+    (found) =>
+      onShares(
+        found.docs.flatMap((one) => {
+          const expireAt = date(one.get("expireAt"));
+          // One that was ended has its end as `expireAt`, and leaves with the clock.
+          if (!expireAt || one.get("revokedAt")) return [];
+          return {
+            id: one.id,
+            url: text(one.get("url")),
+            canResend: one.get("canResend") === true,
+            createdAt: date(one.get("createdAt")),
+            expireAt,
+          };
+        }),
+      ),
+    onError,
+  );
+}

@@ -1,0 +1,50 @@
+// What a page knows of where it is: its project, and where the functions are.
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+// Put in by the build, from firebase.json.
+declare const __EMULATORS__: Readonly<Record<"auth" | "firestore" | "functions", Address>>;
+
+export const EMULATORS = __EMULATORS__;
+export const REGION = "us-central1";
+
+/** Whether the local suite serves the page. */
+export function isLocal(): boolean {
+  return ["127.0.0.1", "localhost"].includes(location.hostname);
+}
+
+export interface ProjectConfig {
+  readonly projectId: string;
+  readonly [name: string]: string;
+}
+
+/** What Hosting says of the project; rejects where the project has no web app registered. */
+export async function projectConfig(): Promise<ProjectConfig> {
+  const answer = await fetch("/__/firebase/init.json");
+  if (!answer.ok) throw new NoProjectError();
+  const found: unknown = await answer.json().catch(() => null);
+  if (!isConfig(found)) throw new NoProjectError();
+  return found;
+}
+
+export class NoProjectError extends Error {
+  override readonly name = "NoProjectError";
+}
+
+/** Where the functions are called. */
+export async function functionsAddress(): Promise<string> {
+  const { projectId } = await projectConfig();
+  if (!/^[a-z0-9-]+$/.test(projectId)) throw new NoProjectError();
+  if (isLocal()) {
+    const { host, port } = EMULATORS.functions;
+    return `http://${host}:${port}/${projectId}/${REGION}`;
+  }
+  return `https://${REGION}-${projectId}.cloudfunctions.net`;
+}
+
+function isConfig(value: unknown): value is ProjectConfig {
+  return typeof value === "object" && value !== null && "projectId" in value;
+}

@@ -1,0 +1,88 @@
+// A delivery as the record tells of it (docs/data-model.md), whoever reads it.
+
+export const OUTCOMES = ["pending", "retrying", "success", "failed", "skipped"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export const EVENT_TYPES = [
+  "photo.uploaded",
+  "photo.approved",
+  "photo.rejected",
+  "event.published",
+  "event.archived",
+  "milestone.reached",
+  "guest.joined",
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Attempts of one round (spec 8). */
+export const ATTEMPTS = 4;
+
+export interface Attempt {
+  readonly attempt: number;
+  readonly at: Date;
+  /** Of the answer; null where none came. */
+  readonly status: number | null;
+  readonly ms: number;
+  /** Why no answer came; null where one did. */
+  readonly error: string | null;
+  /** How often the delivery had been sent again before. */
+  readonly round: number;
+}
+
+/** Where a delivery stands in the order of the list; exact, which a Date is not. */
+export interface Place {
+  readonly seconds: number;
+  readonly nanoseconds: number;
+  readonly id: string;
+}
+
+export interface Delivery {
+  readonly id: string;
+  readonly place: Place;
+  readonly event: string;
+  readonly url: string;
+  readonly body: string;
+  readonly createdAt: Date;
+  readonly outcome: Outcome;
+  /** Made in this round. */
+  readonly attempts: number;
+  readonly nextAttemptAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly log: readonly Attempt[];
+  /** Why it was skipped. */
+  readonly reason: string | null;
+  readonly round: number;
+  readonly test: boolean;
+}
+
+export function isOutcome(value: unknown): value is Outcome {
+  return (OUTCOMES as readonly unknown[]).includes(value);
+}
+
+export function isEventType(value: unknown): value is EventType {
+  return (EVENT_TYPES as readonly unknown[]).includes(value);
+}
+
+/** Whether an attempt is still owed. */
+export function isOpen(delivery: Delivery): boolean {
+  return delivery.outcome === "pending" || delivery.outcome === "retrying";
+}
+
+/** The last attempt of this round; null before the first. */
+export function lastAttempt(delivery: Delivery): Attempt | null {
+  const last = delivery.log.at(-1);
+  return last && last.round === delivery.round ? last : null;
+}
+
+export function isAcknowledged(attempt: Attempt): boolean {
+  return attempt.status !== null && attempt.status >= 200 && attempt.status <= 299;
+}
+
+/** Newest first; negative where `one` comes before `other`. */
+export function compare(one: Place, other: Place): number {
+  return (
+    other.seconds - one.seconds ||
+    other.nanoseconds - one.nanoseconds ||
+    (one.id < other.id ? 1 : one.id > other.id ? -1 : 0)
+  );
+}

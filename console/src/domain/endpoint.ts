@@ -1,0 +1,88 @@
+// A webhook URL: what is shown of it, its name in an address, and what may be saved (spec 2.1, 3.4).
+
+export const MAX_URLS = 20;
+export const MAX_URL_CHARACTERS = 2048;
+/** Ports that deliveries go to unless the project has others (WEBHOOK_PORTS). */
+export const USUAL_PORTS = ["443", "8443"];
+
+export interface Parts {
+  readonly host: string;
+  readonly path: string;
+}
+
+/** Host and path for reading; the query stays out of sight, as keys are mostly there. */
+export function parts(url: string): Parts {
+  try {
+    const { host, pathname, search } = new URL(url);
+    if (!host) return { host: url, path: "" };
+    return { host, path: pathname + (search ? "?…" : "") };
+  } catch {
+    return { host: url || "(empty)", path: "" };
+  }
+}
+
+/**
+ * What stands for a URL in the page's own address: its host, and a hash of the whole.
+ * An address is sent to colleagues and kept in histories, where a URL with a key has no place.
+ */
+export function nameOf(url: string): string {
+  const { host } = parts(url);
+  const readable = host.toLowerCase().replace(/[^a-z0-9.-]/g, "").slice(0, 60);
+  return `${readable || "url"}~${hash(url)}`;
+}
+
+/** The URL of that name among `urls`; null where there is none. */
+export function named(name: string, urls: Iterable<string>): string | null {
+  for (const url of urls) if (nameOf(url) === name) return url;
+  return null;
+}
+
+// 52 bits (cyrb53): enough to tell some URLs of one event apart, and no way back.
+function hash(text: string): string {
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (let place = 0; place < text.length; place += 1) {
+    const code = text.charCodeAt(place);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return (4294967296 * (0xfffff & low) + (high >>> 0)).toString(36);
+}
+
+/** Why nothing could ever be delivered to `url`; null where something could. As the service judges. */
+export function problem(url: string): string | null {
+  const given = url.trim();
+  if (!given) return "Enter the address that shall get the webhooks.";
+  if (given.length > MAX_URL_CHARACTERS) {
+    return `It has ${given.length} characters; ${MAX_URL_CHARACTERS} are the most.`;
+  }
+  // eslint-disable-next-line no-control-regex
+  if (/[\x00-\x20\x7f-\xa0]/.test(given)) return "It holds white space or a control character.";
+  if (!/^https:\/\//i.test(given)) return "It has to begin with https://";
+  let parsed: URL;
+  try {
+    parsed = new URL(given);
+  } catch {
+    return "It is not an address that can be read.";
+  }
+  if (/^https:\/\/[^/?#]*@/i.test(given)) {
+    return "It holds a user name or password; put a key into the path or the query instead.";
+  }
+  if (parsed.port === "0") return "Its port is not valid.";
+  return null;
+}
+
+/** What will probably keep deliveries from `url`, although it can be saved; null where nothing. */
+export function doubt(url: string): string | null {
+  if (problem(url)) return null;
+  const { hostname, port } = new URL(url.trim());
+  if (port && !USUAL_PORTS.includes(port)) {
+    return `Port ${port}: deliveries go to ${USUAL_PORTS.join(" and ")} alone, unless your project allows others.`;
+  }
+  if (/^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[::1\]|\[f[cd])/.test(hostname)) {
+    return "This looks like an address of a private network; deliveries go to public ones alone.";
+  }
+  return null;
+}

@@ -1,0 +1,56 @@
+// How a URL is doing, from the little that is read for it.
+
+import { type Delivery, lastAttempt } from "./delivery.ts";
+
+/** Acknowledged deliveries of a URL that are read for its times. */
+export const SAMPLE = 10;
+export const DAY_MS = 86_400_000;
+
+export interface Health {
+  /** Ended within the last day. */
+  readonly delivered: number;
+  readonly failed: number;
+  /** Of the sample: milliseconds of the attempts that were acknowledged; null where there is none. */
+  readonly median: number | null;
+  readonly slowest: number | null;
+  readonly sample: number;
+  readonly lastSuccess: Date | null;
+  /** When the first of the failures since then ended; null where the last delivery was taken. */
+  readonly failingSince: Date | null;
+}
+
+/** From the counts of a day, the latest acknowledged deliveries, and the first failure since. */
+export function health(
+  counts: { readonly delivered: number; readonly failed: number },
+  successes: readonly Delivery[],
+  failingSince: Date | null,
+  now: Date,
+): Health {
+  const since = now.getTime() - DAY_MS;
+  const times = successes
+    .filter(({ endedAt }) => endedAt && endedAt.getTime() >= since)
+    .flatMap((one) => lastAttempt(one)?.ms ?? [])
+    .sort((one, other) => one - other);
+  return {
+    ...counts,
+    median: median(times),
+    slowest: times.at(-1) ?? null,
+    sample: times.length,
+    lastSuccess: successes[0]?.endedAt ?? null,
+    failingSince,
+  };
+}
+
+function median(sorted: readonly number[]): number | null {
+  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];
+  return low === undefined || high === undefined ? null : (low + high) / 2;
+}
+
+/** `98.5 %`; null where nothing has ended. A hundred is said only where it is a hundred. */
+export function successRate({ delivered, failed }: Pick<Health, "delivered" | "failed">): string | null {
+  const all = delivered + failed;
+  if (!all) return null;
+  const percent = (100 * delivered) / all;
+  const shown = percent > 99.9 && percent < 100 ? 99.9 : percent < 0.1 && percent > 0 ? 0.1 : percent;
+  return `${Number(shown.toFixed(1))} %`;
+}

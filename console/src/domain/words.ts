@@ -1,0 +1,89 @@
+// What states and answers are called.
+
+import { ATTEMPTS, type Attempt, type Delivery, type Outcome, isAcknowledged, lastAttempt } from "./delivery.ts";
+
+export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
+  pending: "Waiting",
+  retrying: "Retrying",
+  success: "Delivered",
+  failed: "Failed",
+  skipped: "Skipped",
+};
+
+// RFC 9110 and the few others that receivers answer with.
+const STATUS_WORDS: Readonly<Record<number, string>> = {
+  200: "OK",
+  201: "Created",
+  202: "Accepted",
+  204: "No Content",
+  301: "Moved Permanently",
+  302: "Found",
+  303: "See Other",
+  304: "Not Modified",
+  307: "Temporary Redirect",
+  308: "Permanent Redirect",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  410: "Gone",
+  411: "Length Required",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  418: "I'm a teapot",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+};
+
+/** `404 Not Found`. */
+export function statusWords(status: number): string {
+  const words = STATUS_WORDS[status];
+  return words ? `${status} ${words}` : String(status);
+}
+
+/** What an attempt came to, in a few words. */
+export function attemptWords({ status, error }: Pick<Attempt, "status" | "error">): string {
+  if (status !== null) return statusWords(status);
+  return error ?? "no answer";
+}
+
+/** Why an attempt did not count, for whoever has to see to it; empty where it did. */
+export function advice(attempt: Attempt): string {
+  if (isAcknowledged(attempt)) return "";
+  const { status, error } = attempt;
+  if (status === null) {
+    if (error?.startsWith("no answer")) return "Answer first, then do the work: five seconds is all there is.";
+    return "";
+  }
+  if (status >= 300 && status < 400) return "Redirects are not followed: configure the address that it leads to.";
+  if (status === 401 || status === 403) return "Mostly a signature that did not verify: the checker tells why.";
+  if (status === 404 || status === 405) return "The receiver knows no POST at this path.";
+  if (status === 410) return "The receiver says that it is gone for good.";
+  if (status === 429) return "The receiver takes no more for now.";
+  return "";
+}
+
+/** `2 of 4`; a dash where nothing was attempted. */
+export function attemptsWords(delivery: Delivery): string {
+  return delivery.attempts ? `${delivery.attempts} of ${ATTEMPTS}` : "–";
+}
+
+/** What the last attempt came to, or why there was none. */
+export function lastWords(delivery: Delivery): string {
+  if (delivery.outcome === "skipped") return delivery.reason ?? "not sent";
+  const last = lastAttempt(delivery);
+  return last ? attemptWords(last) : "";
+}
+
+/** `1 delivery`, `2 deliveries`. */
+export function count(number: number, one: string, many: string): string {
+  return `${number.toLocaleString()} ${number === 1 ? one : many}`;
+}

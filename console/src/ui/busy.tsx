@@ -1,0 +1,60 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+
+import { wordsOf } from "./errors.ts";
+
+export interface Work {
+  readonly isBusy: boolean;
+  readonly error: string;
+  /** Runs something, one at a time; what it throws becomes `error`. */
+  run(work: () => Promise<void>): Promise<void>;
+}
+
+/** Something that takes a while and may fail. */
+export function useWork(): Work {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState("");
+  return {
+    isBusy,
+    error,
+    async run(work) {
+      if (isBusy) return;
+      setBusy(true);
+      setError("");
+      try {
+        await work();
+      } catch (caught) {
+        setError(wordsOf(caught));
+      } finally {
+        setBusy(false);
+      }
+    },
+  };
+}
+
+interface Props {
+  readonly busy: boolean;
+  readonly children: ComponentChildren;
+  readonly onClick?: () => void;
+  readonly kind?: "primary" | "danger" | "quiet" | "plain";
+  readonly submits?: boolean;
+  readonly disabled?: boolean;
+}
+
+/** A button that keeps its place and the focus while its work is going on. */
+export function ActionButton({ busy, children, onClick, kind = "plain", submits = false, disabled = false }: Props) {
+  return (
+    <button
+      type={submits ? "submit" : "button"}
+      class={kind}
+      aria-busy={busy}
+      aria-disabled={busy || disabled}
+      onClick={(event) => {
+        if (busy || disabled) event.preventDefault();
+        else onClick?.();
+      }}
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,24 @@
+import { useEffect, useState } from "preact/hooks";
+
+import { type Route, readRoute, writeRoute } from "../domain/address.ts";
+
+/** Where the reader is, following the address. */
+export function useRoute(): Route {
+  const [route, setRoute] = useState(() => readRoute(location.hash));
+  useEffect(() => {
+    const follow = () => setRoute(readRoute(location.hash));
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  return route;
+}
+
+export function go(route: Route): void {
+  location.hash = writeRoute(route);
+}
+
+/** Changes the address without a step in the history: for filters, which change often. */
+export function replace(route: Route): void {
+  history.replaceState(null, "", writeRoute(route));
+  dispatchEvent(new Event("hashchange"));
+}

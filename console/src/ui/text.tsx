@@ -1,0 +1,18 @@
+import { parts } from "../domain/endpoint.ts";
+
+/** What people wrote: it cannot turn the direction of what stands around it. */
+export function Foreign({ children }: { children: string }) {
+  return <bdi class="foreign">{children}</bdi>;
+}
+
+/** Host and path of a URL; all of it is in the title, for whoever may see it. */
+export function Url({ url, full = false }: { url: string; full?: boolean }) {
+  const { host, path } = parts(url);
+  if (full) return <bdi class="foreign url">{url || "(empty)"}</bdi>;
+  return (
+    <bdi class="foreign url" title={url}>
+      <span class="host">{host}</span>
+      <span class="path">{path}</span>
+    </bdi>
+  );
+}

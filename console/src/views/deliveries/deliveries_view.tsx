@@ -1,0 +1,105 @@
+import { useEffect, useMemo, useRef } from "preact/hooks";
+
+import { type Settings, watchEndpoints } from "../../data/endpoints.ts";
+import { type Route, writeRoute } from "../../domain/address.ts";
+import { named } from "../../domain/endpoint.ts";
+import { type Filters, NO_FILTERS } from "../../domain/filters.ts";
+import { wordsOf } from "../../ui/errors.ts";
+import { useLive } from "../../ui/live.ts";
+import { Empty, Notice, Skeleton } from "../../ui/notice.tsx";
+import { go, replace } from "../../ui/route.ts";
+import { usePlace } from "../place.ts";
+import { DeliveryDetail } from "./detail.tsx";
+import { FilterBar } from "./filter_bar.tsx";
+import { DeliveryList } from "./list.tsx";
+import { Heading } from "../../ui/heading.tsx";
+
+interface Props {
+  readonly route: Exclude<Route, { at: "events" }>;
+}
+
+/** The list; or one delivery, with the list kept behind it. */
+export function DeliveriesView({ route }: Props) {
+  const { sdk, eventId } = usePlace();
+  const { deliveryId, filters } = route;
+  // A delivery that was opened by its link needs no list behind it.
+  const hasList = useRef(false);
+  hasList.current ||= !deliveryId;
+  const scroll = useRef(0);
+  const isListShown = !deliveryId;
+  useEffect(() => {
+    if (!isListShown) {
+      scrollTo(0, 0);
+      return;
+    }
+    scrollTo(0, scroll.current);
+    const remember = () => {
+      scroll.current = scrollY;
+    };
+    addEventListener("scroll", remember, { passive: true });
+    return () => removeEventListener("scroll", remember);
+  }, [isListShown]);
+
+  return (
+    <>
+      {hasList.current && (
+        <div hidden={!isListShown}>
+          <ListWithFilters filters={filters} isShown={isListShown} />
+        </div>
+      )}
+      {deliveryId && (
+        <DeliveryDetail
+          key={deliveryId}
+          deliveryId={deliveryId}
+          db={sdk.db}
+          back={writeRoute({ ...route, eventId, deliveryId: null })}
+        />
+      )}
+    </>
+  );
+}
+
+function ListWithFilters({ filters, isShown }: { readonly filters: Filters; readonly isShown: boolean }) {
+  const { sdk, eventId } = usePlace();
+  const endpoints = useLive<Settings>(
+    (onValue, onError) => watchEndpoints(sdk.db, eventId, onValue, onError),
+    [sdk, eventId],
+  );
+  const urls = useMemo(
+    () => (endpoints.state === "there" ? endpoints.value.endpoints.map((one) => one.url) : []),
+    [endpoints],
+  );
+  const change = (changed: Filters) =>
+    replace({ at: "deliveries", eventId, filters: changed, deliveryId: null });
+  const open = (deliveryId: string) => go({ at: "deliveries", eventId, filters, deliveryId });
+  const url = filters.endpoint === null ? null : named(filters.endpoint, urls);
+  const isUnknown = filters.endpoint !== null && url === null;
+
+  return (
+    <>
+      <div class="view-head">
+        {isShown ? <Heading title="Deliveries">Deliveries</Heading> : <h1>Deliveries</h1>}
+      </div>
+      <FilterBar filters={filters} urls={urls} onChange={change} onOpen={open} />
+      {endpoints.state === "failed" ? (
+        <Notice kind="error">{wordsOf(endpoints.error)}</Notice>
+      ) : isUnknown && endpoints.state === "loading" ? (
+        <Skeleton />
+      ) : isUnknown ? (
+        <Empty title="This view is of a URL that the event does not have">
+          <p>It may have been removed, or the link is of another event.</p>
+          <button type="button" onClick={() => change({ ...filters, endpoint: null })}>
+            Show all URLs
+          </button>
+        </Empty>
+      ) : (
+        <DeliveryList
+          filters={filters}
+          url={url}
+          hasEndpoints={endpoints.state === "loading" || urls.length > 0}
+          onClear={() => change(NO_FILTERS)}
+        />
+      )}
+    </>
+  );
+}

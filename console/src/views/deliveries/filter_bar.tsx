@@ -1,0 +1,159 @@
+import { useEffect, useState } from "preact/hooks";
+
+import { EVENT_TYPES, type EventType, OUTCOMES, type Outcome } from "../../domain/delivery.ts";
+import { nameOf, parts } from "../../domain/endpoint.ts";
+import { type Filters, NO_FILTERS, type Period, isFiltered } from "../../domain/filters.ts";
+import { fromInput, toInput } from "../../domain/time.ts";
+import { OUTCOME_WORDS } from "../../domain/words.ts";
+
+interface Props {
+  readonly filters: Filters;
+  readonly urls: readonly string[];
+  readonly onChange: (filters: Filters) => void;
+  readonly onOpen: (deliveryId: string) => void;
+}
+
+/** What the list is limited to. */
+export function FilterBar({ filters, urls, onChange, onOpen }: Props) {
+  const set = (change: Partial<Filters>) => onChange({ ...filters, ...change });
+  const hasTimes = filters.from !== null || filters.until !== null;
+  const [isCustom, setCustom] = useState(hasTimes);
+  useEffect(() => {
+    if (hasTimes) setCustom(true);
+  }, [hasTimes]);
+  const isEndpointListed = urls.some((url) => nameOf(url) === filters.endpoint);
+
+  return (
+    <form class="filters" role="search" aria-label="Deliveries" onSubmit={(event) => event.preventDefault()}>
+      <Field label="Outcome" id="filter-outcome">
+        <select
+          id="filter-outcome"
+          value={filters.outcome ?? ""}
+          onChange={(event) => set({ outcome: (event.currentTarget.value || null) as Outcome | null })}
+        >
+          <option value="">Any</option>
+          {OUTCOMES.map((one) => <option key={one} value={one}>{OUTCOME_WORDS[one]}</option>)}
+        </select>
+      </Field>
+      <Field label="Type" id="filter-type">
+        <select
+          id="filter-type"
+          value={filters.event ?? ""}
+          onChange={(event) => set({ event: (event.currentTarget.value || null) as EventType | null })}
+        >
+          <option value="">Any</option>
+          {EVENT_TYPES.map((one) => <option key={one}>{one}</option>)}
+        </select>
+      </Field>
+      <Field label="URL" id="filter-url">
+        <select
+          id="filter-url"
+          value={filters.endpoint ?? ""}
+          onChange={(event) => set({ endpoint: event.currentTarget.value || null })}
+        >
+          <option value="">Any</option>
+          {urls.map((url) => <option key={url} value={nameOf(url)}>{shown(url)}</option>)}
+          {filters.endpoint && !isEndpointListed && <option value={filters.endpoint}>Another one</option>}
+        </select>
+      </Field>
+      <Field label="Time" id="filter-time">
+        <select
+          id="filter-time"
+          value={isCustom ? "custom" : (filters.period ?? "")}
+          onChange={(event) => {
+            const chosen = event.currentTarget.value;
+            setCustom(chosen === "custom");
+            if (chosen !== "custom") set({ period: (chosen || null) as Period | null, from: null, until: null });
+          }}
+        >
+          <option value="">Any</option>
+          <option value="1h">Last hour</option>
+          <option value="24h">Last 24 hours</option>
+          <option value="7d">Last 7 days</option>
+          <option value="custom">From … until …</option>
+        </select>
+      </Field>
+      {isCustom && (
+        <>
+          <Moment label="From" value={filters.from} onChange={(from) => set({ from, period: null })} />
+          <Moment label="Until" value={filters.until} onChange={(until) => set({ until, period: null })} />
+        </>
+      )}
+      <DeliveryIdField onOpen={onOpen} />
+      {isFiltered(filters) && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            setCustom(false);
+            onChange(NO_FILTERS);
+          }}
+        >
+          Clear filters
+        </button>
+      )}
+    </form>
+  );
+}
+
+function DeliveryIdField({ onOpen }: Pick<Props, "onOpen">) {
+  const [id, setId] = useState("");
+  const open = () => {
+    const wanted = id.trim();
+    if (!wanted || wanted.includes("/")) return;
+    setId("");
+    onOpen(wanted);
+  };
+  return (
+    <Field label="Delivery id" id="filter-id">
+      <input
+        id="filter-id"
+        type="search"
+        value={id}
+        placeholder="Paste and press Enter"
+        spellcheck={false}
+        autoComplete="off"
+        enterKeyHint="go"
+        onInput={(event) => setId(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") open();
+        }}
+      />
+    </Field>
+  );
+}
+
+interface MomentProps {
+  readonly label: string;
+  readonly value: Date | null;
+  readonly onChange: (value: Date | null) => void;
+}
+
+function Moment({ label, value, onChange }: MomentProps) {
+  const id = `filter-${label.toLowerCase()}`;
+  return (
+    <Field label={label} id={id}>
+      <input
+        id={id}
+        type="datetime-local"
+        value={value ? toInput(value) : ""}
+        onChange={(event) => onChange(fromInput(event.currentTarget.value))}
+      />
+    </Field>
+  );
+}
+
+function Field({ label, id, children }: { readonly label: string; readonly id: string; readonly children: preact.ComponentChildren }) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children}
+    </div>
+  );
+}
+
+function shown(url: string): string {
+  const { host, path } = parts(url);
+  const text = host + path;
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+}

@@ -1,0 +1,79 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { deliveries } from "../../data/deliveries.ts";
+import { Feed, type FeedState } from "../../domain/feed.ts";
+import { type Filters, isFiltered, queryOf } from "../../domain/filters.ts";
+import { linkTo, linkToDelivery } from "../../domain/address.ts";
+import { wordsOf } from "../../ui/errors.ts";
+import { Empty, Notice, Skeleton } from "../../ui/notice.tsx";
+import { usePlace } from "../place.ts";
+import { Older } from "./older.tsx";
+import { DeliveryTable } from "./table.tsx";
+
+interface Props {
+  readonly filters: Filters;
+  readonly url: string | null;
+  /** Whether the event has a webhook URL at all. */
+  readonly hasEndpoints: boolean;
+  readonly onClear: () => void;
+}
+
+const START: FeedState = { deliveries: [], state: "loading", error: null, older: "none" };
+
+/** The deliveries that fit, live, and as many pages of older ones as are asked for. */
+export function DeliveryList({ filters, url, hasEndpoints, onClear }: Props) {
+  const { sdk, eventId } = usePlace();
+  const [feed, setFeed] = useState<FeedState>(START);
+  const current = useRef<Feed | null>(null);
+  // A period begins where it was chosen, so that the query stays one and the same.
+  const query = useMemo(() => queryOf(filters, url, new Date()), [JSON.stringify(filters), url]);
+  useEffect(() => {
+    setFeed(START);
+    const made = new Feed(deliveries(sdk.db, eventId, query), setFeed);
+    current.current = made;
+    return () => made.close();
+  }, [sdk, eventId, query]);
+  const loadOlder = () => void current.current?.loadOlder();
+
+  if (feed.state === "failed") return <Notice kind="error">{wordsOf(feed.error)}</Notice>;
+  if (feed.state === "loading") return <Skeleton rows={8} label="Loading deliveries…" />;
+  return (
+    <>
+      <p class={`connection ${feed.state}`} role="status">
+        {feed.state === "live" ? "Live" : "Offline: this is what was known last. It goes on by itself."}
+      </p>
+      {feed.deliveries.length === 0 ? (
+        <Nothing filters={filters} hasEndpoints={hasEndpoints} onClear={onClear} />
+      ) : (
+        <DeliveryTable
+          deliveries={feed.deliveries}
+          linkOf={(delivery) => linkToDelivery(eventId, delivery.id, filters)}
+        />
+      )}
+      <Older state={feed.older} onMore={loadOlder} />
+    </>
+  );
+}
+
+function Nothing({ filters, hasEndpoints, onClear }: Pick<Props, "filters" | "hasEndpoints" | "onClear">) {
+  const { eventId } = usePlace();
+  if (isFiltered(filters)) {
+    return (
+      <Empty title="No delivery fits">
+        <p>Nothing on record has all that the filters ask for. Deliveries are kept for 30 days.</p>
+        <button type="button" onClick={onClear}>Clear filters</button>
+      </Empty>
+    );
+  }
+  return hasEndpoints ? (
+    <Empty title="Nothing delivered yet">
+      <p>As soon as something happens at the event it shows here. Or try it: send a test to one of the URLs.</p>
+      <p><a href={linkTo("endpoints", eventId)}>Endpoints</a></p>
+    </Empty>
+  ) : (
+    <Empty title="No webhook URL yet">
+      <p>Add the address of a receiver, and everything that happens at the event goes there, signed.</p>
+      <p><a href={linkTo("endpoints", eventId)}>Add a URL</a></p>
+    </Empty>
+  );
+}

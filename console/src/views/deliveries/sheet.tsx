@@ -1,0 +1,146 @@
+import type { ComponentChildren } from "preact";
+
+import { headers } from "../../domain/curl.ts";
+import { ATTEMPTS, type Delivery, isOpen } from "../../domain/delivery.ts";
+import { duration } from "../../domain/time.ts";
+import { type Round, type Step, timeline } from "../../domain/timeline.ts";
+import { advice, attemptWords } from "../../domain/words.ts";
+import { CopyButton } from "../../ui/copy.tsx";
+import { Heading } from "../../ui/heading.tsx";
+import { BackIcon, CrossIcon, TickIcon } from "../../ui/icons.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { OutcomeBadge } from "../../ui/outcome.tsx";
+import { Url } from "../../ui/text.tsx";
+import { Countdown, When } from "../../ui/when.tsx";
+import { BodyPanel } from "./body.tsx";
+
+interface Props {
+  readonly delivery: Delivery;
+  readonly eventId: string;
+  /** Address of the list. */
+  readonly back: string;
+  /** What can be done with it. */
+  readonly children: ComponentChildren;
+}
+
+/** Everything on record about a delivery, for whoever may see it. */
+export function DeliverySheet({ delivery, eventId, back, children }: Props) {
+  const rounds = timeline(delivery);
+  return (
+    <article class="sheet">
+      <p class="back">
+        <a href={back}><BackIcon />All deliveries</a>
+      </p>
+      <div class="sheet-head">
+        <Heading title={delivery.event}>
+          <bdi>{delivery.event}</bdi>
+          {delivery.test && <span class="tag">test</span>}
+        </Heading>
+        <OutcomeBadge outcome={delivery.outcome} />
+      </div>
+      {children}
+      <dl class="facts">
+        <Fact name="URL"><Url url={delivery.url} full /></Fact>
+        <Fact name="Delivery id">
+          <code class="foreign">{delivery.id}</code> <CopyButton label="Copy" text={() => delivery.id} />
+        </Fact>
+        <Fact name="Created"><When at={delivery.createdAt} long /></Fact>
+        {delivery.endedAt && <Fact name="Ended"><When at={delivery.endedAt} long /></Fact>}
+        {isOpen(delivery) && delivery.nextAttemptAt && (
+          <Fact name="Next attempt"><Countdown to={delivery.nextAttemptAt} /></Fact>
+        )}
+      </dl>
+      {delivery.reason && <Notice kind="warning">Not sent: <bdi>{delivery.reason}</bdi>.</Notice>}
+
+      <div class="sheet-columns">
+        <section aria-labelledby="attempts">
+          <h2 id="attempts">Attempts</h2>
+          {rounds.length === 0 && <p class="quiet-text">None was made{isOpen(delivery) ? " yet" : ""}.</p>}
+          {rounds.map((round) => (
+            <RoundList key={round.number} round={round} isOnly={rounds.length === 1 && round.number === 0} />
+          ))}
+          {isOpen(delivery) && delivery.nextAttemptAt && (
+            <p class="next-attempt">
+              Attempt {delivery.attempts + 1} of {ATTEMPTS} follows <Countdown to={delivery.nextAttemptAt} />
+            </p>
+          )}
+        </section>
+        <div>
+          <BodyPanel body={delivery.body} />
+          <HeadersPanel delivery={delivery} eventId={eventId} />
+        </div>
+      </div>
+    </article>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function RoundList({ round, isOnly }: { readonly round: Round; readonly isOnly: boolean }) {
+  return (
+    <>
+      {!isOnly && (
+        <h3>{round.number === 0 ? "First sending" : `Sent again, ${ordinal(round.number)} time`}</h3>
+      )}
+      <ol class="timeline">
+        {round.steps.map((step) => <StepItem key={step.attempt.attempt} step={step} />)}
+      </ol>
+    </>
+  );
+}
+
+function StepItem({ step: { attempt, waited, isAcknowledged } }: { readonly step: Step }) {
+  const hint = advice(attempt);
+  return (
+    <li class={isAcknowledged ? "good" : "bad"}>
+      {waited !== null && <p class="waited">waited {duration(waited)}</p>}
+      <div class="step">
+        <span class="mark">{isAcknowledged ? <TickIcon /> : <CrossIcon />}</span>
+        <div>
+          <p>
+            <span class="unseen">Attempt {attempt.attempt}, {isAcknowledged ? "acknowledged" : "not acknowledged"}: </span>
+            <strong><bdi>{attemptWords(attempt)}</bdi></strong>
+          </p>
+          <p class="quiet-text">
+            Attempt {attempt.attempt} · <When at={attempt.at} /> · took {duration(attempt.ms)}
+          </p>
+          {hint && <p class="hint">{hint}</p>}
+        </div>
+      </div>
+    </li>
+  );
+}
+
+function HeadersPanel({ delivery, eventId }: Pick<Props, "delivery" | "eventId">) {
+  const shown = [
+    ...headers(delivery, eventId),
+    ["Wall-Signature", "t=…,v1=… (made anew with each attempt)"] as const,
+  ];
+  return (
+    <section class="panel" aria-labelledby="headers">
+      <div class="panel-head">
+        <h2 id="headers">Headers</h2>
+      </div>
+      <dl class="headers">
+        {shown.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd><bdi>{value}</bdi></dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function ordinal(number: number): string {
+  const end = number % 100 >= 11 && number % 100 <= 13 ? "th" : (["th", "st", "nd", "rd"][number % 10] ?? "th");
+  return `${number}${end}`;
+}

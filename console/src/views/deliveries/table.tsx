@@ -1,0 +1,84 @@
+import { memo } from "../../ui/memo.ts";
+
+import { type Delivery, isOpen, lastAttempt } from "../../domain/delivery.ts";
+import { duration } from "../../domain/time.ts";
+import { attemptsWords, lastWords } from "../../domain/words.ts";
+import { OutcomeBadge } from "../../ui/outcome.tsx";
+import { Url } from "../../ui/text.tsx";
+import { Countdown, When } from "../../ui/when.tsx";
+
+interface Props {
+  readonly deliveries: readonly Delivery[];
+  readonly linkOf: (delivery: Delivery) => string;
+  /** Whether the URL is the same in all rows, and so in none. */
+  readonly isOneUrl?: boolean;
+}
+
+/**
+ * Deliveries, a row each. A grid with the roles of a table: rows out of sight cost nothing to lay
+ * out, and on a phone a row becomes a card.
+ */
+export function DeliveryTable({ deliveries, linkOf, isOneUrl = false }: Props) {
+  return (
+    <div class={`table deliveries${isOneUrl ? " one-url" : ""}`} role="table" aria-label="Deliveries">
+      <div role="rowgroup">
+        <div class="row head" role="row">
+          <span role="columnheader">Time</span>
+          <span role="columnheader">Type</span>
+          {!isOneUrl && <span role="columnheader">URL</span>}
+          <span role="columnheader">Outcome</span>
+          <span role="columnheader">Attempts</span>
+          <span role="columnheader">Last answer</span>
+          <span role="columnheader" class="number">Took</span>
+        </div>
+      </div>
+      <div role="rowgroup" class="body">
+        {deliveries.map((one) => (
+          <Row key={one.id} delivery={one} link={linkOf(one)} isOneUrl={isOneUrl} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly delivery: Delivery;
+  readonly link: string;
+  readonly isOneUrl: boolean;
+}
+
+const Row = memo(function Row({ delivery, link, isOneUrl }: RowProps) {
+  const last = lastAttempt(delivery);
+  return (
+    <div class="row" role="row" data-id={delivery.id}>
+      <span role="cell" class="time">
+        <a class="whole" href={link}>
+          <When at={delivery.createdAt} />
+        </a>
+      </span>
+      <span role="cell" class="type">
+        <bdi>{delivery.event}</bdi>
+        {delivery.test && <span class="tag">test</span>}
+      </span>
+      {!isOneUrl && (
+        <span role="cell" class="where">
+          <Url url={delivery.url} />
+        </span>
+      )}
+      <span role="cell" class="outcome">
+        <OutcomeBadge outcome={delivery.outcome} />
+      </span>
+      <span role="cell" class="attempts">
+        {attemptsWords(delivery)}
+        {delivery.round > 0 && <span class="tag" title="Sent again by an organizer">again</span>}
+      </span>
+      <span role="cell" class="answer">
+        <bdi>{lastWords(delivery)}</bdi>
+        {isOpen(delivery) && delivery.nextAttemptAt && (
+          <span class="next">next <Countdown to={delivery.nextAttemptAt} /></span>
+        )}
+      </span>
+      <span role="cell" class="number took">{last ? duration(last.ms) : ""}</span>
+    </div>
+  );
+});

@@ -1,0 +1,164 @@
+import { useEffect, useId, useState } from "preact/hooks";
+
+import type { Endpoint } from "../../data/endpoints.ts";
+import { enable } from "../../data/endpoints.ts";
+import { healthOf } from "../../data/health.ts";
+import { writeRoute } from "../../domain/address.ts";
+import { nameOf, problem } from "../../domain/endpoint.ts";
+import { NO_FILTERS } from "../../domain/filters.ts";
+import { type Health, successRate } from "../../domain/health.ts";
+import { duration } from "../../domain/time.ts";
+import { count } from "../../domain/words.ts";
+import { ActionButton, useWork } from "../../ui/busy.tsx";
+import { wordsOf } from "../../ui/errors.ts";
+import { CrossIcon } from "../../ui/icons.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Url } from "../../ui/text.tsx";
+import { Ago, When } from "../../ui/when.tsx";
+import { usePlace } from "../place.ts";
+import { EndpointDialog } from "./edit.tsx";
+import { Recover } from "./recover.tsx";
+import { RemoveDialog } from "./remove.tsx";
+import { TestDialog } from "./test.tsx";
+
+interface Props {
+  readonly endpoint: Endpoint;
+  readonly others: readonly Endpoint[];
+  readonly mayEdit: boolean;
+}
+
+type Open = "" | "edit" | "remove" | "test" | "recover";
+
+/** One URL. */
+export function EndpointCard({ endpoint, others, mayEdit }: Props) {
+  const { sdk, eventId } = usePlace();
+  const { url, events, disabled } = endpoint;
+  const [open, setOpen] = useState<Open>("");
+  const [recoverFrom, setRecoverFrom] = useState<Date | null>(null);
+  const { health, error, reload } = useHealth(url);
+  const work = useWork();
+  const id = useId();
+  const close = () => setOpen("");
+  const log = writeRoute({
+    at: "deliveries",
+    eventId,
+    filters: { ...NO_FILTERS, endpoint: nameOf(url) },
+    deliveryId: null,
+  });
+  const unusable = problem(url);
+  const from = disabled?.at ?? health?.failingSince ?? null;
+
+  async function enableIt() {
+    if (!disabled) return;
+    await enable(sdk.db, eventId, disabled.key);
+    setRecoverFrom(disabled.at);
+    setOpen("recover");
+  }
+
+  return (
+    <section class="card endpoint" aria-labelledby={id}>
+      <div class="endpoint-head">
+        <h2 id={id}><Url url={url} /></h2>
+        {disabled && <span class="badge failed"><CrossIcon />Disabled</span>}
+      </div>
+      <p class="types">
+        {events === null
+          ? <span class="tag">all types</span>
+          : events.length
+            ? events.map((one) => <span key={one} class="tag">{one}</span>)
+            : <span class="tag">no types: gets nothing</span>}
+      </p>
+      {disabled && (
+        <Notice kind="error">
+          <p>
+            Nothing is sent there: <bdi>{disabled.reason || "it was given up"}</bdi>
+            {disabled.at && <> (since <When at={disabled.at} long />)</>}. What happens meanwhile is recorded as skipped.
+          </p>
+          {mayEdit
+            ? <ActionButton busy={work.isBusy} onClick={() => work.run(enableIt)}>Enable it again</ActionButton>
+            : <p>An admin of the tenant can enable it again.</p>}
+        </Notice>
+      )}
+      {unusable && <Notice kind="warning">Nothing can be delivered there. {unusable}</Notice>}
+      {work.error && <Notice kind="error">{work.error}</Notice>}
+      {error ? <Notice kind="error">{wordsOf(error)}</Notice> : <HealthLine health={health} />}
+      <div class="actions" role="group" aria-labelledby={id}>
+        <a class="button" href={log}>Deliveries</a>
+        <button type="button" onClick={() => setOpen("test")}>Send a test</button>
+        <button
+          type="button"
+          onClick={() => {
+            setRecoverFrom(from);
+            setOpen("recover");
+          }}
+        >
+          Recover…
+        </button>
+        {mayEdit && <button type="button" onClick={() => setOpen("edit")}>Edit</button>}
+        {mayEdit && <button type="button" class="quiet danger" onClick={() => setOpen("remove")}>Remove</button>}
+      </div>
+      {open === "edit" && <EndpointDialog before={endpoint} others={others} onClose={close} />}
+      {open === "remove" && <RemoveDialog endpoint={endpoint} onClose={close} />}
+      {open === "test" && <TestDialog endpoint={endpoint} onClose={() => { close(); reload(); }} />}
+      {open === "recover" && <Recover url={url} from={recoverFrom} onClose={() => { close(); reload(); }} />}
+    </section>
+  );
+}
+
+function useHealth(url: string) {
+  const { sdk, eventId } = usePlace();
+  const [health, setHealth] = useState<Health | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [times, setTimes] = useState(0);
+  useEffect(() => {
+    let isWanted = true;
+    healthOf(sdk.db, eventId, url, new Date()).then(
+      (found) => isWanted && setHealth(found),
+      (failure: unknown) => isWanted && setError(failure),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [sdk, eventId, url, times]);
+  return { health, error, reload: () => setTimes((before) => before + 1) };
+}
+
+function HealthLine({ health }: { readonly health: Health | null }) {
+  if (!health) return <div class="health skeleton" role="status"><span class="unseen">Loading…</span><div class="bar" /></div>;
+  const rate = successRate(health);
+  const { delivered, failed, median, slowest, sample, lastSuccess, failingSince } = health;
+  return (
+    <dl class="health">
+      <div>
+        <dt>Last 24 hours</dt>
+        <dd>
+          {rate === null ? "nothing ended" : <><strong>{rate}</strong> delivered</>}
+          {rate !== null && (
+            <span class="quiet-text"> {count(delivered, "delivery", "deliveries")}, {failed.toLocaleString()} failed</span>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Answers in</dt>
+        <dd>
+          {median === null || slowest === null ? "–" : (
+            <>
+              <strong>{duration(median)}</strong>
+              <span class="quiet-text"> median, slowest {duration(slowest)}, of the last {sample}</span>
+            </>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Last success</dt>
+        <dd>{lastSuccess ? <Ago at={lastSuccess} /> : "none on record"}</dd>
+      </div>
+      {failingSince && (
+        <div class="failing">
+          <dt><CrossIcon /> Failing since</dt>
+          <dd><strong><Ago at={failingSince} /></strong></dd>
+        </div>
+      )}
+    </dl>
+  );
+}

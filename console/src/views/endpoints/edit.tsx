@@ -1,0 +1,113 @@
+import { useId, useState } from "preact/hooks";
+
+import { type Endpoint, saveEndpoint } from "../../data/endpoints.ts";
+import { EVENT_TYPES, type EventType } from "../../domain/delivery.ts";
+import { MAX_URLS, MAX_URL_CHARACTERS, doubt, problem } from "../../domain/endpoint.ts";
+import { ActionButton, useWork } from "../../ui/busy.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { usePlace } from "../place.ts";
+
+interface Props {
+  /** The one that is changed; null for a new one. */
+  readonly before: Endpoint | null;
+  readonly others: readonly Endpoint[];
+  readonly onClose: () => void;
+}
+
+/** A URL and the types that it takes; what cannot be is told before it is saved. */
+export function EndpointDialog({ before, others, onClose }: Props) {
+  const { sdk, eventId } = usePlace();
+  const [url, setUrl] = useState(before?.url ?? "");
+  const [takesAll, setTakesAll] = useState(!before || before.events === null);
+  const [events, setEvents] = useState<readonly EventType[]>(before?.events ?? []);
+  const [isTried, setTried] = useState(false);
+  const work = useWork();
+  const id = useId();
+
+  const given = url.trim();
+  const isTaken = others.some((one) => one.url === given && one.url !== before?.url);
+  const urlProblem = isTaken ? "The event has this URL already." : problem(url);
+  const typesProblem = takesAll || events.length ? null : "Choose at least one type, or all.";
+  const isOld = before !== null && given === before.url;
+  const shownProblem = isTried || (given && !isOld) ? urlProblem : null;
+
+  function submit(event: Event) {
+    event.preventDefault();
+    setTried(true);
+    // One that was there before may stay, be it unusable.
+    if ((urlProblem && !isOld) || typesProblem) return;
+    void work.run(async () => {
+      const chosen = EVENT_TYPES.filter((one) => events.includes(one));
+      await saveEndpoint(sdk.db, eventId, before?.url ?? null, { url: given, events: takesAll ? null : chosen });
+      onClose();
+    });
+  }
+
+  function toggle(type: EventType, isOn: boolean) {
+    setEvents((chosen) => (isOn ? [...chosen, type] : chosen.filter((one) => one !== type)));
+  }
+
+  return (
+    <Dialog title={before ? "Change a URL" : "Add a URL"} onClose={onClose}>
+      <form onSubmit={submit} noValidate>
+        <div class="field">
+          <label for={id}>URL</label>
+          <input
+            id={id}
+            type="url"
+            value={url}
+            placeholder="https://"
+            autoComplete="off"
+            spellcheck={false}
+            aria-invalid={shownProblem !== null}
+            aria-describedby={`${id}-told`}
+            onInput={(event) => setUrl(event.currentTarget.value)}
+          />
+          <div id={`${id}-told`}>
+            {shownProblem && <p class="field-error">{shownProblem}</p>}
+            {!urlProblem && doubt(url) && <p class="field-doubt">{doubt(url)}</p>}
+            <p class="quiet-text">
+              https, no user name or password, {MAX_URL_CHARACTERS.toLocaleString()} characters at most; {MAX_URLS} URLs
+              an event.
+            </p>
+          </div>
+        </div>
+        <fieldset class="stack-tight">
+          <legend class="label">Types</legend>
+          <label class="check">
+            <input type="radio" name="takes" checked={takesAll} onChange={() => setTakesAll(true)} />
+            All, those to come included
+          </label>
+          <label class="check">
+            <input type="radio" name="takes" checked={!takesAll} onChange={() => setTakesAll(false)} />
+            Only these
+          </label>
+          {!takesAll && (
+            <div class="type-choice">
+              {EVENT_TYPES.map((type) => (
+                <label key={type} class="check">
+                  <input
+                    type="checkbox"
+                    checked={events.includes(type)}
+                    onChange={(event) => toggle(type, event.currentTarget.checked)}
+                  />
+                  {type}
+                </label>
+              ))}
+            </div>
+          )}
+          {isTried && typesProblem && <p class="field-error" role="alert">{typesProblem}</p>}
+        </fieldset>
+        {before && !isOld && (
+          <Notice>Deliveries to the old URL stay on record; what failed there cannot be sent again any more.</Notice>
+        )}
+        {work.error && <Notice kind="error">{work.error}</Notice>}
+        <div class="actions end">
+          <button type="button" onClick={onClose}>Cancel</button>
+          <ActionButton busy={work.isBusy} kind="primary" submits>Save</ActionButton>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,167 @@
+import { useState } from "preact/hooks";
+
+import type { Preview, RecapText, Sent } from "../../data/calls.ts";
+import { count } from "../../domain/words.ts";
+import { ActionButton, useWork } from "../../ui/busy.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Mail } from "../../ui/mail.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { usePlace } from "../place.ts";
+
+const SUBJECT_CHARACTERS = 200;
+const MESSAGE_CHARACTERS = 4000;
+
+/** The next recap: looked at, mailed to oneself, and sent once one has seen what that does. */
+export function Compose({ onClose }: { readonly onClose: () => void }) {
+  const { calls, staff } = usePlace();
+  const [mode, setMode] = useState<RecapText["mode"]>("personal");
+  const [subject, setSubject] = useState("");
+  const [message, setMessage] = useState("");
+  const [preview, setPreview] = useState<Preview | null>(null);
+  const [isAsking, setAsking] = useState(false);
+  const [sent, setSent] = useState<Sent | null>(null);
+  const [told, setTold] = useState("");
+  const looking = useWork();
+  const mailing = useWork();
+  const sending = useWork();
+
+  const text: RecapText = { mode, ...(subject && { subject }), ...(message && { message }) };
+  const changed = () => {
+    setPreview(null);
+    setTold("");
+  };
+  const look = () => looking.run(async () => setPreview(await calls.preview(text, false)));
+  const mailMe = () =>
+    mailing.run(async () => {
+      setTold("");
+      const shown = await calls.preview(text, true);
+      setPreview(shown);
+      setTold(shown.mailed === false ? "There is nobody to show the mail of." : `It is on its way to ${staff.email}.`);
+    });
+  const send = () =>
+    sending.run(async () => {
+      setSent(await calls.send(text));
+      setAsking(false);
+      setPreview(null);
+    });
+
+  return (
+    <section class="card" aria-labelledby="compose">
+      <h2 id="compose">Next recap</h2>
+      <div class="two">
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void look();
+          }}
+        >
+          <fieldset class="stack-tight">
+            <legend class="label">Every guest gets</legend>
+            <label class="check">
+              <input type="radio" name="mode" checked={mode === "personal"} onChange={() => { setMode("personal"); changed(); }} />
+              their own photos
+            </label>
+            <label class="check">
+              <input type="radio" name="mode" checked={mode === "all"} onChange={() => { setMode("all"); changed(); }} />
+              the event's highlights
+            </label>
+          </fieldset>
+          <div class="field">
+            <label for="recap-subject">Subject (empty: the usual one)</label>
+            <input
+              id="recap-subject"
+              maxLength={SUBJECT_CHARACTERS}
+              value={subject}
+              onInput={(event) => { setSubject(event.currentTarget.value); changed(); }}
+            />
+          </div>
+          <div class="field">
+            <label for="recap-message">A paragraph of your own</label>
+            <textarea
+              id="recap-message"
+              rows={5}
+              maxLength={MESSAGE_CHARACTERS}
+              value={message}
+              onInput={(event) => { setMessage(event.currentTarget.value); changed(); }}
+            />
+            <p class="quiet-text">{message.length.toLocaleString()} of {MESSAGE_CHARACTERS.toLocaleString()} characters</p>
+          </div>
+          <div class="actions">
+            <ActionButton busy={looking.isBusy} kind="primary" submits>Preview</ActionButton>
+            <ActionButton busy={mailing.isBusy} onClick={mailMe} disabled={!staff.isVerified}>Send to me</ActionButton>
+            <button type="button" class="quiet" onClick={onClose}>Close</button>
+          </div>
+          {!staff.isVerified && <p class="quiet-text">Your e-mail address is not verified, so nothing can be mailed to you.</p>}
+          {looking.error && <Notice kind="error">{looking.error}</Notice>}
+          {mailing.error && <Notice kind="error">{mailing.error}</Notice>}
+          {told && <Notice kind="success">{told}</Notice>}
+          {sent && (
+            <Notice kind="success">
+              <p>{count(sent.sent, "mail was", "mails were")} sent{sent.skipped ? `, ${sent.skipped} guests were skipped` : ""}.</p>
+              {sent.message && <p><bdi>{sent.message}</bdi></p>}
+            </Notice>
+          )}
+        </form>
+        {preview ? <Shown preview={preview} onSend={() => setAsking(true)} /> : (
+          <p class="quiet-text">The mail of one of the guests shows here, with the numbers. Looking at it sends nothing.</p>
+        )}
+      </div>
+      {isAsking && preview && (
+        <Dialog title="Send the recap?" onClose={() => setAsking(false)}>
+          <div class="stack">
+            <p><strong>{count(preview.recipients, "guest gets", "guests get")} a mail.</strong></p>
+            {preview.skipped > 0 && <p>{count(preview.skipped, "guest is", "guests are")} skipped.</p>}
+            {preview.left > 0 && <p>{count(preview.left, "guest is", "guests are")} left for the next recap.</p>}
+            <p class="quiet-text">It cannot be taken back, and the next one is possible after 24 hours.</p>
+            {sending.error && <Notice kind="error">{sending.error}</Notice>}
+            <div class="actions end">
+              <button type="button" onClick={() => setAsking(false)}>Cancel</button>
+              <ActionButton busy={sending.isBusy} kind="primary" onClick={send}>
+                Send {count(preview.recipients, "mail", "mails")}
+              </ActionButton>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend: () => void }) {
+  const [isText, setText] = useState(false);
+  const { subject, html, text, recipients, skipped, skippedBy, left, blocked, message } = preview;
+  return (
+    <div class="stack">
+      <dl class="figures">
+        <div><dt>Would get it</dt><dd>{recipients.toLocaleString()}</dd></div>
+        <div><dt>Skipped</dt><dd>{skipped.toLocaleString()}</dd></div>
+        <div><dt>Left for later</dt><dd>{left.toLocaleString()}</dd></div>
+      </dl>
+      {skippedBy && skipped > 0 && (
+        <p class="quiet-text">
+          Skipped: {skippedBy.optedOut.toLocaleString()} opted out, {skippedBy.invalidAddress.toLocaleString()} with no
+          valid address, {skippedBy.hadEnough.toLocaleString()} had enough recaps today.
+        </p>
+      )}
+      {message && <Notice><bdi>{message}</bdi></Notice>}
+      {blocked && <Notice kind="warning">It cannot be sent now: <bdi>{blocked.message}</bdi></Notice>}
+      {html && (
+        <>
+          <p><span class="label">Subject</span><br /><strong><bdi>{subject}</bdi></strong></p>
+          <div class="choice" role="group" aria-label="Show the mail">
+            <button type="button" aria-pressed={!isText} onClick={() => setText(false)}>Mail</button>
+            <button type="button" aria-pressed={isText} onClick={() => setText(true)}>Plain text</button>
+          </div>
+          {isText ? <pre class="mail-text" tabIndex={0} aria-label="The mail as plain text">{text}</pre> : <Mail html={html} />}
+          <p class="quiet-text">Of one guest. Photos are left out and links lead nowhere here; “Send to me” shows it whole.</p>
+        </>
+      )}
+      {!blocked && recipients > 0 && (
+        <div class="actions">
+          <button type="button" class="primary" onClick={onSend}>Send to {count(recipients, "guest", "guests")}…</button>
+        </div>
+      )}
+    </div>
+  );
+}

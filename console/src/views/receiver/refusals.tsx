@@ -1,0 +1,37 @@
+import { RefusedError } from "../../data/shared_log.ts";
+import { Heading } from "../../ui/heading.tsx";
+import { Empty } from "../../ui/notice.tsx";
+
+/** Opened without a link's token. */
+export function NoLink() {
+  return (
+    <main class="middle">
+      <Empty title="Open the link that you were given">
+        <p>This page shows webhook deliveries to whoever has a link to them. The link ends in “token=…”; take all of it.</p>
+      </Empty>
+    </main>
+  );
+}
+
+/** The link opens nothing (any more), or not now. */
+export function Refusal({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
+  const status = error instanceof RefusedError ? error.status : "";
+  const isFinal = status === "PERMISSION_DENIED" || status === "INVALID_ARGUMENT";
+  const isTooOften = status === "RESOURCE_EXHAUSTED";
+  const title = isFinal
+    ? "This link has ended, or is not complete"
+    : isTooOften
+      ? "Too many requests from your network"
+      : "The deliveries could not be loaded";
+  return (
+    <main class="middle">
+      <div class="empty" role="alert">
+        <Heading title={title}>{title}</Heading>
+        {isFinal && <p>Links live for a week at most, and can be ended before. Ask whoever gave it to you for a new one.</p>}
+        {isTooOften && <p>Please try again in an hour.</p>}
+        {!isFinal && !isTooOften && <p>Something went wrong on our side, or you are offline.</p>}
+        {!isFinal && <button type="button" onClick={onRetry}>Try again</button>}
+      </div>
+    </main>
+  );
+}

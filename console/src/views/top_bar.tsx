@@ -1,0 +1,33 @@
+import type { Auth } from "firebase/auth";
+import type { ComponentChildren } from "preact";
+
+import { type Staff, leave } from "../data/session.ts";
+import { Foreign } from "../ui/text.tsx";
+
+interface Props {
+  readonly auth: Auth;
+  readonly staff: Staff;
+  readonly children?: ComponentChildren;
+}
+
+/** Where one is, and who. */
+export function TopBar({ auth, staff, children }: Props) {
+  return (
+    <header class="top">
+      <a class="brand" href="#/events">
+        <img src="/icon.svg" alt="" width="24" height="24" />
+        <span>Photo wall</span>
+      </a>
+      {children}
+      <div class="who">
+        <span class="person">
+          <Foreign>{staff.email || staff.uid}</Foreign>
+          <span class="role">{staff.role}</span>
+        </span>
+        <button type="button" class="quiet" onClick={() => leave(auth)}>
+          Sign out
+        </button>
+      </div>
+    </header>
+  );
+}

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { NO_FILTERS, queryOf } from "../src/domain/filters.ts";
+
+interface Index {
+  readonly collectionGroup: string;
+  readonly queryScope: string;
+  readonly fields: readonly { readonly fieldPath: string; readonly order: string }[];
+}
+
+// Tests run in the project's folder.
+const { indexes } = JSON.parse(readFileSync("firestore.indexes.json", "utf8")) as { indexes: Index[] };
+
+/**
+ * Whether Firestore answers a query of deliveries that are equal in `fields`, newest first. It merges
+ * indexes of one order, so that one of each field serves all combinations.
+ * https://firebase.google.com/docs/firestore/query-data/index-overview#taking_advantage_of_index_merging
+ */
+function isServed(fields: readonly string[]): boolean {
+  const usable = indexes.filter(({ collectionGroup, queryScope, fields: all }) => {
+    const last = all.at(-1);
+    return (
+      collectionGroup === "deliveries" &&
+      queryScope === "COLLECTION" &&
+      last?.fieldPath === "createdAt" &&
+      last.order === "DESCENDING" &&
+      all.slice(0, -1).every(({ fieldPath }) => fields.includes(fieldPath))
+    );
+  });
+  const covered = new Set(usable.flatMap((one) => one.fields.map(({ fieldPath }) => fieldPath)));
+  return fields.every((field) => covered.has(field));
+}
+
+test("every combination of filters has its indexes; the emulator asks for none", () => {
+  const now = new Date();
+  for (const outcome of [null, "failed"] as const) {
+    for (const event of [null, "photo.uploaded"] as const) {
+      for (const url of [null, "https://example.com/"]) {
+        const { equal } = queryOf({ ...NO_FILTERS, outcome, event, period: "1h" }, url, now);
+        assert.ok(isServed(Object.keys(equal)), Object.keys(equal).join(", "));
+      }
+    }
+  }
+});

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { test } from "node:test";
+
+import { pretty, size, visible } from "../src/domain/body.ts";
+import { isCallable, signedCurl, signingCurl } from "../src/domain/curl.ts";
+import { doubt, parts, problem } from "../src/domain/endpoint.ts";
+import { countdown, duration, relative, shortTime, utcTime } from "../src/domain/time.ts";
+import { timeline } from "../src/domain/timeline.ts";
+import { attemptWords, attemptsWords, lastWords } from "../src/domain/words.ts";
+import { NOW, attempt, delivery } from "./samples.ts";
+
+const HOSTILE = `it's $(touch /tmp/x) \`id\` "\u202e" <b>&\\`;
+
+test("a command sends what was sent, whatever stands in it", async () => {
+  const hostile = delivery({ body: JSON.stringify({ name: HOSTILE }), url: "https://example.com/a'b?c=[1]&d" });
+  const signed = await signedCurl(hostile, "midsummer", "whsec_1", NOW);
+  const t = Math.floor(NOW.getTime() / 1000);
+  const v1 = createHmac("sha256", "whsec_1").update(`${t}.${hostile.body}`).digest("hex");
+  for (const command of [signed, signingCurl(hostile, "midsummer")]) {
+    const { body, args } = ran(command);
+    assert.equal(body, hostile.body);
+    assert.equal(args[args.indexOf("--url") + 1], hostile.url);
+    assert.ok(args.includes("Wall-Delivery-Id: d001"));
+    const [signature] = args.filter((one) => one.startsWith("Wall-Signature: "));
+    assert.match(signature ?? "", /^Wall-Signature: t=\d+,v1=[0-9a-f]{64}$/);
+    if (command === signed) assert.equal(signature, `Wall-Signature: t=${t},v1=${v1}`);
+  }
+  assert.equal(isCallable(delivery({ url: "http://example.com/" })), false);
+});
+
+// Runs a command in a shell where `curl` shows what it got.
+function ran(command: string): { body: string; args: string[] } {
+  const shell = `curl() { cat; printf '\\0%s' "$@"; }\n${command}`;
+  const shown = execFileSync("bash", ["-c", shell], { env: { ...process.env, WALL_SECRET: "whsec_1" } });
+  const [body = "", ...args] = shown.toString().split("\0");
+  return { body, args };
+}
+
+test("a URL is judged as the service does", () => {
+  for (const good of ["https://example.com", "https://example.com:8443/a?b=c", "https://straße.example", " https://example.com/ "]) {
+    assert.equal(problem(good), null, good);
+  }
+  for (const bad of ["", "example.com", "http://example.com", "https://", "https://a b.example", "https://user@example.com/", "https://example.com:0/", `https://example.com/${"a".repeat(2048)}`]) {
+    assert.notEqual(problem(bad), null, bad);
+  }
+  assert.equal(doubt("https://example.com/hook"), null);
+  for (const odd of ["https://example.com:9443/", "https://localhost/", "https://192.168.1.2/x", "https://[::1]/"]) {
+    assert.notEqual(doubt(odd), null, odd);
+  }
+  assert.deepEqual(parts("https://a.example:8443/b?key=c"), { host: "a.example:8443", path: "/b?…" });
+  assert.deepEqual(parts("nonsense"), { host: "nonsense", path: "" });
+});
+
+test("times are in the reader's zone, and exact in UTC", () => {
+  const zone = { locale: "en-GB", timeZone: "Europe/Berlin" };
+  assert.equal(shortTime(NOW, NOW, zone), "20:30:00");
+  assert.equal(shortTime(new Date("2026-04-30T23:30:00Z"), NOW, zone), "01:30:00");
+  assert.equal(shortTime(new Date("2026-04-30T21:30:00Z"), NOW, zone), "30 Apr, 23:30:00");
+  assert.match(shortTime(new Date("2025-04-30T21:30:00Z"), NOW, zone), /2025/);
+  assert.equal(utcTime(NOW), "2026-05-01 18:30:00.123 UTC");
+});
+
+test("spans of time are told in two units at most", () => {
+  const spans = [14, 999, 1200, 59_000, 185_000, 7_800_000, 273_600_000].map(duration);
+  assert.deepEqual(spans, ["14 ms", "999 ms", "1.2 s", "59 s", "3 min 5 s", "2 h 10 min", "3 d 4 h"]);
+  assert.equal(countdown(new Date(NOW.getTime() + 3100), NOW), "in 4 s");
+  assert.equal(countdown(new Date(NOW.getTime() - 1), NOW), "any moment");
+  assert.equal(relative(new Date(NOW.getTime() - 190_000), NOW), "3 min ago");
+  assert.equal(relative(new Date(NOW.getTime() + 7_800_000), NOW), "in 2 h");
+});
+
+test("attempts are told in words", () => {
+  assert.equal(attemptWords(attempt(1, { status: 503 })), "503 Service Unavailable");
+  assert.equal(attemptWords(attempt(1, { status: 599 })), "599");
+  assert.equal(attemptWords(attempt(1, { status: null, error: "no answer within 5 s" })), "no answer within 5 s");
+  assert.equal(lastWords(delivery({ outcome: "skipped", reason: "the URL is disabled" })), "the URL is disabled");
+  // Of a round that has only begun there is nothing to tell.
+  assert.equal(lastWords(delivery({ outcome: "pending", round: 1, log: [attempt(1)] })), "");
+  assert.equal(attemptsWords(delivery({ attempts: 0 })), "–");
+});
+
+test("a timeline has the waits between the attempts of a round", () => {
+  const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
+  const log = [
+    attempt(2, { at: later(6), ms: 500, status: 500 }),
+    attempt(1, { at: NOW, ms: 5000, status: null, error: "no answer" }),
+    attempt(1, { at: later(90), round: 1 }),
+  ];
+  const found = timeline({ log }).map(({ number, steps }) => [number, steps.map(({ waited }) => waited)]);
+  assert.deepEqual(found, [[0, [null, 1000]], [1, [null]]]);
+});
+
+test("a body is for looking at: what hides in it is shown", () => {
+  assert.equal(pretty('{"a":1}'), '{\n  "a": 1\n}');
+  assert.equal(pretty("{"), null);
+  assert.equal(visible('"\u202egpj.exe\u200b"\n'), '"\\u202egpj.exe\\u200b"\n');
+  assert.deepEqual([size("ü"), size("a".repeat(1500)), size("a".repeat(2_100_000))], ["2 bytes", "1.5 kB", "2.1 MB"]);
+});

@@ -1,0 +1,64 @@
+"""Whom a mail is from, and where answers to it go: the same on every mail of the deployment."""
+
+import unicodedata
+from dataclasses import dataclass
+from email.utils import parseaddr
+from typing import Final, Self
+
+from email_validator import EmailNotValidError, validate_email
+
+from functions.mail.misconfigured import MisconfiguredError
+
+ADDRESS_LINE_CHARACTERS: Final = 200
+_LINE_BREAKS: Final = frozenset({"Cc", "Zl", "Zp"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letterhead:
+    """What a mail service and the reader are told of the sender.
+
+    Attributes:
+        sender: `Name <address>` or an address.
+        reply_to: Likewise, or None where answers go to the sender.
+        address_line: The sender's postal address, one line; may be empty.
+    """
+
+    sender: str
+    reply_to: str | None = None
+    address_line: str = ""
+
+    @classmethod
+    def read(cls, sender: str, reply_to: str, address_line: str) -> Self:
+        """Read the parameters `MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE`.
+
+        The last two may be empty. What the mail service thinks of the sender it says itself.
+
+        Raises:
+            MisconfiguredError: one of the last two cannot be used.
+        """
+        reply_to, address_line = reply_to.strip(), address_line.strip()
+        if reply_to and not _is_mailbox(reply_to):
+            raise MisconfiguredError("MAIL_REPLY_TO", "an e-mail address, or empty")
+        if not _is_line(address_line) or len(address_line) > ADDRESS_LINE_CHARACTERS:
+            raise MisconfiguredError(
+                "MAIL_ADDRESS_LINE",
+                f"one line of at most {ADDRESS_LINE_CHARACTERS} characters, or empty",
+            )
+        return cls(sender=sender, reply_to=reply_to or None, address_line=address_line)
+
+
+def _is_line(text: str) -> bool:
+    return not any(unicodedata.category(one) in _LINE_BREAKS for one in text)
+
+
+def _is_mailbox(text: str) -> bool:
+    """Whether `text` is an address, or a name and an address."""
+    name, address = parseaddr(text)
+    # `parseaddr` takes what it understands of a text, and leaves the rest out.
+    if not _is_line(text) or not (text == address or (name and text.endswith(f"<{address}>"))):
+        return False
+    try:
+        validate_email(address, check_deliverability=False, allow_smtputf8=False)
+    except EmailNotValidError:
+        return False
+    return True

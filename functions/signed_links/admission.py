@@ -1,0 +1,42 @@
+"""Who may call with a link: the limit on calls first, so that guessing is limited, then the token.
+
+Arguments are checked before that, which costs nothing; read or written is only after it.
+"""
+
+import flask
+
+from functions.call_error import CallError, Code
+from functions.gcp import parameters
+from functions.signed_links import keys, wiring
+from functions.signed_links.client_address import client_address
+from functions.signed_links.limiter import TooManyCallsError
+from functions.signed_links.link import TOO_MANY_CALLS, Link
+from functions.signed_links.token import InvalidTokenError, Scope, TokenKeys
+
+
+def admitted(
+    function: str, request: flask.Request, token: str, *, scope: Scope, link: Link
+) -> tuple[str, ...]:
+    """What `token` is about, if the client may call `function` at all; see `TokenKeys.verify`.
+
+    Raises:
+        CallError: `resource-exhausted` over the limit on calls, or the refusal of `link`.
+        Exception: the keys could not be read.
+    """
+    values = keys.values()
+    try:
+        wiring.limiter().pass_or_raise(function, client_of(request), values[0])
+        return TokenKeys(values).verify(token, wiring.now(), scope)
+    except TooManyCallsError:
+        raise CallError(Code.RESOURCE_EXHAUSTED, TOO_MANY_CALLS) from None
+    except InvalidTokenError:
+        raise link.not_valid from None
+
+
+def client_of(request: flask.Request) -> str:
+    """The address that the calls of whoever sent `request` are counted under (spec 8)."""
+    return client_address(
+        request.headers.get("X-Forwarded-For", ""),
+        request.remote_addr or "",
+        trusted_hops=parameters.TRUSTED_PROXY_HOPS.value,
+    )

@@ -1,0 +1,20 @@
+"""What anonymous calls are limited with, put together for this process on first use."""
+
+import functools
+import time
+from datetime import UTC, datetime
+
+from functions.gcp.documents import documents
+from functions.signed_links.call_counts import CallCountStore
+from functions.signed_links.limiter import Limiter
+
+
+def now() -> datetime:
+    """The time, aware and in UTC."""
+    return datetime.now(UTC)
+
+
+@functools.cache
+def limiter() -> Limiter:
+    """The limit on calls."""
+    return Limiter(CallCountStore(documents()), now=now, monotonic=time.monotonic)

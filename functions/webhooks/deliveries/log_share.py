@@ -1,0 +1,33 @@
+"""A share: what lets the bearer of a link see the deliveries to one URL of an event (spec 4.11)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+LONGEST_DAYS: Final = 7
+"""How long a share lasts at most, and where nothing else is said."""
+
+LIVING_AT_MOST: Final = 50
+"""Shares of an event that have not ended; of calls at the same moment some more may pass."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogShare:
+    """The record `events/{event_id}/shares/{id}`.
+
+    Whoever has its link sees the deliveries to `url`, and where `can_resend` has them sent again.
+    `created_by` is a user id. It ends at `expire_at`, or earlier at `revoked_at`.
+    """
+
+    id: str
+    event_id: str
+    url: str
+    can_resend: bool
+    created_by: str
+    created_at: datetime
+    expire_at: datetime
+    revoked_at: datetime | None = None
+
+    def is_living(self, now: datetime) -> bool:
+        """Whether its link still opens anything."""
+        return self.revoked_at is None and now < self.expire_at

@@ -1,0 +1,123 @@
+"""Arguments of the calls about a shared log: of who shares it, and of who has its link.
+
+What is wrong raises `CallError` with `invalid-argument` and a message that names the field and its
+rule; a field that is null counts as not given.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, NoReturn, Self
+
+from functions.call_error import CallError, Code
+from functions.event_arguments import EventArguments, is_id, read_event
+from functions.signed_links.link import TO_A_LOG
+from functions.webhooks.arguments import (
+    event_argument,
+    flag_argument,
+    time_argument,
+    url_argument,
+)
+from functions.webhooks.deliveries.delivery import Outcome, Place
+from functions.webhooks.deliveries.log_share import LONGEST_DAYS
+from functions.webhooks.messages.event_type import EventType
+
+_BETWEEN: Final = "~"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareArguments(EventArguments):
+    """For how long to share which URL's log, and whether its deliveries can be sent again."""
+
+    url: str
+    lasts: timedelta = timedelta(days=LONGEST_DAYS)
+    can_resend: bool = False
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        event = read_event(data)
+        url, given = url_argument(data.get("url")), data.get("days")
+        days = LONGEST_DAYS if given is None else given
+        if type(days) is not int or not 1 <= days <= LONGEST_DAYS:  # a bool is an int
+            _refuse(f"days must be a whole number from 1 to {LONGEST_DAYS}.")
+        can_resend = flag_argument("canResend", data.get("canResend"))
+        return cls(**event, url=url, lasts=timedelta(days=days), can_resend=can_resend)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokeArguments(EventArguments):
+    """The share to end."""
+
+    share_id: str
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        event = read_event(data)
+        share_id = data.get("shareId")
+        if not is_id(share_id):
+            _refuse("shareId must be the id of a share of the event.")
+        return cls(**event, share_id=share_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogArguments:
+    """The token, and which page: of that outcome and type alone where they are given."""
+
+    token: str
+    outcome: Outcome | None = None
+    event: EventType | None = None
+    after: Place | None = None
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        token = TO_A_LOG.token(data)
+        outcome, event, after = (data.get(name) for name in ("outcome", "event", "after"))
+        return cls(
+            token=token,
+            outcome=None if outcome is None else _outcome(outcome),
+            event=None if event is None else event_argument(event),
+            after=None if after is None else _place(after),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResendSharedArguments:
+    """The token, and the delivery to send again."""
+
+    token: str
+    delivery_id: str
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        token = TO_A_LOG.token(data)
+        delivery_id = data.get("deliveryId")
+        if not is_id(delivery_id):
+            _refuse("deliveryId must be the id of a delivery.")
+        return cls(token=token, delivery_id=delivery_id)
+
+
+def page_after(place: Place) -> str:
+    """The value of `next` in an answer, and of `after` in the request for what follows."""
+    return f"{place.created_at.isoformat()}{_BETWEEN}{place.delivery_id}"
+
+
+def _place(after: object) -> Place:
+    created, _, delivery_id = after.partition(_BETWEEN) if isinstance(after, str) else ("", "", "")
+    created_at = time_argument(created)
+    if created_at is None or not is_id(delivery_id):
+        _refuse("after must be what the answer before had as next.")
+    return Place(created_at, delivery_id)
+
+
+def _outcome(given: object) -> Outcome:
+    found = next((one for one in Outcome if one == given), None)
+    if found is None:
+        _refuse(f"outcome must be one of {', '.join(Outcome)}.")
+    return found
+
+
+def _refuse(message: str) -> NoReturn:
+    raise CallError(Code.INVALID_ARGUMENT, message)

@@ -1,0 +1,125 @@
+"""What an organizer does with links to the log of a URL: give one out, and end it (spec 4.11)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from functions import log
+from functions.access import Caller, check_event
+from functions.call_error import CallError, Code
+from functions.event_arguments import EventArguments
+from functions.signed_links.token import Scope, TokenKeys
+from functions.timestamps import wire_time
+from functions.webhooks.configured_urls import check_url, configured_urls
+from functions.webhooks.deliveries.log_share import LIVING_AT_MOST, LogShare
+from functions.webhooks.endpoints.endpoint_url import host_of
+from functions.webhooks.log_arguments import RevokeArguments, ShareArguments
+from functions.webhooks.ports import ChangedMeanwhileError, LogShares, Wall
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A link, and the share that it leads to."""
+
+    link: str
+    share: LogShare
+
+
+class LogLinks:
+    """Gives links out and ends them, for one caller each."""
+
+    def __init__(
+        self,
+        *,
+        wall: Wall,
+        shares: LogShares,
+        keys: Callable[[], TokenKeys],
+        base_url: str,
+        now: Callable[[], datetime],
+        new_id: Callable[[], str],
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            wall: What the event says.
+            shares: The records.
+            keys: What tokens are signed with now.
+            base_url: Of the site with the page that a link leads to.
+            now: The time, aware and in UTC.
+            new_id: Gives an id that no share has.
+        """
+        self._wall = wall
+        self._shares = shares
+        self._keys = keys
+        self._base_url = base_url.rstrip("/")
+        self._now = now
+        self._new_id = new_id
+
+    def give_out(self, caller: Caller, wanted: ShareArguments) -> Shared:
+        """Let whoever has the link see the deliveries to a URL, for some days.
+
+        Raises:
+            CallError: `invalid-argument` where the event has no such URL, `resource-exhausted`
+                where it has enough links.
+        """
+        self._check(caller, wanted)
+        check_url(wanted.url, configured_urls(self._wall, wanted.event_id))
+        now = self._now()
+        if self._shares.count_living(wanted.event_id, now, LIVING_AT_MOST) >= LIVING_AT_MOST:
+            raise CallError(
+                Code.RESOURCE_EXHAUSTED,
+                f"The event has {LIVING_AT_MOST} links to its logs; end one of them first.",
+            )
+        share = LogShare(
+            id=self._new_id(),
+            event_id=wanted.event_id,
+            url=wanted.url,
+            can_resend=wanted.can_resend,
+            created_by=caller.uid,
+            created_at=now,
+            # A token expires with a second: so both end at the same moment.
+            expire_at=now.replace(microsecond=0) + wanted.lasts,
+        )
+        token = self._keys().sign((share.event_id, share.id), share.expire_at, Scope.WEBHOOK_LOG)
+        self._shares.create(share)
+        log.info(
+            "webhook.log_shared",
+            eventId=share.event_id,
+            shareId=share.id,
+            host=host_of(share.url),
+            canResend=share.can_resend,
+            expiresAt=wire_time(share.expire_at),
+            uid=caller.uid,
+        )
+        return Shared(f"{self._base_url}/deliveries#token={token}", share)
+
+    def revoke(self, caller: Caller, wanted: RevokeArguments) -> datetime:
+        """End a share at once, if it has not been: when that was.
+
+        Raises:
+            CallError: `not-found` where the event has no such share (any more).
+        """
+        self._check(caller, wanted)
+        while True:
+            found = self._shares.load(wanted.event_id, wanted.share_id)
+            if found is None:
+                raise CallError(
+                    Code.NOT_FOUND, "The event has no share with that shareId (any more)."
+                )
+            if found.share.revoked_at:
+                return found.share.revoked_at
+            now = self._now()
+            try:
+                self._shares.revoke(found, now)
+            except ChangedMeanwhileError:
+                continue  # somebody else has ended it, or this call, and the answer was lost
+            log.info(
+                "webhook.log_revoked",
+                eventId=wanted.event_id,
+                shareId=wanted.share_id,
+                uid=caller.uid,
+            )
+            return now
+
+    def _check(self, caller: Caller, wanted: EventArguments) -> None:
+        check_event(caller, self._wall.event(wanted.event_id), wanted.tenant_id)

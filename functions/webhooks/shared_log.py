@@ -1,0 +1,131 @@
+"""What the bearer of a link sees of the deliveries to one URL, and may have done (spec 4.11).
+
+The share that the link's token names says which URL that is; no request does. It is read with every
+call, so that it ends at once.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from functions import log
+from functions.call_error import CallError, Code
+from functions.signed_links.link import TO_A_LOG
+from functions.webhooks.configured_urls import configured_urls
+from functions.webhooks.deliveries.delivery import Delivery, Place, SentTo
+from functions.webhooks.deliveries.log_share import LogShare
+from functions.webhooks.log_arguments import LogArguments, ResendSharedArguments, page_after
+from functions.webhooks.next_round import NextRound
+from functions.webhooks.ports import Deliveries, LogShares, Wall
+
+PAGE: Final = 50
+"""Deliveries of one answer at most."""
+
+PAGE_BYTES: Final = 1_000_000
+"""Of bodies and receivers' answers in one page at most, where it has more than one delivery."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPage:
+    """Deliveries to the URL of `share`, the latest first; `next` is for what follows."""
+
+    share: LogShare
+    deliveries: Sequence[Delivery]
+    next: str | None
+
+
+class SharedLog:
+    """Serves the bearers of links."""
+
+    def __init__(
+        self,
+        *,
+        wall: Wall,
+        deliveries: Deliveries,
+        shares: LogShares,
+        next_round: NextRound,
+        may_resend: Callable[[str], bool],
+        now: Callable[[], datetime],
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            wall: What the event says.
+            deliveries: The records.
+            shares: Likewise.
+            next_round: Sends again.
+            may_resend: Counts one more resend under that name; whether it is not one too many.
+            now: The time, aware and in UTC.
+        """
+        self._wall = wall
+        self._deliveries = deliveries
+        self._shares = shares
+        self._next_round = next_round
+        self._may_resend = may_resend
+        self._now = now
+
+    def read_page(self, event_id: str, share_id: str, wanted: LogArguments) -> LogPage:
+        """A page of the deliveries that the share is about.
+
+        Raises:
+            CallError: the refusal of the link, where the share has ended.
+        """
+        share = self._living(event_id, share_id)
+        sent_to = SentTo(url=share.url, outcome=wanted.outcome, event=wanted.event)
+        found = self._deliveries.newest(event_id, sent_to, wanted.after, PAGE)
+        page: list[Delivery] = []
+        size, is_cut = 0, False
+        for one in found:
+            answers = "".join(attempt.answer or "" for attempt in one.log)
+            size += len(one.body.encode("utf-8", "surrogatepass")) + len(answers.encode())
+            if page and size > PAGE_BYTES:
+                is_cut = True
+                break
+            page.append(one)
+        has_next = is_cut or len(page) == PAGE
+        log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))
+        return LogPage(
+            share=share,
+            deliveries=page,
+            next=page_after(Place(page[-1].created_at, page[-1].id)) if has_next else None,
+        )
+
+    def send_again(self, event_id: str, share_id: str, wanted: ResendSharedArguments) -> None:
+        """Send one of those deliveries again, where the share allows it.
+
+        Raises:
+            CallError: the refusal of the link; `permission-denied` where it only shows;
+                `resource-exhausted`; otherwise as `NextRound.begin_one` says, also of a delivery
+                to another URL that there is none.
+        """
+        share = self._living(event_id, share_id)
+        if not share.can_resend:
+            raise CallError(
+                Code.PERMISSION_DENIED,
+                "The link shows deliveries and sends none again; ask for one that may.",
+            )
+        # By event and URL: further links, and further addresses, send no more of it.
+        if not self._may_resend(f"{event_id}\n{share.url}"):
+            raise CallError(
+                Code.RESOURCE_EXHAUSTED,
+                "There were too many resends through links to this URL; try again in an hour.",
+            )
+        self._next_round.begin_one(
+            event_id,
+            wanted.delivery_id,
+            configured_urls(self._wall, event_id),
+            lambda delivery: delivery.url == share.url,
+        )
+        log.info(
+            "webhook.log_resent",
+            eventId=event_id,
+            shareId=share_id,
+            deliveryId=wanted.delivery_id,
+        )
+
+    def _living(self, event_id: str, share_id: str) -> LogShare:
+        found = self._shares.load(event_id, share_id)
+        if found is None or not found.share.is_living(self._now()):
+            raise TO_A_LOG.not_valid
+        return found.share

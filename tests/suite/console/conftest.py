@@ -1,0 +1,173 @@
+"""The console in a real browser: one for all tests, and a fresh profile for every visitor."""
+
+import contextlib
+import itertools
+import json
+import shutil
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from emulator.people import Person, sign_in
+from tests.suite.webhooks.conftest import receiving, secret_of
+
+__all__ = ["receiving", "secret_of"]
+
+CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER: Final = Path(__file__).with_name("driver.mjs")
+SITE: Final = "http://127.0.0.1:5000"
+TENANT: Final = "tenant-a"
+PASSWORD: Final = "correct horse"
+
+Record = Callable[..., str]
+Visit = Callable[..., Any]
+
+
+class Browser:
+    """The driver: makes one journey after the other, each told in a module of this folder."""
+
+    def __init__(self, headers: dict[str, str]) -> None:
+        assert CHROMIUM
+        self._process = subprocess.Popen(
+            ["node", str(DRIVER), CHROMIUM, json.dumps(headers)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def make(self, journey: str, **given: Any) -> Any:
+        """What the journey found; nothing may have been refused or have failed on its pages."""
+        answer = self._ask(json.dumps({"journey": journey, "site": SITE, **given}))
+        assert "failed" not in answer, answer["failed"]
+        assert answer["problems"] == []
+        return answer["found"]
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate()
+
+    def _ask(self, line: str) -> Any:
+        assert self._process.stdin
+        assert self._process.stdout
+        print(line, file=self._process.stdin, flush=True)
+        return json.loads(self._process.stdout.readline())
+
+
+@pytest.fixture(scope="session")
+def headers() -> dict[str, str]:
+    """What Google's front end would add: the address of clients that have called nothing yet."""
+    digits = uuid.uuid4().int
+    return {"X-Forwarded-For": f"10.{digits & 255}.{digits >> 8 & 255}.{digits >> 16 & 255}"}
+
+
+@pytest.fixture(scope="session")
+def browser(headers: dict[str, str]) -> Iterator[Browser]:
+    """The browser of all tests."""
+    if CHROMIUM is None:
+        pytest.skip("needs a browser: apt install chromium")
+    with contextlib.closing(Browser(headers)) as started:
+        yield started
+
+
+def staff(role: str | None, tenant: str | None = TENANT) -> dict[str, str]:
+    """Somebody of that role, as they sign in."""
+    email = f"{role or 'nobody'}-{uuid.uuid4().hex[:8]}@example.com"
+    sign_in(role, tenant, email=email, password=PASSWORD)
+    return {"email": email, "password": PASSWORD}
+
+
+@pytest.fixture(scope="session")
+def admin() -> dict[str, str]:
+    """An admin of the event's tenant."""
+    return staff("admin")
+
+
+@pytest.fixture(scope="session")
+def moderator() -> dict[str, str]:
+    """A moderator of it."""
+    return staff("moderator")
+
+
+@pytest.fixture(scope="session")
+def superadmin() -> dict[str, str]:
+    """A superadmin of it."""
+    return staff("superadmin")
+
+
+@pytest.fixture(scope="session")
+def stranger() -> dict[str, str]:
+    """An admin of another tenant."""
+    return staff("admin", "tenant-b")
+
+
+@pytest.fixture(scope="session")
+def nobody() -> dict[str, str]:
+    """Somebody without a role."""
+    return staff(None, None)
+
+
+@pytest.fixture
+def guest() -> Person:
+    """Somebody who uploads."""
+    return sign_in()
+
+
+@pytest.fixture
+def configure(event: firestore.DocumentReference) -> Callable[..., None]:
+    """Make the event one of the tenant's, with these webhook URLs."""
+
+    def write(*urls: Any, **further: Any) -> None:
+        event.set({"tenantId": TENANT, "name": "Garden party", "status": "draft"})
+        settings = event.collection("settings").document("webhooks")
+        settings.set({"urls": list(urls)} | further)
+
+    return write
+
+
+@pytest.fixture
+def record(event: firestore.DocumentReference) -> Iterator[Record]:
+    """Put a delivery on record as it stands once it has ended; gone after the test."""
+    made: list[firestore.DocumentReference] = []
+    numbers = itertools.count(1)
+
+    def put(url: str, *, minutes_ago: float = 60.0, **fields: Any) -> str:
+        number = next(numbers)
+        delivery_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{event.id} {number}"))
+        ended = datetime.now(UTC) - timedelta(minutes=minutes_ago)
+        created = ended - timedelta(seconds=40)
+        body = {
+            "event": "photo.uploaded",
+            "eventId": event.id,
+            "deliveryId": delivery_id,
+            "timestamp": created.isoformat(),
+            "data": {"photo": {"id": f"photo-{number}", "uploaderName": "Ann"}},
+        }
+        attempt = {"at": created, "status": 500, "ms": 7, "error": None}
+        reference = event.collection("deliveries").document(delivery_id)
+        reference.set(
+            {
+                "event": "photo.uploaded",
+                "url": url,
+                "body": json.dumps(body, separators=(",", ":")),
+                "createdAt": created,
+                "expireAt": ended + timedelta(days=30),
+                "outcome": "failed",
+                "attempts": 4,
+                "nextAttemptAt": None,
+                "endedAt": ended,
+                "log": [attempt | {"attempt": one} for one in range(1, 5)],
+            }
+            | fields
+        )
+        made.append(reference)
+        return delivery_id
+
+    yield put
+    for one in made:
+        one.delete()

@@ -1,0 +1,133 @@
+"""Links to the log of a URL, as their bearers meet them (spec 4.11 to 4.14)."""
+
+import json
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from google.cloud import firestore
+
+from emulator.people import Person, sign_in
+from functions.signed_links.token import Scope, TokenKeys
+from tests.suite.actions.conftest import TENANT, Named, Record
+from tests.suite.call import call
+from tests.suite.shares.conftest import OTHER, URL, Look, Share
+
+
+def test_a_link_shows_its_urls_deliveries_and_nothing_else(
+    share: Share, look: Look, record: Record, named: Named
+) -> None:
+    """Two URLs of one event: neither link shows anything of the other, whatever is asked."""
+    record(URL, "mine", body='{"mine":"\u00fc"}')
+    record(OTHER, "theirs", body='{"theirs":1}', outcome="success")
+    mine, theirs = share(), share(OTHER, canResend=True, days=1)
+
+    answer = look(mine["token"])
+    page = answer.result
+    assert [one["id"] for one in page["deliveries"]] == [named("mine")]
+    assert page["deliveries"][0]["body"] == '{"mine":"\u00fc"}'
+    assert [one["status"] for one in page["deliveries"][0]["log"]] == [500] * 4
+    assert (page["url"], page["canResend"], page["next"]) == ("example.com/hook", False, None)
+    assert page["expiresAt"] == mine["expiresAt"]
+    for hidden in ("of-the-receiver", "theirs", "whsec_", TENANT):
+        assert hidden not in json.dumps(answer.body)
+
+    # A cursor at the other URL's delivery, the filter it would match, and the event's own names.
+    for ask in (
+        {"after": f"{datetime.now(UTC).isoformat()}~{named('theirs')}"},
+        {"outcome": "success"},
+        {"url": OTHER, "eventId": "another", "shareId": theirs["shareId"]},
+    ):
+        assert named("theirs") not in json.dumps(look(mine["token"], **ask).body)
+    assert [one["id"] for one in look(theirs["token"]).result["deliveries"]] == [named("theirs")]
+
+
+def test_only_its_urls_deliveries_are_sent_again(
+    share: Share, record: Record, named: Named, headers: dict[str, str]
+) -> None:
+    """Another URL's delivery is not there for it; a link that only shows sends nothing."""
+    reference = record(OTHER, "theirs")
+    before = reference.get().to_dict()
+    for made, status in ((share(canResend=True), 404), (share(OTHER), 403)):
+        wanted = {"token": made["token"], "deliveryId": named("theirs")}
+        assert call("resendSharedWebhook", wanted, headers=headers).status == status
+    assert reference.get().to_dict() == before
+
+
+def test_one_refusal_for_every_link_that_is_none(
+    event: firestore.DocumentReference,
+    share: Share,
+    look: Look,
+    admin: Person,
+    keys: TokenKeys,
+    token: str,
+) -> None:
+    """Forged, expired, of another scope, without a share, ended: byte for byte the same answer."""
+    good, ended = share()["token"], share()
+    now = datetime.now(UTC)
+    soon = now + timedelta(days=1)
+    end = {"eventId": event.id, "shareId": ended["shareId"]}
+    assert look(ended["token"]).status == 200
+    assert call("revokeWebhookLog", end, id_token=admin.id_token).status == 200
+    bad = {
+        "ended": ended["token"],
+        "forged": good[:-1] + ("A" if good[-1] != "A" else "B"),
+        "expired": keys.sign((event.id, ended["shareId"]), now, Scope.WEBHOOK_LOG),
+        "of a mail": token,
+        "without a share": keys.sign((event.id, "none"), soon, Scope.WEBHOOK_LOG),
+        "without an event": keys.sign((uuid.uuid4().hex, "s"), soon, Scope.WEBHOOK_LOG),
+        "no token": "none",
+    }
+    answers = {name: look(one) for name, one in bad.items()}
+    assert {name: one.status for name, one in answers.items()} == dict.fromkeys(bad, 403)
+    assert len({json.dumps(one.body) for one in answers.values()}) == 1
+    assert look(good).status == 200
+    # Nor does such a token open what mails lead to.
+    assert call("getEmailPreferences", {"token": good}).status == 403
+    event.delete()
+    assert look(good).body == answers["ended"].body
+
+
+def test_a_link_of_an_event_that_was_there_before(
+    event: firestore.DocumentReference, share: Share, look: Look
+) -> None:
+    """An event's id may be given again before everything under it is gone."""
+    made = share()["token"]
+    fields = event.get().to_dict() or {}
+    event.delete()
+    event.set(fields)
+    assert look(made).status == 403
+
+
+@pytest.mark.parametrize(
+    ("role", "tenant", "status"),
+    [
+        ("admin", TENANT, 200),
+        ("superadmin", TENANT, 200),
+        ("superadmin", None, 200),
+        ("moderator", TENANT, 403),
+        ("admin", "tenant-b", 403),
+        ("superadmin", "tenant-b", 403),
+    ],
+)
+def test_admins_of_the_tenant_give_links_out_and_end_them(
+    event: firestore.DocumentReference, share: Share, role: str, tenant: str | None, status: int
+) -> None:
+    """Webhook URLs and deliveries are theirs alone to see (the rules say so as well)."""
+    given_out = share()
+    person = sign_in(role, tenant)
+    wanted = {"eventId": event.id, "url": URL}
+    end = {"eventId": event.id, "shareId": given_out["shareId"]}
+    assert call("shareWebhookLog", wanted, id_token=person.id_token).status == status
+    assert call("revokeWebhookLog", end, id_token=person.id_token).status == status
+    assert call("shareWebhookLog", wanted).status == 401
+
+
+@pytest.mark.usefixtures("one_hour")
+def test_guessing_is_limited(share: Share, look: Look, headers: dict[str, str]) -> None:
+    """Spec 8: 20 calls an hour from one address, of each function apart, bad ones included."""
+    good = share(canResend=True)["token"]
+    assert [look("none").status for _ in range(20)] == [403] * 20
+    assert look(good).error[0] == "RESOURCE_EXHAUSTED"
+    again = {"token": good, "deliveryId": "none"}
+    assert call("resendSharedWebhook", again, headers=headers).status == 404

@@ -1,0 +1,62 @@
+"""Whom mails are from: `MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE`."""
+
+import pytest
+
+from functions.mail.letterhead import Letterhead
+from functions.mail.misconfigured import MisconfiguredError
+
+SENDER = "Wall <photos@example.com>"
+
+
+def test_both_may_be_empty() -> None:
+    """Answers go to the sender then, and no address stands under the mail."""
+    assert Letterhead.read(SENDER, "", " ") == Letterhead(sender=SENDER)
+
+
+@pytest.mark.parametrize(
+    "reply_to",
+    ["hello@example.com", "Wall Team <hello@example.com>", '"Team, Wall" <hello@example.com>'],
+)
+def test_answers_go_to_an_address(reply_to: str) -> None:
+    """With a name or without; a blank around it is no part of it."""
+    assert Letterhead.read(SENDER, f" {reply_to}\n", "").reply_to == reply_to
+
+
+@pytest.mark.parametrize(
+    "reply_to",
+    [
+        "hello",
+        "hello@",
+        "hello@localhost",
+        "hello@example.com, more@example.com",
+        "hello@example.com more@example.com",
+        "Wall <hello@example.com> more",
+        "Wall <hello>",
+        "<>",
+        "hello@example.com\r\nBcc: more@example.com",
+        "Wall\n<hello@example.com>",
+        "h\u00e9llo@example.com",
+    ],
+)
+def test_what_is_no_address_is_named(reply_to: str) -> None:
+    """The setting, and never its value."""
+    with pytest.raises(MisconfiguredError) as wrong:
+        Letterhead.read(SENDER, reply_to, "")
+    assert wrong.value.setting == "MAIL_REPLY_TO"
+    assert wrong.value.turn == (
+        "Whoever operates the service has to correct it: MAIL_REPLY_TO should be an e-mail "
+        "address, or empty."
+    )
+
+
+@pytest.mark.parametrize("line", ["Wall, 1 Example Street", "\u00c5gatan\u00a01 & 2", "x" * 200])
+def test_the_postal_address_is_one_line(line: str) -> None:
+    """In any script."""
+    assert Letterhead.read(SENDER, "", line).address_line == line
+
+
+@pytest.mark.parametrize("line", ["a\nb", "a\rb", "a\u2028b", "a\0b", "a\tb", "x" * 201])
+def test_more_than_a_line_is_refused(line: str) -> None:
+    """Or nobody knows what mail programs make of it."""
+    with pytest.raises(MisconfiguredError, match="MAIL_ADDRESS_LINE"):
+        Letterhead.read(SENDER, "", line)

@@ -1,0 +1,399 @@
+"""A recap before it is sent, on ports in memory (spec 4.9, 7.5)."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from functions.access import Caller, Role
+from functions.call_error import CallError, Code
+from functions.mail.outcome import Cause
+from functions.recap.ledger import LEASE
+from functions.recap.planner import Limits
+from functions.recap.preview import MARK
+from functions.recap.recipients import Skipped
+from tests.simulation.explore import Through
+from tests.simulation.faults import Crash
+from tests.unit.recap.parts import ERRORS, NOON, TENANT, Answer, At, House, guest
+
+ME = "organizer@example.com"
+TOKEN = re.compile(r"token|unsubscribe\?", re.IGNORECASE)
+
+
+@pytest.fixture
+def house() -> House:
+    """An event without photos, at noon."""
+    return House()
+
+
+def refusal(house: House, through: Through | None = None, **arguments: Any) -> CallError:
+    """What a preview is refused with."""
+    with pytest.raises(CallError) as refused:
+        house.preview(through, **arguments) if through else house.preview(**arguments)
+    return refused.value
+
+
+def _written(house: House) -> list[str]:
+    """Watch the database, and name what is written from now on."""
+    written: list[str] = []
+    house.database.watch(lambda path, *_: written.append(path))
+    return written
+
+
+def test_the_mail_of_a_guest_with_most_photos_is_shown(house: House) -> None:
+    """Spec 4.9: whole, as that guest gets it but for the links that are theirs alone."""
+    house.guests(2)
+    house.photo(guest(1), uploaderName="Bea")
+    preview = house.preview(subject="Thanks", message="It was <good>.")
+    house.send(subject="Thanks", message="It was <good>.")
+    [(_, message)] = [one for one in house.mails if one[0] == guest(1)]
+    [copy] = [one for one in message.copies if one.address == guest(1)]
+    text, html = message.filled(copy)
+    links = re.compile(r"/preferences#token=[\w-]+")
+    assert preview.subject == message.subject == "Thanks"
+    assert preview.text == links.sub("/preferences", text)
+    assert preview.html == links.sub("/preferences", html)
+    assert "Hi Bea," in preview.text
+    assert preview.html.startswith("<!DOCTYPE html>")
+    assert preview.html.endswith("</html>")
+
+
+@pytest.mark.parametrize("mode", ["personal", "all"])
+def test_no_link_in_it_is_a_guests_own(house: House, mode: str) -> None:
+    """Security: staff who look at a mail cannot unsubscribe its guest, nor see their choices."""
+    house.guests(2)
+    preview = house.preview(mode=mode, guest=guest(1), sendToMe=True, address=ME)
+    [(address, message)] = house.mails
+    [copy] = message.copies
+    assert address == ME
+    assert copy.headers == {}
+    for part in (preview.text, preview.html, *message.filled(copy), *copy.values.values()):
+        assert not TOKEN.search(part)
+    assert "https://example.com/preferences" in preview.text
+
+
+def test_any_guest_can_be_shown(house: House) -> None:
+    """Spec 4.9, `guest`: by the address, in whatever spelling."""
+    house.guests(3)
+    house.photo(guest(1))
+    assert "https://example.com/0.jpg" in house.preview(guest=f" {guest(0).upper()} ").text
+    refused = refusal(house, guest="nobody@example.com")
+    assert refused.code is Code.NOT_FOUND
+    assert refused.message.endswith("give another one as guest, or leave it out.")
+
+
+def test_who_gets_the_mail_is_shown_before_who_does_not(house: House) -> None:
+    """However many photos they have; with nobody else, theirs is better than none."""
+    house.guests(2)
+    house.photo(guest(1))
+    house.opt_out(guest(1))
+    assert "/0.jpg" in house.preview().text
+    house.opt_out(guest(0))
+    preview = house.preview()
+    assert "/1.jpg" in preview.text
+    assert (preview.recipients, preview.skipped.opted_out) == (0, 2)
+
+
+def test_with_nobody_to_show_there_is_a_word_why(house: House) -> None:
+    """Spec 4.9: the word of `sendEventRecap`; there is nothing to mail either."""
+    preview = house.preview(sendToMe=True, address=ME)
+    assert (preview.html, preview.text, preview.mailed) == ("", "", False)
+    assert preview.subject == "Your photos from Summer Party"
+    assert preview.message == house.send().message
+    assert house.requests == 0
+
+
+# What it counts is what happens.
+
+
+def _nothing(_: House) -> None:
+    pass
+
+
+def _opt_outs(house: House) -> None:
+    house.opt_out(guest(0))
+    house.opt_out(guest(3), "lifecycle")
+    house.photo("no address")
+
+
+def _too_many(house: House) -> None:
+    house.guests(9)
+
+
+def _sent_before(house: House) -> None:
+    house.send(limits=LIMITS)
+    house.guests(9)
+    house.later(hours=24)
+
+
+def _other_events(house: House) -> None:
+    for name in ("a", "b"):
+        house.event(name)
+        house.photo(guest(0), event_id=name)
+        house.send(eventId=name)
+
+
+def _mailed_enough(house: House) -> None:
+    house.event("a")
+    for number in range(100, 117):
+        house.photo(guest(number), event_id="a")
+    house.send(eventId="a", limits=Limits(a_call=17, a_tenant=20))
+
+
+def _refused(house: House) -> None:
+    house.answers = [(503, {}, ERRORS)]
+    with pytest.raises(CallError):
+        house.send(limits=LIMITS)
+    house.opt_out(guest(4))
+    house.later(hours=1)
+
+
+def _all_refused(house: House) -> None:
+    house.answers = [(401, {}, ERRORS)] * 3
+    with pytest.raises(CallError):
+        house.send(limits=LIMITS)
+    assert house.answers == []
+
+
+def _crashed(house: House) -> None:
+    def crash() -> None:
+        raise Crash
+
+    with pytest.raises(Crash):
+        house.send(At("recaps.settle", crash, before=True), limits=LIMITS)
+    house.later(seconds=LEASE.total_seconds())
+
+
+def _crashed_at_once(house: House) -> None:
+    def crash() -> None:
+        raise Crash
+
+    with pytest.raises(Crash):
+        house.send(At("recaps.start", crash, before=True), limits=LIMITS)
+    house.later(seconds=LEASE.total_seconds())
+
+
+LIMITS = Limits(a_call=6, a_batch=2, an_address=2, a_tenant=20)
+
+
+@pytest.mark.parametrize("mode", ["personal", "all"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        _nothing,
+        _opt_outs,
+        _too_many,
+        _sent_before,
+        _other_events,
+        _mailed_enough,
+        _refused,
+        _all_refused,
+        _crashed,
+        _crashed_at_once,
+    ],
+)
+def test_what_is_shown_is_what_a_call_would_do(
+    house: House, before: Callable[[House], None], mode: str
+) -> None:
+    """Spec 4.9: the same numbers and words, whatever has been before; and nothing is written."""
+    house.guests(5)
+    before(house)
+    written = _written(house)
+    preview = house.preview(mode=mode, limits=LIMITS)
+    assert written == []
+    assert house.counted == []
+    mails, requests = len(house.mails), house.requests
+    result = house.send(mode=mode, limits=LIMITS)
+    assert preview.blocked is None
+    assert len(house.mails) - mails == preview.recipients == result.sent
+    assert house.requests > requests
+    assert preview.skipped.total == result.skipped
+    happened = (result.message or "").replace("This continued", "This would continue")
+    assert (preview.message or "") == happened.replace("has now", "would then have")
+    assert preview.left == int((re.findall(r"(\d+) guests are left", happened) or ["0"])[0])
+
+
+def test_the_skipped_are_told_by_the_reason(house: House) -> None:
+    """Spec 4.9, `skippedBy`; together they are `skipped`."""
+    house.guests(4)
+    for name in ("a", "b", "c"):
+        house.event(name)
+        house.photo(guest(0), event_id=name)
+        house.send(eventId=name)
+    house.opt_out(guest(1))
+    house.opt_out(guest(2), "lifecycle")
+    house.photo("no address")
+    preview = house.preview()
+    assert preview.skipped == Skipped(invalid_address=1, opted_out=2, had_enough=1)
+    assert (preview.skipped.total, preview.recipients) == (4, 1)
+
+
+# What stands in the way of the call itself.
+
+
+def test_while_a_recap_is_sent_it_says_so_and_shows_the_mail(house: House) -> None:
+    """Spec 3.3, aborted: the preview waits for nobody."""
+    house.guests(1)
+    seen = []
+    house.send(At("mailer.send", lambda: seen.append(house.preview())))
+    [preview] = seen
+    assert preview.blocked
+    assert preview.blocked.code is Code.ABORTED
+    assert "Hi there," in preview.text
+
+
+def test_in_the_cooldown_it_says_so_and_shows_the_mail(house: House) -> None:
+    """Spec 3.3, resource-exhausted: the words of the call itself, until when."""
+    house.guests(2)
+    house.send()
+    preview = house.preview()
+    with pytest.raises(CallError) as refused:
+        house.send()
+    assert preview.blocked
+    assert (preview.blocked.code, preview.blocked.message) == (
+        refused.value.code,
+        refused.value.message,
+    )
+    assert (preview.recipients, bool(preview.html)) == (2, True)
+    house.later(hours=24)
+    assert house.preview().blocked is None
+
+
+def test_exhausted_allowances_are_told_as_the_call_tells_them(house: House) -> None:
+    """Spec 8: nobody can be sent to, and the message says which limit it is."""
+    house.guests(1)
+    preview = house.preview(limits=Limits(a_tenant=0))
+    assert (preview.recipients, preview.left, preview.blocked) == (0, 1, None)
+    assert preview.message
+    assert "RECAP_MAILS_PER_DAY" in preview.message
+    assert preview.message == house.send(limits=Limits(a_tenant=0)).message
+
+
+@pytest.mark.parametrize(
+    ("caller", "asked", "code"),
+    [
+        (Caller("u", Role.ADMIN, "t2"), None, Code.PERMISSION_DENIED),
+        (Caller("u", Role.MODERATOR, None), None, Code.PERMISSION_DENIED),
+        (Caller("u", Role.ADMIN, "t2"), TENANT, Code.PERMISSION_DENIED),
+        (Caller("u", Role.SUPERADMIN, None), "t2", Code.NOT_FOUND),
+    ],
+)
+def test_who_may_look_is_who_may_send(
+    house: House, caller: Caller, asked: str | None, code: Code
+) -> None:
+    """Spec 5; and nothing of the event is read for anybody else."""
+    house.guests(1)
+    names: list[str] = []
+
+    def through(what: str, effect: Callable[[], Any], *, retried: bool = True) -> Any:
+        del retried
+        names.append(what)
+        return effect()
+
+    refused = refusal(
+        house, through, caller=caller, tenantId=asked, sendToMe=True, address="u@example.com"
+    )
+    assert (refused.code, names, house.counted) == (code, ["recaps.event"], [])
+
+
+@pytest.mark.parametrize("setting", ["SENDGRID_API_KEY", "MAIL_REPLY_TO"])
+def test_what_the_deployment_lacks_shows_itself_here(
+    house: House, capsys: pytest.CaptureFixture[str], setting: str
+) -> None:
+    """Before the one shot is taken: with the name of what is missing, for whoever operates it."""
+    house.guests(1)
+    house.lacks = setting
+    refused = refusal(house)
+    assert refused.code is Code.INTERNAL
+    assert f"Whoever operates the service has to correct it: {setting}" in refused.message
+    assert json.loads(capsys.readouterr().out)["setting"] == setting
+
+
+@pytest.mark.parametrize(
+    "port",
+    [
+        "recaps.lock",
+        "guests.approved_photos",
+        "guests.records",
+        "guests.records_with",
+        "mailings.load",
+    ],
+)
+def test_a_read_that_fails_is_internal(house: House, port: str) -> None:
+    """Spec 7.5; as a call would have failed."""
+    house.guests(1)
+
+    def fail() -> None:
+        raise RuntimeError
+
+    assert refusal(house, At(port, fail)).code is Code.INTERNAL
+
+
+# By mail.
+
+
+def test_it_is_mailed_to_the_caller_alone_and_marked(house: House) -> None:
+    """Spec 4.9, `sendToMe`: the one mail that is shown; the recap is as far away as before."""
+    house.guests(3)
+    written = _written(house)
+    preview = house.preview(sendToMe=True, address=ME, subject="Thanks")
+    [(address, message)] = house.mails
+    assert (address, message.subject, preview.subject) == (ME, f"{MARK} Thanks", "Thanks")
+    assert message.filled(message.copies[0]) == (preview.text, preview.html)
+    assert (preview.mailed, written, house.counted) == (True, [], ["organizer"])
+    assert house.send().sent == 3
+
+
+def test_without_a_verified_address_nothing_is_mailed(house: House) -> None:
+    """Spec 7.5, failed-precondition: or anybody's address could be claimed."""
+    house.guests(1)
+    refused = refusal(house, sendToMe=True)
+    assert (refused.code, house.requests, house.counted) == (Code.FAILED_PRECONDITION, 0, [])
+    assert house.preview().mailed is None
+
+
+def test_ten_are_mailed_in_an_hour(house: House) -> None:
+    """Spec 8; to look without a mail has no such limit."""
+    house.guests(1)
+    for _ in range(10):
+        assert house.preview(sendToMe=True, address=ME).mailed
+    refused = refusal(house, sendToMe=True, address=ME)
+    assert (refused.code, house.requests) == (Code.RESOURCE_EXHAUSTED, 10)
+    assert house.preview().recipients == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "word"),
+    [
+        ((401, {}, ERRORS), Code.INTERNAL, Cause.KEY.turn),
+        (
+            (403, {}, b'{"errors": [{"message": "no", "field": "from"}]}'),
+            Code.INTERNAL,
+            Cause.SENDER.turn,
+        ),
+        (
+            (401, {}, b'{"errors": [{"message": "Maximum credits exceeded"}]}'),
+            Code.INTERNAL,
+            Cause.CREDITS.turn,
+        ),
+        ((429, {}, ERRORS), Code.INTERNAL, Cause.BUSY.turn),
+        ((413, {}, ERRORS), Code.INTERNAL, "did not take it"),
+        ((500, {}, ERRORS), Code.INTERNAL, "may arrive all the same"),
+        (
+            (400, {}, b'{"errors": [{"message": "no", "field": "personalizations.0.to"}]}'),
+            Code.FAILED_PRECONDITION,
+            "does not take your address",
+        ),
+    ],
+)
+def test_a_mail_service_that_does_not_take_it_says_whose_turn_it_is(
+    house: House, answer: Answer, code: Code, word: str
+) -> None:
+    """Spec 7.5: one request, never a second one; the recap would have met the same."""
+    house.guests(1)
+    house.answers = [answer]
+    refused = refusal(house, sendToMe=True, address=ME)
+    assert (refused.code, house.requests, house.now) == (code, 1, NOON)
+    assert word in refused.message

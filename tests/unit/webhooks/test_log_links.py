@@ -1,0 +1,179 @@
+"""Links to the log of a URL: who gives them out, and how they end (spec 4.11, 4.12)."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.access import Caller, Role
+from functions.call_error import CallError, Code
+from functions.signed_links.token import Scope
+from functions.webhooks.deliveries.log_share import LIVING_AT_MOST, LogShare
+from functions.webhooks.log_arguments import RevokeArguments, ShareArguments
+from functions.webhooks.log_links import Shared
+from functions.webhooks.messages import subscriptions
+from tests.simulation.database import Delete
+from tests.simulation.webhooks.parts import EVENT, KEYS, NOW, OTHER, URL, Parts
+
+ADMIN = Caller("u1", Role.ADMIN, "t1")
+
+
+@pytest.fixture
+def parts() -> Parts:
+    """An event with one URL."""
+    return Parts()
+
+
+def share(parts: Parts, url: str = URL, **fields: Any) -> Shared:
+    """Give a link out."""
+    return parts.log_links().give_out(ADMIN, ShareArguments(event_id=EVENT, url=url, **fields))
+
+
+def revoke(parts: Parts, share_id: str) -> object:
+    """End one."""
+    return parts.log_links().revoke(ADMIN, RevokeArguments(event_id=EVENT, share_id=share_id))
+
+
+def record(parts: Parts, share_id: str) -> LogShare:
+    """The share as it is on record."""
+    found = parts.shares().load(EVENT, share_id)
+    assert found is not None
+    return found.share
+
+
+def refused(code: Code, act: Callable[[], object]) -> str:
+    """`act` is refused with `code`; the message."""
+    with pytest.raises(CallError) as error:
+        act()
+    assert error.value.code is code
+    return str(error.value)
+
+
+def test_a_link_leads_to_its_share(parts: Parts) -> None:
+    """The token in the fragment names event and share, and expires with it to the second."""
+    parts.now = NOW + timedelta(microseconds=700_000)
+    shared = share(parts, lasts=timedelta(days=2), can_resend=True)
+    page, _, token = shared.link.partition("#token=")
+    assert page == "https://wall.example.com/deliveries"
+    assert KEYS.verify(token, parts.now, Scope.WEBHOOK_LOG) == (EVENT, shared.share.id)
+    assert record(parts, shared.share.id) == LogShare(
+        id=shared.share.id,
+        event_id=EVENT,
+        url=URL,
+        can_resend=True,
+        created_by="u1",
+        created_at=parts.now,
+        expire_at=NOW + timedelta(days=2),
+    )
+
+
+def test_a_link_lasts_a_week_and_only_shows(parts: Parts) -> None:
+    """Where nothing else is said."""
+    made = share(parts).share
+    assert (made.expire_at, made.can_resend) == (NOW + timedelta(days=7), False)
+
+
+@pytest.mark.parametrize("url", [OTHER, "", f"{URL}/", "https://example.com"])
+def test_only_a_url_of_the_event_is_shared(parts: Parts, url: str) -> None:
+    """What one meant to share is mostly mistyped; and nobody shares another event's."""
+    assert "must be one of" in refused(Code.INVALID_ARGUMENT, lambda: share(parts, url))
+
+
+def test_a_url_that_is_given_up_can_be_shared(parts: Parts) -> None:
+    """Its receiver's people want to know why."""
+    parts.subscribe(URL, disabled={subscriptions.key(URL): {"url": URL, "reason": "dead"}})
+    assert share(parts).share.url == URL
+
+
+@pytest.mark.parametrize("act", [share, lambda parts: revoke(parts, "s1")])
+@pytest.mark.parametrize(
+    ("caller", "code"),
+    [
+        (Caller("u2", Role.ADMIN, "t2"), Code.PERMISSION_DENIED),
+        (Caller("u2", Role.ADMIN, None), Code.PERMISSION_DENIED),
+        (Caller("u2", Role.SUPERADMIN, "t2"), Code.PERMISSION_DENIED),
+    ],
+)
+def test_another_tenants_admin(
+    parts: Parts,
+    act: Callable[[Parts], object],
+    caller: Caller,
+    code: Code,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Spec 5: the event has to be the caller's business."""
+    monkeypatch.setitem(globals(), "ADMIN", caller)
+    refused(code, lambda: act(parts))
+
+
+def test_an_event_must_be_there(parts: Parts) -> None:
+    """Before anything is read of it."""
+    parts.database.commit(Delete(f"events/{EVENT}"))
+    refused(Code.NOT_FOUND, lambda: share(parts))
+    refused(Code.NOT_FOUND, lambda: revoke(parts, "s1"))
+
+
+def test_an_event_has_so_many_living_links(parts: Parts) -> None:
+    """Spec 8: one that is ended, and one that has expired, makes room."""
+    first = share(parts, lasts=timedelta(days=1)).share
+    shares = [share(parts).share for _ in range(LIVING_AT_MOST - 1)]
+    assert "end one of them" in refused(Code.RESOURCE_EXHAUSTED, lambda: share(parts))
+    revoke(parts, shares[0].id)
+    share(parts)
+    refused(Code.RESOURCE_EXHAUSTED, lambda: share(parts))
+    parts.now = first.expire_at
+    share(parts)
+
+
+def test_a_share_is_made_once(parts: Parts) -> None:
+    """Its id is this call's own: where the answer to the write was lost, it is there."""
+    parts.repeats("shares.create")
+    made = share(parts).share
+    assert record(parts, made.id) == made
+
+
+def test_a_link_ends_at_once_and_stays_so(parts: Parts) -> None:
+    """The second call tells when the first one was; the record may go from then on."""
+    made = share(parts).share
+    parts.now = at = NOW + timedelta(hours=1)
+    assert revoke(parts, made.id) == at
+    parts.now += timedelta(hours=1)
+    assert revoke(parts, made.id) == at
+    ended = record(parts, made.id)
+    assert (ended.revoked_at, ended.expire_at) == (at, at)
+    assert not ended.is_living(at)
+
+
+def test_two_end_a_link_at_the_same_moment(parts: Parts) -> None:
+    """One of them does, and both are told the same."""
+    made = share(parts).share
+    ends: list[object] = []
+    parts.at("shares.revoke", lambda: ends.append(revoke(parts, made.id)))
+    ends.append(revoke(parts, made.id))
+    assert ends == [NOW, NOW]
+
+
+def test_the_answer_to_the_end_is_lost(parts: Parts) -> None:
+    """It has ended all the same."""
+    made = share(parts).share
+    parts.repeats("shares.revoke")
+    assert revoke(parts, made.id) == NOW
+
+
+def test_no_such_share(parts: Parts) -> None:
+    """Nothing to end."""
+    assert "shareId" in refused(Code.NOT_FOUND, lambda: revoke(parts, "none"))
+
+
+def test_the_log_names_no_token_and_no_path(
+    parts: Parts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who may look at what, for how long: enough to find a link that should not be."""
+    shared = share(parts)
+    revoke(parts, shared.share.id)
+    said = "".join(capsys.readouterr())
+    for one in ("webhook.log_shared", "webhook.log_revoked", shared.share.id, "u1", "example.com"):
+        assert one in said
+    assert shared.link.partition("=")[2] not in said
+    assert "/hook" not in said

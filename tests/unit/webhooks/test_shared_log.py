@@ -1,0 +1,321 @@
+"""What the bearer of a link sees, and may have done (spec 4.13, 4.14)."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from functions.access import Caller, Role
+from functions.call_error import CallError, Code
+from functions.webhooks.deliveries.delivery import Delivery, Outcome, Place
+from functions.webhooks.endpoints.endpoint_url import heading_of
+from functions.webhooks.log_arguments import (
+    LogArguments,
+    ResendSharedArguments,
+    RevokeArguments,
+    ShareArguments,
+    page_after,
+)
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.shared_log import PAGE, PAGE_BYTES, LogPage
+from tests.simulation.database import Delete, Set
+from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
+
+ADMIN = Caller("u1", Role.ADMIN, "t1")
+
+
+@pytest.fixture
+def parts() -> Parts:
+    """An event with two URLs."""
+    made = Parts()
+    made.subscribe(URL, OTHER)
+    return made
+
+
+def share(parts: Parts, url: str = URL, **fields: Any) -> str:
+    """Give a link out; the share's id."""
+    wanted = ShareArguments(event_id=EVENT, url=url, **fields)
+    return parts.log_links().give_out(ADMIN, wanted).share.id
+
+
+def read(parts: Parts, share_id: str, **fields: Any) -> LogPage:
+    """Look at a page."""
+    wanted = LogArguments.read({"token": "t"} | fields)
+    return parts.shared_log().read_page(EVENT, share_id, wanted)
+
+
+def ids(page: LogPage) -> list[str]:
+    """Of the deliveries."""
+    return [one.id for one in page.deliveries]
+
+
+def send_again(parts: Parts, share_id: str, delivery: Delivery) -> None:
+    """Have one sent again."""
+    wanted = ResendSharedArguments(token="t", delivery_id=delivery.id)
+    parts.shared_log().send_again(EVENT, share_id, wanted)
+
+
+def refused(code: Code, act: Callable[[], object]) -> str:
+    """`act` is refused with `code`; the message."""
+    with pytest.raises(CallError) as error:
+        act()
+    assert error.value.code is code
+    return str(error.value)
+
+
+def several(parts: Parts, count: int, **fields: Any) -> list[Delivery]:
+    """Deliveries a second apart, the first one first."""
+    made = []
+    for number in range(count):
+        parts.now += timedelta(seconds=1)
+        made.append(parts.delivery(cause=f"several-{number}", **fields))
+    return made
+
+
+def test_the_deliveries_to_one_url_and_no_other(parts: Parts) -> None:
+    """The share says which; those to the other URL of the event are not there."""
+    mine = several(parts, 3)
+    theirs = several(parts, 2, url=OTHER)
+    assert ids(read(parts, share(parts))) == [one.id for one in reversed(mine)]
+    assert ids(read(parts, share(parts, OTHER))) == [one.id for one in reversed(theirs)]
+
+
+def test_pages(parts: Parts) -> None:
+    """Each delivery once, the latest first, two of the same moment included."""
+    made = several(parts, 2 * PAGE)
+    made.append(parts.delivery(cause="at the same moment"))
+    share_id, seen, after = share(parts), list[str](), None
+    for size in (PAGE, PAGE, 1):
+        page = read(parts, share_id, after=after)
+        assert len(page.deliveries) == size
+        seen += ids(page)
+        after = page.next
+    assert after is None
+    assert sorted(seen) == sorted(one.id for one in made)
+    latest = sorted(made, key=lambda one: (one.created_at, one.id), reverse=True)
+    assert seen == [one.id for one in latest]
+
+
+def test_a_full_last_page_has_one_behind_it(parts: Parts) -> None:
+    """Nobody reads one more to know; that page is empty."""
+    several(parts, PAGE)
+    share_id = share(parts)
+    last = read(parts, share_id, after=read(parts, share_id).next)
+    assert (ids(last), last.next) == ([], None)
+
+
+def test_large_bodies_make_smaller_pages(parts: Parts) -> None:
+    """An answer is bounded; a delivery that is larger by itself comes alone."""
+    sizes_of = [PAGE_BYTES, *[PAGE_BYTES // 3] * 4]
+    made = [
+        Delivery.create(
+            cause=f"large-{number}",
+            event_id=EVENT,
+            event=EventType.PHOTO_UPLOADED,
+            url=URL,
+            data={"text": "x" * size},
+            now=NOW + timedelta(seconds=number),
+        )
+        for number, size in enumerate(sizes_of)
+    ]
+    parts.deliveries().create(EVENT, made)
+    share_id, sizes, after = share(parts), [], None
+    while True:
+        page = read(parts, share_id, after=after)
+        sizes.append(len(page.deliveries))
+        after = page.next
+        if after is None:
+            break
+    assert sizes == [2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, {"pending", "failed", "joined"}),
+        ({"outcome": "failed"}, {"failed"}),
+        ({"outcome": "pending"}, {"pending", "joined"}),
+        ({"event": "guest.joined"}, {"joined"}),
+        ({"event": "guest.joined", "outcome": "failed"}, set()),
+        ({"outcome": None, "event": None}, {"pending", "failed", "joined"}),
+    ],
+)
+def test_filters(parts: Parts, filters: dict[str, Any], expected: set[str]) -> None:
+    """By outcome and type, within the URL."""
+    made = {"pending": parts.delivery(cause="1"), "failed": parts.delivery(cause="2")}
+    parts.attempts(made["failed"], 500, 500, 500, 500)
+    made["joined"] = Delivery.create(
+        cause="3", event_id=EVENT, event=EventType.GUEST_JOINED, url=URL, data={}, now=NOW
+    )
+    parts.deliveries().create(EVENT, [made["joined"]])
+    assert set(ids(read(parts, share(parts), **filters))) == {made[one].id for one in expected}
+
+
+def test_the_place_of_another_urls_delivery_gives_nothing_of_it(parts: Parts) -> None:
+    """A cursor is a place in time; whatever it names, the URL is the share's."""
+    mine = several(parts, 1)
+    theirs = several(parts, 1, url=OTHER)[0]
+    page = read(parts, share(parts), after=page_after(Place(theirs.created_at, theirs.id)))
+    assert ids(page) == [one.id for one in mine]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "",
+        "~",
+        "d1",
+        "~d1",
+        "2026-05-01~d1",
+        f"{NOW.isoformat()}~",
+        f"{NOW.isoformat()}~a/b",
+        f"{NOW.isoformat()}~d1~d2",
+        7,
+        [],
+    ],
+)
+def test_a_cursor_that_no_answer_had(after: object) -> None:
+    """Nothing is looked at for it."""
+    message = refused(
+        Code.INVALID_ARGUMENT, lambda: LogArguments.read({"token": "t", "after": after})
+    )
+    assert message == "after must be what the answer before had as next."
+
+
+def test_one_refusal_whatever_the_reason(parts: Parts) -> None:
+    """Ended, expired, gone with its event or never there: nobody can tell which."""
+    delivery = parts.delivery()
+    revoked, expired = share(parts, can_resend=True), share(parts, lasts=timedelta(days=1))
+    parts.log_links().revoke(ADMIN, RevokeArguments(event_id=EVENT, share_id=revoked))
+    deleted = share(parts)
+    said = []
+    for one in (revoked, "none"):
+        said.append(refused(Code.PERMISSION_DENIED, lambda: read(parts, one)))  # noqa: B023
+        said.append(
+            refused(Code.PERMISSION_DENIED, lambda: send_again(parts, one, delivery))  # noqa: B023
+        )
+    parts.now += timedelta(days=1)
+    said.append(refused(Code.PERMISSION_DENIED, lambda: read(parts, expired)))
+    parts.database.commit(Delete(f"events/{EVENT}"))
+    said.append(refused(Code.PERMISSION_DENIED, lambda: read(parts, deleted)))
+    assert set(said) == {
+        "The link is not valid (any more); ask whoever has given it to you for a new one."
+    }
+
+
+def test_a_link_shows_until_its_last_second(parts: Parts) -> None:
+    """And not in the one after it."""
+    share_id = share(parts, lasts=timedelta(days=1))
+    parts.now += timedelta(days=1, microseconds=-1)
+    read(parts, share_id)
+    parts.now += timedelta(microseconds=1)
+    refused(Code.PERMISSION_DENIED, lambda: read(parts, share_id))
+
+
+def test_a_delivery_is_sent_again(parts: Parts) -> None:
+    """Where the share allows it: the next round, queued once."""
+    delivery = parts.delivery()
+    failed = parts.attempts(delivery, 500, 500, 500, 500)
+    queued = len(parts.queued)
+    send_again(parts, share(parts, can_resend=True), failed)
+    record = parts.record(delivery)
+    assert (record.outcome, record.round, record.body) == (Outcome.PENDING, 1, delivery.body)
+    assert len(parts.queued) == queued + 1
+
+
+def test_a_link_that_only_shows(parts: Parts) -> None:
+    """It says so; the bearer can ask for another."""
+    failed = parts.attempts(parts.delivery(), 500, 500, 500, 500)
+    message = refused(Code.PERMISSION_DENIED, lambda: send_again(parts, share(parts), failed))
+    assert "sends none again" in message
+    assert parts.record(failed) == failed
+    assert parts.resends == []
+
+
+def test_a_delivery_to_another_url_is_not_there(parts: Parts) -> None:
+    """Nobody can tell it from one that does not exist."""
+    theirs = parts.attempts(parts.delivery(url=OTHER), 500, 500, 500, 500)
+    share_id = share(parts, can_resend=True)
+    never = Delivery.create(
+        cause="never", event_id=EVENT, event=EventType.PHOTO_UPLOADED, url=URL, data={}, now=NOW
+    )
+    said = {
+        refused(Code.NOT_FOUND, lambda: send_again(parts, share_id, theirs)),
+        refused(Code.NOT_FOUND, lambda: send_again(parts, share_id, never)),
+    }
+    assert len(said) == 1
+    assert parts.record(theirs) == theirs
+
+
+def test_one_round_at_a_time(parts: Parts) -> None:
+    """As an organizer's resend."""
+    failed = parts.attempts(parts.delivery(), 500, 500, 500, 500)
+    share_id = share(parts, can_resend=True)
+    send_again(parts, share_id, failed)
+    refused(Code.ABORTED, lambda: send_again(parts, share_id, failed))
+
+
+def test_a_url_that_is_the_events_no_more(parts: Parts) -> None:
+    """Its log is still shown; nothing is sent there."""
+    failed = parts.attempts(parts.delivery(), 500, 500, 500, 500)
+    share_id = share(parts, can_resend=True)
+    parts.subscribe(OTHER)
+    refused(Code.FAILED_PRECONDITION, lambda: send_again(parts, share_id, failed))
+    assert ids(read(parts, share_id)) == [failed.id]
+
+
+def test_resends_are_counted_by_event_and_url(parts: Parts) -> None:
+    """Whatever links there are to it: further ones allow no more."""
+    parts.resends_at_most = 1
+    first, second = (
+        parts.attempts(parts.delivery(cause=cause), 500, 500, 500, 500) for cause in "ab"
+    )
+    send_again(parts, share(parts, can_resend=True), first)
+    other_link = share(parts, can_resend=True)
+    message = refused(Code.RESOURCE_EXHAUSTED, lambda: send_again(parts, other_link, second))
+    assert "this URL" in message
+    assert parts.record(second) == second
+    assert set(parts.resends) == {f"{EVENT}\n{URL}"}
+
+
+def test_the_log_names_no_token_and_no_path(
+    parts: Parts, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was looked at and sent again, by ids."""
+    failed = parts.attempts(parts.delivery(), 500, 500, 500, 500)
+    share_id = share(parts, can_resend=True)
+    capsys.readouterr()
+    read(parts, share_id)
+    send_again(parts, share_id, failed)
+    said = "".join(capsys.readouterr())
+    for one in ("webhook.log_read", "webhook.log_resent", share_id, failed.id):
+        assert one in said
+    assert "/hook" not in said
+
+
+@pytest.mark.parametrize(
+    ("url", "heading"),
+    [
+        ("https://example.com/hook", "example.com/hook"),
+        ("https://example.com:8443/a/b?key=1#part", "example.com:8443/a/b"),
+        ("https://example.com", "example.com"),
+        ("https://example.com?key=1", "example.com"),
+        ("https://user:secret@example.com/hook", "example.com/hook"),
+        ("http://example.com/a@b", "example.com/a@b"),
+        ("example.com/hook?key", "example.com/hook"),
+        ("user:secret@example.com", "example.com"),
+        ("", ""),
+    ],
+)
+def test_a_heading_holds_no_key(url: str, heading: str) -> None:
+    """Neither a query nor a user name, however the URL is written."""
+    assert heading_of(url) == heading
+
+
+def test_an_event_that_was_made_again(parts: Parts) -> None:
+    """What is under the one before may still be there: nothing of it leads to its successor."""
+    share_id = share(parts)
+    parts.database.commit(Delete(f"events/{EVENT}"))
+    parts.database.commit(Set(f"events/{EVENT}", {"tenantId": "t1"}))
+    refused(Code.PERMISSION_DENIED, lambda: read(parts, share_id))
