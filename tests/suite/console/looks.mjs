@@ -22,7 +22,7 @@ export default async function looks({ site, staff, views, link, folder, visitor 
   await page.getByRole("heading", { name: "Events" }).waitFor();
   for (const { name, place, shown, press } of views) {
     await page.goto(`${site}/console${place}`);
-    await page.getByText(shown).filter({ visible: true }).first().waitFor();
+    await page.getByText(shown, { exact: true }).filter({ visible: true }).first().waitFor();
     await page.waitForFunction(() => !document.querySelector(".skeleton"));
     for (const button of press ?? []) await page.getByRole("button", { name: button }).first().click();
     await page.waitForFunction(() => !document.querySelector(".skeleton"));

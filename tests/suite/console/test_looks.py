@@ -64,7 +64,11 @@ def test_every_view_fits_every_window_and_everybody(
         {"name": "events", "place": "#/events", "shown": event.id},
         {"name": "deliveries", "place": f"{place}/deliveries", "shown": "Live"},
         {"name": "delivery", "place": f"{place}/deliveries/{open_}", "shown": "Attempts"},
-        {"name": "nothing", "place": f"{place}/deliveries?type=event.archived", "shown": "fits"},
+        {
+            "name": "nothing",
+            "place": f"{place}/deliveries?type=event.archived",
+            "shown": "No delivery fits",
+        },
         {"name": "endpoints", "place": f"{place}/endpoints", "shown": "Failing since"},
         {
             "name": "test",
@@ -73,7 +77,7 @@ def test_every_view_fits_every_window_and_everybody(
             "press": ["Send a test"],
         },
         {"name": "recaps", "place": f"{place}/recaps", "shown": "Interrupted"},
-        {"name": "sharing", "place": f"{place}/sharing", "shown": "End it now"},
+        {"name": "sharing", "place": f"{place}/sharing", "shown": "Living links"},
         {"name": "secret", "place": f"{place}/secret", "shown": "Reveal", "press": ["Reveal"]},
         {"name": "signature", "place": f"{place}/signature", "shown": "Check", "press": ["Check"]},
     ]
