@@ -4,6 +4,7 @@ https://firebase.google.com/docs/functions/config-env
 """
 
 import os
+from pathlib import Path
 
 from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
 
@@ -17,6 +18,9 @@ MAIL_ADDRESS_LINE = StringParam(
 PUBLIC_BASE_URL = StringParam("PUBLIC_BASE_URL", description="Base of the links in mails")
 SENDGRID_HOST = StringParam(
     "SENDGRID_HOST", default="https://api.sendgrid.com", description="Address of SendGrid's API"
+)
+SENDGRID_WEBHOOK_KEY = StringParam(
+    "SENDGRID_WEBHOOK_KEY", default="", description="Public keys of SendGrid's Event Webhook"
 )
 TRUSTED_PROXY_HOPS = IntParam(
     "TRUSTED_PROXY_HOPS", default=0, description="Own proxies in front of Google's front end"
@@ -45,6 +49,14 @@ WEBHOOK_POSTS_A_SECOND = IntParam(
 DELIVERY_QUEUES = IntParam(
     "DELIVERY_QUEUES", default=4, description="Queues that first attempts are spread over, 1 to 4"
 )
+TENANT_QUEUES = IntParam(
+    "TENANT_QUEUES", default=1, description="Of those queues, how many one tenant has"
+)
+EVENT_DELIVERIES_A_SECOND = IntParam(
+    "EVENT_DELIVERIES_A_SECOND",
+    default=50,
+    description="Of one event, from one instance, on its tenant's queue; the rest on the slow one",
+)
 
 ENFORCE_APP_CHECK = BoolParam(
     "ENFORCE_APP_CHECK", default=False, description="Whether callables take calls of own apps only"
@@ -59,6 +71,11 @@ SERVICE_ACCOUNT_PREFERENCES = StringParam(
     "SERVICE_ACCOUNT_PREFERENCES",
     default="wall-preferences",
     description="Account of the preferences",
+)
+SERVICE_ACCOUNT_MAIL_EVENTS = StringParam(
+    "SERVICE_ACCOUNT_MAIL_EVENTS",
+    default="wall-mail-events",
+    description="Account of what is told of mails",
 )
 
 
@@ -84,6 +101,12 @@ def webhook_ca_bundle() -> str | None:
 def webhook_allow_loopback() -> bool:
     """Whether receivers may be on this machine; in the emulator only."""
     return in_emulator() and os.environ.get("WEBHOOK_ALLOW_LOOPBACK") == "true"
+
+
+def local_mail_key() -> str:
+    """Public key of the mailbox that stands in for SendGrid; empty but in the emulator."""
+    path = os.environ.get("MAILBOX_KEY") if in_emulator() else None
+    return Path(path).read_text().strip() if path and Path(path).exists() else ""
 
 
 def webhook_ports() -> frozenset[int] | None:

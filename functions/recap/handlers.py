@@ -6,9 +6,9 @@ from typing import Any
 from firebase_functions.https_fn import CallableRequest
 
 from functions import access
+from functions.mail.address import deliverable
 from functions.recap import wiring
 from functions.recap.arguments import PreviewArguments, RecapArguments
-from functions.recap.guests import deliverable
 
 
 def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:

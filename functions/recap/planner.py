@@ -219,14 +219,17 @@ class Planner:
         return Composer(recap, new_word=self._new_word, bytes_each=bytes_each)
 
 
-def recipient(guest: Guest, links: PreferencesLinks) -> Recipient:
-    """The guest as the mail knows them."""
+def recipient(
+    guest: Guest, links: PreferencesLinks, labels: Mapping[str, str] | None = None
+) -> Recipient:
+    """The guest as the mail knows them; `labels` are what the mail is known by later."""
     return Recipient(
         address=guest.address,
         name=guest.name,
         links=links,
         pictures=guest.pictures(),
         photo_count=guest.photo_count,
+        labels=labels or {},
     )
 
 

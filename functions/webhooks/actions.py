@@ -30,13 +30,13 @@ from functions.webhooks.next_round import NextRound, obstacle_to
 from functions.webhooks.ports import (
     SECRET_KEPT,
     AlreadyRecordedError,
+    Attempts,
     Deliveries,
     Secrets,
     StoredDelivery,
     TaskQueue,
     Wall,
 )
-from functions.webhooks.worker import Worker
 
 PAGE: Final = 300
 """Deliveries that one call looks at."""
@@ -78,7 +78,7 @@ class Actions:
         deliveries: Deliveries,
         secrets: Secrets,
         queue: TaskQueue,
-        worker: Worker,
+        worker: Attempts,
         side_by_side: SideBySide,
         now: Callable[[], datetime],
         new_id: Callable[[], str],

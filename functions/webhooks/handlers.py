@@ -86,6 +86,10 @@ def sweep() -> None:
         wiring.sweeper().sweep()
     except Exception as error:  # noqa: BLE001 - see `run_again`
         log.fault("deliveries.not-swept", error)
+    try:
+        wiring.notice_sweeper().sweep()
+    except Exception as error:  # noqa: BLE001 - see `run_again`
+        log.fault("notices.not-swept", error)
 
 
 def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
@@ -224,6 +228,8 @@ def _on_wire(delivery: Delivery) -> dict[str, Any]:
         "outcome": delivery.outcome,
         "attempts": delivery.attempts,
         "nextAttemptAt": delivery.next_attempt_at and wire_time(delivery.next_attempt_at),
+        "endedAt": delivery.ended_at and wire_time(delivery.ended_at),
+        "round": delivery.round,
         "reason": delivery.reason,
         "test": delivery.test,
         "body": delivery.body,
@@ -235,6 +241,7 @@ def _on_wire(delivery: Delivery) -> dict[str, Any]:
                 "status": one.status,
                 "ms": one.milliseconds,
                 "error": one.error,
+                "answer": one.answer,
             }
             for one in delivery.log
         ],

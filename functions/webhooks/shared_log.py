@@ -23,7 +23,7 @@ PAGE: Final = 50
 """Deliveries of one answer at most."""
 
 PAGE_BYTES: Final = 1_000_000
-"""Of the bodies in one answer at most, where it has more than one delivery."""
+"""Of bodies and receivers' answers in one page at most, where it has more than one delivery."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,8 @@ class SharedLog:
         page: list[Delivery] = []
         size, is_cut = 0, False
         for one in found:
-            size += len(one.body.encode("utf-8", "surrogatepass"))
+            answers = "".join(attempt.answer or "" for attempt in one.log)
+            size += len(one.body.encode("utf-8", "surrogatepass")) + len(answers.encode())
             if page and size > PAGE_BYTES:
                 is_cut = True
                 break

@@ -1,4 +1,8 @@
-"""Puts each first attempt on the queue of its tenant (design 2)."""
+"""Puts each first attempt on the queue of its tenant, or one of several (design 2).
+
+What an event owes beyond its share goes to the queue of slow receivers at once: a queue makes so
+many dispatches a second, and a worker that sends a task on has used one up.
+"""
 
 import threading
 from collections.abc import Callable
@@ -7,7 +11,7 @@ from typing import Final
 from functions import log
 from functions.gcp.task_queue import Task
 from functions.recent import Recent
-from functions.webhooks.deliveries.first_queues import ORDINARY, spread
+from functions.webhooks.deliveries.first_queues import ORDINARY, slow, spread
 from functions.webhooks.ports import TaskQueue, Wall
 
 REMEMBERED_SECONDS: Final = 3600.0
@@ -15,6 +19,9 @@ REMEMBERED_SECONDS: Final = 3600.0
 
 _REMEMBERED: Final = 10_000
 _PATIENCE_SECONDS: Final = 1.0
+
+BURST_SECONDS: Final = 2.0
+"""An event may owe the share of so many seconds at once, where it owed little before."""
 
 
 class TenantQueues:
@@ -25,22 +32,62 @@ class TenantQueues:
     """
 
     def __init__(
-        self, queue: TaskQueue, *, wall: Wall, queues: int, monotonic: Callable[[], float]
+        self,
+        queue: TaskQueue,
+        *,
+        wall: Wall,
+        queues: int,
+        a_tenant: int,
+        a_second: int,
+        monotonic: Callable[[], float],
     ) -> None:
-        """Spread over `queues` of those there are; `monotonic` gives seconds that only grow."""
+        """Spread over some queues.
+
+        Args:
+            queue: Takes the tasks.
+            wall: Tells whose an event is.
+            queues: How many of those there are.
+            a_tenant: How many of them a tenant has.
+            a_second: First attempts of one event that this process puts there a second.
+            monotonic: Seconds that only grow.
+        """
         self._queue = queue
         self._wall = wall
         self._queues = max(1, min(queues, len(ORDINARY)))
+        self._a_tenant = a_tenant
         self._tenants: Recent[str, str] = Recent(
             seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
         )
         self._looking = threading.Lock()
+        self._step = 1 / max(1, a_second)
+        self._monotonic = monotonic
+        self._next: Recent[str, float] = Recent(
+            seconds=BURST_SECONDS + 1, at_most=_REMEMBERED, monotonic=monotonic
+        )
+        self._counting = threading.Lock()
 
     def enqueue(self, task: Task) -> None:
         """See `ports.TaskQueue`."""
-        if task.queue == ORDINARY[0] and self._queues > 1:
-            task = spread(task, self._tenant(str(task.data["eventId"])), self._queues)
+        if task.queue == ORDINARY[0]:
+            task = self._placed(task, str(task.data["eventId"]))
         self._queue.enqueue(task)
+
+    def _placed(self, task: Task, event_id: str) -> Task:
+        if not self._is_within_share(event_id):
+            return slow(task)
+        if self._queues == 1:
+            return task
+        return spread(task, self._tenant(event_id), self._queues, self._a_tenant)
+
+    def _is_within_share(self, event_id: str) -> bool:
+        with self._counting:
+            now = self._monotonic()
+            earliest = now - BURST_SECONDS + self._step
+            even = max(self._next.get(event_id) or earliest, earliest)  # if they came evenly
+            if even > now:
+                return False
+            self._next.put(event_id, value=even + self._step)
+        return True
 
     def _tenant(self, event_id: str) -> str:
         known = self._tenants.get(event_id)

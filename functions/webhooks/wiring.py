@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 import time
 import uuid
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from functions.gcp.task_queue import Task
     from functions.webhooks.actions import Actions
+    from functions.webhooks.deliveries.attempt_task import AttemptRequest
+    from functions.webhooks.deliveries.delivery import Delivery
+    from functions.webhooks.endpoints.connections import SocketAddress
     from functions.webhooks.endpoints.http_sender import HttpSender
+    from functions.webhooks.endpoints.resolver import SystemResolver
     from functions.webhooks.log_links import LogLinks
+    from functions.webhooks.notice_sweeper import NoticeSweeper
     from functions.webhooks.ports import Secrets, TaskQueue
     from functions.webhooks.publisher import Publisher
     from functions.webhooks.shared_log import SharedLog
@@ -39,7 +47,7 @@ def _now() -> datetime:
 def publisher() -> Publisher:
     """What the triggers call."""
     from functions.gcp.documents import documents
-    from functions.side_by_side import Threads
+    from functions.side_by_side import HelpedThreads
     from functions.webhooks.publisher import Publisher
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.wall_store import WallStore
@@ -48,7 +56,7 @@ def publisher() -> Publisher:
         wall=WallStore(documents()),
         deliveries=DeliveryStore(documents()),
         queue=_queue(),
-        side_by_side=Threads(_AT_ONCE, "enqueue"),
+        side_by_side=HelpedThreads(_AT_ONCE, "enqueue"),
         now=_now,
         monotonic=time.monotonic,
     )
@@ -59,13 +67,21 @@ def worker() -> Worker:
     """What the task queues call."""
     from functions.gcp.documents import documents
     from functions.webhooks.endpoint_health import EndpointHealth
+    from functions.webhooks.failure_marks import FailureMarks
     from functions.webhooks.store.delivery_store import DeliveryStore
+    from functions.webhooks.store.notice_store import NoticeStore
     from functions.webhooks.store.settings_store import SettingsStore
     from functions.webhooks.worker import Worker
 
+    # Its library is loaded while the first record is being read.
+    threading.Thread(target=_resolver, name="resolver", daemon=True).start()
     deliveries = DeliveryStore(documents())
     endpoint_health = EndpointHealth(
-        deliveries=deliveries, settings=SettingsStore(), now=_now, monotonic=time.monotonic
+        deliveries=deliveries,
+        settings=SettingsStore(),
+        marks=FailureMarks(notices=NoticeStore(documents()), queue=_queue(), now=_now),
+        now=_now,
+        monotonic=time.monotonic,
     )
     return Worker(
         deliveries=deliveries,
@@ -96,6 +112,22 @@ def sweeper() -> Sweeper:
 
 
 @functools.cache
+def notice_sweeper() -> NoticeSweeper:
+    """What the schedule calls as well."""
+    from functions.gcp.documents import documents
+    from functions.side_by_side import Threads
+    from functions.webhooks.notice_sweeper import NoticeSweeper
+    from functions.webhooks.store.notice_store import NoticeStore
+
+    return NoticeSweeper(
+        notices=NoticeStore(documents()),
+        queue=_queue(),
+        side_by_side=Threads(_AT_ONCE, "notices"),
+        now=_now,
+    )
+
+
+@functools.cache
 def actions() -> Actions:
     """What an organizer calls."""
     from functions.gcp.documents import documents
@@ -109,7 +141,7 @@ def actions() -> Actions:
         deliveries=DeliveryStore(documents()),
         secrets=_secrets(),
         queue=_queue(),
-        worker=worker(),
+        worker=_WorkerOnDemand(),
         side_by_side=Threads(_AT_ONCE, "resend"),
         now=_now,
         new_id=lambda: str(uuid.uuid4()),
@@ -190,6 +222,13 @@ class _QueueOnDemand:
         task_queue().enqueue(task)
 
 
+class _WorkerOnDemand:
+    """The worker of whoever may never need it: with its sender, and the authorities it trusts."""
+
+    def attempt(self, request: AttemptRequest) -> Delivery | None:
+        return worker().attempt(request)
+
+
 @functools.cache
 def _queue() -> TaskQueue:
     from functions.gcp import parameters
@@ -201,6 +240,8 @@ def _queue() -> TaskQueue:
         _QueueOnDemand(),
         wall=WallStore(documents()),
         queues=parameters.DELIVERY_QUEUES.value,
+        a_tenant=parameters.TENANT_QUEUES.value,
+        a_second=parameters.EVENT_DELIVERIES_A_SECOND.value,
         monotonic=time.monotonic,
     )
 
@@ -213,6 +254,17 @@ def _secrets() -> Secrets:
     return SecretStore(documents(), now=_now, monotonic=time.monotonic)
 
 
+@functools.cache
+def _resolver() -> SystemResolver:
+    from functions.webhooks.endpoints.resolver import SystemResolver
+
+    return SystemResolver.of_system(time.monotonic)
+
+
+def _resolve(host: str, port: int, seconds: float) -> Sequence[SocketAddress]:
+    return _resolver()(host, port, seconds)
+
+
 def sender() -> HttpSender:
     """What posts to receivers, with the authorities and addresses that are trusted here."""
     import ssl
@@ -221,7 +273,6 @@ def sender() -> HttpSender:
 
     from functions.gcp import parameters
     from functions.webhooks.endpoints.http_sender import HttpSender
-    from functions.webhooks.endpoints.resolver import SystemResolver
     from functions.webhooks.endpoints.share import Limits
 
     tls = ssl.create_default_context(cafile=certifi.where())
@@ -230,7 +281,7 @@ def sender() -> HttpSender:
         tls.load_verify_locations(further)
     return HttpSender(
         tls,
-        resolve=SystemResolver.of_system(time.monotonic),
+        resolve=_resolve,
         limits=Limits(
             at_a_time=parameters.WEBHOOK_POSTS_AT_A_TIME.value,
             a_second=parameters.WEBHOOK_POSTS_A_SECOND.value,

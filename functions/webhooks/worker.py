@@ -103,8 +103,8 @@ class Worker:
                 return delivery
             self._wait_until_due(delivery)
             delivery = self._make(request, stored)
-            if delivery.outcome is Outcome.FAILED:
-                self._endpoint_health.delivery_failed(delivery)
+        if delivery.outcome is Outcome.FAILED:  # perhaps in a process that did not get any further
+            self._endpoint_health.delivery_failed(delivery)
         if delivery.outcome.is_open:
             self._queue.enqueue(attempt_task(delivery))
         return delivery
@@ -183,10 +183,11 @@ class Worker:
             "Wall-Delivery-Id": delivery.id,
         }
         began = self._monotonic()
-        status, error = None, None
+        status, error, excerpt = None, None, None
         try:
             to = EndpointUrl.parse(delivery.url)
-            status = self._sender.post(to, headers, body, delivery.event_id).status
+            response = self._sender.post(to, headers, body, delivery.event_id)
+            status, excerpt = response.status, response.excerpt
         except SendError as failed:
             error = str(failed)
             if failed.detail:
@@ -198,6 +199,7 @@ class Worker:
             milliseconds=round((self._monotonic() - began) * 1000),
             error=error,
             round=delivery.round,
+            answer=excerpt,
         )
 
     def _save(self, stored: StoredDelivery, attempt: Attempt) -> Delivery:

@@ -9,7 +9,16 @@ import importlib
 import time
 from typing import Final
 
-EXPERIMENTS: Final = ("operations", "delivery", "cold-start", "recap", "growth", "load")
+EXPERIMENTS: Final = (
+    "operations",
+    "delivery",
+    "cold-start",
+    "recap",
+    "growth",
+    "load",
+    "neighbours",
+    "scale",
+)
 
 
 def main() -> None:

@@ -52,7 +52,8 @@ IN_FLIGHT: Final = 40
 
 THREADS: Final = 80
 INSTANCES: Final[Mapping[str, int]] = {
-    "deliverWebhook": 10,  # as many as .env has tasks at a time: each slow one takes 4 seconds
+    "deliverWebhook": 5,  # with the slow ones as many as .env has tasks at a time, of 4 seconds
+    "deliverWebhookSlow": 5,
     "retryWebhookAfter1s": 1,
     "retryWebhookAfter5s": 1,
     "retryWebhookAfter30s": 1,
@@ -231,7 +232,11 @@ class Service:
         self._receivers = stack.enter_context(peer(receive))
         self._queues = stack.enter_context(peer(dispatch))
         self._urls: Mapping[str, str] = self._receivers.ask("urls")
-        where = {"CLOUD_TASKS_EMULATOR_HOST": self._queues.ask("address"), "THREADS": str(THREADS)}
+        where = {
+            "CLOUD_TASKS_EMULATOR_HOST": self._queues.ask("address"),
+            "THREADS": str(THREADS),
+            "DELIVERY_QUEUES": "1",
+        }
         names = [name for name, count in INSTANCES.items() for _ in range(count)]
         with ThreadPoolExecutor(_STARTING) as threads:
             starting = [threads.submit(FunctionProcess, one, **where) for one in names]

@@ -6,7 +6,8 @@ the queue's backoff whatever was not answered 2xx. As Cloud Run does, each reque
 instance that has the fewest, and none has more than it has threads for.
 
 The emulator's protocol leaves the time at which a task is due out, so a task waits here as long as
-its step says. The limit of 500 dispatches a second is out of this machine's reach and left out.
+its step says. A queue's limit of 500 dispatches a second is out of this machine's reach: it holds
+where an experiment gives a smaller one.
 """
 
 import base64
@@ -20,15 +21,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
+from functions.webhooks.deliveries.first_queues import ORDINARY, SLOW
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 
 MAX_DISPATCHES: Final = 100
 """Of one task, as main.py has it."""
+
+BURST_SECONDS: Final = 0.2
+"""Dispatches that a queue may make at once, of its limit: 100 of 500, as Cloud Tasks sets it."""
 
 _ANSWER_SECONDS: Final = 60
 _NO_ANSWER: Final = 0
@@ -45,10 +50,14 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Instances:
-    """Ports of the instances of each queue's function, and the requests that each admits."""
+    """Ports of the instances of each queue's function, and the requests that each admits.
+
+    A queue makes `a_second` dispatches at most, where that is given.
+    """
 
     ports: Mapping[str, Sequence[int]]
     threads: int
+    a_second: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +67,15 @@ class WaitUntilIdle:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """An order: whatever is queued for an event, now or later, is never dispatched."""
+
+    event_id: str
+
+
 def dispatch(pipe: Connection) -> None:
-    """Answers `address`, `report`, `Instances` and `WaitUntilIdle` until the pipe is closed."""
+    """Answers `address`, `report` and the questions above until the pipe is closed."""
     queues = _Queues()
     with suppress(EOFError):
         while True:
@@ -69,6 +85,9 @@ def dispatch(pipe: Connection) -> None:
                     pipe.send(None)
                 case WaitUntilIdle(seconds):
                     pipe.send(queues.is_idle_within(seconds))
+                case Forget(event_id):
+                    queues.forget(event_id)
+                    pipe.send(None)
                 case "report":
                     pipe.send(queues.report())
                 case _:
@@ -79,6 +98,7 @@ def dispatch(pipe: Connection) -> None:
 @dataclass(frozen=True, slots=True)
 class _Task:
     queue: str
+    event_id: str
     body: bytes
     dispatched: int = 0
 
@@ -86,10 +106,22 @@ class _Task:
 class _Service:
     """The instances of one function."""
 
-    def __init__(self, ports: Sequence[int], threads: int) -> None:
+    def __init__(self, ports: Sequence[int], threads: int, a_second: float | None) -> None:
         self._lock = threading.Lock()
         self._at_work = dict.fromkeys(ports, 0)
+        self._a_second = a_second
+        self._next = 0.0
         self.pool = ThreadPoolExecutor(len(ports) * threads)
+
+    def wait_for_turn(self) -> None:
+        """Wait until the queue may dispatch once more."""
+        if self._a_second is None:
+            return
+        with self._lock:
+            now = time.monotonic()
+            turn = max(self._next, now - BURST_SECONDS)
+            self._next = turn + 1 / self._a_second
+        time.sleep(max(turn - now, 0))
 
     def post(self, body: bytes) -> int:
         """The status; 0 where no answer came."""
@@ -114,7 +146,8 @@ class _Service:
 class _Queues:
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._names: set[str] = set()
+        self._names: set[tuple[str, str]] = set()
+        self._forgotten: set[str] = set()
         self._open = 0
         self._waiting: list[tuple[float, int, _Task]] = []
         self._order = itertools.count()
@@ -123,6 +156,7 @@ class _Queues:
         self._given_up = 0
         self._stopped = False
         self._rungs = {one.queue: one for one in RETRY_SCHEDULE}
+        self._rungs |= dict.fromkeys((*ORDINARY, SLOW), RETRY_SCHEDULE[0])
         self._services: dict[str, _Service] = {}
         self._server = _Server(("127.0.0.1", 0), _handler(self))
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -134,7 +168,8 @@ class _Queues:
 
     def start(self, instances: Instances) -> None:
         self._services = {
-            queue: _Service(ports, instances.threads) for queue, ports in instances.ports.items()
+            queue: _Service(ports, instances.threads, instances.a_second)
+            for queue, ports in instances.ports.items()
         }
 
     def stop(self) -> None:
@@ -148,6 +183,15 @@ class _Queues:
         with self._changed:
             return self._changed.wait_for(lambda: not self._open, seconds)
 
+    def forget(self, event_id: str) -> None:
+        with self._changed:
+            self._forgotten.add(event_id)
+            left = [entry for entry in self._waiting if entry[2].event_id != event_id]
+            self._open -= len(self._waiting) - len(left)
+            self._waiting = left
+            heapq.heapify(left)
+            self._changed.notify_all()
+
     def report(self) -> Report:
         """What was done since the last report."""
         with self._changed:
@@ -158,16 +202,21 @@ class _Queues:
     def take(self, queue: str, name: str, body: bytes) -> int:
         """The status that the enqueuer gets."""
         with self._changed:
-            if name in self._names:
+            if (queue, name) in self._names:
                 return http.client.CONFLICT
-            self._names.add(name)
+            self._names.add((queue, name))
             self._open += 1
-        self._queue(_Task(queue, body), self._rungs[queue].delay.total_seconds())
+        event_id = json.loads(body)["data"]["eventId"]
+        self._queue(_Task(queue, event_id, body), self._rungs[queue].delay.total_seconds())
         return http.client.OK
 
     def _queue(self, task: _Task, seconds: float) -> None:
         with self._changed:
             if self._stopped:
+                return
+            if task.event_id in self._forgotten:
+                self._open -= 1
+                self._changed.notify_all()
                 return
             if not seconds:
                 self._services[task.queue].pool.submit(self._dispatch, task)
@@ -188,7 +237,14 @@ class _Queues:
             self._queue(task, 0)
 
     def _dispatch(self, task: _Task) -> None:
-        status = self._services[task.queue].post(task.body)
+        service = self._services[task.queue]
+        with self._changed:
+            if task.event_id in self._forgotten:
+                self._open -= 1
+                self._changed.notify_all()
+                return
+        service.wait_for_turn()
+        status = service.post(task.body)
         acknowledged = 200 <= status <= 299
         given_up = not acknowledged and task.dispatched + 1 >= MAX_DISPATCHES
         with self._changed:
@@ -199,7 +255,7 @@ class _Queues:
                 self._open -= 1
                 self._changed.notify_all()
                 return
-        again = _Task(task.queue, task.body, task.dispatched + 1)
+        again = replace(task, dispatched=task.dispatched + 1)
         self._queue(again, self._rungs[task.queue].backoff_seconds)
 
 

@@ -50,6 +50,7 @@ class Attempt:
     """One POST and how it went: the HTTP `status`, or else the `error` that left none.
 
     `at` is when it began, `milliseconds` how long it took. `round` is the delivery's at that time.
+    `answer` is how the body of an answer began that was not 2xx; it decides nothing (spec 4.3).
     """
 
     number: int
@@ -58,6 +59,7 @@ class Attempt:
     milliseconds: int
     error: str | None = None
     round: int = 0
+    answer: str | None = None
 
     @property
     def acknowledged(self) -> bool:
@@ -223,6 +225,17 @@ class Delivery:
             ended_at=None,
             begun=0,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a delivery has ended, and when; `status` and `error` are those of its last attempt."""
+
+    outcome: Outcome
+    at: datetime
+    test: bool = False
+    status: int | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

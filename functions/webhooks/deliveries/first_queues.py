@@ -1,8 +1,9 @@
 """The queues of first attempts: several for the ordinary ones, and one for slow receivers.
 
 A queue has so many places, and who floods it takes them all. A tenant has one of the queues for
-all its events: its flood holds up the few who share that one with it, and nobody else. Who has just
-been slow waits in a queue of its own (`slow_receivers`).
+all its events: its flood holds up the few who share that one with it, and nobody else. A tenant too
+big for one queue may have several. Who has just been slow waits in a queue of its own
+(`slow_receivers`).
 """
 
 import zlib
@@ -21,10 +22,17 @@ ORDINARY: Final = (
 SLOW: Final = f"{RETRY_SCHEDULE[0].queue}Slow"
 
 
-def spread(task: Task, tenant: str, queues: int) -> Task:
-    """`task`, a first attempt's, on the queue of its `tenant` among the first `queues`."""
-    number = zlib.crc32(tenant.encode("utf-8", "surrogatepass")) % queues
-    return replace(task, queue=ORDINARY[number])
+def spread(task: Task, tenant: str, queues: int, a_tenant: int = 1) -> Task:
+    """`task`, a first attempt's, on a queue of its `tenant` among the first `queues`.
+
+    Where there are several `a_tenant`, the task's name decides: made again, it is on the same one.
+    """
+    number = _number(tenant) + _number(task.name) % max(1, min(a_tenant, queues))
+    return replace(task, queue=ORDINARY[number % queues])
+
+
+def _number(name: str) -> int:
+    return zlib.crc32(name.encode("utf-8", "surrogatepass"))
 
 
 def slow_task(delivery: Delivery, again: str) -> Task:
@@ -32,5 +40,9 @@ def slow_task(delivery: Delivery, again: str) -> Task:
 
     `again` is that of the task in whose place it stands.
     """
-    task = attempt_task(delivery, again=again)
+    return slow(attempt_task(delivery, again=again))
+
+
+def slow(task: Task) -> Task:
+    """`task`, a first attempt's, on the queue of slow receivers, where it stays."""
     return replace(task, queue=SLOW, data={**task.data, "slow": 1})

@@ -1,10 +1,13 @@
-"""What is read of an answer: its status, and whether its connection can serve the next delivery.
+"""What is read of an answer: its status, and how its body begins where that tells why it failed.
+
+And whether its connection can serve the next delivery.
 
 `http.client` would read a hundred headers of 64 KiB each and make objects of them. Nothing of them
 is used here but the three that tell where the answer ends, and all that a receiver may send for one
 delivery is `ANSWER_BYTES`, interim answers and TLS' own bytes included.
 """
 
+import codecs
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,8 +18,11 @@ from functions.webhooks.endpoints.connections import TooMuchReadError
 ANSWER_BYTES: Final = 32_768
 """Bytes of one answer that are taken off the socket; its head is shorter."""
 
-# A short body is thrown away so that its connection can serve the next delivery; a longer or
-# slower one costs more than the handshake it would save.
+EXCERPT_BYTES: Final = 1024
+"""Bytes of a body that are kept: what a developer at the receiver needs to see why."""
+
+# A short body is read so that its connection can serve the next delivery; a longer or slower one
+# costs more than the handshake it would save.
 _DISCARD_BYTES: Final = 4096
 _DISCARD_SECONDS: Final = 0.1
 
@@ -28,6 +34,9 @@ _LINE_END: Final = re.compile(rb"\r?\n")
 _CHUNK_SIZE: Final = re.compile(rb"([0-9a-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n", re.IGNORECASE)
 _SWITCHING_PROTOCOLS: Final = 101
 _WITHOUT_BODY: Final = (204, 304)
+# Nothing of them shows, and some of them move what does. Line ends and tabs stay.
+_CONTROLS: Final = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10})
+_UTF8: Final = codecs.getincrementaldecoder("utf-8")
 
 
 class NotHttpError(Exception):
@@ -68,6 +77,8 @@ class Answer:
         source.may_read = ANSWER_BYTES
         self._received = bytearray()
         self._at = 0  # up to where it is understood
+        self._body: list[tuple[int, int]] = []
+        self._wanted = 0
 
     def status(self) -> int:
         """Wait for the head; interim answers (1xx) are passed over.
@@ -82,20 +93,34 @@ class Answer:
             if self._head.status >= 200 or self._head.status == _SWITCHING_PROTOCOLS:  # noqa: PLR2004
                 return self._head.status
 
-    def discard(self, monotonic: Callable[[], float]) -> bool:
+    def discard(self, monotonic: Callable[[], float], *, excerpt: bool = False) -> bool:
         """Read a short body away; whether the next answer will be the next that is received.
 
-        Where anything is doubtful it will not.
+        Where anything is doubtful it will not. With `excerpt` the body's beginning is read in any
+        case, as far as it comes within the same time.
         """
         head = self._head
-        if not head.keeps or head.status == _SWITCHING_PROTOCOLS:
+        self._keeps = head.keeps and head.status != _SWITCHING_PROTOCOLS
+        self._wanted = EXCERPT_BYTES if excerpt and head.status != _SWITCHING_PROTOCOLS else 0
+        if not self._keeps and not self._wanted:
             return False
         self._source.deadline = min(self._source.deadline, monotonic() + _DISCARD_SECONDS)
         try:
             self._skip_body(head)
         except (NotHttpError, TooMuchReadError, OSError):
             return False
-        return self._at == len(self._received)
+        return self._keeps and self._at == len(self._received)
+
+    @property
+    def excerpt(self) -> str | None:
+        """How the body begins, as far as it was read: text of `EXCERPT_BYTES` at most in UTF-8.
+
+        What is none is replaced, control characters are left out. None where there is no text.
+        """
+        body = b"".join(bytes(self._received[begin:end]) for begin, end in self._body)
+        text = _UTF8("replace").decode(body[:EXCERPT_BYTES]).translate(_CONTROLS)
+        # Bytes that are no text grow threefold.
+        return text.encode()[:EXCERPT_BYTES].decode(errors="ignore").strip() or None
 
     def _skip_body(self, head: _Head) -> None:
         lengths, codings = head.values(b"content-length"), head.values(b"transfer-encoding")
@@ -106,6 +131,7 @@ class Answer:
         elif len(lengths) == 1 and not codings and _DIGITS.fullmatch(lengths[0]):
             self._skip(int(lengths[0]))
         else:
+            self._take(ANSWER_BYTES)  # until its connection ends
             raise NotHttpError
 
     def _skip_chunks(self) -> None:
@@ -118,10 +144,21 @@ class Answer:
         self._line(_LINE_END)  # a trailer is rare, and not worth its parsing
 
     def _skip(self, size: int) -> None:
-        if size > _DISCARD_BYTES:
+        """Go past `size` bytes of the body, as long as that is worth it."""
+        if self._wanted:
+            self._take(size)
+        if size > _DISCARD_BYTES or not (self._keeps or self._wanted):
             raise TooMuchReadError
         self._at += size
         while len(self._received) < self._at:
+            self._receive()
+
+    def _take(self, size: int) -> None:
+        """Read what the excerpt wants of the next `size` bytes of the body."""
+        end = self._at + min(size, self._wanted)
+        self._body.append((self._at, end))
+        self._wanted -= end - self._at
+        while len(self._received) < end:
             self._receive()
 
     def _read_head(self) -> _Head:

@@ -1,16 +1,19 @@
 """One signed POST to a receiver that may mean harm.
 
-Total deadline, public addresses and few ports only, no redirects, no body, a head of a bounded
-length, connections kept alive for some minutes, and a share of each host for each event.
+Total deadline, public addresses and few ports only, no redirects, a head of a bounded length and
+no more of the body than a record keeps, connections kept alive for some minutes, and a share of
+each host for each event.
 
 The socket is made here, because nothing above it can promise that the address connected to is the
 one that was checked, or that a deadline holds in total.
 """
 
+from __future__ import annotations
+
 import socket
 import ssl
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from functions.recent import Recent
 from functions.webhooks.endpoints import addresses
@@ -19,9 +22,11 @@ from functions.webhooks.endpoints.connections import Connection, connect, time_l
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.endpoints.failures import FAILURES, Failure, reason
 from functions.webhooks.endpoints.idle_connections import IdleConnections
-from functions.webhooks.endpoints.resolver import Resolver
 from functions.webhooks.endpoints.share import WAIT_SECONDS, Limits, NoTurnError, Shares
 from functions.webhooks.ports import Response, SendError
+
+if TYPE_CHECKING:
+    from functions.webhooks.endpoints.resolver import Resolver  # its library takes a while to load
 
 TIMEOUT_SECONDS: Final = 5.0
 """From the look-up of the name to the last header of the answer (spec 8)."""
@@ -89,19 +94,19 @@ class HttpSender:
             raise SendError(f"deliveries may not go to port {to.port} (parameter WEBHOOK_PORTS)")
         try:
             with self._shares.turn(event_id, to.host):
-                status = self._status(to, _head(to, headers, len(body)) + body, event_id)
+                response = self._response(to, _head(to, headers, len(body)) + body, event_id)
         except NoTurnError as no_turn:
             raise SendError(self._out_of_turn()) from no_turn
         answered = (event_id, to.host, to.port)
         if not self._answered.get(answered):
             self._answered.put(answered, value=True)
-        return Response(status)
+        return response
 
     def close(self) -> None:
         """Close the idle connections."""
         self._idle.close()
 
-    def _status(self, to: EndpointUrl, request: bytes, event_id: str) -> int:
+    def _response(self, to: EndpointUrl, request: bytes, event_id: str) -> Response:
         deadline = self._monotonic() + self._timeout_seconds
         receiver = (to.host, to.port)
         connection = self._idle.take(receiver)
@@ -118,11 +123,12 @@ class HttpSender:
         except FAILURES as error:
             connection.close()
             raise SendError(reason(error, self._timeout_seconds)) from error
-        if answer.discard(self._monotonic):
+        response = Response(status)
+        if answer.discard(self._monotonic, excerpt=not response.acknowledges):
             self._idle.put(receiver, connection)
         else:
             connection.close()
-        return status
+        return response if response.acknowledges else Response(status, answer.excerpt)
 
     def _connect(self, to: EndpointUrl, deadline: float) -> Connection:
         found = self._resolve(to.host, to.port, time_left(deadline, self._monotonic))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from unittest import mock
 
 from functions.gcp.task_queue import Task
-from functions.webhooks import actions, publisher, sweeper, worker
+from functions.webhooks import next_round, publisher, sweeper, worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery
 from functions.webhooks.deliveries.fan_out import fan_out
@@ -121,7 +121,7 @@ def _task_of_any_round(delivery: Delivery, *, again: str = "") -> Task:
 
 def _with_tasks_of_any_round() -> ExitStack:
     stack = ExitStack()
-    for module in (publisher, worker, sweeper, actions):
+    for module in (publisher, worker, sweeper, next_round):
         stack.enter_context(mock.patch.object(module, "attempt_task", _task_of_any_round))
     return stack
 

@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.gcp.task_queue import Task
+from functions.mail.message import Message
+from functions.mail.outcome import Outcome
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.ports import Response
 from tests.simulation.explore import Through, at_once
@@ -52,6 +54,18 @@ class InMemoryTaskQueue:
         self._through("queue.enqueue", lambda: self._tasks.create(task))
 
 
+class ScriptedMailer:
+    """See `ports.Mailer`; what becomes of a request is a function of it."""
+
+    def __init__(self, send: Callable[[Message], Outcome], through: Through = at_once) -> None:
+        self._send = send
+        self._through = through
+
+    def send(self, message: Message) -> Outcome:
+        """See `ports.Mailer`."""
+        return self._through("mailer.send", lambda: self._send(message), retried=False)
+
+
 class ScriptedSender:
     """See `ports.Sender`; what a receiver answers is a function of what it is sent."""
 
@@ -59,9 +73,11 @@ class ScriptedSender:
         self,
         answer: Callable[[EndpointUrl, Mapping[str, str], bytes], int],
         through: Through = at_once,
+        excerpt: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """`answer` gives the HTTP status, or raises `SendError`."""
+        """`answer` gives the HTTP status, or raises `SendError`; `excerpt` how its body began."""
         self._answer = answer
+        self._excerpt = excerpt
         self._through = through
 
     def post(
@@ -73,5 +89,6 @@ class ScriptedSender:
     ) -> Response:
         """See `ports.Sender`."""
         return Response(
-            self._through("sender.post", lambda: self._answer(to, headers, body), retried=False)
+            self._through("sender.post", lambda: self._answer(to, headers, body), retried=False),
+            self._excerpt(),
         )

@@ -17,6 +17,7 @@ from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.first_queues import SLOW
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
 from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.failure_marks import FailureMarks
 from functions.webhooks.ports import ChangedMeanwhileError
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sweeper import Sweeper
@@ -36,6 +37,7 @@ from tests.simulation.simulation import (
 from tests.simulation.webhooks import invariants
 from tests.simulation.webhooks.memory import (
     InMemoryDeliveries,
+    InMemoryNotices,
     InMemorySecrets,
     InMemorySettings,
     InMemoryWall,
@@ -260,6 +262,11 @@ class WebhookWorld:
             endpoint_health=EndpointHealth(
                 deliveries=InMemoryDeliveries(self._database, partial(self._counted, instance)),
                 settings=InMemorySettings(self._database, instance.call),
+                marks=FailureMarks(
+                    notices=InMemoryNotices(self._database, instance.call),
+                    queue=InMemoryTaskQueue(self._tasks, instance.call),
+                    now=instance.now,
+                ),
                 now=instance.now,
                 monotonic=instance.monotonic,
             ),

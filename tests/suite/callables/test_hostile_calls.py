@@ -275,6 +275,7 @@ VALUES: Final[tuple[Any, ...]] = (
 NAMES: Final = (
     *("eventId", "tenantId", "url", "deliveryId", "since", "next"),
     *("subject", "message", "mode", "token", "emailPreferences", "preferences"),
+    *("guest", "sendToMe"),
 )
 
 

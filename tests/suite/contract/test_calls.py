@@ -85,7 +85,7 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
 ) -> Callable[[str, str], Answer]:
     """Have a call refused with a code, as it happens to callers."""
     anybodys: dict[str, Any] = {"token": token, "preferences": {"marketing": False}}
-    bearers = {"token": log_token, "deliveryId": "none"}
+    bearers: dict[str, Any] = {"token": log_token, "deliveryId": "none"}
     lock = event.collection("locks").document("recap")
     later = datetime.now(UTC) + timedelta(minutes=5)
     held = {"recapId": "r", "holder": "h", "leasedUntil": later, "cooldownUntil": None}
@@ -98,12 +98,15 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
         of_a_log = function in ("getWebhookLog", "resendSharedWebhook")
         open_to_all = of_a_log or function.endswith("EmailPreferences")
         signed_in = {} if open_to_all else {"id_token": organizer(function).id_token}
-        data = anybodys if open_to_all else of_event(function, event.id)
-        data = bearers.copy() if of_a_log else data
+        data: dict[str, Any] = anybodys if open_to_all else of_event(function, event.id)
+        if of_a_log:
+            data = dict(bearers)
         how: dict[str, Any] = signed_in | {"headers": headers}
         match function, code:
             case "sendEventRecap", "invalid-argument":
                 data["mode"] = "both"
+            case "previewEventRecap", "invalid-argument":
+                data["sendToMe"] = "yes"
             case "getEmailPreferences", "invalid-argument":
                 data = {}
             case "updateEmailPreferences", "invalid-argument":
@@ -130,6 +133,8 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
                 how = {"id_token": stranger.id_token}
             case "resendWebhook" | "resendSharedWebhook" | "revokeWebhookLog", "not-found":
                 pass
+            case "previewEventRecap", "not-found":
+                data["guest"] = "nobody@example.com"
             case _, "not-found":
                 data["eventId"] = uuid.uuid4().hex
             case "resendWebhook" | "resendSharedWebhook", "aborted":
@@ -142,6 +147,13 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
                 record("https://example.com/hook")
                 data["deliveryId"] = named("d1")
                 configure("https://example.com/after")
+            case "previewEventRecap", "failed-precondition":
+                data["sendToMe"] = True
+                how = {"id_token": sign_in("admin", TENANT, verified=False).id_token}
+            case "previewEventRecap", "resource-exhausted":
+                data["sendToMe"] = True
+                for _ in range(10):
+                    assert called(function, data, **how).result["mailed"] is False
             case "sendEventRecap", "aborted":
                 lock.set(held | {"unfinished": True})
             case "sendEventRecap", "resource-exhausted":
@@ -179,18 +191,25 @@ def test_a_refusal_is_the_one_of_the_file(
 def test_a_recap_answers_as_told(
     event: firestore.DocumentReference, configure: Configure, admin: Person
 ) -> None:
-    """Spec 4.1: with nobody to send to, and with a guest."""
+    """Spec 4.1 and 4.9: with nobody to send to, and with a guest; before it and after."""
     configure()
     data = of_event("sendEventRecap", event.id, mode="all", subject="Thanks", message=None)
     nobody = called("sendEventRecap", data, id_token=admin.id_token)
     assert (nobody.result["sent"], "message" in nobody.result) == (0, True)
+    look = of_event("previewEventRecap", event.id, mode="all", subject="Thanks", sendToMe=True)
+    organizer = sign_in("admin", TENANT)
+    assert called("previewEventRecap", look, id_token=organizer.id_token).result["html"] == ""
     photo = {"status": "approved", "uploaderEmail": "ann@example.com", "url": "https://example.com"}
     event.collection("photos").document("p1").set(
         photo | {"createdAt": firestore.SERVER_TIMESTAMP, "approvedAt": firestore.SERVER_TIMESTAMP}
     )
     with Mailbox(port=PORT):
+        shown = called("previewEventRecap", look, id_token=organizer.id_token)
         sent = called("sendEventRecap", data, id_token=admin.id_token)
+    assert (shown.result["recipients"], shown.result["mailed"]) == (1, True)
     assert sent.result == {"sent": 1, "skipped": 0}
+    after = called("previewEventRecap", look | {"sendToMe": False}, id_token=admin.id_token)
+    assert after.result["blocked"]["code"] == "resource-exhausted"
 
 
 def test_preferences_answer_as_told(token: str, headers: dict[str, str]) -> None:

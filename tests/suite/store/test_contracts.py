@@ -147,7 +147,9 @@ def ground(request: pytest.FixtureRequest, db: firestore.Client, event_id: str) 
     return in_memory(event_id) if request.param == "in memory" else in_firestore(event_id, db)
 
 
-def attempted(delivery: Delivery, status: int | None, at: datetime = NOW) -> Delivery:
+def attempted(
+    delivery: Delivery, status: int | None, at: datetime = NOW, answer: str | None = None
+) -> Delivery:
     """`delivery` after its next attempt."""
     return delivery.after(
         Attempt(
@@ -157,6 +159,7 @@ def attempted(delivery: Delivery, status: int | None, at: datetime = NOW) -> Del
             milliseconds=12,
             error=None if status else "no answer",
             round=delivery.round,
+            answer=answer,
         )
     )
 
@@ -169,6 +172,7 @@ def test_what_is_created_is_found_as_it_was(ground: Ground) -> None:
         ground.delivery(disabled="nobody answers"),
         ground.delivery(test=True),
         replace(attempted(attempted(ground.delivery(), None), 204), round=0),
+        attempted(ground.delivery(), 404, answer="no such route"),
     ]
     ground.deliveries.create(ground.event_id, made)
     by_id = {one.id: one for one in made}

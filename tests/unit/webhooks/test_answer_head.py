@@ -6,7 +6,12 @@ from contextlib import suppress
 
 import pytest
 
-from functions.webhooks.endpoints.answer_head import ANSWER_BYTES, Answer, NotHttpError
+from functions.webhooks.endpoints.answer_head import (
+    ANSWER_BYTES,
+    EXCERPT_BYTES,
+    Answer,
+    NotHttpError,
+)
 from functions.webhooks.endpoints.connections import TooMuchReadError
 
 
@@ -17,6 +22,7 @@ class Pieces:
         self.deadline = 5.0
         self.may_read = 0
         self._pieces: Iterator[bytes] = iter(pieces)
+        self.read = 0
 
     def receive(self) -> bytes:
         """The next piece, as far as it may be read."""
@@ -26,6 +32,7 @@ class Pieces:
         if not piece:
             raise ConnectionResetError
         self.may_read -= len(piece)
+        self.read += len(piece)
         return piece
 
 
@@ -103,6 +110,108 @@ def test_a_connection_is_kept_where_its_next_answer_is_certain(
     # What follows the answer is seen by the connection then, not here.
     if kept:
         assert outcome(*(bytes([byte]) for byte in answer)) == (status, True)
+
+
+@pytest.mark.parametrize("answer", [*KEPT, *NOT_KEPT])
+def test_an_excerpt_changes_nothing_else(answer: bytes) -> None:
+    """Whether the connection is kept, and the status, are as without one."""
+    for pieces in ([answer], [bytes([byte]) for byte in answer]):
+        looked_at = Answer(Pieces(pieces))
+        found = looked_at.status(), looked_at.discard(lambda: 0.0, excerpt=True)
+        assert found == outcome(*pieces)
+
+
+def excerpt(*pieces: bytes) -> str | None:
+    """What of the body is kept, of an answer that arrives so."""
+    answer = Answer(Pieces(pieces))
+    answer.status()
+    answer.discard(lambda: 0.0, excerpt=True)
+    return answer.excerpt
+
+
+LONGER = b"x" * EXCERPT_BYTES
+CHUNKED = "Transfer-Encoding: chunked"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (head("Content-Length: 2") + b"no", "no"),
+        (head("Content-Length: 2") + b"no, not this", "no"),
+        (head("Content-Length: 9") + b"cut", "cut"),
+        (head("Content-Length: 2", "Connection: close") + b"no", "no"),
+        (head("Content-Length: 2", version="HTTP/1.0") + b"no", "no"),
+        (head() + b"until its end", "until its end"),
+        (head("Connection: close") + b"until its end", "until its end"),
+        (head("Content-Length: 2048") + LONGER + b"y" * 1024, LONGER.decode()),
+        (head("Content-Length: 99999") + LONGER + b"y" * 9999, LONGER.decode()),
+        (head("Content-Length: 99999", "Connection: close") + b"begins", "begins"),
+        (head() + LONGER + b"y" * 9999, LONGER.decode()),
+        (head(CHUNKED) + b"2\r\nno\r\n0\r\n\r\n", "no"),
+        (head(CHUNKED) + b"1\r\nn\r\n1;x=y\r\no\r\n0\r\n\r\n", "no"),
+        (head(CHUNKED, "Connection: close") + b"1\r\nn\r\n1\r\no\r\n0\r\n\r\n", "no"),
+        (head(CHUNKED) + b"1\r\nn\r\nnonsense", "n"),
+        (head(CHUNKED) + b"ffffffff\r\n" + LONGER + b"y", LONGER.decode()),
+        (head(CHUNKED) + b"200\r\n" + b"x" * 512 + b"\r\n" + b"fff\r\n" + LONGER, LONGER.decode()),
+        (head("Content-Length: 0"), None),
+        (head(), None),
+        (head("Content-Length: 3") + b"\r\n ", None),
+        (head("Content-Length: 2", status=304) + b"no", None),
+        (head("Content-Length: 2", status=101) + b"no", None),
+    ],
+)
+def test_how_a_body_begins(answer: bytes, expected: str | None) -> None:
+    """However its end is told, whole or a byte at a time, and as far as it came."""
+    assert excerpt(answer) == expected
+    assert excerpt(*(bytes([byte]) for byte in answer)) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("größer".encode(), "größer"),
+        ("größer".encode("latin-1"), "gr\ufffd\ufffder"),
+        ("é".encode() * 600, "é" * 512),
+        (b"x" + "é".encode() * 600, "x" + "é" * 511),
+        (b"\xff" * 2000, "\ufffd" * 341),
+        (b"a\0b\x1b[31mc\x7fd\xc2\x85e", "ab[31mcde"),
+        (b" line\r\n\tline \r\n", "line\n\tline"),
+        (b"<script>alert(1)</script>", "<script>alert(1)</script>"),
+    ],
+)
+def test_an_excerpt_is_text_of_a_bounded_length(body: bytes, expected: str) -> None:
+    """What is none is replaced, control characters go, and no letter is cut in two."""
+    assert excerpt(head("Connection: close") + body) == expected
+    assert len(expected.encode()) <= EXCERPT_BYTES
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        head(),
+        head("Content-Length: 4096", "Connection: close"),
+        head("Content-Length: 99999"),
+        head(CHUNKED, "Connection: close") + b"fff\r\n",
+        head(CHUNKED) + b"ffff\r\n",
+    ],
+)
+def test_no_more_is_read_than_an_excerpt_takes(beginning: bytes) -> None:
+    """Where the connection is not kept anyway."""
+    source = Pieces([bytes([byte]) for byte in beginning + b"x" * 4096])
+    answer = Answer(source)
+    answer.status()
+    assert not answer.discard(lambda: 0.0, excerpt=True)
+    assert source.read == len(beginning) + EXCERPT_BYTES
+
+
+def test_an_excerpt_has_no_time_of_its_own() -> None:
+    """It ends with the attempt's deadline, and a tenth of a second after the head at most."""
+    for now, deadline in ((1.0, 1.1), (4.95, 5.0), (9.0, 5.0)):
+        source = Pieces([head("Content-Length: 2"), b"no"])
+        answer = Answer(source)
+        answer.status()
+        answer.discard(lambda now=now: now, excerpt=True)  # type: ignore[misc]
+        assert source.deadline == pytest.approx(deadline)
 
 
 @pytest.mark.parametrize("interim", [100, 102, 103, 199])

@@ -12,7 +12,7 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_t
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.first_queues import ORDINARY, SLOW, slow_task, spread
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.tenant_queues import REMEMBERED_SECONDS, TenantQueues
+from functions.webhooks.tenant_queues import BURST_SECONDS, REMEMBERED_SECONDS, TenantQueues
 from tests.simulation.database import Set
 from tests.simulation.webhooks.parts import Parts, fails
 
@@ -27,9 +27,16 @@ def task(event_id: str, queue: str = ORDINARY[0]) -> Task:
 class Events(Parts):
     """Events of tenants, and the queues that their tasks go to."""
 
-    def queues(self, queues: int = 4) -> TenantQueues:
+    def queues(self, queues: int = 4, *, a_tenant: int = 1, a_second: int = 1000) -> TenantQueues:
         """Those of a process that has just started."""
-        return TenantQueues(self, wall=self.wall(), queues=queues, monotonic=lambda: self.monotonic)
+        return TenantQueues(
+            self,
+            wall=self.wall(),
+            queues=queues,
+            a_tenant=a_tenant,
+            a_second=a_second,
+            monotonic=lambda: self.monotonic,
+        )
 
     def enqueue(self, task: Task) -> None:
         """Be the queue beneath."""
@@ -103,6 +110,64 @@ def test_fewer_queues_may_be_used(events: Events, queues: int, expected: int) ->
         spreading.enqueue(replace(task(f"e{number}"), name=f"n{number}"))
     assert {one.queue for one in events.queued} == set(ORDINARY[:expected])
     assert (events.calls.count("wall.event") == 0) == (expected == 1)
+
+
+@pytest.mark.parametrize(
+    ("a_tenant", "expected"),
+    [(0, {0}), (1, {0}), (2, {0, 1}), (4, {0, 1, 2, 3}), (9, {0, 1, 2, 3})],
+)
+def test_a_big_tenant_has_several_queues(a_tenant: int, expected: set[int]) -> None:
+    """`TENANT_QUEUES`, its first one and those that follow; each takes about as much.
+
+    A task that is made again is on the same one, or it would be another task.
+    """
+    tasks = [replace(task("e1"), name=f"d{number}-1") for number in range(4000)]
+    placed = [spread(one, "t1", 4, a_tenant).queue for one in tasks]
+    assert placed == [spread(one, "t1", 4, a_tenant).queue for one in tasks]
+    first = ORDINARY.index(spread(task("e1"), "t1", 4).queue)
+    used = Counter((ORDINARY.index(one) - first) % 4 for one in placed)
+    assert used.keys() == expected
+    assert min(used.values()) > 0.8 * len(tasks) / len(expected)
+
+
+def test_several_queues_are_those_of_the_tenant(events: Events) -> None:
+    """Whatever event its deliveries are of."""
+    events.owned("e1", "t1")
+    spreading = events.queues(4, a_tenant=2)
+    for number in range(40):
+        spreading.enqueue(replace(task("e1"), name=f"n{number}"))
+    assert {one.queue for one in events.queued} == {
+        spread(replace(task("e1"), name=f"n{number}"), "t1", 4, 2).queue for number in range(40)
+    }
+    assert len({one.queue for one in events.queued}) == 2
+
+
+@pytest.mark.parametrize("queues", [1, 4])
+def test_what_an_event_owes_beyond_its_share_goes_to_the_slow_queue(
+    events: Events, queues: int
+) -> None:
+    """`EVENT_DELIVERIES_A_SECOND`, two seconds' worth of it at once; others' events have their own.
+
+    It stays there: the worker sends nothing on.
+    """
+    spreading = events.queues(queues, a_second=4)
+
+    def owed(event_id: str, moment: float, count: int) -> list[bool]:
+        """Whether each of so many first attempts goes to the slow queue."""
+        events.monotonic = moment
+        before = len(events.queued)
+        for number in range(count):
+            spreading.enqueue(replace(task(event_id), name=f"{event_id}-{moment}-{number}"))
+        found = events.queued[before:]
+        assert all((one.queue == SLOW) == bool(one.data.get("slow")) for one in found)
+        return [one.queue == SLOW for one in found]
+
+    at_once = int(4 * BURST_SECONDS)
+    assert owed("e1", 100.0, at_once + 3) == [False] * at_once + [True] * 3
+    assert owed("e2", 100.0, 1) == [False]
+    assert owed("e1", 100.125, 1) == [True]
+    assert owed("e1", 100.25, 2) == [False, True]
+    assert owed("e1", 200.0, at_once + 1) == [False] * at_once + [True]
 
 
 def test_retries_stay_where_they_are(events: Events) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -113,6 +114,41 @@ def test_the_deadline_is_total(handler: Handler) -> None:
     reason, server = failure(handler)
     assert reason == f"no answer within {DEADLINE} s"
     assert len(server.requests) == 1
+
+
+def test_how_an_answer_begins_that_acknowledges_nothing() -> None:
+    """Spec 4.3: it decides nothing; a developer at the receiver sees it."""
+    to = EndpointUrl("localhost", 0, "/")
+    body = b'{"error":"signature"}'
+    for status, expected in ((401, body.decode()), (200, None), (204, None)):
+        head = f"HTTP/1.1 {status} X\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        with serving(answers(head + body)) as server, sending() as sender:
+            response = sender.post(replace(to, port=server.port), {}, BODY, "e1")
+            assert (response.status, response.excerpt) == (status, expected)
+
+
+@pytest.mark.parametrize("framing", [b"", b"Content-Length: 99\r\n", b"Connection: close\r\n"])
+def test_a_body_that_drips_changes_no_outcome(framing: bytes) -> None:
+    """The status has come; what of the body came in time is kept, and the post ends."""
+
+    def handler(connection: ssl.SSLSocket) -> None:
+        connection.sendall(b"HTTP/1.1 500 X\r\n" + framing + b"\r\nbegins")
+        drip(b".")(connection)
+
+    with serving(handler) as server, sending() as sender:
+        to = EndpointUrl("localhost", server.port, "/")
+        response = sender.post(to, {}, BODY, "e1")
+    assert response.status == 500
+    assert response.excerpt is not None
+    assert response.excerpt.rstrip(".") == "begins"
+
+
+def test_a_connection_is_kept_behind_an_excerpt() -> None:
+    """A failing receiver costs no handshake for every attempt."""
+    answer = b"HTTP/1.1 500 X\r\nContent-Length: 2000\r\n\r\n" + b"x" * 2000
+    with serving(answers(answer)) as server, sending() as sender:
+        assert [post(sender, server.port) for _ in range(3)] == [500] * 3
+    assert server.connections == 1
 
 
 @pytest.mark.parametrize(

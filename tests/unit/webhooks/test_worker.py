@@ -28,6 +28,18 @@ SUCCESS = Outcome.SUCCESS
 FAILED = Outcome.FAILED
 
 
+def test_how_an_answer_began_stands_with_its_attempt(parts: Parts) -> None:
+    """Spec 4.3: for people; what follows is the same without it."""
+    delivery = parts.delivery()
+    parts.excerpt = "no such route"
+    told = parts.attempts(delivery, 404)
+    parts.excerpt = None
+    record = parts.attempts(delivery, 404, None, 204)
+    assert [one.answer for one in record.log] == ["no such route", None, None, None]
+    assert (told.outcome, told.next_attempt_at) == (RETRYING, NOW + timedelta(seconds=1))
+    assert (record.outcome, record.attempts) == (SUCCESS, 4)
+
+
 @pytest.mark.parametrize(
     ("answers", "outcome", "next_queue", "wait"),
     [

@@ -1,0 +1,361 @@
+"""An event with 20 silent receivers uploads without pause beside one with a healthy receiver.
+
+Is the healthy one held up? Its median latency and its 99th percentile are to be within 1.5 times of
+what they are alone: from the write, as the trigger gets it, to the arrival of the POST.
+
+The functions are real ones in processes of their own, receivers speak TLS, and Cloud Tasks and
+Cloud Run are `queues.py`. Two cores do the work of a region, so that a flood as fast as it can go
+would show how tired the machine is, and nothing else. Hence a tenth of everything that is counted:
+a queue has 160 of 1,600 places on 2 of 20 instances, and 50 of 500 dispatches a second; an event
+may have 5 of 50 first attempts a second of a trigger's instance; and the flood owes 60 first
+attempts a second for 600. That is twice what fills the places for good, and more than the queue may
+dispatch. Instances, deadlines and what a worker knows are whole ones.
+
+The event with one receiver takes its turns alone; beside the flood of another event of its own
+tenant, which has the same queue; beside that of another tenant, which has another; and beside a
+flood on one queue that nobody leaves: without what keeps slow receivers apart. What two cores have
+to do with it shows where the same flood runs on this machine, but in functions and queues of its
+own, as in another project. Who would work elsewhere than the event's own deliveries, those for slow
+receivers and retries and the silent receivers, gets what CPU the others leave.
+
+Each turn's flood is a new event, which nobody knows to be slow. The turns are short and come round
+again, so that what else the machine does falls on all alike. What has not arrived some seconds
+after the last write counts as that late. "The machine's part" is said of what is no more than 1.5
+times of what a flood elsewhere does.
+"""
+
+import asyncio
+import json
+import os
+import ssl
+import statistics
+import sys
+import time
+import uuid
+import zlib
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from typing import Final
+
+import psutil
+from google.cloud import firestore
+
+from emulator import certificates
+from emulator.receiver import Receiver, always
+from functions.webhooks.deliveries.first_queues import ORDINARY, SLOW
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from tests.bench.figures import latencies, p50, p99, spread
+from tests.bench.firestore import own_firestore
+from tests.bench.queues import Forget, Instances, WaitUntilIdle, dispatch
+from tests.bench.turns import peer, until_closed
+from tests.suite.process import FunctionProcess, Written
+
+AIM: Final = 1.5
+ROUNDS: Final = 4
+TURN_SECONDS: Final = 9.0
+UPLOADS_A_SECOND: Final = 8
+SILENT: Final = 20
+FLOOD_UPLOADS_A_SECOND: Final = 3
+
+THREADS: Final = 80
+INSTANCES: Final = 2
+DISPATCHES_A_SECOND: Final = 50
+EVENT_A_SECOND: Final = 5
+
+GRACE_SECONDS: Final = 3.0
+"""After the last write of a turn."""
+
+_NICE: Final = 15
+_STARTING: Final = 4
+_IN_FLIGHT: Final = 100
+_IDLE_SECONDS: Final = 60.0
+_PATH: Final = "/hook"
+
+_OFF_QUEUE, _HOME_QUEUE, _OTHER_QUEUE = ORDINARY[:3]
+
+
+def _tenant_of(queue: str) -> str:
+    """A tenant whose first attempts have that queue."""
+    number = ORDINARY.index(queue)
+    names = (f"tenant-{n}" for n in range(1000))
+    return next(one for one in names if zlib.crc32(one.encode()) % len(ORDINARY) == number)
+
+
+HOME: Final = _tenant_of(_HOME_QUEUE)
+OTHER: Final = _tenant_of(_OTHER_QUEUE)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the event with one receiver has beside it: a flood of `flood`'s, or nothing.
+
+    `apart` is whether slow receivers are kept apart, of the event's functions and of the flood's;
+    where they differ, each has its own.
+    """
+
+    name: str
+    flood: str | None
+    apart: bool = True
+    flood_apart: bool = True
+
+
+ALONE: Final = Turn("alone", None)
+MACHINE: Final = Turn("beside a flood elsewhere", OTHER, flood_apart=False)
+TURNS: Final = (
+    ALONE,
+    MACHINE,
+    Turn("beside the same tenant's flood", HOME),
+    Turn("beside another tenant's flood", OTHER),
+    Turn("likewise, nobody kept apart", OTHER, apart=False, flood_apart=False),
+)
+
+
+@dataclass(slots=True)
+class Found:
+    """What one kind of turn came to: seconds of each delivery, and how many were not waited for."""
+
+    rounds: list[list[float]] = field(default_factory=list)
+    late: int = 0
+    busy: list[float] = field(default_factory=list)
+
+    @property
+    def all(self) -> Sequence[float]:
+        """Of all rounds."""
+        return [one for seconds in self.rounds for one in seconds]
+
+
+def main() -> None:
+    """Print the figures."""
+    certificates.ensure()
+    found = {turn: Found() for turn in TURNS}
+    with ExitStack() as stack:
+        stack.enter_context(own_firestore())
+        wall = Wall(stack)
+        for number in range(ROUNDS + 1):
+            for turn in TURNS:
+                seconds, late, busy = wall.take(turn, TURN_SECONDS if number else 3.0)
+                if number:  # everybody warms up in the first
+                    found[turn].rounds.append(seconds)
+                    found[turn].late += late
+                    found[turn].busy.append(busy)
+    _print(found)
+
+
+class Wall:
+    """The running functions, queues and receivers."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._db = firestore.Client(project=os.environ["GCLOUD_PROJECT"])
+        self._healthy = stack.enter_context(peer(receive))
+        self._silent = stack.enter_context(peer(keep_silent, SILENT))
+        self._queues = stack.enter_context(peer(dispatch))
+        self._silent_urls = [f"https://localhost:{one}{_PATH}" for one in self._silent.ask("ports")]
+        common = {
+            "CLOUD_TASKS_EMULATOR_HOST": self._queues.ask("address"),
+            "THREADS": str(THREADS),
+            "EVENT_DELIVERIES_A_SECOND": str(EVENT_A_SECOND),
+            "DELIVERY_QUEUES": str(len(ORDINARY)),
+            "TENANT_QUEUES": "1",
+        }
+        off = common | {"DELIVERY_QUEUES": "1", "EVENT_DELIVERIES_A_SECOND": "1000000"}
+        workers = (
+            *((name, common, "main.py") for name in (_HOME_QUEUE, _OTHER_QUEUE, SLOW)),
+            (_OFF_QUEUE, off, "tests/bench/one_queue.py"),
+            *((one.queue, common, "main.py") for one in RETRY_SCHEDULE[1:]),
+        )
+        triggers = ((True, common), (False, off))
+        with ThreadPoolExecutor(_STARTING) as threads:
+            starting = [
+                (name, threads.submit(FunctionProcess, name, source=source, **environment))
+                for name, environment, source in workers
+                for _ in range(INSTANCES)
+            ]
+            triggering = [
+                (
+                    apart,
+                    threads.submit(FunctionProcess, "onPhotoWritten", event=True, **environment),
+                )
+                for apart, environment in triggers
+                for _ in range(INSTANCES)
+            ]
+        for _, one in (*starting, *triggering):
+            if one.exception() is None:
+                stack.callback(one.result().kill)
+        ports: dict[str, list[int]] = {}
+        for name, one in starting:
+            ports.setdefault(name, []).append(one.result().port)
+        self._triggers: dict[bool, list[FunctionProcess]] = {True: [], False: []}
+        for apart, one in triggering:
+            self._triggers[apart].append(one.result())
+        elsewhere = {SLOW, *(one.queue for one in RETRY_SCHEDULE[1:])}
+        for name, one in starting:
+            if name in elsewhere:
+                _make_way(one.result().pid)
+        self._queues.ask(Instances(ports, THREADS, DISPATCHES_A_SECOND))
+        self._home = self._event(HOME, [self._healthy.ask("url")])
+
+    def take(self, turn: Turn, seconds: float) -> tuple[list[float], int, float]:
+        """One turn of so many seconds.
+
+        Returns:
+            Seconds of each delivery; how many nobody waited for; per cent of CPU that were busy.
+        """
+        flood = self._event(turn.flood, self._silent_urls) if turn.flood else None
+        sent: dict[str, float] = {}
+
+        def upload(event_id: str, number: int, at: float) -> None:
+            apart = turn.apart if event_id == self._home else turn.flood_apart
+            photo_id = f"p{uuid.uuid4().hex}"
+            written = self._written(event_id, photo_id)
+            time.sleep(max(at - time.monotonic(), 0))
+            if event_id == self._home:
+                sent[photo_id] = time.monotonic()
+            status = self._triggers[apart][number % INSTANCES].written(written)
+            assert status == 200, status
+
+        self._silent.ask("be silent")
+        psutil.cpu_percent()  # from now on
+        began = time.monotonic() + 0.1
+        uploads = [(self._home, UPLOADS_A_SECOND)]
+        if flood:
+            uploads.append((flood, FLOOD_UPLOADS_A_SECOND))
+        with ThreadPoolExecutor(_IN_FLIGHT) as threads:
+            every = [
+                (event_id, number, began + number / rate)
+                for event_id, rate in uploads
+                for number in range(int(seconds * rate))
+            ]
+            every.sort(key=lambda one: one[2])
+            for done in [threads.submit(upload, *one) for one in every]:
+                done.result()
+        busy = psutil.cpu_percent()
+        arrived: dict[str, float] = {}
+        ends = time.monotonic() + GRACE_SECONDS
+        while len(arrived) < len(sent) and time.monotonic() < ends:
+            time.sleep(0.1)
+            arrived |= self._healthy.ask("arrived")
+        if flood:
+            self._queues.ask(Forget(flood))
+            self._silent.ask("hang up")
+        if not self._queues.ask(WaitUntilIdle(_IDLE_SECONDS)):
+            sys.exit(f"neighbours: deliveries have not ended after {_IDLE_SECONDS:.0f} s")
+        lost = sent.keys() - arrived.keys() - self._healthy.ask("arrived").keys()
+        if lost:
+            sys.exit(f"neighbours: {len(lost)} deliveries are lost {turn.name}")
+        found = [min(arrived.get(one, ends), ends) - at for one, at in sent.items()]
+        return found, len(sent.keys() - arrived.keys()), busy
+
+    def _event(self, tenant: str, urls: Sequence[str]) -> str:
+        event_id = f"neighbours-{uuid.uuid4().hex[:8]}"
+        event = self._db.document("events", event_id)
+        event.set({"tenantId": tenant, "name": "Party", "status": "published"})
+        taken = [{"url": one, "events": ["photo.uploaded"]} for one in urls]
+        event.collection("settings").document("webhooks").set({"urls": taken})
+        return event_id
+
+    def _written(self, event_id: str, photo_id: str) -> Written:
+        fields = {
+            "status": "pending",
+            "url": f"https://example.com/{photo_id}.jpg",
+            "uploaderName": "Ann",
+            "createdAt": datetime.now(UTC),
+        }
+        path = f"events/{event_id}/photos/{photo_id}"
+        return Written(self._db, path, event_id=f"{event_id}-{photo_id}", after=fields)
+
+
+def _make_way(pid: int) -> None:
+    """Let a process and its children have what CPU the others leave."""
+    root = psutil.Process(pid)
+    for one in (root, *root.children(recursive=True)):
+        one.nice(_NICE)
+
+
+def receive(pipe: Connection) -> None:
+    """The healthy receiver; answers `url` and `arrived`, when each photo's POST came."""
+    with Receiver(certificates.SERVER, scripts={_PATH: always()}) as receiver, until_closed():
+        while True:
+            if pipe.recv() == "url":
+                pipe.send(receiver.url(_PATH))
+                continue
+            found = receiver.requests
+            pipe.send({json.loads(one.body)["data"]["photo"]["id"]: one.monotonic for one in found})
+
+
+def keep_silent(pipe: Connection, count: int) -> None:
+    """So many receivers that shake hands, read, and never answer; answers `ports`.
+
+    Told to `hang up`, they close what is open, and what comes until they are to `be silent` again.
+    """
+    os.nice(_NICE)
+    with until_closed():
+        asyncio.run(_keep_silent(pipe, count))
+
+
+async def _keep_silent(pipe: Connection, count: int) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificates.SERVER)
+    open_now: set[asyncio.StreamWriter] = set()
+    silent = True
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        open_now.add(writer)
+        with suppress(OSError):
+            while silent and await reader.read(65536):
+                pass
+        open_now.discard(writer)
+        writer.close()
+
+    servers = [
+        await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls, backlog=256)
+        for _ in range(count)
+    ]
+    loop = asyncio.get_running_loop()
+    while True:
+        question = await loop.run_in_executor(None, pipe.recv)
+        silent = question != "hang up"
+        if not silent:
+            for writer in list(open_now):
+                writer.close()
+        pipe.send([one.sockets[0].getsockname()[1] for one in servers])
+
+
+def _print(found: Mapping[Turn, Found]) -> None:
+    print(f"{'':<33}   {'latency of the healthy':<26}  {'n':>5}  late    times alone      CPU")
+    for turn, one in found.items():
+        alone, machine = (_times(one.all, found[other].all) for other in (ALONE, MACHINE))
+        if turn in (ALONE, MACHINE):
+            told = ""
+        elif max(alone) <= AIM:
+            told = "  not held up"
+        else:
+            told = "  the machine's part" if max(machine) <= AIM else "  held up"
+        print(
+            f"{turn.name:<33}   {latencies(one.all)}  {len(one.all):5}  {one.late:4}"
+            f"    {alone[0]:6.2f}  {alone[1]:6.2f}   {statistics.mean(one.busy):3.0f} %{told}"
+        )
+    print(
+        "\nround by round, median (quartiles):    times the round alone    times a flood elsewhere"
+    )
+    for turn, one in found.items():
+        if turn in (ALONE, MACHINE):
+            continue
+        for number, name in enumerate(("p50", "p99")):
+            ratios = [
+                spread([_times(*both)[number] for both in zip(one.rounds, other, strict=True)])
+                for other in (found[ALONE].rounds, found[MACHINE].rounds)
+            ]
+            print(f"{turn.name:<33}   {name}  {ratios[0]:<23}  {ratios[1]}")
+
+
+def _times(ours: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
+    """Median and 99th percentile, as ratios."""
+    return p50(ours) / p50(others), p99(ours) / p99(others)
+
+
+if __name__ == "__main__":
+    main()

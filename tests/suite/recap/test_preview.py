@@ -1,0 +1,114 @@
+"""`previewEventRecap`, deployed: called over HTTP, with a real ID token (spec 4.9, 7.5)."""
+
+import json
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from emulator.mailbox import Mailbox, credits_exceeded, unverified_sender, wrong_key
+from emulator.people import Person, sign_in
+from tests.suite.call import Answer, call
+from tests.suite.preferences.test_sdk import call as sdk_call
+from tests.suite.recap.wall import TENANT, Wall
+
+
+@pytest.fixture
+def preview(wall: Wall, organizer: Person) -> Callable[..., Answer]:
+    """Call it for the event, as its organizer or somebody else."""
+
+    def show(caller: Person = organizer, **arguments: Any) -> Answer:
+        data = {"eventId": wall.id, **arguments}
+        return call("previewEventRecap", data, id_token=caller.id_token)
+
+    return show
+
+
+def test_look_mail_it_to_oneself_send(
+    wall: Wall,
+    mailbox: Mailbox,
+    organizer: Person,
+    preview: Callable[..., Answer],
+    recap: Callable[..., Answer],
+) -> None:
+    """Spec 4.9: what is shown is what is mailed to the caller, and then to the guest."""
+    photo = {"uploaderEmail": "anna@example.com", "uploaderName": "Anna"}
+    wall.photos(photo, photo, {"uploaderEmail": "ben@example.com"}, {"uploaderEmail": "no address"})
+    shown = preview(message="Thank you!").result
+    assert (shown["recipients"], shown["skipped"], shown["left"]) == (2, 1, 0)
+    assert shown["skippedBy"] == {"invalidAddress": 1, "optedOut": 0, "hadEnough": 0}
+    assert "blocked" not in shown
+    assert "mailed" not in shown
+    assert [*wall.event.collection("recaps").list_documents()] == []
+    assert not wall.lock.get().exists
+
+    assert preview(message="Thank you!", sendToMe=True).result == shown | {"mailed": True}
+    (mine,) = mailbox.mails
+    assert (mine.to, mine.subject) == (organizer.email, "[Preview] Your photos from Summer Party")
+    assert (mine.text, mine.html) == (shown["text"], shown["html"])
+    assert not any(name.lower().startswith("list-unsubscribe") for name in mine.headers)
+    assert "token=" not in mine.text + mine.html
+    reply_to = {"email": "hello@example.com", "name": "Photo Wall Team"}
+    assert json.loads(mailbox.requests[0].body)["reply_to"] == reply_to
+    assert mine.text.endswith("\n\nPhoto Wall, 1 Example Street, 12345 Example City")
+
+    assert recap(message="Thank you!").result == {"sent": 2, "skipped": 1}
+    annas = next(one for one in mailbox.mails if one.to == "anna@example.com")
+    assert annas.text.partition("#token=")[0] == shown["text"].partition("/preferences")[0] + (
+        "/preferences"
+    )
+    after = preview().result
+    assert after["blocked"]["code"] == "resource-exhausted"
+    assert after["recipients"] == 2
+
+
+def test_only_a_verified_address_gets_one(
+    wall: Wall, mailbox: Mailbox, preview: Callable[..., Answer]
+) -> None:
+    """Spec 7.5: the claim of the ID token decides, not what somebody typed."""
+    wall.guests(1)
+    unproved = sign_in("moderator", TENANT, verified=False)
+    assert preview(unproved).result["recipients"] == 1
+    refused = preview(unproved, sendToMe=True)
+    assert (refused.status, refused.error[0]) == (400, "FAILED_PRECONDITION")
+    assert mailbox.requests == ()
+
+
+@pytest.mark.parametrize(
+    ("fault", "whose"),
+    [
+        (wrong_key, "SENDGRID_API_KEY"),
+        (unverified_sender, "MAIL_FROM"),
+        (credits_exceeded, "plan"),
+    ],
+)
+def test_the_first_contact_with_a_mail_service_that_refuses(
+    wall: Wall,
+    mailbox: Mailbox,
+    preview: Callable[..., Answer],
+    recap: Callable[..., Answer],
+    fault: Callable[..., Any],
+    whose: str,
+) -> None:
+    """Spec 7.1 and 7.5, internal: by preview and by recap, whose turn it is."""
+    wall.guests(1)
+    mailbox.fail_with(fault(times=2))
+    for answer in (preview(sendToMe=True), recap()):
+        assert (answer.status, answer.error[0]) == (500, "INTERNAL")
+        assert whose in answer.error[1]
+        assert "Whoever operates" in answer.error[1]
+    assert recap().result["sent"] == 1
+
+
+def test_the_sdk_gets_it(wall: Wall, mailbox: Mailbox) -> None:
+    """Spec 1: as a page of the product calls it, signed in with a password."""
+    wall.guests(1)
+    password = uuid.uuid4().hex
+    person = sign_in("admin", TENANT, password=password)
+    asked = {"eventId": wall.id, "sendToMe": True}
+    answer = sdk_call("previewEventRecap", asked, person.email, password)
+    assert answer["result"]["mailed"] is True
+    assert [one.to for one in mailbox.mails] == [person.email]
+    nobody = sdk_call("previewEventRecap", asked | {"guest": "x"}, person.email, password)
+    assert nobody["code"] == "functions/not-found"

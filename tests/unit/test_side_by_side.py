@@ -1,0 +1,54 @@
+"""The same work for several items: no call waits for what others have to do."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from functions.side_by_side import HelpedThreads, Threads
+
+PATIENCE_SECONDS = 30
+
+
+@pytest.mark.parametrize("make", [Threads, HelpedThreads])
+def test_results_are_in_the_order_of_the_items(make: Callable[[int, str], Threads]) -> None:
+    """However many threads there are."""
+    assert make(3, "test")(lambda one: one * 2, range(20)) == [one * 2 for one in range(20)]
+    assert make(3, "test")(lambda one: one, []) == []
+
+
+@pytest.mark.parametrize("make", [Threads, HelpedThreads])
+def test_all_are_tried_before_the_first_failure_is_raised(
+    make: Callable[[int, str], Threads],
+) -> None:
+    """A task that cannot be queued keeps none of the others from being queued."""
+    tried = []
+
+    def work(item: int) -> None:
+        tried.append(item)
+        if item % 2 == 0:
+            raise ValueError(item)
+
+    with pytest.raises(ValueError, match=r"^0$"):
+        make(2, "test")(work, range(5))
+    assert sorted(tried) == [0, 1, 2, 3, 4]
+
+
+def test_whoever_calls_does_what_no_thread_has_begun() -> None:
+    """While another call has taken every thread."""
+    helped = HelpedThreads(2, "test")
+    all_taken, go_on = threading.Barrier(4), threading.Event()
+
+    def hold(_: int) -> None:
+        all_taken.wait(PATIENCE_SECONDS)
+        go_on.wait(PATIENCE_SECONDS)
+
+    other = threading.Thread(target=helped, args=(hold, range(3)))
+    other.start()
+    try:
+        all_taken.wait(PATIENCE_SECONDS)
+        here = threading.get_ident()
+        assert helped(lambda _: threading.get_ident(), range(3)) == [here] * 3
+    finally:
+        go_on.set()
+        other.join()
