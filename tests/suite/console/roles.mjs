@@ -31,6 +31,12 @@ export default async function roles({ site, moderator, superadmin, stranger, nob
   found.secret = await page.locator("[data-secret]").innerText();
   found.next = await page.locator("[data-next]").innerText();
 
+  await page.getByRole("link", { name: "Deliveries" }).click();
+  await page.locator(".body .row").first().getByRole("link").click();
+  await page.getByRole("button", { name: "Copy as curl" }).click();
+  await page.getByText("Copied").waitFor();
+  found.curl = await page.evaluate(() => navigator.clipboard.readText());
+
   // A draft of another tenant is not even an event to them.
   page = await seen(stranger, "deliveries", "This event cannot be shown");
   await page.goto(`${site}/console#/events`);

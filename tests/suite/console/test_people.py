@@ -1,10 +1,12 @@
 """Who sees what, and what nobody can smuggle in."""
 
 import json
+import re
 from collections.abc import Callable
 
 from google.cloud import firestore
 
+from functions.webhooks.deliveries.signature import sign
 from tests.suite.console.conftest import Browser, Record
 
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script><b>bold</b>"
@@ -20,9 +22,12 @@ def test_everybody_sees_what_is_theirs(
     nobody: dict[str, str],
     event: firestore.DocumentReference,
     configure: Callable[..., None],
+    record: Record,
 ) -> None:
     """A moderator is told whom to ask; another tenant's admin learns nothing, not even a name."""
-    configure("https://hooks.example.com/in?key=a-key")
+    url = "https://hooks.example.com/in?key=a-key"
+    configure(url)
+    delivery = event.collection("deliveries").document(record(url))
     secret = event.collection("secrets").document("webhooks")
     secret.set({"secret": "whsec_present"})
 
@@ -42,6 +47,11 @@ def test_everybody_sees_what_is_theirs(
     assert seen["isHidden"]
     assert seen["secret"] == "whsec_present"
     assert seen["next"] == secret.get().get("next.secret")
+    signed = re.search(r"Wall-Signature: t=(\d+),v1=(\w+)", seen["curl"])
+    assert signed
+    body = delivery.get().get("body").encode()
+    assert sign("whsec_present", body, at=int(signed[1])) == signed[0].partition(": ")[2]
+    assert f"--url '{url}'" in seen["curl"]
     assert event.id not in seen["strangersEvents"]
     assert "Garden party" not in seen["strangersEvents"]
     assert nobody["email"] in seen["nobody"]
