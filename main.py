@@ -14,7 +14,7 @@ from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, ta
 
 from functions.gcp import parameters
 from functions.gcp.callables import anonymous, signed_in
-from functions.gcp.manifest import private, retried
+from functions.gcp.manifest import called_by, private, retried
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD, RetryStep
 
@@ -181,6 +181,27 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     from functions.webhooks import handlers
 
     handlers.attempt(request)
+
+
+@called_by(_WEBHOOKS)
+@tasks_fn.on_task_dispatched(
+    service_account=_RECAP,  # which may read the mail key; those who talk to receivers may not
+    memory=options.MemoryOption.MB_512,
+    timeout_sec=120,  # 60 s of the mail service's silence, the rest for an outage of Firestore
+    concurrency=10,  # one mail for some URLs that fail
+    max_instances=5,  # bounds what a flood of failures can cost
+    secrets=["SENDGRID_API_KEY"],
+    # Faults of ours; the sweep comes back to what is left after that.
+    retry_config=options.RetryConfig(
+        max_attempts=5, min_backoff_seconds=10, max_backoff_seconds=160, max_doublings=4
+    ),
+    rate_limits=options.RateLimits(max_concurrent_dispatches=50, max_dispatches_per_second=50),
+)
+def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
+    """Whether an event's failing webhook URLs are news, and the mail that says so."""
+    from functions.webhooks import notice_handlers
+
+    notice_handlers.look(request)
 
 
 @scheduler_fn.on_schedule(

@@ -20,6 +20,7 @@ RETRY_SCHEDULE: Final = {
     "retryWebhookAfter5s": 5,
     "retryWebhookAfter30s": 30,
 }
+NOTICES: Final = "sendWebhookNotice"
 CALLABLES: Final = {
     # name: the secrets that a deploy grants it
     "sendEventRecap": {"SENDGRID_API_KEY", "EMAIL_PREFS_KEY"},
@@ -54,7 +55,8 @@ ACCOUNTS: Final = {
         "getWebhookLog",
         "resendSharedWebhook",
     },
-    "RECAP": {"sendEventRecap", "previewEventRecap"},
+    # NOTICES: the account that may read the mail key
+    "RECAP": {"sendEventRecap", "previewEventRecap", NOTICES},
     "PREFERENCES": {"getEmailPreferences", "updateEmailPreferences", "unsubscribe"},
     "MAIL_EVENTS": {"mailEvents"},
 }
@@ -96,7 +98,8 @@ def endpoints(manifest: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_function_of_the_contract_is_there(endpoints: dict[str, Any]) -> None:
     """Design 4: the names that others use, and no other."""
-    names = {*RETRY_SCHEDULE, *TRIGGERS, *CALLABLES, "sweepDeliveries", "unsubscribe", "mailEvents"}
+    single = {NOTICES, "sweepDeliveries", "unsubscribe", "mailEvents"}
+    names = {*RETRY_SCHEDULE, *TRIGGERS, *CALLABLES, *single}
     assert names == endpoints.keys()
 
 
@@ -183,6 +186,16 @@ def test_a_steps_queue(endpoints: dict[str, Any], name: str, backoff: int) -> No
         "maxDispatchesPerSecond": 500,
     }
     assert queue["invoker"] == [account("WEBHOOKS")]
+
+
+def test_the_queue_of_notices(endpoints: dict[str, Any]) -> None:
+    """Called by those who queue, and by nobody else; few at a time, and not for ever."""
+    endpoint = endpoints[NOTICES]
+    queue = endpoint["taskQueueTrigger"]
+    assert queue["invoker"] == [account("WEBHOOKS")]
+    assert queue["retryConfig"]["maxAttempts"] == 5
+    assert queue["rateLimits"]["maxConcurrentDispatches"] == 50
+    assert endpoint["secretEnvironmentVariables"] == [{"key": "SENDGRID_API_KEY"}]
 
 
 def test_the_sweeper_runs_every_five_minutes(endpoints: dict[str, Any]) -> None:

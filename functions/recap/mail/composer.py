@@ -15,10 +15,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import escape
 
 from functions.mail.letterhead import Letterhead
+from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.mail.message import Copy, Message
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
-from functions.recap.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.recap.photos import MAIL_BYTES, Picture
 
 _templates: Final = Environment(

@@ -12,6 +12,7 @@ DATA_MODEL: Final = (
     "events/{eventId}/settings/webhooks",
     "events/{eventId}/secrets/webhooks",
     "events/{eventId}/deliveries/{deliveryId}",
+    "events/{eventId}/notices/webhooks",
     "events/{eventId}/shares/{shareId}",
     "events/{eventId}/milestones/{number}",
     "events/{eventId}/recaps/{recapId}",

@@ -32,6 +32,7 @@ MATRIX: Final = {
     "events/{eventId}/settings/webhooks":                 (OWNERS, NONE,   ADMIN,  ADMIN,  ADMIN),
     "events/{eventId}/secrets/webhooks":                  (SUPERS, NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/deliveries/{deliveryId}":           (OWNERS, OWNERS, NONE,   NONE,   NONE),
+    "events/{eventId}/notices/webhooks":                  (OWNERS, NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/shares/{shareId}":                  (OWNERS, OWNERS, NONE,   NONE,   NONE),
     "events/{eventId}/milestones/{number}":               (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}":                  (STAFF,  STAFF,  NONE,   NONE,   NONE),
@@ -47,6 +48,7 @@ MATRIX: Final = {
     "events/{eventId}/unheardOf/{id}":                    (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/secrets/other":                     (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/settings/other":                    (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/notices/other":                     (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/locks/other":                       (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/photos/{photoId}/unheardOf/{id}":   (NONE,   NONE,   NONE,   NONE,   NONE),
 }
@@ -84,6 +86,7 @@ def test_a_path_is_open_to_those_in_its_row(
         "settings",
         "secrets",
         "deliveries",
+        "notices",
         "shares",
         "recaps",
         "batches",
