@@ -14,7 +14,7 @@ from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, ta
 
 from functions.gcp import parameters
 from functions.gcp.callables import anonymous, signed_in
-from functions.gcp.manifest import private, retried
+from functions.gcp.manifest import called_by, private, retried
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD, RetryStep
 
@@ -26,6 +26,7 @@ options.set_global_options(region="us-central1", cpu=1)
 _WEBHOOKS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_WEBHOOKS)
 _RECAP: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_RECAP)
 _PREFERENCES: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_PREFERENCES)
+_MAIL_EVENTS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_MAIL_EVENTS)
 
 _TRIGGER: Final[dict[str, Any]] = {
     "service_account": _WEBHOOKS,
@@ -182,6 +183,27 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     handlers.attempt(request)
 
 
+@called_by(_WEBHOOKS)
+@tasks_fn.on_task_dispatched(
+    service_account=_RECAP,  # which may read the mail key; those who talk to receivers may not
+    memory=options.MemoryOption.MB_512,
+    timeout_sec=120,  # 60 s of the mail service's silence, the rest for an outage of Firestore
+    concurrency=10,  # one mail for some URLs that fail
+    max_instances=5,  # bounds what a flood of failures can cost
+    secrets=["SENDGRID_API_KEY"],
+    # Faults of ours; the sweep comes back to what is left after that.
+    retry_config=options.RetryConfig(
+        max_attempts=5, min_backoff_seconds=10, max_backoff_seconds=160, max_doublings=4
+    ),
+    rate_limits=options.RateLimits(max_concurrent_dispatches=50, max_dispatches_per_second=50),
+)
+def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
+    """Whether an event's failing webhook URLs are news, and the mail that says so."""
+    from functions.webhooks import notice_handlers
+
+    notice_handlers.look(request)
+
+
 @scheduler_fn.on_schedule(
     schedule=f"every {SWEEP_PERIOD.seconds // 60} minutes",
     service_account=_WEBHOOKS,
@@ -255,6 +277,20 @@ def unsubscribe(request: flask.Request) -> flask.Response:
     from functions.preferences import handlers
 
     return handlers.unsubscribe(request)
+
+
+@https_fn.on_request(
+    service_account=_MAIL_EVENTS,
+    memory=options.MemoryOption.MB_512,  # a body of 1 MB takes some ten when it is parsed
+    concurrency=10,  # parsing takes the CPU
+    timeout_sec=60,  # an outage of Firestore, or others' news of the same recap
+    max_instances=5,  # bounds what a flood of requests can cost; SendGrid sends again
+)
+def mailEvents(request: flask.Request) -> flask.Response:
+    """SendGrid tells what became of mails."""
+    from functions.recap.mail_events import handlers
+
+    return handlers.mail_events(request)
 
 
 @signed_in

@@ -1,11 +1,13 @@
 """The local certificate authority and what it signs, for webhook receivers on this machine.
 
 Made on first use, renewed in time, never committed. `ca.pem` is what the functions emulator
-trusts (`WEBHOOK_CA_BUNDLE`), `server.pem` is the key and chain of the local receivers.
+trusts (`WEBHOOK_CA_BUNDLE`), `server.pem` is the key and chain of the local receivers. The mailbox
+signs what it tells of mails with the key `mailbox.pem`, of which the functions get `mailbox.pub`.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import fcntl
 import hashlib
@@ -30,6 +32,8 @@ FOLDER = ROOT / "emulator" / "certs"
 CA = FOLDER / "ca.pem"
 CA_KEY = FOLDER / "ca-key.pem"
 SERVER = FOLDER / "server.pem"
+MAILBOX_KEY = FOLDER / "mailbox.pem"
+MAILBOX_PUBLIC = FOLDER / "mailbox.pub"
 SERVER_NAMES = ("localhost", "127.0.0.1", "::1")
 
 CA_LIFETIME = timedelta(days=365)
@@ -41,8 +45,26 @@ CLOCK_SKEW = timedelta(hours=1)
 
 
 def ensure() -> None:
-    """Make or renew `ca.pem` and `server.pem`."""
+    """Make or renew `ca.pem` and `server.pem`, and make the mailbox's keys."""
     issue(SERVER_NAMES)
+    mailbox_key()
+
+
+def mailbox_key() -> ec.EllipticCurvePrivateKey:
+    """Return the key that the mailbox signs with; made on first use, with its public half."""
+    with _only_one():
+        with contextlib.suppress(OSError, ValueError):
+            key = serialization.load_pem_private_key(MAILBOX_KEY.read_bytes(), password=None)
+            if isinstance(key, ec.EllipticCurvePrivateKey) and MAILBOX_PUBLIC.exists():
+                return key
+        key = ec.generate_private_key(ec.SECP256R1())
+        # As SendGrid shows it.
+        public = key.public_key().public_bytes(
+            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        _write(MAILBOX_KEY, _pem(key))
+        _write(MAILBOX_PUBLIC, base64.b64encode(public), mode=0o644)
+        return key
 
 
 def issue(names: Sequence[str]) -> Path:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 FINAL = {"success", "failed", "skipped"}
 # Seconds. The dead receiver is given up 36 after its first attempt; the rest is for slow machines.
 DEADLINE = 150.0
+# Two mails are told of within two.
+TOLD_WITHIN = 60.0
 # Published at two URLs, three uploads at two, two approvals at two, two guests at one.
 DELIVERIES = 14
 GUESTS = 2
@@ -58,7 +60,7 @@ def run(stand_ins: StandIns) -> int:
     _say("Two guests upload three photos; a moderator approves two.")
     midsummer.upload()
     midsummer.approve()
-    problems = _recap(stand_ins.mailbox)
+    problems = _recap(stand_ins.mailbox, midsummer.event)
     _say("\nTo look at in a browser until the dead receiver is given up, after half a minute:")
     _say(f"  the mails             {stand_ins.mailbox.url}/")
     _say(f"  Ann's preferences     {_preferences_link(stand_ins.mailbox)}\n")
@@ -152,7 +154,7 @@ def _table(rows: Sequence[Row]) -> str:
     return "\n".join(["", lines[0], "  ".join("-" * width for width in widths), *lines[1:], ""])
 
 
-def _recap(mailbox: Mailbox) -> list[str]:
+def _recap(mailbox: Mailbox, event: firestore.DocumentReference) -> list[str]:
     """Send the recap to both guests, and a second one that is refused; what went wrong."""
     _say("An admin sends the recap, and tries once more:")
     admin = people.sign_in("admin", TENANT)
@@ -164,6 +166,11 @@ def _recap(mailbox: Mailbox) -> list[str]:
     for mail in mailbox.mails:
         _say(f"  mail to {mail.to}: {mail.subject}")
     problems = []
+    known = _outcomes(event)
+    told = ", ".join(f"{count} {name}" for name, count in known.items())
+    _say(f"  the mail service has told of them: {told}")
+    if known != {"delivered": GUESTS, "bounced": 0, "dropped": 0, "complained": 0}:
+        problems.append(f"recap: {GUESTS} mails were delivered, on record is {known}")
     if sent.get("result", {}).get("sent") != GUESTS or len(mailbox.mails) != GUESTS:
         problems.append(f"recap: {len(mailbox.mails)} mails to {GUESTS} guests")
     if again.get("error", {}).get("status") != "RESOURCE_EXHAUSTED":
@@ -173,6 +180,17 @@ def _recap(mailbox: Mailbox) -> list[str]:
     if not _preferences_link(mailbox):
         problems.append("recap: a mail has no link to the preferences")
     return problems
+
+
+def _outcomes(event: firestore.DocumentReference) -> dict[str, int]:
+    """What the event's recap counts, once its mails have been told of."""
+    until = time.monotonic() + TOLD_WITHIN
+    while True:
+        [recap] = event.collection("recaps").get()
+        known = {one: recap.get(one) for one in ("delivered", "bounced", "dropped", "complained")}
+        if sum(known.values()) >= GUESTS or time.monotonic() > until:
+            return known
+        time.sleep(0.2)
 
 
 def _preferences_link(mailbox: Mailbox) -> str:

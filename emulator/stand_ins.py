@@ -14,10 +14,10 @@ from google.cloud import firestore
 
 from emulator import certificates
 from emulator.mailbox import PORT as MAILBOX_PORT
-from emulator.mailbox import Mailbox
+from emulator.mailbox import EventWebhook, Mailbox
 from emulator.ports import check_ports
 from emulator.receiver import Receiver, always, fails, slow
-from emulator.suite import PROJECT
+from emulator.suite import PROJECT, read_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,9 +69,16 @@ def started(on_request: Callable[[Request], None] | None = None) -> Iterator[Sta
             secret_of=webhook_secret,
             on_request=on_request,
         ) as receiver,
-        Mailbox(port=MAILBOX_PORT) as mailbox,
+        Mailbox(
+            port=MAILBOX_PORT, events=EventWebhook(mail_events_url(), certificates.mailbox_key())
+        ) as mailbox,
     ):
         yield StandIns(receiver, mailbox)
+
+
+def mail_events_url() -> str:
+    """Return the address of the function that is told what became of mails."""
+    return f"http://{read_addresses()['functions']}/{PROJECT}/us-central1/mailEvents"
 
 
 def webhook_secret(event_id: str) -> str | None:

@@ -30,6 +30,7 @@ APIS: Final = tuple(
 WEBHOOKS: Final = "SERVICE_ACCOUNT_WEBHOOKS"
 RECAP: Final = "SERVICE_ACCOUNT_RECAP"
 PREFERENCES: Final = "SERVICE_ACCOUNT_PREFERENCES"
+MAIL_EVENTS: Final = "SERVICE_ACCOUNT_MAIL_EVENTS"
 _DOCUMENTS: Final = {"datastore.user": "reads and writes documents"}
 ROLES: Final[Mapping[str, Mapping[str, str]]] = {
     WEBHOOKS: {
@@ -39,6 +40,7 @@ ROLES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     RECAP: _DOCUMENTS,
     PREFERENCES: _DOCUMENTS,
+    MAIL_EVENTS: _DOCUMENTS,
 }
 """Of the accounts that the functions run as, by the parameters in .env that name them."""
 BUILDER: Final = "cloudbuild.builds.builder"

@@ -27,5 +27,5 @@ export function delivery(change: Partial<Delivery> & { number?: number } = {}): 
 }
 
 export function attempt(number: number, change: Partial<Attempt> = {}): Attempt {
-  return { attempt: number, at: NOW, status: 200, ms: 10, error: null, round: 0, ...change };
+  return { attempt: number, at: NOW, status: 200, ms: 10, error: null, answer: null, round: 0, ...change };
 }

@@ -8,10 +8,14 @@ can be told to fail. It knows that documentation only, and shares no code with t
         ...  # have the service send
         mailbox.wait_for(lambda mails: len(mails) == 3, timeout=10)
 
+With an `EventWebhook` it also tells what becomes of the mails, which their addresses decide: see
+`events`.
+
 Alone: `python -m emulator.mailbox`, then http://127.0.0.1:9180/ in a browser, and for faults
 `curl -X PUT 127.0.0.1:9180/faults -d '{"kind": "status", "status": 503, "times": 1}'`.
 """
 
+from emulator.mailbox.events import EventWebhook, signed
 from emulator.mailbox.faults import (
     Fault,
     FaultKind,
@@ -35,6 +39,7 @@ PORT = 9180
 __all__ = [
     "MAX_SUBSTITUTION_BYTES",
     "PORT",
+    "EventWebhook",
     "Fault",
     "FaultKind",
     "Mail",
@@ -46,6 +51,7 @@ __all__ = [
     "drop",
     "hang",
     "problems",
+    "signed",
     "slow",
     "status",
     "too_many_requests",

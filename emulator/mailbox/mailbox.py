@@ -16,6 +16,8 @@ from emulator.server import HOST, LocalServer, StandIn
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from emulator.mailbox.events import EventWebhook
+
 
 class Mailbox(StandIn):
     """A running mailbox; a context manager.
@@ -24,17 +26,25 @@ class Mailbox(StandIn):
         port: The port that it listens on.
     """
 
-    def __init__(self, *, port: int = 0, on_mails: Callable[[int], None] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        port: int = 0,
+        on_mails: Callable[[int], None] | None = None,
+        events: EventWebhook | None = None,
+    ) -> None:
         """Start listening.
 
         Args:
             port: 0 takes any free one.
             on_mails: Called with the number of mails of each request that is accepted.
+            events: Tells what becomes of the mails; closed with the mailbox.
 
         Raises:
             OSError: The port is taken.
         """
         self._on_mails = on_mails
+        self._events = events
         self._changed = threading.Condition()
         self._mails: list[Mail] = []
         self._requests: list[Request] = []
@@ -48,6 +58,8 @@ class Mailbox(StandIn):
         """Stop listening and let go of every request; what was received stays readable."""
         self.healed.set()
         super().close()
+        if self._events:
+            self._events.close()
 
     @property
     def url(self) -> str:
@@ -145,6 +157,8 @@ class Mailbox(StandIn):
             mails = list(mails_of(body, message_id, at, len(self._mails) + 1))
             self._mails.extend(mails)
             self._changed.notify_all()
+        if self._events:
+            self._events.add(mails)
         if self._on_mails:
             self._on_mails(len(mails))
         return message_id

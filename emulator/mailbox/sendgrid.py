@@ -6,6 +6,7 @@ https://www.twilio.com/docs/sendgrid/api-reference/mail-send/errors
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 # Limits of SendGrid, for one request, one personalization, and one request in bytes.
 MAX_PERSONALIZATIONS = 1000
 MAX_SUBSTITUTION_BYTES = 10_000
+MAX_CUSTOM_ARGS_BYTES = 10_000
 MAX_REQUEST_BYTES = 30_000_000
 
 _ADDRESS = re.compile(
@@ -81,6 +83,7 @@ def problems(body: object, refused: Sequence[str] = ()) -> list[Problem]:
         if isinstance(personalization, dict):
             found += _substitution_problems(personalization.get("substitutions"), place)
             found += _header_problems(personalization.get("headers"), place)
+            found += _custom_args_problems(personalization.get("custom_args"), place)
     count = sum(1 for _ in recipients_of(body))
     if count > MAX_PERSONALIZATIONS:
         message = f"There is a limit of {MAX_PERSONALIZATIONS} total recipients per request."
@@ -168,6 +171,20 @@ def _substitution_problems(substitutions: object, place: str) -> Iterator[Proble
     if size > MAX_SUBSTITUTION_BYTES:
         message = f"The substitutions are limited to {MAX_SUBSTITUTION_BYTES} bytes; there are "
         yield Problem(f"{message}{size}.", field)
+
+
+def _custom_args_problems(custom_args: object, place: str) -> Iterator[Problem]:
+    field = f"{place}.custom_args"
+    if custom_args is None:
+        return
+    if not isinstance(custom_args, dict):
+        yield Problem("Custom arguments must be an object.", field)
+        return
+    for name, value in custom_args.items():
+        if not isinstance(value, str):
+            yield Problem("Custom arguments must be strings.", f"{field}.{name}")
+    if len(json.dumps(custom_args)) >= MAX_CUSTOM_ARGS_BYTES:
+        yield Problem("The custom arguments may have less than 10,000 bytes.", field)
 
 
 def _header_problems(headers: object, place: str) -> Iterator[Problem]:

@@ -33,6 +33,16 @@ def private(queue: _Function) -> _Function:
     return queue
 
 
+def called_by(account: str) -> Callable[[_Function], _Function]:
+    """Let the service account `account`, which queues for a function, call it, and nobody else."""
+
+    def invoked(queue: _Function) -> _Function:
+        _endpoint(queue).taskQueueTrigger["invoker"] = [account]
+        return queue
+
+    return invoked
+
+
 @functools.cache
 def _default_app() -> firebase_admin.App:
     return firebase_admin.initialize_app()  # looks for no credentials yet

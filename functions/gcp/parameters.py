@@ -4,6 +4,7 @@ https://firebase.google.com/docs/functions/config-env
 """
 
 import os
+from pathlib import Path
 
 from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
 
@@ -17,6 +18,9 @@ MAIL_ADDRESS_LINE = StringParam(
 PUBLIC_BASE_URL = StringParam("PUBLIC_BASE_URL", description="Base of the links in mails")
 SENDGRID_HOST = StringParam(
     "SENDGRID_HOST", default="https://api.sendgrid.com", description="Address of SendGrid's API"
+)
+SENDGRID_WEBHOOK_KEY = StringParam(
+    "SENDGRID_WEBHOOK_KEY", default="", description="Public keys of SendGrid's Event Webhook"
 )
 TRUSTED_PROXY_HOPS = IntParam(
     "TRUSTED_PROXY_HOPS", default=0, description="Own proxies in front of Google's front end"
@@ -68,6 +72,11 @@ SERVICE_ACCOUNT_PREFERENCES = StringParam(
     default="wall-preferences",
     description="Account of the preferences",
 )
+SERVICE_ACCOUNT_MAIL_EVENTS = StringParam(
+    "SERVICE_ACCOUNT_MAIL_EVENTS",
+    default="wall-mail-events",
+    description="Account of what is told of mails",
+)
 
 
 def service_account(name: StringParam) -> str:
@@ -92,6 +101,12 @@ def webhook_ca_bundle() -> str | None:
 def webhook_allow_loopback() -> bool:
     """Whether receivers may be on this machine; in the emulator only."""
     return in_emulator() and os.environ.get("WEBHOOK_ALLOW_LOOPBACK") == "true"
+
+
+def local_mail_key() -> str:
+    """Public key of the mailbox that stands in for SendGrid; empty but in the emulator."""
+    path = os.environ.get("MAILBOX_KEY") if in_emulator() else None
+    return Path(path).read_text().strip() if path and Path(path).exists() else ""
 
 
 def webhook_ports() -> frozenset[int] | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,11 +13,14 @@ class Copy:
         address: Of the recipient, who sees nobody else's.
         headers: Of this mail alone.
         values: What stands in place of each tag of the message.
+        labels: What the mail service gives back with whatever it tells of this mail later; nothing
+            that says who somebody is.
     """
 
     address: str
     headers: Mapping[str, str]
     values: Mapping[str, str]
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,7 +119,7 @@ def _personalization(copy: Copy) -> dict[str, Any]:
         "to": [{"email": copy.address}],
         "headers": dict(copy.headers),
         "substitutions": dict(copy.values),
-    }
+    } | ({"custom_args": dict(copy.labels)} if copy.labels else {})
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes, *, now: datetime) -> Outcome:

@@ -6,7 +6,7 @@ from typing import Any, Final, NoReturn, Self
 
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments, read_event
-from functions.recap.lines import one_line, paragraph
+from functions.mail.lines import one_line, paragraph
 
 SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000

@@ -4,24 +4,13 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from email_validator import EmailNotValidError, validate_email
-
+from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
 from functions.recap.lines import greeted_name
 from functions.recap.photos import MAIL_BYTES, ApprovedPhoto, Newest, Picture
 from functions.wall.address import address_hash, normalised
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
-
-
-def deliverable(email: str) -> str | None:
-    """The address to send to, with its domain in ASCII; None where the syntax is not valid."""
-    try:
-        # Nobody's mail server is asked: 5000 look-ups take longer than the mails.
-        found = validate_email(email, check_deliverability=False, allow_smtputf8=False, strict=True)
-    except EmailNotValidError:
-        return None
-    return found.ascii_email
 
 
 class Guest:

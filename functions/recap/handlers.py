@@ -6,9 +6,9 @@ from typing import Any
 from firebase_functions.https_fn import CallableRequest
 
 from functions import access
+from functions.mail.address import deliverable
 from functions.recap import wiring
 from functions.recap.arguments import PreviewArguments, RecapArguments
-from functions.recap.guests import deliverable
 
 
 def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
@@ -42,6 +42,7 @@ def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
         "skippedBy": {
             "invalidAddress": preview.skipped.invalid_address,
             "optedOut": preview.skipped.opted_out,
+            "unreachable": preview.skipped.unreachable,
             "hadEnough": preview.skipped.had_enough,
         },
         "left": preview.left,

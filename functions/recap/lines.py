@@ -1,19 +1,13 @@
-"""Texts of people on their way into a mail: a header line, a paragraph, a name."""
+"""The name that a mail greets a guest by."""
 
 import re
 import unicodedata
 from typing import Final
 
-NAME_CHARACTERS: Final = 40
-EVENT_NAME_CHARACTERS: Final = 150
+from functions.mail.lines import shortened
 
-# Everything that some program somewhere takes for the end of a line, and every other control.
-_BREAKS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
-_LINE_END: Final = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# Turn the direction of whatever follows; text in right-to-left scripts does without them.
-_OVERRIDES: Final = re.compile(r"[\u202d\u202e]")
-_SPACES: Final = re.compile(r"\s+")
+NAME_CHARACTERS: Final = 40
+
 # A guest chooses both the name and the address it is sent to: no name may smuggle in what a mail
 # program turns into a link, or into a number to call. Looked for in the form that makes all dots,
 # digits and letters of one kind the same.
@@ -25,23 +19,6 @@ _DIGITS_AT_MOST: Final = 4
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _BLANK: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")  # letters and a symbol without a shape
 _MARKS_AT_MOST: Final = 2  # on one letter; more of them run over the lines around
-
-
-def one_line(text: str) -> str:
-    """`text` without line breaks of any kind, controls, and spaces at its ends (spec 4.1)."""
-    return _SPACES.sub(" ", _OVERRIDES.sub("", _BREAKS.sub("", _encodable(text)))).strip()
-
-
-def paragraph(text: str) -> str:
-    r"""`text` with `\n` as its only line break, and no other controls."""
-    lines = _LINE_END.sub("\n", _encodable(text)).replace("\t", " ")
-    return _OVERRIDES.sub("", _CONTROLS.sub("", lines)).strip()
-
-
-def shortened(text: str, at_most: int) -> str:
-    """`text` as one line, cut with an ellipsis where it has more than `at_most` characters."""
-    line = one_line(text)
-    return line if len(line) <= at_most else line[: at_most - 1].rstrip() + "…"
 
 
 def greeted_name(text: str) -> str:
@@ -67,8 +44,3 @@ def _visible(text: str) -> str:
         ):
             kept.append(one)
     return "".join(kept)
-
-
-def _encodable(text: str) -> str:
-    # JSON can carry half of a surrogate pair, which no mail can.
-    return text.encode("utf-8", "replace").decode()

@@ -16,6 +16,7 @@ from functions.recap.arguments import RecapArguments
 from functions.recap.claim import Claim
 from functions.recap.dispatch import Dispatch, PlannedBatch
 from functions.recap.guests import Guest
+from functions.recap.labels import MailLabels
 from functions.recap.ledger import (
     TIMEOUT,
     Batch,
@@ -25,7 +26,7 @@ from functions.recap.ledger import (
     total,
 )
 from functions.recap.planner import Gathered, Planner, recipient
-from functions.recap.ports import Mailer, Recaps
+from functions.recap.ports import Mailer, RecapKey, Recaps
 from functions.recap.report import RecapResult, Report, answer
 from functions.side_by_side import SideBySide
 
@@ -143,7 +144,7 @@ class RecapSender:
             sleep=self._sleep,
             give_up_at=give_up_at,
         )
-        return report, dispatch, self._planned(waiting, guests, gathered)
+        return report, dispatch, self._planned(claim.key, waiting, guests, gathered)
 
     def _plan(self, claim: Claim, allowance: Allowance, gathered: Gathered) -> Report:
         choice = self._planner.choose(claim.key.event_id, gathered, allowance.reserve)
@@ -158,14 +159,31 @@ class RecapSender:
         return choice.report(gathered.audience)
 
     def _planned(
-        self, batches: Iterable[Batch], guests: Mapping[str, Guest], gathered: Gathered
+        self,
+        key: RecapKey,
+        batches: Iterable[Batch],
+        guests: Mapping[str, Guest],
+        gathered: Gathered,
     ) -> Sequence[PlannedBatch]:
         links, uids = self._links(), gathered.users.uids
+
+        def labels(batch: Batch, guest_id: str) -> Mapping[str, str]:
+            return MailLabels(
+                event_id=key.event_id,
+                recap_id=key.recap_id,
+                batch=batch.number,
+                guest_id=guest_id,
+                uid=uids[guest_id],
+            ).as_texts()
+
         return [
             PlannedBatch(
                 batch,
-                {one: recipient(guests[one], links(uids[one])) for one in gathered.still(batch)},
-                batch.opted_out + gathered.opted_out_of(batch),
+                {
+                    one: recipient(guests[one], links(uids[one]), labels(batch, one))
+                    for one in gathered.still(batch)
+                },
+                batch.opted_out + len(gathered.left_out_of(batch)),
             )
             for batch in batches
         ]

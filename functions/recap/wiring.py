@@ -14,7 +14,7 @@ from functions.mail.letterhead import Letterhead
 from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.sendgrid import SendGridMailer
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.preferences import opted_out_of_recap
+from functions.preferences.reach import left_out_of_recap
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.planner import Limits, Planner
@@ -46,7 +46,7 @@ def _planner() -> Planner:
         recaps=RecapStore(client),
         guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
-        opted_out=opted_out_of_recap,
+        left_out=lambda record: left_out_of_recap(record, _now()),
         letterhead=_letterhead,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, firestore.project_id() or "").allow,
         now=_now,

@@ -16,6 +16,9 @@ What ends then is the count of the event's other URLs too; those that are dead a
 
 What is on its way to a disabled URL keeps its retry schedule. Tests go out to it all the same, and
 their success enables nothing: that is an admin's decision.
+
+Where the settings name addresses, whoever looks marks the URL (`failure_marks`), and what is marked
+is watched and told of (`notifier`).
 """
 
 from collections.abc import Callable
@@ -26,6 +29,7 @@ from functions import log
 from functions.recent import Recent
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.endpoints.endpoint_url import host_of
+from functions.webhooks.failure_marks import FailureMarks
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.ports import Deliveries, DisabledUrl, Settings, SettingsChangedError
 
@@ -50,35 +54,61 @@ class EndpointHealth:
         *,
         deliveries: Deliveries,
         settings: Settings,
+        marks: FailureMarks,
         now: Callable[[], datetime],
         monotonic: Callable[[], float],
     ) -> None:
-        """`now` gives the time, aware and in UTC; `monotonic` seconds that only grow."""
+        """Put the parts together.
+
+        Args:
+            deliveries: The records.
+            settings: Which URLs there are.
+            marks: Is told of what has failed, where somebody wants to know.
+            now: The time, aware and in UTC.
+            monotonic: Seconds that only grow.
+        """
         self._deliveries = deliveries
         self._settings = settings
+        self._marks = marks
         self._now = now
         self._looked: Recent[tuple[str, str], bool] = Recent(
             seconds=_LOOK_AGAIN_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
         )
 
     def delivery_failed(self, delivery: Delivery) -> None:
-        """Disable the URL of `delivery`, which has just ended `failed`, if that was one too many.
+        """Look at the URL of `delivery`, which has ended `failed`: give it up, have people told.
 
-        At most once a minute for each URL one round trip, and five more once its receiver may be
-        gone.
+        At most once a minute for each URL one round trip, some more where people are to be told,
+        and five more once its receiver may be gone.
         """
-        if not self._is_worth_a_look(delivery.event_id, delivery.url):
+        key = (delivery.event_id, delivery.url)
+        if self._looked.get(key):
             return
+        self._looked.put(key, value=True)
+        try:
+            self._look(delivery)
+        except Exception:
+            self._looked.put(key, value=False)  # whoever asks again looks again
+            raise
+
+    def _look(self, delivery: Delivery) -> None:
         settings = self._settings.load(delivery.event_id)
-        now = self._now()
-        if settings is None or now - settings.written_at < FAILING_FOR:
+        if settings is None:
             return
+        now = self._now()
         urls = [one.url for one in subscriptions.read(settings.fields) if not one.disabled]
         event_id, since = delivery.event_id, settings.written_at
-        if delivery.url not in urls or not self._is_dead(event_id, delivery.url, since, now):
+        if delivery.url not in urls:
+            return
+        is_told = bool(settings.fields.get("notify"))
+        if is_told:  # after a test as well: what fails within the minute is passed unseen
+            self._marks.mark(event_id, [delivery.url])
+        if now - since < FAILING_FOR or not self._is_dead(event_id, delivery.url, since, now):
             return
         others = (url for url in urls if url != delivery.url)
         dead = [delivery.url, *(url for url in others if self._is_dead(event_id, url, since, now))]
+        if is_told:  # before it is so: what is marked is looked at, whatever happens to us
+            self._marks.mark(event_id, dead)
         given_up = [DisabledUrl(url=url, reason=REASON, at=now) for url in dead]
         try:
             self._settings.disable(event_id, given_up, settings)
@@ -98,9 +128,3 @@ class EndpointHealth:
             # Whatever was acknowledged while we counted has ended the count.
             and self._deliveries.last_success(event_id, url) == acknowledged
         )
-
-    def _is_worth_a_look(self, event_id: str, url: str) -> bool:
-        if self._looked.get((event_id, url)):
-            return False
-        self._looked.put((event_id, url), value=True)
-        return True

@@ -9,12 +9,23 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeAlias
 
 from functions.gcp.task_queue import Task
+from functions.mail.message import Message
+from functions.mail.outcome import Outcome as MailOutcome
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
-from functions.webhooks.deliveries.delivery import Cursor, Delivery, Place, SentTo, Undelivered
+from functions.webhooks.deliveries.delivery import (
+    Cursor,
+    Delivery,
+    Ended,
+    Outcome,
+    Place,
+    SentTo,
+    Undelivered,
+)
 from functions.webhooks.deliveries.log_share import LogShare
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages.milestone import Milestone
+from functions.webhooks.notices.watch import Watch
 
 Version: TypeAlias = Any
 """Of a document, as it was read: a write on the condition of it fails once anybody has written."""
@@ -68,6 +79,14 @@ class StoredSecret:
     """A record of a secret as it was read, None where no secret is in it, and its version."""
 
     secret: WebhookSecret | None
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWatch:
+    """What is watched of an event, as it was read, with the version that a save must still find."""
+
+    watch: Watch
     version: Version
 
 
@@ -177,6 +196,14 @@ class Deliveries(Protocol):
     def count_failed(self, event_id: str, url: str, after: datetime, at_most: int) -> int:
         """How many deliveries to `url` ended failed `after` that moment; counts to `at_most`."""
 
+    def last_ended(
+        self, event_id: str, url: str, outcomes: Iterable[Outcome], limit: int
+    ) -> Sequence[Ended]:
+        """The latest deliveries to `url` that have ended so, the last one first."""
+
+    def first_failure(self, event_id: str, url: str, after: datetime | None) -> datetime | None:
+        """When the first delivery to `url` ended failed, `after` that moment; None where none."""
+
     def overdue(self, before: datetime) -> Iterator[Delivery]:
         """Every delivery of every event whose next attempt was due `before` that moment.
 
@@ -221,6 +248,37 @@ class Settings(Protocol):
         Raises:
             SettingsChangedError: something has.
         """
+
+
+class Notices(Protocol):
+    """What is watched of each event, and what its people have been told."""
+
+    def load(self, event_id: str) -> StoredWatch | None:
+        """The watch as it is now; None where there is none."""
+
+    def create(self, event_id: str, watch: Watch) -> None:
+        """Record the first one of an event.
+
+        Raises:
+            AlreadyRecordedError: there is one.
+        """
+
+    def save(self, event_id: str, watch: Watch, version: Version) -> None:
+        """Write it.
+
+        Raises:
+            ChangedMeanwhileError: the record is not in `version` any more.
+        """
+
+    def due(self, before: datetime, limit: int) -> Sequence[str]:
+        """Events that were to be looked at `before` that moment, the first one first."""
+
+
+class Mailer(Protocol):
+    """Sends mail."""
+
+    def send(self, message: Message) -> MailOutcome:
+        """Make one request, once, and say what became of it."""
 
 
 class Secrets(Protocol):

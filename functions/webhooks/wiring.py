@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from functions.webhooks.endpoints.http_sender import HttpSender
     from functions.webhooks.endpoints.resolver import SystemResolver
     from functions.webhooks.log_links import LogLinks
+    from functions.webhooks.notice_sweeper import NoticeSweeper
     from functions.webhooks.ports import Secrets, TaskQueue
     from functions.webhooks.publisher import Publisher
     from functions.webhooks.shared_log import SharedLog
@@ -66,7 +67,9 @@ def worker() -> Worker:
     """What the task queues call."""
     from functions.gcp.documents import documents
     from functions.webhooks.endpoint_health import EndpointHealth
+    from functions.webhooks.failure_marks import FailureMarks
     from functions.webhooks.store.delivery_store import DeliveryStore
+    from functions.webhooks.store.notice_store import NoticeStore
     from functions.webhooks.store.settings_store import SettingsStore
     from functions.webhooks.worker import Worker
 
@@ -74,7 +77,11 @@ def worker() -> Worker:
     threading.Thread(target=_resolver, name="resolver", daemon=True).start()
     deliveries = DeliveryStore(documents())
     endpoint_health = EndpointHealth(
-        deliveries=deliveries, settings=SettingsStore(), now=_now, monotonic=time.monotonic
+        deliveries=deliveries,
+        settings=SettingsStore(),
+        marks=FailureMarks(notices=NoticeStore(documents()), queue=_queue(), now=_now),
+        now=_now,
+        monotonic=time.monotonic,
     )
     return Worker(
         deliveries=deliveries,
@@ -100,6 +107,22 @@ def sweeper() -> Sweeper:
         deliveries=DeliveryStore(documents()),
         queue=_queue(),
         side_by_side=Threads(_AT_ONCE, "sweep"),
+        now=_now,
+    )
+
+
+@functools.cache
+def notice_sweeper() -> NoticeSweeper:
+    """What the schedule calls as well."""
+    from functions.gcp.documents import documents
+    from functions.side_by_side import Threads
+    from functions.webhooks.notice_sweeper import NoticeSweeper
+    from functions.webhooks.store.notice_store import NoticeStore
+
+    return NoticeSweeper(
+        notices=NoticeStore(documents()),
+        queue=_queue(),
+        side_by_side=Threads(_AT_ONCE, "notices"),
         now=_now,
     )
 

@@ -103,8 +103,8 @@ class Worker:
                 return delivery
             self._wait_until_due(delivery)
             delivery = self._make(request, stored)
-            if delivery.outcome is Outcome.FAILED:
-                self._endpoint_health.delivery_failed(delivery)
+        if delivery.outcome is Outcome.FAILED:  # perhaps in a process that did not get any further
+            self._endpoint_health.delivery_failed(delivery)
         if delivery.outcome.is_open:
             self._queue.enqueue(attempt_task(delivery))
         return delivery

@@ -88,6 +88,7 @@ def test_no_function_runs_as_the_default_account(rehearsed: dict[str, Any]) -> N
         account("wall-webhooks"),
         account("wall-recap"),
         account("wall-preferences"),
+        account("wall-mail-events"),
     }
     assert of["sendEventRecap"] == account("wall-recap")
     assert of["getEmailPreferences"] == of["unsubscribe"] == account("wall-preferences")

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from tests.simulation.explore import MakeWorld
+from tests.simulation.notices.world import NoticeWorld
 from tests.simulation.recap.world import RecapWorld
 from tests.simulation.secrets.world import SecretWorld
 from tests.simulation.webhooks.world import WebhookWorld
 
 WORLDS: Final[Mapping[str, MakeWorld]] = {
+    "notices": NoticeWorld,
     "recap": RecapWorld,
     "secrets": SecretWorld,
     "webhooks": WebhookWorld,

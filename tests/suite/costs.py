@@ -33,6 +33,13 @@ COSTS: Final = {
     "a delivery that succeeds": Cost(rpcs=2, reads=1, writes=1, posts=1),
     # The same four times, and whether the URL is to be given up.
     "a delivery that fails four times": Cost(rpcs=9, reads=5, writes=4, tasks=3, posts=4),
+    # And, where somebody is to be told and has not been: what is watched, read and written, a task.
+    "the same, with somebody to tell": Cost(rpcs=11, reads=6, writes=5, tasks=4, posts=4),
+    # What is watched, settings, the five deliveries; event, last success, first failure, how many
+    # wait; the mail on record, and what became of it, which is a read and a write.
+    "a notice": Cost(rpcs=10, reads=12, writes=2, mail_requests=1),
+    # What is watched, settings, the deliveries, up to ten; when to look again.
+    "a look that finds nothing new": Cost(rpcs=4, reads=7, writes=1),
     # The call is counted by a write that answers with the count; the record.
     "a look-up of preferences": Cost(rpcs=2, reads=1, writes=1),
     # And the flags.
@@ -49,6 +56,13 @@ COSTS: Final = {
     # Writes: lock and recap; mails; lock, 5 batches and recap; 4 for each of 5 batches; lock and
     # recap.
     "a recap of 5,000 guests": Cost(rpcs=203, reads=10_171, writes=32, mail_requests=5),
+    # Reads: what is known of the recap's mails, and its 5 batches, one call. Writes: what is known
+    # and the recap.
+    "news of 500 of its mails, one request": Cost(rpcs=2, reads=6, writes=2),
+    # Nothing is new in it.
+    "the same told again": Cost(rpcs=1, reads=6),
+    # And the preferences of the guest, who has no account.
+    "news of one mail, a complaint": Cost(rpcs=3, reads=2, writes=3),
     # The same reads, and no write.
     "a preview of a recap of 5 guests": Cost(rpcs=6, reads=15),
     "a preview of a recap of 5,000 guests": Cost(rpcs=189, reads=10_171),

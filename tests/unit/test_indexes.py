@@ -16,9 +16,10 @@ from google.cloud.firestore_v1 import types
 from functions.gcp.documents import Documents
 from functions.webhooks.deliveries.delivery import Cursor, Outcome, Place, SentTo, Undelivered
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.ports import Deliveries, LogShares, Wall
+from functions.webhooks.ports import Deliveries, LogShares, Notices, Wall
 from functions.webhooks.store.delivery_store import DeliveryStore
 from functions.webhooks.store.log_share_store import LogShareStore
+from functions.webhooks.store.notice_store import NoticeStore
 from functions.webhooks.store.wall_store import WallStore
 
 INDEXES: Final = json.loads((Path(__file__).parents[2] / "firestore.indexes.json").read_text())
@@ -49,6 +50,9 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
     "last_success": [("e1", URL)],
     "has_failed_within": [("e1", URL, NOW, NOW)],
     "count_failed": [("e1", URL, NOW, 3)],
+    "last_ended": [("e1", URL, ["success", "failed"], 3), ("e1", URL, ["success"], 3)],
+    "first_failure": [("e1", URL, None), ("e1", URL, NOW)],
+    "due": [(NOW, 3)],
     "overdue": [(NOW,)],
     "count_photos": [("e1",)],
     "first_photo_by": [("e1", "ann@example.com")],
@@ -151,6 +155,7 @@ def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
     stores = (
         DeliveryStore(documents, lambda: client),
         LogShareStore(documents, lambda: client),
+        NoticeStore(documents, lambda: client),
         WallStore(documents),
     )
     [store] = [one for one in stores if hasattr(one, method)]
@@ -176,7 +181,7 @@ def test_no_query_is_forgotten() -> None:
     """Every method of the ports is looked at here, or asks no query."""
     methods = {
         name
-        for port in (Deliveries, LogShares, Wall)
+        for port in (Deliveries, LogShares, Notices, Wall)
         for name, _ in inspect.getmembers(port, inspect.isfunction)
         if not name.startswith("_")
     }

@@ -20,6 +20,7 @@ RETRY_SCHEDULE: Final = {
     "retryWebhookAfter5s": 5,
     "retryWebhookAfter30s": 30,
 }
+NOTICES: Final = "sendWebhookNotice"
 CALLABLES: Final = {
     # name: the secrets that a deploy grants it
     "sendEventRecap": {"SENDGRID_API_KEY", "EMAIL_PREFS_KEY"},
@@ -54,8 +55,10 @@ ACCOUNTS: Final = {
         "getWebhookLog",
         "resendSharedWebhook",
     },
-    "RECAP": {"sendEventRecap", "previewEventRecap"},
+    # NOTICES: the account that may read the mail key
+    "RECAP": {"sendEventRecap", "previewEventRecap", NOTICES},
     "PREFERENCES": {"getEmailPreferences", "updateEmailPreferences", "unsubscribe"},
+    "MAIL_EVENTS": {"mailEvents"},
 }
 
 
@@ -95,7 +98,8 @@ def endpoints(manifest: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_function_of_the_contract_is_there(endpoints: dict[str, Any]) -> None:
     """Design 4: the names that others use, and no other."""
-    names = {*RETRY_SCHEDULE, *TRIGGERS, *CALLABLES, "sweepDeliveries", "unsubscribe"}
+    single = {NOTICES, "sweepDeliveries", "unsubscribe", "mailEvents"}
+    names = {*RETRY_SCHEDULE, *TRIGGERS, *CALLABLES, *single}
     assert names == endpoints.keys()
 
 
@@ -113,6 +117,13 @@ def test_unsubscribe_is_for_mail_programs(endpoints: dict[str, Any]) -> None:
     endpoint = endpoints["unsubscribe"]
     assert "httpsTrigger" in endpoint
     assert endpoint["secretEnvironmentVariables"] == [{"key": "EMAIL_PREFS_KEY"}]
+
+
+def test_what_is_told_of_mails_needs_no_secret(endpoints: dict[str, Any]) -> None:
+    """A plain HTTPS function, open to all: SendGrid signs with a key of its own."""
+    endpoint = endpoints["mailEvents"]
+    assert "httpsTrigger" in endpoint
+    assert not endpoint.get("secretEnvironmentVariables")
 
 
 def test_every_capability_runs_as_an_account_of_its_own(endpoints: dict[str, Any]) -> None:
@@ -175,6 +186,16 @@ def test_a_steps_queue(endpoints: dict[str, Any], name: str, backoff: int) -> No
         "maxDispatchesPerSecond": 500,
     }
     assert queue["invoker"] == [account("WEBHOOKS")]
+
+
+def test_the_queue_of_notices(endpoints: dict[str, Any]) -> None:
+    """Called by those who queue, and by nobody else; few at a time, and not for ever."""
+    endpoint = endpoints[NOTICES]
+    queue = endpoint["taskQueueTrigger"]
+    assert queue["invoker"] == [account("WEBHOOKS")]
+    assert queue["retryConfig"]["maxAttempts"] == 5
+    assert queue["rateLimits"]["maxConcurrentDispatches"] == 50
+    assert endpoint["secretEnvironmentVariables"] == [{"key": "SENDGRID_API_KEY"}]
 
 
 def test_the_sweeper_runs_every_five_minutes(endpoints: dict[str, Any]) -> None:

@@ -111,6 +111,7 @@ function readAttempt(fields: Record<string, unknown>): Attempt {
     status: typeof fields["status"] === "number" ? fields["status"] : null,
     ms: number(fields["ms"]),
     error: text(fields["error"]) || null,
+    answer: text(fields["answer"]) || null,
     round: number(fields["round"]),
   };
 }

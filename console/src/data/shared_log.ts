@@ -81,23 +81,22 @@ interface OnWire {
   readonly reason: string | null;
   readonly test: boolean;
   readonly body: string;
-  readonly log: readonly (Omit<Attempt, "at"> & { readonly at: string })[];
+  readonly endedAt: string | null;
+  readonly round: number;
+  readonly log: readonly (Omit<Attempt, "at" | "answer"> & { readonly at: string; readonly answer?: string | null })[];
 }
 
 function read(one: OnWire, url: string): Delivery {
   const createdAt = new Date(one.createdAt);
-  const log = one.log.map((attempt) => ({ ...attempt, at: new Date(attempt.at) }));
-  const last = Math.max(0, ...log.map(({ round }) => round));
+  const { log, endedAt, nextAttemptAt } = one;
   return {
     ...one,
     url,
     place: { seconds: Math.floor(createdAt.getTime() / 1000), nanoseconds: 0, id: one.id },
     createdAt,
     outcome: isOutcome(one.outcome) ? one.outcome : "skipped",
-    nextAttemptAt: one.nextAttemptAt ? new Date(one.nextAttemptAt) : null,
-    endedAt: null,
-    log,
-    // The answer does not tell it: a round that has begun and has no attempt yet is the next one.
-    round: one.attempts || !log.length ? last : last + 1,
+    nextAttemptAt: nextAttemptAt ? new Date(nextAttemptAt) : null,
+    endedAt: endedAt ? new Date(endedAt) : null,
+    log: log.map(({ at, answer, ...rest }) => ({ ...rest, at: new Date(at), answer: answer ?? null })),
   };
 }

@@ -25,6 +25,8 @@ export interface Attempt {
   readonly ms: number;
   /** Why no answer came; null where one did. */
   readonly error: string | null;
+  /** How the body of an answer began that was not 2xx: whatever the receiver wrote. */
+  readonly answer: string | null;
   /** How often the delivery had been sent again before. */
   readonly round: number;
 }

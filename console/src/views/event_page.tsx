@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import { Calls } from "../data/calls.ts";
 import { type WallEvent, watchEvent } from "../data/events.ts";
@@ -45,6 +45,12 @@ export function EventPage({ sdk, staff, route }: Props) {
     () => ({ sdk, staff, eventId, calls: new Calls(sdk.functions, eventId) }),
     [sdk, staff, eventId],
   );
+  const tabs = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone not all of them are in sight.
+    const here = tabs.current?.querySelector("[aria-current]");
+    here?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [at]);
   const isRefused = event.state === "missing" || event.state === "failed";
 
   return (
@@ -56,7 +62,7 @@ export function EventPage({ sdk, staff, route }: Props) {
           {event.state === "there" && <span class="tag">{event.value.status}</span>}
         </div>
       </TopBar>
-      <nav class="tabs" aria-label="Views of the event">
+      <nav ref={tabs} class="tabs" aria-label="Views of the event">
         <ul>
           {(Object.keys(TITLES) as View[]).map((view) => (
             <li key={view}>

@@ -1,9 +1,11 @@
 """User records in Firestore: `users/{uid}` (design 4)."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from functions.gcp.documents import Documents
+from functions.preferences import reach
 from functions.preferences.preferences import FIELD, Flag
 
 CALL_SECONDS: Final = 10.0
@@ -32,4 +34,10 @@ class UserStore:
             {FIELD: flags},
             mask=[f"{FIELD}.{flag}" for flag in flags],
             seconds=CALL_SECONDS,
+        )
+
+    def mark_unreachable(self, uid: str, until: datetime) -> None:
+        """Note that the address of this record takes no mails (see `reach`)."""
+        self._documents.write(
+            f"users/{uid}", {reach.FIELD: until}, mask=[reach.FIELD], seconds=CALL_SECONDS
         )

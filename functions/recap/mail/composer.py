@@ -6,8 +6,8 @@ so every message has tags of its own that nobody can guess.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -15,10 +15,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import escape
 
 from functions.mail.letterhead import Letterhead
+from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.mail.message import Copy, Message
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
-from functions.recap.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.recap.photos import MAIL_BYTES, Picture
 
 _templates: Final = Environment(
@@ -33,13 +33,17 @@ _templates: Final = Environment(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipient:
-    """Who gets the mail: `pictures` are their own, newest first, `photo_count` may be more."""
+    """Who gets the mail: `pictures` are their own, newest first, `photo_count` may be more.
+
+    `labels` are what the mail is known by later.
+    """
 
     address: str
     name: str
     links: PreferencesLinks
     pictures: Sequence[Picture] = ()
     photo_count: int = 0
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +162,7 @@ class Composer:
                 "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
             },
             values=values,
+            labels=to.labels,
         )
 
 

@@ -38,9 +38,8 @@ class GuestStore:
 
         def read(some: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
             references = [self._client.document("users", uid) for uid in some]
-            found = self._client.get_all(
-                references, ["emailPreferences"], retry=RETRY, timeout=CALL_SECONDS
-            )
+            fields = ["emailPreferences", "unreachableUntil"]
+            found = self._client.get_all(references, fields, retry=RETRY, timeout=CALL_SECONDS)
             return [(one.id, one.to_dict() or {}) for one in found if one.exists]
 
         return self._pages(read, uids, _RECORDS_A_READ)

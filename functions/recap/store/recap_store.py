@@ -13,6 +13,7 @@ from google.api_core import exceptions
 from google.cloud import firestore
 
 from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.mail.fate import Tally
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
 from functions.recap.ports import RecapHead, RecapKey, StoredLock, TakenElsewhereError, Version
 
@@ -57,7 +58,7 @@ class RecapStore:
             "state": RecapState.SENDING,
         }
         if head.began:
-            recap |= {"startedAt": head.began, **asdict(Counts())}
+            recap |= {"startedAt": head.began, **asdict(Counts()), **asdict(Tally())}
         commit.set(self._recap(RecapKey(event_id, lock.recap_id)), recap, merge=True)
         if ended:
             state = {"state": RecapState.INTERRUPTED}

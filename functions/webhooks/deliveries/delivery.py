@@ -228,6 +228,17 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a delivery has ended, and when; `status` and `error` are those of its last attempt."""
+
+    outcome: Outcome
+    at: datetime
+    test: bool = False
+    status: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Undelivered:
     """Deliveries that ended failed or skipped in `[since, until]`.
 

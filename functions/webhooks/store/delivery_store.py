@@ -17,6 +17,7 @@ from functions.webhooks.deliveries.delivery import (
     Attempt,
     Cursor,
     Delivery,
+    Ended,
     Outcome,
     Place,
     SentTo,
@@ -176,6 +177,33 @@ class DeliveryStore:
         query: Any = self._failed(event_id, url, after).limit(at_most)
         return int(query.count().get(retry=RETRY, timeout=CALL_SECONDS)[0][0].value)
 
+    def last_ended(
+        self, event_id: str, url: str, outcomes: Iterable[Outcome], limit: int
+    ) -> Sequence[Ended]:
+        """The latest deliveries to `url` that have ended so, the last one first."""
+        query = (
+            self._deliveries(event_id)
+            .where(filter=FieldFilter("url", "==", url))
+            .where(filter=FieldFilter("outcome", "in", list(outcomes)))
+            .order_by("endedAt", direction=firestore.Query.DESCENDING)
+            .select(["outcome", "endedAt", "test", "log"])
+            .limit(limit)
+        )
+        return [_end(one) for one in query.get(retry=RETRY, timeout=CALL_SECONDS)]
+
+    def first_failure(self, event_id: str, url: str, after: datetime | None) -> datetime | None:
+        """When the first delivery to `url` ended failed, `after` that moment; None where none."""
+        query = (
+            self._deliveries(event_id)
+            .where(filter=FieldFilter("url", "==", url))
+            .where(filter=FieldFilter("outcome", "==", Outcome.FAILED))
+            .order_by("endedAt")
+        )
+        if after is not None:
+            query = query.where(filter=FieldFilter("endedAt", ">", after))
+        found = query.select(["endedAt"]).limit(1).get(retry=RETRY, timeout=CALL_SECONDS)
+        return found[0].get("endedAt") if found else None
+
     def _failed(self, event_id: str, url: str, after: datetime) -> firestore.Query:
         return self._ended(event_id, url, Outcome.FAILED).where(
             filter=FieldFilter("endedAt", ">", after)
@@ -272,6 +300,18 @@ def _document(delivery: Delivery) -> dict[str, Any]:
 def _found(snapshot: firestore.DocumentSnapshot[Any]) -> Delivery:
     event_id = snapshot.reference.parent.parent.id
     return _delivery(event_id, snapshot.id, snapshot.to_dict() or {})
+
+
+def _end(snapshot: firestore.DocumentSnapshot[Any]) -> Ended:
+    fields = snapshot.to_dict() or {}
+    last = (fields.get("log") or [{}])[-1]
+    return Ended(
+        outcome=Outcome(fields["outcome"]),
+        at=fields["endedAt"],
+        test=fields.get("test", False),
+        status=last.get("status"),
+        error=last.get("error"),
+    )
 
 
 def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Delivery:

@@ -4,17 +4,21 @@ Each round trip of the real adapter is one `through`, so that a schedule can hav
 repeat a write whose answer was lost, or end the instance.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from types import TracebackType
 from typing import Any, Final
 
+from functions.mail.fate import Fate, Tally
 from functions.mail.message import Message
 from functions.mail.outcome import Accepted, Outcome, Unknown
 from functions.mail.sendgrid import BYTES_EACH, refusal
+from functions.preferences.preferences import FIELD, Flag
+from functions.preferences.reach import FIELD as REACH_FIELD
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
+from functions.recap.mail_events.ports import StoredOutcomes
 from functions.recap.photos import ApprovedPhoto
 from functions.recap.ports import (
     MailedDay,
@@ -88,7 +92,7 @@ class InMemoryRecaps:
             else Create(lock_path(event_id), lock)
         ]
         if head.began:
-            counts = asdict(Counts())
+            counts = asdict(Counts()) | asdict(Tally())
             writes.append(Set(path, {**fields, "startedAt": head.began, **counts}))
         else:
             writes.append(Update(path, lambda recap: {**recap, **fields}))
@@ -291,6 +295,90 @@ class InMemoryMailings:
 
 def _day_path(tenant_id: str, day: date) -> str:
     return f"recapMails/{tenant_id}-{day}"
+
+
+class InMemoryOutcomes:
+    """See `mail_events.ports.Outcomes`; a document is what is known, by guest."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def load(self, key: RecapKey, batches: Collection[int]) -> StoredOutcomes:
+        """See `mail_events.ports.Outcomes`."""
+
+        def get() -> StoredOutcomes:
+            ledger = {one: self._database.get(batch_path(key, one)) for one in batches}
+            found = self._database.get(outcomes_path(key))
+            return StoredOutcomes(
+                {one: batch.value.recipients for one, batch in ledger.items() if batch},
+                found.value if found else {},
+                found.version if found else None,
+            )
+
+        return self._through("outcomes.load", get)
+
+    def save(
+        self, key: RecapKey, fates: Mapping[str, Fate], change: Tally, version: Version | None
+    ) -> None:
+        """See `mail_events.ports.Outcomes`."""
+        path, added = outcomes_path(key), asdict(change)
+        outcomes: Write = (
+            Create(path, fates) if version is None else Update(path, lambda _: fates, version)
+        )
+        recap = Update(
+            recap_path(key),
+            lambda recap: {**recap, **{name: recap[name] + added[name] for name in added}},
+        )
+        try:
+            self._through("outcomes.save", partial(self._database.commit, outcomes, recap))
+        except (AlreadyExistsError, ChangedError) as changed:
+            raise TakenElsewhereError from changed
+
+
+def outcomes_path(key: RecapKey) -> str:
+    """Of what is known of a recap's mails."""
+    return f"{recap_path(key)}/outcomes/mails"
+
+
+class InMemoryUsers:
+    """See `mail_events.ports.Users`; documents are the fields of the real ones."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def find(self, uid: str) -> Mapping[str, Any] | None:
+        """See `mail_events.ports.Users`."""
+
+        def get() -> Mapping[str, Any] | None:
+            found = self._database.get(f"users/{uid}")
+            return found.value if found else None
+
+        return self._through("users.find", get)
+
+    def choose(self, uid: str, choices: Mapping[Flag, bool]) -> None:
+        """See `mail_events.ports.Users`."""
+
+        def write() -> None:
+            record = self._record(uid)
+            flags = {**record.get(FIELD, {}), **{one.value: on for one, on in choices.items()}}
+            self._database.commit(Set(f"users/{uid}", {**record, FIELD: flags}))
+
+        self._through("users.choose", write)
+
+    def mark_unreachable(self, uid: str, until: datetime) -> None:
+        """See `mail_events.ports.Users`."""
+
+        def write() -> None:
+            self._database.commit(Set(f"users/{uid}", {**self._record(uid), REACH_FIELD: until}))
+
+        self._through("users.mark_unreachable", write)
+
+    def _record(self, uid: str) -> Mapping[str, Any]:
+        found = self._database.get(f"users/{uid}")
+        record: Mapping[str, Any] = found.value if found else {}
+        return record
 
 
 class InMemoryMailer:

@@ -1,20 +1,31 @@
 """The recap with one thought left out each."""
 
+import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from functions.mail.fate import Fate, Tally
 from functions.mail.outcome import Later, Outcome
 from functions.mail.sendgrid import refusal
 from functions.recap import claim
 from functions.recap.claim import Claim
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState, resumable
-from functions.recap.ports import RecapKey, StoredLock
-from tests.simulation.database import Update
+from functions.recap.mail_events import recorder
+from functions.recap.mail_events.ports import StoredOutcomes
+from functions.recap.mail_events.recorder import MailEvents
+from functions.recap.ports import RecapKey, StoredLock, TakenElsewhereError
+from tests.simulation.database import Set, Update
 from tests.simulation.mutant import Mutant, instead_of
 from tests.simulation.recap import memory
-from tests.simulation.recap.memory import InMemoryRecaps, lock_path, recap_path
+from tests.simulation.recap.memory import (
+    InMemoryOutcomes,
+    InMemoryRecaps,
+    lock_path,
+    outcomes_path,
+    recap_path,
+)
 
 _start = InMemoryRecaps.start
 _settle = InMemoryRecaps.settle
@@ -22,6 +33,9 @@ _plan = InMemoryRecaps.plan
 _release = InMemoryRecaps.release
 _claim_start = Claim.start
 _claim_settle = Claim.settle
+_save = InMemoryOutcomes.save
+_put_on_record = MailEvents._put_on_record  # noqa: SLF001 - a mutant goes inside
+_changed = recorder._changed  # noqa: SLF001
 
 
 def _resumable_while_leased(lock: Lock | None, now: datetime) -> str | None:
@@ -128,6 +142,59 @@ def _release_whoever_has_it(
     _release(self, key, replace(held, version=None), state, at)
 
 
+def _save_any_version(
+    self: InMemoryOutcomes, key: RecapKey, fates: Any, change: Tally, version: Any
+) -> None:
+    del version
+    outcomes = Set(outcomes_path(key), fates)
+    self._through("outcomes.save", lambda: self._database.commit(outcomes, _counted(key, change)))
+
+
+def _save_in_two_commits(
+    self: InMemoryOutcomes, key: RecapKey, fates: Any, change: Tally, version: Any
+) -> None:
+    _save(self, key, fates, Tally(), version)
+    self._through("outcomes.count", lambda: self._database.commit(_counted(key, change)))
+
+
+def _counted(key: RecapKey, change: Tally) -> Update:
+    added = asdict(change)
+    return Update(
+        recap_path(key),
+        lambda recap: {**recap, **{name: recap[name] + added[name] for name in added}},
+    )
+
+
+def _effects_last(
+    self: MailEvents, key: RecapKey, news: Any, found: StoredOutcomes, changed: Any
+) -> None:
+    known = found.fates
+    change = Tally.of(changed.values()) - Tally.of(known.get(one, Fate(0)) for one in changed)
+    self._outcomes.save(key, {**known, **changed}, change, found.version)
+    for guest, facts in changed.items():
+        self._have_effect(news[guest].labels, facts & ~known.get(guest, Fate(0)))
+
+
+def _busy_is_done(
+    self: MailEvents, key: RecapKey, news: Any, found: StoredOutcomes, changed: Any
+) -> None:
+    with contextlib.suppress(TakenElsewhereError):
+        _put_on_record(self, key, news, found, changed)
+
+
+def _counted_whatever_is_known(
+    self: MailEvents, key: RecapKey, news: Any, found: StoredOutcomes, changed: Any
+) -> None:
+    for guest, facts in changed.items():
+        self._have_effect(news[guest].labels, facts & ~found.fates.get(guest, Fate(0)))
+    fates = {**found.fates, **changed}
+    self._outcomes.save(key, fates, Tally.of(changed.values()), found.version)
+
+
+def _replaced(found: StoredOutcomes, news: Any) -> dict[str, Fate]:
+    return {guest: news[guest].fate for guest in _changed(found, news)}
+
+
 def _recap(name: str, left_out: str, of: Any, what: str, do: Callable[..., Any]) -> Mutant:
     return Mutant("recap", name, left_out, instead_of(of, what, do))
 
@@ -210,5 +277,47 @@ MUTANTS: Final = (
         claim,
         "COOLDOWN",
         timedelta(minutes=1),  # type: ignore[arg-type]
+    ),
+    _recap(
+        "outcomes-any-version",
+        "the precondition on what is known of mails when it is written",
+        InMemoryOutcomes,
+        "save",
+        _save_any_version,
+    ),
+    _recap(
+        "outcomes-by-themselves",
+        "one commit for what is known of mails and what the recap counts of it",
+        InMemoryOutcomes,
+        "save",
+        _save_in_two_commits,
+    ),
+    _recap(
+        "effects-last",
+        "that what a complaint or a bounce leads to comes before it is on record",
+        MailEvents,
+        "_put_on_record",
+        _effects_last,
+    ),
+    _recap(
+        "busy-is-done",
+        "to look again where another request was first",
+        MailEvents,
+        "_put_on_record",
+        _busy_is_done,
+    ),
+    _recap(
+        "counted-anew",
+        "to take what was counted of a mail before out of the count",
+        MailEvents,
+        "_put_on_record",
+        _counted_whatever_is_known,
+    ),
+    _recap(
+        "last-word-wins",
+        "that facts are collected: what is told last replaces them",
+        recorder,
+        "_changed",
+        _replaced,
     ),
 )

@@ -1,19 +1,21 @@
 """The recap: calls of `sendEventRecap`, a mail service, and guests who change their minds."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
+from functions.mail.fate import NOTHING_YET, Fate, Tally
 from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
+from functions.mail.told import Told
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.preferences import opted_out_of_recap
-from functions.recap.arguments import Mode, RecapArguments
+from functions.preferences.reach import left_out_of_recap
+from functions.recap.arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.ledger import (
     COOLDOWN,
     Batch,
@@ -25,8 +27,10 @@ from functions.recap.ledger import (
     recap_state,
     total,
 )
+from functions.recap.mail_events.recorder import MailEvents, StillBusyError
 from functions.recap.planner import Limits, Planner
 from functions.recap.ports import RecapKey
+from functions.recap.preview import Preview, RecapPreview
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import RecapSender
 from functions.wall.address import address_hash
@@ -37,7 +41,9 @@ from tests.simulation.recap.memory import (
     InMemoryGuests,
     InMemoryMailer,
     InMemoryMailings,
+    InMemoryOutcomes,
     InMemoryRecaps,
+    InMemoryUsers,
     OneAtATime,
     recap_path,
 )
@@ -98,6 +104,22 @@ _ANSWERS: Final[tuple[tuple[int, bytes, bool], ...]] = (
 )
 """Status and body of an answer, and whether the mail service has taken the mails all the same."""
 
+_STORIES: Final[tuple[tuple[Fate, ...], ...]] = (
+    (Fate.DELIVERED,),
+    (Fate.DELIVERED, Fate.COMPLAINED | Fate.UNWELCOME),
+    (Fate.BOUNCED | Fate.UNREACHABLE,),
+    (Fate.DELIVERED, Fate.BOUNCED),
+    (Fate.DROPPED,),
+    (Fate.DROPPED | Fate.UNWELCOME,),
+    (Fate.DROPPED | Fate.UNREACHABLE,),
+    (Fate.DELIVERED, Fate.UNWELCOME),
+)
+"""What may be told of one mail, in the order in which it happened."""
+
+_TOLD_OTHERWISE: Final = 0.4
+_NEWS_AFTER: Final = (SECOND, 3 * SECOND, 30 * SECOND, 5 * MINUTE, HOUR)
+_TOLD_AGAIN_AFTER: Final = (0, SECOND, MINUTE, HOUR)
+
 _TROUBLE: Final = (0.0, 0.0, 0.1, 0.4)
 _HOLD_UPS: Final = (0.0, 0.0, 0.04, 0.12)
 
@@ -111,6 +133,14 @@ class Mail:
     call: str
     recap_id: str
     started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an instance of the service has."""
+
+    sender: RecapSender
+    preview: RecapPreview
 
 
 class RecapWorld:
@@ -129,9 +159,13 @@ class RecapWorld:
         self._holder = ""
         self._began: dict[str, datetime] = {}
         self._opted_out: dict[str, datetime] = {}
+        self._news: list[tuple[Mail, Told]] = []
+        self._told: dict[tuple[str, str], Fate] = {}
+        self._posts = 0
         self._trouble = self._choices.pick("mail service", _TROUBLE)
         self._hold_ups = self._choices.pick("hold-ups", _HOLD_UPS)
         self._last_sent = -1
+        self._shown: Preview | None = None
         self._database.watch(self._written)
         count = self._choices.between("guests", 2, 8)
         self._guests = [f"guest-{number}@example.com" for number in range(count)]
@@ -139,7 +173,10 @@ class RecapWorld:
         for number, address in enumerate(self._guests):
             self._upload(f"photo-{number}", address)
         self._pool = Pool(
-            simulation, "recap", self._sender, expected=(CallError, ServiceError), at_most=3
+            simulation, "recap", self._parts, expected=(CallError, ServiceError), at_most=3
+        )
+        self._events_pool = Pool(
+            simulation, "events", self._mail_events, expected=(ServiceError, StillBusyError)
         )
         self._schedule()
 
@@ -174,20 +211,29 @@ class RecapWorld:
         self._opted_out[address] = self._simulation.now
         self._simulation.note("guest", f"{address} opts out")
 
-    def _sender(self, instance: Instance) -> RecapSender:
+    def _parts(self, instance: Instance) -> Parts:
         through = self._held_up(instance)
         planner = Planner(
             recaps=InMemoryRecaps(self._database, through),
             guests=InMemoryGuests(self._database, through),
             mailings=InMemoryMailings(self._database, through),
-            opted_out=opted_out_of_recap,
+            left_out=lambda record: left_out_of_recap(record, instance.now()),
             letterhead=lambda: Letterhead(sender="photos@example.com"),
             shows=lambda _: True,
             now=instance.now,
             new_word=self._word,
             limits=LIMITS,
         )
-        return RecapSender(
+        preview = RecapPreview(
+            planner,
+            recaps=InMemoryRecaps(self._database, through),
+            mailer=lambda: InMemoryMailer(self._answer, through),
+            links=lambda: None,
+            links_of_nobody=lambda: PreferencesLinks("nobody", "nobody"),
+            count=lambda _: None,
+            now=instance.now,
+        )
+        sender = RecapSender(
             planner,
             recaps=InMemoryRecaps(self._database, through),
             mailer=lambda: InMemoryMailer(self._answer, through),
@@ -199,6 +245,7 @@ class RecapWorld:
             new_word=self._word,
             new_mutex=OneAtATime,
         )
+        return Parts(sender, preview)
 
     def _held_up(self, instance: Instance) -> Through:
         """Calls of ports, some of which are held up for longer than a lease."""
@@ -220,19 +267,25 @@ class RecapWorld:
 
     # Calls, and what they answer.
 
-    def _call(self, name: str) -> None:
+    def _call(self, name: str, *, look: bool = False) -> None:
         self._began[name] = self._simulation.now
         caller = Caller(name, Role.ADMIN, TENANT)
         # The subject tells the mail service's end which call a request is of.
         wanted = RecapArguments(event_id=EVENT, mode=Mode.PERSONAL, subject=name)
-        self._pool.run(
-            name, lambda sender: sender.send(caller, wanted), lambda end: self._ended(name, end)
-        )
+
+        def send(parts: Parts) -> RecapResult:
+            if look:
+                asked = PreviewArguments(event_id=EVENT, subject=name)
+                self._shown = parts.preview.show(caller, asked, None)
+            return parts.sender.send(caller, wanted)
+
+        self._pool.run(name, send, lambda end: self._ended(name, end))
 
     def _ended(self, name: str, end: End) -> None:
         if not isinstance(end, Returned):
             return
         result: RecapResult = end.value
+        self._check_shown(result)
         batches = self._batches(self._recap_of[name])
         sent = sum(
             len(one.recipients)
@@ -248,11 +301,25 @@ class RecapWorld:
         if name == "last":
             self._last_sent = result.sent
 
+    def _check_shown(self, result: RecapResult) -> None:
+        """Whatever has been before, what was shown a moment ago is what has happened."""
+        shown = self._shown
+        if shown is None:
+            return
+        if shown.blocked:
+            self._simulation.violation(f"it was shown as refused: {shown.blocked.message}")
+        if (shown.recipients, shown.skipped.total) != (result.sent, result.skipped):
+            self._simulation.violation(
+                f"shown were {shown.recipients} recipients and {shown.skipped.total} skipped, "
+                f"then {result.sent} were sent and {result.skipped} skipped"
+            )
+
     def _last_call(self) -> None:
         """Two days later all is calm, and a recap is possible whatever has been before."""
         self._simulation.weather = Weather(0.0, self._simulation.weather.kinds)
         self._trouble = self._hold_ups = 0.0
-        self._call("last")
+        self._wanted = {*self._guests, *self._newcomers()} - set(self._opted_out)
+        self._call("last", look=True)
 
     # The mail service.
 
@@ -266,10 +333,10 @@ class RecapWorld:
                 status, body, taken = _ANSWERS[place]
         if taken:
             for copy in message.copies:
-                self._take(message.subject, copy.address)
+                self._take(message.subject, copy.address, copy.labels)
         return status, {}, body
 
-    def _take(self, call: str, address: str) -> None:
+    def _take(self, call: str, address: str, labels: Mapping[str, str]) -> None:
         recap_id = self._recap_of[call]
         batch = self._batch_of(recap_id, address)
         if batch is None or batch.started_at is None:
@@ -283,6 +350,76 @@ class RecapWorld:
         if address in self._opted_out and self._opted_out[address] < began:
             self._simulation.violation(f"a mail of {call} to somebody who had opted out")
         self._mails.append(mail)
+        self._make_news(mail, labels)
+
+    # What the mail service tells of the mails: late, in any order, again and again.
+
+    def _make_news(self, mail: Mail, labels: Mapping[str, str]) -> None:
+        name = f"mail {len(self._mails)}"
+        if self._choices.happens(f"{name} lost", 0.05, "nothing is told of it"):
+            return
+        told = _STORIES[0]
+        if self._choices.fraction(name) < _TOLD_OTHERWISE:
+            told = self._choices.pick(f"{name} story", _STORIES)
+        for place, fate in enumerate(told):
+            when = self._choices.number(f"{name} news {place}") % len(_NEWS_AFTER)
+            self._simulation.after(
+                _NEWS_AFTER[when], partial(self._gather, mail, Told(fate, labels))
+            )
+
+    def _gather(self, mail: Mail, told: Told) -> None:
+        """One request has whatever has gathered since the one before, in any order."""
+        self._news.append((mail, told))
+        if len(self._news) == 1:
+            self._posts += 1
+            name = f"post {self._posts}"
+            self._simulation.after(
+                self._choices.between(f"{name} after", 0, 2 * SECOND), partial(self._post, name)
+            )
+
+    def _post(self, name: str) -> None:
+        news, self._news = self._news, []
+        if self._choices.happens(f"{name} backwards", 0.5):
+            news.reverse()
+        if self._choices.happens(f"{name} at once", 0.2, "told twice at the same moment"):
+            self._tell(f"{name} twin", news)
+        if self._choices.happens(f"{name} again", 0.2, "told again later"):
+            later = self._choices.number(f"{name} again after") % len(_TOLD_AGAIN_AFTER)
+            self._simulation.after(
+                _TOLD_AGAIN_AFTER[later], partial(self._tell, f"{name} again", news)
+            )
+        self._tell(name, news)
+
+    def _mail_events(self, instance: Instance) -> MailEvents:
+        return MailEvents(
+            outcomes=InMemoryOutcomes(self._database, instance.call),
+            users=InMemoryUsers(self._database, instance.call),
+            now=instance.now,
+            sleep=instance.sleep,
+            recaps_side_by_side=instance.side_by_side,
+            guests_side_by_side=instance.side_by_side,
+        )
+
+    def _tell(self, name: str, news: Sequence[tuple[Mail, Told]], tries: int = 0) -> None:
+        """Tell it until it is answered well."""
+
+        def ended(end: End) -> None:
+            if isinstance(end, Returned):
+                for mail, told in news:
+                    self._recorded(mail, told)
+            else:
+                self._simulation.after(MINUTE, partial(self._tell, name, news, tries + 1))
+
+        self._events_pool.run(
+            f"{name} try {tries}", lambda events: events.record(one for _, one in news), ended
+        )
+
+    def _recorded(self, mail: Mail, told: Told) -> None:
+        self._simulation.note("mail service", f"{mail.address}: {told.fate!r} is on record")
+        mail_of = (mail.recap_id, mail.address)
+        self._told[mail_of] = self._told.get(mail_of, NOTHING_YET) | told.fate
+        if told.fate & (Fate.UNWELCOME | Fate.UNREACHABLE):
+            self._opted_out.setdefault(mail.address, self._simulation.now)
 
     # What must hold.
 
@@ -316,9 +453,8 @@ class RecapWorld:
         for path, stored in self._database.collection(f"events/{EVENT}/recaps"):
             for sentence in self._wrong(path, stored.value):
                 yield f"recap {path}: {sentence}"
-        wanted = {*self._guests, *self._newcomers()} - set(self._opted_out)
-        if self._last_sent != min(len(wanted), LIMITS.a_call):
-            yield f"two days later, {self._last_sent} of {len(wanted)} guests get a recap"
+        if self._last_sent != min(len(self._wanted), LIMITS.a_call):
+            yield f"two days later, {self._last_sent} of {len(self._wanted)} guests get a recap"
 
     def _newcomers(self) -> set[str]:
         found = self._database.collection(f"events/{EVENT}/photos")
@@ -327,6 +463,7 @@ class RecapWorld:
     def _wrong(self, recap_id: str, recap: Mapping[str, Any]) -> Iterator[str]:
         batches = self._batches(recap_id)
         yield from self._wrong_counts(recap, total(batches))
+        yield from self._wrong_tally(recap_id, recap)
         yield from self._wrong_state(recap["state"], batches)
         mailed = {address_hash(one.address) for one in self._mails if one.recap_id == recap_id}
         known = {guest for one in batches for guest in one.recipients + one.refused}
@@ -350,6 +487,12 @@ class RecapWorld:
             yield f"it counts {recap['left']} left, its batches {counts.left}"
         if recap["skipped"] < counts.skipped:
             yield f"it counts {recap['skipped']} skipped, its batches {counts.skipped}"
+
+    def _wrong_tally(self, recap_id: str, recap: Mapping[str, Any]) -> Iterator[str]:
+        truth = Tally.of(fate for (of, _), fate in self._told.items() if of == recap_id)
+        counted = {name: recap[name] for name in asdict(truth)}
+        if counted != asdict(truth):
+            yield f"it counts {counted}, told was {asdict(truth)}"
 
     def _wrong_state(self, state: RecapState, batches: list[Batch]) -> Iterator[str]:
         follows = recap_state(batches)

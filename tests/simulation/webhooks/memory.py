@@ -14,6 +14,7 @@ from typing import Any
 from functions.webhooks.deliveries.delivery import (
     Cursor,
     Delivery,
+    Ended,
     Outcome,
     Place,
     SentTo,
@@ -23,6 +24,7 @@ from functions.webhooks.deliveries.log_share import LogShare
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.milestone import Milestone
+from functions.webhooks.notices.watch import Watch
 from functions.webhooks.ports import (
     AlreadyRecordedError,
     ChangedMeanwhileError,
@@ -32,6 +34,7 @@ from functions.webhooks.ports import (
     StoredLogShare,
     StoredSecret,
     StoredSettings,
+    StoredWatch,
     Version,
 )
 from functions.webhooks.remembered_secrets import RememberedSecrets
@@ -245,6 +248,37 @@ class InMemoryDeliveries:
 
         return self._through("deliveries.count_failed", count)
 
+    def last_ended(
+        self, event_id: str, url: str, outcomes: Iterable[Outcome], limit: int
+    ) -> Sequence[Ended]:
+        """See `ports.Deliveries`."""
+        wanted = set(outcomes)
+
+        def last() -> Sequence[Ended]:
+            found = [
+                one.value
+                for one in self._of(event_id)
+                if one.value.url == url and one.value.outcome in wanted and one.value.ended_at
+            ]
+            found.sort(key=lambda one: (one.ended_at, one.id), reverse=True)
+            return [_end(one) for one in found[:limit]]
+
+        return self._through("deliveries.last_ended", last)
+
+    def first_failure(self, event_id: str, url: str, after: datetime | None) -> datetime | None:
+        """See `ports.Deliveries`."""
+        return self._through(
+            "deliveries.first_failure",
+            lambda: min(
+                (
+                    ended
+                    for ended in self._ends(event_id, url, Outcome.FAILED)
+                    if after is None or ended > after
+                ),
+                default=None,
+            ),
+        )
+
     def overdue(self, before: datetime) -> Iterator[Delivery]:
         """See `ports.Deliveries`."""
         last: tuple[datetime, str] | None = None
@@ -344,6 +378,54 @@ class InMemoryLogShares:
             return min(len(living), at_most)
 
         return self._through("shares.count_living", count)
+
+
+class InMemoryNotices:
+    """See `ports.Notices`; documents are the watches themselves."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def load(self, event_id: str) -> StoredWatch | None:
+        """See `ports.Notices`."""
+        found = self._through("notices.load", lambda: self._database.get(_notices(event_id)))
+        return StoredWatch(found.value, found.version) if found else None
+
+    def create(self, event_id: str, watch: Watch) -> None:
+        """See `ports.Notices`."""
+
+        def commit() -> None:
+            self._database.commit(Create(_notices(event_id), watch))
+
+        try:
+            self._through("notices.create", commit)
+        except AlreadyExistsError as exists:
+            raise AlreadyRecordedError from exists
+
+    def save(self, event_id: str, watch: Watch, version: Version) -> None:
+        """See `ports.Notices`."""
+
+        def commit() -> None:
+            self._database.commit(Update(_notices(event_id), lambda _: watch, version))
+
+        try:
+            self._through("notices.save", commit)
+        except ChangedError as changed:
+            raise ChangedMeanwhileError from changed
+
+    def due(self, before: datetime, limit: int) -> Sequence[str]:
+        """See `ports.Notices`."""
+
+        def due() -> Sequence[str]:
+            found = [
+                (one.value.look_at, path.split("/")[1])
+                for path, one in self._database.group("notices")
+                if one.value.look_at and one.value.look_at < before
+            ]
+            return [event_id for _, event_id in sorted(found)][:limit]
+
+        return self._through("notices.due", due)
 
 
 class InMemorySettings:
@@ -451,6 +533,21 @@ def _milestone(event_id: str, number: int) -> str:
 
 def _secret(event_id: str) -> str:
     return f"events/{event_id}/secrets/webhooks"
+
+
+def _notices(event_id: str) -> str:
+    return f"events/{event_id}/notices/webhooks"
+
+
+def _end(delivery: Delivery) -> Ended:
+    last = delivery.log[-1] if delivery.log else None
+    return Ended(
+        outcome=delivery.outcome,
+        at=delivery.ended_at or delivery.created_at,
+        test=delivery.test,
+        status=last.status if last else None,
+        error=last.error if last else None,
+    )
 
 
 def _settings(event_id: str) -> str:

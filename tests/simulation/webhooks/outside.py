@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.gcp.task_queue import Task
+from functions.mail.message import Message
+from functions.mail.outcome import Outcome
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.ports import Response
 from tests.simulation.explore import Through, at_once
@@ -50,6 +52,18 @@ class InMemoryTaskQueue:
     def enqueue(self, task: Task) -> None:
         """See `ports.TaskQueue`."""
         self._through("queue.enqueue", lambda: self._tasks.create(task))
+
+
+class ScriptedMailer:
+    """See `ports.Mailer`; what becomes of a request is a function of it."""
+
+    def __init__(self, send: Callable[[Message], Outcome], through: Through = at_once) -> None:
+        self._send = send
+        self._through = through
+
+    def send(self, message: Message) -> Outcome:
+        """See `ports.Mailer`."""
+        return self._through("mailer.send", lambda: self._send(message), retried=False)
 
 
 class ScriptedSender:

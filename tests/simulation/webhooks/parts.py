@@ -9,6 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from functions.gcp.task_queue import Task
+from functions.mail.message import Message
+from functions.mail.outcome import Accepted
+from functions.mail.outcome import Outcome as MailOutcome
 from functions.signed_links.token import TokenKeys
 from functions.wall.photo import Photo
 from functions.webhooks.actions import Actions
@@ -16,9 +19,12 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
+from functions.webhooks.failure_marks import FailureMarks
 from functions.webhooks.log_links import LogLinks
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.next_round import NextRound
+from functions.webhooks.notice_sweeper import NoticeSweeper
+from functions.webhooks.notifier import Notifier
 from functions.webhooks.ports import SendError
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.shared_log import SharedLog
@@ -29,11 +35,17 @@ from tests.simulation.faults import Crash, ServiceError
 from tests.simulation.webhooks.memory import (
     InMemoryDeliveries,
     InMemoryLogShares,
+    InMemoryNotices,
     InMemorySecrets,
     InMemorySettings,
     InMemoryWall,
 )
-from tests.simulation.webhooks.outside import InMemoryTaskQueue, InMemoryTasks, ScriptedSender
+from tests.simulation.webhooks.outside import (
+    InMemoryTaskQueue,
+    InMemoryTasks,
+    ScriptedMailer,
+    ScriptedSender,
+)
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 EVENT: Final = "e1"
@@ -59,6 +71,8 @@ class Parts:
         answers: What receivers answer next: a status, or None for no answer; then 204.
         excerpt: How their answers' bodies begin, as the sender tells it.
         resends: What was counted of resends through links, by name; so many may be.
+        mails: Every request to the mail service.
+        taken: What becomes of the next ones; then they are accepted.
     """
 
     def __init__(self) -> None:
@@ -70,6 +84,8 @@ class Parts:
         self.posts: list[tuple[Mapping[str, str], bytes]] = []
         self.answers: list[int | None] = []
         self.excerpt: str | None = None
+        self.mails: list[Message] = []
+        self.taken: list[MailOutcome] = []
         self.page = 300
         self.resends: list[str] = []
         self.resends_at_most = 100
@@ -236,9 +252,41 @@ class Parts:
         return EndpointHealth(
             deliveries=self.deliveries(),
             settings=InMemorySettings(self.database, self._through),
+            marks=FailureMarks(
+                notices=self.notices(),
+                queue=InMemoryTaskQueue(self.tasks, self._through),
+                now=lambda: self.now,
+            ),
             now=lambda: self.now,
             monotonic=lambda: self.monotonic,
         )
+
+    def notifier(self) -> Notifier:
+        """What looks at watched URLs, and tells."""
+        return Notifier(
+            notices=self.notices(),
+            settings=InMemorySettings(self.database, self._through),
+            deliveries=self.deliveries(),
+            wall=self.wall(),
+            mailer=lambda: ScriptedMailer(self._send, self._through),
+            mail_from="Photo wall <wall@example.com>",
+            base_url="https://wall.example.com",
+            now=lambda: self.now,
+            new_id=self._new_id,
+        )
+
+    def notice_sweeper(self) -> NoticeSweeper:
+        """What the schedule calls as well."""
+        return NoticeSweeper(
+            notices=self.notices(),
+            queue=InMemoryTaskQueue(self.tasks, self._through),
+            side_by_side=one_by_one,
+            now=lambda: self.now,
+        )
+
+    def notices(self) -> InMemoryNotices:
+        """What is watched."""
+        return InMemoryNotices(self.database, self._through)
 
     def wall(self) -> InMemoryWall:
         """The event and its photos."""
@@ -291,6 +339,10 @@ class Parts:
         if status is None:
             raise SendError("no answer within 5 seconds")
         return status
+
+    def _send(self, message: Message) -> MailOutcome:
+        self.mails.append(message)
+        return self.taken.pop(0) if self.taken else Accepted("m1")
 
     def _new_id(self) -> str:
         self._ids += 1

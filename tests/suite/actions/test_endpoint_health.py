@@ -15,10 +15,13 @@ from google.cloud import firestore
 from functions.gcp.documents import documents
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.failure_marks import FailureMarks
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.notice_store import NoticeStore
 from functions.webhooks.store.settings_store import SettingsStore
+from tests.suite.operations import Operations
 
 URL: Final = "https://example.com/hook"
 OTHER: Final = "https://example.com/other"
@@ -70,6 +73,9 @@ def _health(settings: SettingsStore, at: float) -> EndpointHealth:
     return EndpointHealth(
         deliveries=DeliveryStore(documents()),
         settings=settings,
+        marks=FailureMarks(
+            notices=NoticeStore(documents()), queue=Operations(), now=lambda: hours(at)
+        ),
         now=lambda: hours(at),
         monotonic=time.monotonic,
     )

@@ -1,34 +1,36 @@
-// How many documents each view reads.
+// How many documents each view reads, and how many aggregations it asks for.
 
 import { countReads, signIn } from "./steps.mjs";
 
-export default async function counting({ site, admin, eventId, deliveryId, visitor }) {
+export default async function counting({ site, superadmin, eventId, deliveryId, visitor }) {
   const page = await visitor();
   const reads = await countReads(page);
-  const found = {};
-  await signIn(page, site, admin);
-  await page.getByRole("heading", { name: "Events" }).waitFor();
+  await signIn(page, site, superadmin);
   await page.locator("li", { hasText: eventId }).waitFor();
 
-  found.list = await counted(page, reads, `#/events/${eventId}/deliveries`, async () => {
-    await page.locator(".body .row").nth(24).waitFor({ state: "attached" });
-  });
+  // A fresh page for each, so that nothing is known from before.
+  const counted = async (place, shown) => {
+    await page.goto("about:blank");
+    await page.goto(`${site}/console#/events/${eventId}/${place}`);
+    await shown.waitFor({ state: "attached" });
+    await page.locator(".event-name .tag").waitFor();
+    await page.waitForFunction(() => !document.querySelector(".skeleton"));
+    return reads();
+  };
+  const rows = page.locator(".body .row");
+  const found = { list: await counted("deliveries", rows.nth(24)) };
   const before = await reads();
   await page.getByRole("button", { name: "Show older" }).click();
-  await page.locator(".body .row").nth(49).waitFor({ state: "attached" });
+  await rows.nth(49).waitFor({ state: "attached" });
   found.older = less(await reads(), before);
-  found.delivery = await counted(page, reads, `#/events/${eventId}/deliveries/${deliveryId}`, async () => {
-    await page.getByRole("heading", { name: "Attempts" }).waitFor();
-  });
+  found.filtered = await counted("deliveries?outcome=skipped&type=guest.joined", page.getByText("No delivery fits"));
+  found.delivery = await counted(`deliveries/${deliveryId}`, page.getByRole("heading", { name: "Attempts" }));
+  found.endpoints = await counted("endpoints", page.getByText("Failing since"));
+  found.recaps = await counted("recaps", page.getByRole("heading", { name: "No recap yet" }));
+  found.sharing = await counted("sharing", page.getByRole("heading", { name: "No link is alive" }));
+  found.secret = await counted("secret", page.getByRole("button", { name: "Reveal" }));
+  found.signature = await counted("signature", page.getByRole("button", { name: "Check" }));
   return found;
-}
-
-async function counted(page, reads, place, shown) {
-  // A fresh page, so that nothing is known from before.
-  await page.goto("about:blank");
-  await page.goto(`http://127.0.0.1:5000/console${place}`);
-  await shown();
-  return reads();
 }
 
 function less(one, other) {

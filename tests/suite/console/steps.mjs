@@ -42,30 +42,38 @@ export function upload(eventId, photoId) {
   });
 }
 
-/** Counts what Firestore sends this page: documents, and aggregations asked for. */
+/**
+ * Counts what Firestore sends a page, and what aggregations it is asked for, since the page was blank.
+ */
 export async function countReads(page) {
+  let aggregations = 0;
+  page.on("request", (request) => {
+    if (request.url().includes(":runAggregationQuery")) aggregations += 1;
+  });
+  page.on("framenavigated", (frame) => {
+    if (frame.url() === "about:blank") aggregations = 0;
+  });
   await page.addInitScript(() => {
-    const reads = { documents: 0, aggregations: 0 };
-    globalThis.reads = reads;
+    const SENT = '"documentChange"';
+    globalThis.documents = 0;
     const real = globalThis.fetch;
     globalThis.fetch = async (input, init) => {
       const answer = await real(input, init);
-      const url = String(input?.url ?? input);
-      if (url.includes(":runAggregationQuery")) reads.aggregations += 1;
-      if (url.includes("/Listen/channel") && answer.body) count(answer.clone().body).catch(() => {}); // cut off with the page
+      const isListening = String(input?.url ?? input).includes("/Listen/channel");
+      // Cut off with the page.
+      if (isListening && answer.body) void count(answer.clone().body).catch(() => {});
       return answer;
     };
     async function count(body) {
-      const text = body.pipeThrough(new TextDecoderStream()).getReader();
+      const parts = body.pipeThrough(new TextDecoderStream()).getReader();
       let rest = "";
-      for (let part = await text.read(); !part.done; part = await text.read()) {
-        const all = rest + part.value;
-        reads.documents += all.split('"documentChange"').length - 1;
-        // What may be the first half of the next one.
-        rest = all.slice(-'"documentChange"'.length + 1);
-        if (all.endsWith('"documentChange"')) rest = "";
+      for (let part = await parts.read(); !part.done; part = await parts.read()) {
+        const found = (rest + part.value).split(SENT);
+        globalThis.documents += found.length - 1;
+        // What may be the first part of the next one.
+        rest = found.at(-1).slice(1 - SENT.length);
       }
     }
   });
-  return () => page.evaluate(() => globalThis.reads);
+  return async () => ({ documents: await page.evaluate(() => globalThis.documents), aggregations });
 }

@@ -37,21 +37,53 @@ def test_an_admin_watches_a_delivery_arrive_and_retry(
     assert seen["rows"] == 1
 
 
-def test_each_view_reads_what_it_shows(
+def test_a_lost_network_is_told_and_made_up_for(
     browser: Browser,
     admin: dict[str, str],
     event: firestore.DocumentReference,
     configure: Callable[..., None],
     record: Record,
+    receiving: Callable[..., Any],
 ) -> None:
-    """A page of 25, the event and its settings; then 25 more; then one, and the event."""
-    configure("https://example.com/hook")
-    ids = [record("https://example.com/hook", minutes_ago=60 + one) for one in range(60)]
+    """What was known stays; what happened meanwhile shows by itself once there is a network."""
+    with receiving({"/ok": always()}) as receiver:
+        configure({"url": receiver.url("/ok"), "events": ["photo.uploaded"]})
+        record(receiver.url("/ok"))
+        seen = browser.make("offline", admin=admin, eventId=event.id)
 
-    found = browser.make("counting", admin=admin, eventId=event.id, deliveryId=ids[7])
+    assert seen == {"rows": 1}
+
+
+def test_each_view_reads_what_it_shows(
+    browser: Browser,
+    superadmin: dict[str, str],
+    event: firestore.DocumentReference,
+    configure: Callable[..., None],
+    record: Record,
+) -> None:
+    """Besides the event, whose name each of them shows."""
+    url = "https://example.com/hook"
+    configure(url)
+    ids = [record(url, minutes_ago=60 + one) for one in range(45)]
+    for one in range(15):
+        record(url, outcome="success", minutes_ago=200 + one)
+
+    found = browser.make("counting", superadmin=superadmin, eventId=event.id, deliveryId=ids[7])
+
+    def cost(documents: int, aggregations: int = 0) -> dict[str, int]:
+        return {"documents": 1 + documents, "aggregations": aggregations}
 
     assert found == {
-        "list": {"documents": 25 + 1 + 1, "aggregations": 0},
+        # A page of 25, and the settings: the URLs to choose from.
+        "list": cost(25 + 1),
         "older": {"documents": 25, "aggregations": 0},
-        "delivery": {"documents": 1 + 1, "aggregations": 0},
+        "filtered": cost(0 + 1),
+        "delivery": cost(1),
+        # The settings; of a URL ten acknowledged deliveries, its last failure and the first since.
+        "endpoints": cost(1 + 10 + 1 + 1, aggregations=2),
+        "recaps": cost(0),
+        "sharing": cost(1),
+        # Not before it is asked for.
+        "secret": cost(0),
+        "signature": cost(0),
     }

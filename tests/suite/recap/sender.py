@@ -13,7 +13,7 @@ from functions.gcp.documents import Documents
 from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.preferences import opted_out_of_recap
+from functions.preferences.reach import left_out_of_recap
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.planner import Planner
@@ -93,7 +93,7 @@ def planner(client: firestore.Client, documents: Documents) -> Planner:
         recaps=RecapStore(client),
         guests=GuestStore(client, documents, Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
-        opted_out=opted_out_of_recap,
+        left_out=lambda record: left_out_of_recap(record, now()),
         letterhead=lambda: LETTERHEAD,
         shows=PhotoHosts.read("*", "").allow,
         now=now,

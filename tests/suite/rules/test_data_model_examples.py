@@ -41,6 +41,7 @@ EVENING: Final = (
     Step('status: "draft"'),
     Step("publishedAt: serverTimestamp()"),
     Step("urls: ["),
+    Step("notify: ["),
     Step('status: "pending"', photo="p1"),
     Step("approvedBy: user.email", photo="p1"),
     Step("featured: true", photo="p1"),

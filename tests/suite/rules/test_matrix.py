@@ -32,10 +32,12 @@ MATRIX: Final = {
     "events/{eventId}/settings/webhooks":                 (OWNERS, NONE,   ADMIN,  ADMIN,  ADMIN),
     "events/{eventId}/secrets/webhooks":                  (SUPERS, NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/deliveries/{deliveryId}":           (OWNERS, OWNERS, NONE,   NONE,   NONE),
+    "events/{eventId}/notices/webhooks":                  (OWNERS, NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/shares/{shareId}":                  (OWNERS, OWNERS, NONE,   NONE,   NONE),
     "events/{eventId}/milestones/{number}":               (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}":                  (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}/batches/{number}": (STAFF,  STAFF,  NONE,   NONE,   NONE),
+    "events/{eventId}/recaps/{recapId}/outcomes/mails":   (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/locks/recap":                       (STAFF,  NONE,   NONE,   NONE,   NONE),
     "deletedEvents/{eventId}":                            (NONE,   NONE,   NONE,   NONE,   NONE),
     "users/{uid}":                                        (SELF,   NONE,   NONE,   SELF,   NONE),
@@ -46,6 +48,7 @@ MATRIX: Final = {
     "events/{eventId}/unheardOf/{id}":                    (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/secrets/other":                     (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/settings/other":                    (NONE,   NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/notices/other":                     (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/locks/other":                       (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/photos/{photoId}/unheardOf/{id}":   (NONE,   NONE,   NONE,   NONE,   NONE),
 }
@@ -78,7 +81,18 @@ def test_a_path_is_open_to_those_in_its_row(
 @pytest.mark.parametrize("who", Who)
 @pytest.mark.parametrize(
     "collection",
-    ["photos", "settings", "secrets", "deliveries", "shares", "recaps", "batches", "locks"],
+    [
+        "photos",
+        "settings",
+        "secrets",
+        "deliveries",
+        "notices",
+        "shares",
+        "recaps",
+        "batches",
+        "outcomes",
+        "locks",
+    ],
 )
 def test_nobody_searches_all_events_at_once(collection: str, who: Who, cast: Cast) -> None:
     """A collection group query reaches into other tenants."""

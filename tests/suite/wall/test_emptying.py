@@ -18,6 +18,7 @@ UNDER = (
     "photos/1",
     "recaps/1",
     "recaps/1/batches/1",
+    "recaps/1/outcomes/mails",
     "secrets/webhooks",
     "settings/webhooks",
     "shares/1",

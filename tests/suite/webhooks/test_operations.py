@@ -6,23 +6,29 @@ Calls and documents are counted at the client; they are the same on every machin
 import os
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from google.cloud import firestore
 
+from emulator.mailbox import Mailbox
 from emulator.receiver import always
 from functions.gcp.documents import Documents, documents
+from functions.mail.sendgrid import SendGridMailer
 from functions.side_by_side import Threads
 from functions.wall.photo import Photo
 from functions.webhooks import wiring
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.failure_marks import FailureMarks
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import MILESTONES
+from functions.webhooks.notifier import Notifier
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.notice_store import NoticeStore
 from functions.webhooks.store.secret_store import SecretStore
 from functions.webhooks.store.settings_store import SettingsStore
 from functions.webhooks.store.wall_store import WallStore
@@ -171,6 +177,7 @@ def worker(
     endpoint_health = EndpointHealth(
         deliveries=deliveries,
         settings=SettingsStore(lambda: client),
+        marks=FailureMarks(notices=NoticeStore(counting), queue=counted, now=now),
         now=now,
         monotonic=time.monotonic,
     )
@@ -188,8 +195,13 @@ def worker(
 
 
 @pytest.mark.parametrize(
-    ("what", "status"),
-    [("a delivery that succeeds", 200), ("a delivery that fails four times", 500)],
+    ("what", "status", "notify"),
+    [
+        ("a delivery that succeeds", 200, []),
+        ("a delivery that succeeds", 200, ["ann@example.com"]),
+        ("a delivery that fails four times", 500, []),
+        ("the same, with somebody to tell", 500, ["ann@example.com"]),
+    ],
 )
 def test_a_delivery(
     event: firestore.DocumentReference,
@@ -199,6 +211,7 @@ def test_a_delivery(
     receiving: Callable[..., Any],
     what: str,
     status: int,
+    notify: list[str],
 ) -> None:
     """One read, one write and one POST an attempt, on a connection and a secret that are kept.
 
@@ -207,7 +220,8 @@ def test_a_delivery(
     with receiving({"/hook": always(status), "/warm": always()}) as receiver:
         settings = event.collection("settings").document("webhooks")
         for path in ("/warm", "/hook"):
-            settings.set({"urls": [{"url": receiver.url(path), "events": ["photo.uploaded"]}]})
+            urls = [{"url": receiver.url(path), "events": ["photo.uploaded"]}]
+            settings.set({"urls": urls, "notify": notify})
             publisher.photo_written(f"{path}-{event.id}", event.id, None, photo("pending"))
         warm, first = counted.tasks
         worker.attempt(AttemptRequest.read(warm.data))
@@ -216,12 +230,70 @@ def test_a_delivery(
         made = 0
         while made < len(counted.tasks):
             task = counted.tasks[made]
+            made += 1
+            if task.queue == "sendWebhookNotice":
+                continue
             _make_due(event, task.data)
             worker.attempt(AttemptRequest.read(task.data))
-            made += 1
         del counted.tasks[0]
         assert counted.cost(posts=len(receiver.to("/hook"))) == COSTS[what]
 
 
 def _make_due(event: firestore.DocumentReference, data: Any) -> None:
     event.collection("deliveries").document(data["deliveryId"]).update({"nextAttemptAt": now()})
+
+
+def test_a_notice(
+    event: firestore.DocumentReference,
+    client: firestore.Client,
+    counting: Documents,
+    counted: Operations,
+) -> None:
+    """One mail for five failures in a row; then looks that find nothing new."""
+    url = "https://example.com/hook"
+    event.set({"tenantId": "t1", "name": "Garden party"})
+    settings = event.collection("settings").document("webhooks")
+    settings.set({"urls": [url], "notify": ["ann@example.com"]})
+    ended = now()
+    DeliveryStore(documents()).create(
+        event.id, [_failed(event.id, url, n, ended) for n in range(5)]
+    )
+    clock = [now()]
+    FailureMarks(notices=NoticeStore(documents()), queue=Operations(), now=lambda: clock[0]).mark(
+        event.id, [url]
+    )
+    mailbox = Mailbox()
+    notifier = Notifier(
+        notices=NoticeStore(counting),
+        settings=SettingsStore(lambda: client),
+        deliveries=DeliveryStore(counting, lambda: client),
+        wall=WallStore(counting),
+        mailer=lambda: SendGridMailer("SG.key", mailbox.url, now),
+        mail_from="wall@example.com",
+        base_url="https://wall.example.com",
+        now=lambda: clock[0],
+        new_id=lambda: "m1",
+    )
+    with mailbox:
+        notifier.look(event.id)
+        assert counted.cost(mail_requests=len(mailbox.requests)) == COSTS["a notice"]
+        counted.clear()
+        clock[0] += timedelta(minutes=6)
+        notifier.look(event.id)
+        assert counted.cost() == COSTS["a look that finds nothing new"]
+        assert len(mailbox.requests) == 1
+
+
+def _failed(event_id: str, url: str, number: int, at: datetime) -> Delivery:
+    return Delivery(
+        id=f"failed-{number}-{event_id}",
+        event_id=event_id,
+        event=EventType.PHOTO_UPLOADED,
+        url=url,
+        body="{}",
+        created_at=at,
+        outcome=Outcome.FAILED,
+        attempts=4,
+        ended_at=at + timedelta(milliseconds=number),
+        log=(Attempt(number=4, at=at, status=500, milliseconds=7),),
+    )

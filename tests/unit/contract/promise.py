@@ -66,11 +66,12 @@ class Example:
 
 
 def callables() -> dict[str, Mapping[str, Any]]:
-    """Operations of the callables, by their names."""
+    """Operations of the callables, by their names: what answers in JSON as well."""
     return {
         path.removeprefix("/"): item["post"]
         for path, item in DOCUMENT["paths"].items()
         if JSON in item["post"]["requestBody"]["content"]
+        and JSON in resolved(item["post"]["responses"]["200"])["content"]
     }
 
 

@@ -14,6 +14,7 @@ STEPS: Final = 15
 WEBHOOKS: Final = "serviceAccount:wall-webhooks@acme.iam.gserviceaccount.com"
 RECAP: Final = "serviceAccount:wall-recap@acme.iam.gserviceaccount.com"
 PREFERENCES: Final = "serviceAccount:wall-preferences@acme.iam.gserviceaccount.com"
+MAIL_EVENTS: Final = "serviceAccount:wall-mail-events@acme.iam.gserviceaccount.com"
 DEFAULT: Final = f"serviceAccount:{BUILDER}"
 
 
@@ -62,6 +63,7 @@ def test_each_account_may_do_what_it_needs_and_no_more(filled_in: Project) -> No
         ("roles/eventarc.eventReceiver", WEBHOOKS),
         ("roles/datastore.user", RECAP),
         ("roles/datastore.user", PREFERENCES),
+        ("roles/datastore.user", MAIL_EVENTS),
         ("roles/cloudbuild.builds.builder", DEFAULT),
     }
     on = {name: granted(bindings) for name, bindings in filled_in.state["bindings_on"].items()}
@@ -145,7 +147,7 @@ def test_what_stopped_goes_on_there(filled_in: Project, step: str) -> None:
     state = filled_in.state
     assert len(state["databases"]) == len(state["firebase"]) == 1
     assert len(state["accounts"]) == len(setting_up.ROLES)
-    assert len(granted(state["bindings"])) == 6
+    assert len(granted(state["bindings"])) == 7
     assert len(state["apis"]) == len(setting_up.APIS)
 
 

@@ -12,15 +12,17 @@ from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.mail.misconfigured import MisconfiguredError
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.preferences import opted_out_of_recap
+from functions.preferences.reach import left_out_of_recap
 from functions.recap.arguments import PreviewArguments, RecapArguments
 from functions.recap.ledger import Batch
+from functions.recap.mail_events.recorder import MailEvents
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.planner import Limits, Planner
 from functions.recap.ports import RecapKey
 from functions.recap.preview import Preview, RecapPreview
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import RecapSender
+from functions.side_by_side import SideBySide
 from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.address import address_hash
 from tests.simulation.database import Create, Database, Set
@@ -29,7 +31,9 @@ from tests.simulation.recap.memory import (
     InMemoryGuests,
     InMemoryMailer,
     InMemoryMailings,
+    InMemoryOutcomes,
     InMemoryRecaps,
+    InMemoryUsers,
     recap_path,
 )
 
@@ -174,7 +178,7 @@ class House:
             recaps=InMemoryRecaps(self.database, through),
             guests=InMemoryGuests(self.database, through),
             mailings=InMemoryMailings(self.database, through),
-            opted_out=opted_out_of_recap,
+            left_out=lambda record: left_out_of_recap(record, self.now),
             letterhead=self._letterhead,
             shows=self.hosts.allow,
             now=lambda: self.now,
@@ -208,6 +212,19 @@ class House:
         """Call it, as the organizer."""
         wanted = RecapArguments.read({"eventId": EVENT, **arguments})
         return self.sender(through, limits).send(caller, wanted)
+
+    def mail_events(
+        self, through: Through = at_once, side_by_side: SideBySide = one_after_the_other
+    ) -> MailEvents:
+        """What records what is told of the mails."""
+        return MailEvents(
+            outcomes=InMemoryOutcomes(self.database, through),
+            users=InMemoryUsers(self.database, through),
+            now=lambda: self.now,
+            sleep=self._sleep,
+            recaps_side_by_side=side_by_side,
+            guests_side_by_side=one_after_the_other,
+        )
 
     def preview(
         self,
@@ -248,6 +265,16 @@ class House:
     def addresses(self) -> list[str]:
         """Who was mailed."""
         return [address for address, _ in self.mails]
+
+    def labels(self, address: str) -> Mapping[str, str]:
+        """Those of the last mail to the address."""
+        found = [
+            copy.labels
+            for _, message in self.mails
+            for copy in message.copies
+            if copy.address == address
+        ]
+        return found[-1]
 
     def recaps(self) -> dict[str, Mapping[str, Any]]:
         """Every recap's fields, by id."""

@@ -3,8 +3,9 @@
 import pytest
 
 from functions.call_error import CallError, Code
+from functions.mail.lines import one_line, paragraph, shortened
 from functions.recap.arguments import Mode, RecapArguments
-from functions.recap.lines import greeted_name, one_line, paragraph, shortened
+from functions.recap.lines import greeted_name
 
 
 def test_only_the_event_id_is_required() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
-from functions.recap.guests import Audience, Guest, deliverable
+from functions.recap.guests import Audience, Guest
 from functions.recap.photos import SHOWN, ApprovedPhoto, Picture, web_address
 from functions.recap.recipients import select
 

@@ -21,10 +21,21 @@ export function FilterBar({ filters, urls, onChange, onOpen }: Props) {
   useEffect(() => {
     if (hasTimes) setCustom(true);
   }, [hasTimes]);
+  const [isOpen, setOpen] = useState(false);
+  const used = Object.values({ ...filters, from: null, until: filters.from ?? filters.until }).filter(Boolean).length;
   const isEndpointListed = urls.some((url) => nameOf(url) === filters.endpoint);
 
   return (
-    <form class="filters" role="search" aria-label="Deliveries" onSubmit={(event) => event.preventDefault()}>
+    <form
+      class={`filters${isOpen ? " open" : ""}`}
+      role="search"
+      aria-label="Deliveries"
+      onSubmit={(event) => event.preventDefault()}
+    >
+      {/* On a phone the list comes first. */}
+      <button type="button" class="filter-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Filters{used > 0 && ` (${used})`}
+      </button>
       <Field label="Outcome" id="filter-outcome">
         <select
           id="filter-outcome"

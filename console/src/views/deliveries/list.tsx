@@ -6,6 +6,7 @@ import { type Filters, isFiltered, queryOf } from "../../domain/filters.ts";
 import { linkTo, linkToDelivery } from "../../domain/address.ts";
 import { wordsOf } from "../../ui/errors.ts";
 import { Empty, Notice, Skeleton } from "../../ui/notice.tsx";
+import { useOnline } from "../../ui/online.ts";
 import { usePlace } from "../place.ts";
 import { Older } from "./older.tsx";
 import { DeliveryTable } from "./table.tsx";
@@ -35,12 +36,14 @@ export function DeliveryList({ filters, url, hasEndpoints, onClear }: Props) {
   }, [sdk, eventId, query]);
   const loadOlder = () => void current.current?.loadOlder();
 
+  // The browser knows at once that it is offline; a listener takes some seconds to find out.
+  const isLive = useOnline() && feed.state === "live";
   if (feed.state === "failed") return <Notice kind="error">{wordsOf(feed.error)}</Notice>;
   if (feed.state === "loading") return <Skeleton rows={8} label="Loading deliveries…" />;
   return (
     <>
-      <p class={`connection ${feed.state}`} role="status">
-        {feed.state === "live" ? "Live" : "Offline: this is what was known last. It goes on by itself."}
+      <p class={`connection ${isLive ? "live" : "stale"}`} role="status">
+        {isLive ? "Live" : "Offline: this is what was known last. It goes on by itself."}
       </p>
       {feed.deliveries.length === 0 ? (
         <Nothing filters={filters} hasEndpoints={hasEndpoints} onClear={onClear} />

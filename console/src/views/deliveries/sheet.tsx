@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 
+import { visible } from "../../domain/body.ts";
 import { headers } from "../../domain/curl.ts";
 import { ATTEMPTS, type Delivery, isOpen } from "../../domain/delivery.ts";
 import { duration } from "../../domain/time.ts";
@@ -112,6 +113,12 @@ function StepItem({ step: { attempt, waited, isAcknowledged } }: { readonly step
             Attempt {attempt.attempt} · <When at={attempt.at} /> · took {duration(attempt.ms)}
           </p>
           {hint && <p class="hint">{hint}</p>}
+          {attempt.answer && (
+            <details class="excerpt">
+              <summary>How the answer began</summary>
+              <pre tabIndex={0} dir="ltr" aria-label={`Answer to attempt ${attempt.attempt}`}>{visible(attempt.answer)}</pre>
+            </details>
+          )}
         </div>
       </div>
     </li>

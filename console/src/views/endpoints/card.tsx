@@ -134,7 +134,7 @@ function HealthLine({ health }: { readonly health: Health | null }) {
         <dd>
           {rate === null ? "nothing ended" : <><strong>{rate}</strong> delivered</>}
           {rate !== null && (
-            <span class="quiet-text"> {count(delivered, "delivery", "deliveries")}, {failed.toLocaleString()} failed</span>
+            <span class="quiet-text"> {delivered.toLocaleString()} of {count(delivered + failed, "delivery", "deliveries")}</span>
           )}
         </dd>
       </div>

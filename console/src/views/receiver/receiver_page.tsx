@@ -148,7 +148,7 @@ export function ReceiverPage({ token }: { readonly token: string }) {
           <>
             <div class="view-head"><Heading title="Deliveries">Deliveries</Heading></div>
             <Filters place={place} />
-            <p class="connection" role="status">
+            <p class="connection still" role="status">
               As of <When at={asOf} />
               <ActionButton busy={isLoading} kind="quiet" onClick={() => void load()}>Refresh</ActionButton>
             </p>

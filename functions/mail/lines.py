@@ -1,0 +1,36 @@
+"""Texts of people on their way into a mail: a header line, a paragraph."""
+
+import re
+from typing import Final
+
+EVENT_NAME_CHARACTERS: Final = 150
+
+# Everything that some program somewhere takes for the end of a line, and every other control.
+_BREAKS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+_LINE_END: Final = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Turn the direction of whatever follows; text in right-to-left scripts does without them.
+_OVERRIDES: Final = re.compile(r"[\u202d\u202e]")
+_SPACES: Final = re.compile(r"\s+")
+
+
+def one_line(text: str) -> str:
+    """`text` without line breaks of any kind, controls, and spaces at its ends (spec 4.1)."""
+    return _SPACES.sub(" ", _OVERRIDES.sub("", _BREAKS.sub("", _encodable(text)))).strip()
+
+
+def paragraph(text: str) -> str:
+    r"""`text` with `\n` as its only line break, and no other controls."""
+    lines = _LINE_END.sub("\n", _encodable(text)).replace("\t", " ")
+    return _OVERRIDES.sub("", _CONTROLS.sub("", lines)).strip()
+
+
+def shortened(text: str, at_most: int) -> str:
+    """`text` as one line, cut with an ellipsis where it has more than `at_most` characters."""
+    line = one_line(text)
+    return line if len(line) <= at_most else line[: at_most - 1].rstrip() + "…"
+
+
+def _encodable(text: str) -> str:
+    # JSON can carry half of a surrogate pair, which no mail can.
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,54 @@
+"""Marks URLs to which deliveries have failed, so that somebody looks at them (design 3).
+
+What is on record comes first, then the task; the sweep finds a mark whose task was lost.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from functions.webhooks.notices.look_task import look_task
+from functions.webhooks.notices.watch import Watch
+from functions.webhooks.ports import (
+    AlreadyRecordedError,
+    ChangedMeanwhileError,
+    Notices,
+    StoredWatch,
+    TaskQueue,
+)
+
+
+class FailureMarks:
+    """Marks URLs; one instance serves all threads of the process."""
+
+    def __init__(self, *, notices: Notices, queue: TaskQueue, now: Callable[[], datetime]) -> None:
+        """`now` gives the time, aware and in UTC."""
+        self._notices = notices
+        self._queue = queue
+        self._now = now
+
+    def mark(self, event_id: str, urls: Sequence[str]) -> None:
+        """Have somebody look at these URLs of the event, which are in its settings.
+
+        One round trip where their people know that they fail; else two and a task.
+        """
+        while True:
+            stored = self._notices.load(event_id)
+            before, now = stored.watch if stored else Watch(), self._now()
+            watch = before.marked(urls, now)
+            if watch == before:
+                return
+            if self._write(event_id, watch, stored):
+                break
+        if watch.look_at and watch.is_due(now):
+            self._queue.enqueue(look_task(event_id, watch.look_at))
+
+    def _write(self, event_id: str, watch: Watch, over: StoredWatch | None) -> bool:
+        """Whether nothing else was written meanwhile."""
+        try:
+            if over is None:
+                self._notices.create(event_id, watch)
+            else:
+                self._notices.save(event_id, watch, over.version)
+        except (AlreadyRecordedError, ChangedMeanwhileError):
+            return False
+        return True

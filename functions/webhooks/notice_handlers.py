@@ -1,0 +1,24 @@
+"""What the function of the notices calls."""
+
+from typing import Any
+
+from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
+
+from functions.gcp.run_again import run_again
+from functions.webhooks import notice_wiring
+from functions.webhooks.notices import look_task
+
+
+def look(task: CallableRequest[Any]) -> None:
+    """A task of the queue of notices.
+
+    Raises:
+        HttpsError: `invalid-argument` where the body is no task of ours.
+        InternalServerError: the queue is to bring it back.
+    """
+    try:
+        event_id = look_task.event_of(task.data)
+    except ValueError as error:
+        raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
+    with run_again("notice.not-looked"):
+        notice_wiring.notifier().look(event_id)

@@ -1,0 +1,42 @@
+"""Has the watched URLs of every event looked at when it is time (design 3)."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from functions.side_by_side import SideBySide
+from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
+from functions.webhooks.notices.look_task import look_task
+from functions.webhooks.ports import Notices, TaskQueue
+
+AT_MOST: Final = 1000
+"""Events of one sweep; what is due for longest comes first, and the next sweep goes on."""
+
+
+class NoticeSweeper:
+    """Queues a look at each event that is due; how often it comes does not matter."""
+
+    def __init__(
+        self,
+        *,
+        notices: Notices,
+        queue: TaskQueue,
+        side_by_side: SideBySide,
+        now: Callable[[], datetime],
+    ) -> None:
+        """`now` gives the time, aware and in UTC."""
+        self._notices = notices
+        self._queue = queue
+        self._side_by_side = side_by_side
+        self._now = now
+
+    def sweep(self) -> int:
+        """Queue the looks that are due; how many there were."""
+        now = self._now()
+        # One name in a period: two sweeps that overlap queue a look once.
+        period = int(now.timestamp() // SWEEP_PERIOD.total_seconds())
+        due = self._notices.due(now, AT_MOST)
+        self._side_by_side(
+            lambda event_id: self._queue.enqueue(look_task(event_id, now, again=f"-{period}")), due
+        )
+        return len(due)

@@ -1,0 +1,149 @@
+"""The mail that tells what is news of an event's webhook URLs: host and path, never a query.
+
+Everything in it that people wrote is one bounded line, escaped, and no link: the event's name, and
+the URL, whose query may hold a key. The only link leads to the console.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+from functions.mail.lines import EVENT_NAME_CHARACTERS, one_line, shortened
+from functions.mail.message import Copy, Message
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl, UnusableUrlError
+from functions.webhooks.notices.watch import Standing
+
+_HOST_CHARACTERS: Final = 100
+_PATH_CHARACTERS: Final = 120
+_REASON_CHARACTERS: Final = 200
+
+_HEADLINE: Final = {
+    Standing.FAILING: "Webhooks to {host} are failing",
+    Standing.DISABLED: "Webhooks to {host} are switched off",
+    Standing.RECOVERED: "Webhooks to {host} work again",
+}
+_COUNTED: Final = {
+    Standing.FAILING: ("fails", "fail"),
+    Standing.DISABLED: ("is switched off", "are switched off"),
+    Standing.RECOVERED: ("works again", "work again"),
+}
+
+_templates: Final = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=select_autoescape(["html"]),
+    undefined=StrictUndefined,
+    auto_reload=False,  # or each mail looks whether the files have changed
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is told of one URL.
+
+    Attributes:
+        url: As it is configured.
+        standing: What is news.
+        since: When the first of the deliveries ended that have failed in a row.
+        waiting: How many have not got through since then.
+        status: What the receiver last answered to one that failed, or None.
+        error: Why there was no answer, or None.
+        acknowledged_at: When it took one again, where it has.
+    """
+
+    url: str
+    standing: Standing
+    since: datetime | None
+    waiting: int
+    status: int | None = None
+    error: str | None = None
+    acknowledged_at: datetime | None = None
+
+
+def compose(
+    changes: Sequence[Change],
+    *,
+    event_id: str,
+    event_name: str,
+    addresses: Iterable[str],
+    sender: str,
+    base_url: str,
+) -> Message:
+    """One message that tells all `changes`, with a copy for each address, who sees no other."""
+    name = shortened(event_name, EVENT_NAME_CHARACTERS)
+    shown = [_shown(one) for one in changes]
+    headline = _headline(changes, shown)
+    fields = {
+        "headline": headline,
+        "event_name": name,
+        "changes": shown,
+        "works": all(one.standing is Standing.RECOVERED for one in changes),
+        "waiting": any(one.waiting for one in changes),
+        "console": f"{base_url}/console#/events/{quote(event_id, safe='')}/endpoints",
+    }
+    text, html = (
+        _templates.get_template(template).render(**fields)
+        for template in ("notice.txt", "notice.html")
+    )
+    return Message(
+        sender=sender,
+        subject=f"{headline}: {name}" if name else headline,
+        text=text,
+        html=html,
+        copies=[
+            # RFC 3834: no machine answers it, no "out of office" comes back.
+            Copy(address=one, headers={"Auto-Submitted": "auto-generated"}, values={})
+            for one in addresses
+        ],
+    )
+
+
+def _headline(changes: Sequence[Change], shown: Sequence[dict[str, Any]]) -> str:
+    if len(changes) == 1:
+        return _HEADLINE[changes[0].standing].format(host=shown[0]["host"])
+    counts = Counter(one.standing for one in changes)
+    told = [f"{counts[one]} {_COUNTED[one][counts[one] > 1]}" for one in Standing if counts[one]]
+    return f"Webhook URLs: {', '.join(told)}"
+
+
+def _shown(change: Change) -> dict[str, Any]:
+    """What the templates know of a URL."""
+    host, path = _place(change.url)
+    return {
+        "host": host,
+        "path": path,
+        "standing": change.standing,
+        "reason": _reason(change),
+        "since": change.since and _time(change.since),
+        "acknowledged": change.acknowledged_at and _time(change.acknowledged_at),
+        "waiting": change.waiting,
+    }
+
+
+def _place(url: str) -> tuple[str, str]:
+    """Host and path; nothing that follows, and no user name."""
+    try:
+        parsed = EndpointUrl.parse(url)
+    except UnusableUrlError:
+        return "a URL that cannot be used", ""
+    path = parsed.path.partition("?")[0]
+    return shortened(parsed.authority, _HOST_CHARACTERS), shortened(path, _PATH_CHARACTERS)
+
+
+def _reason(change: Change) -> str:
+    """What went wrong with the last delivery that failed; empty where that is not known."""
+    if change.status is not None:
+        return f"HTTP {change.status}"
+    return shortened(change.error, _REASON_CHARACTERS) if change.error else ""
+
+
+def _time(moment: datetime) -> str:
+    at = moment.astimezone(UTC)
+    return one_line(f"{at.day} {at:%B %Y, %H:%M} UTC")

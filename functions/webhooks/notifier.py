@@ -1,0 +1,289 @@
+"""One look at the watched URLs of an event, and the mail that tells what is news (design 3).
+
+    what is watched ▸ how it stands ▸ what is news ▸ write the mail ▸ put it on record ▸ send it
+
+A mail that is on record may have left, and is never sent again, whatever becomes of the process;
+only where the mail service has certainly not taken it, it is taken back, and tried again later.
+What is on record in between is the event's notices alone: a fault here harms no delivery.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from functions import log
+from functions.mail.message import Message
+from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.wall.fields import text
+from functions.webhooks.deliveries.delivery import Outcome as Ending
+from functions.webhooks.deliveries.delivery import Undelivered
+from functions.webhooks.messages import subscriptions
+from functions.webhooks.messages.subscriptions import Subscription
+from functions.webhooks.notices import addressees
+from functions.webhooks.notices.composer import Change, compose
+from functions.webhooks.notices.watch import LOOKED_AT, News, Seen, Standing, Watch
+from functions.webhooks.ports import (
+    ChangedMeanwhileError,
+    Deliveries,
+    Mailer,
+    Notices,
+    Settings,
+    StoredWatch,
+    Wall,
+)
+
+LEAVES_WITHIN: Final = timedelta(minutes=1)
+"""After it was put on record; later it does not leave at all: it may not be true any more."""
+
+_ENDS: Final = (Ending.SUCCESS, Ending.FAILED)
+_AT_ONCE: Final = timedelta(0)
+_LOOKS: Final = 5
+"""After which the next sweep goes on: others write all the time."""
+_LONGEST_WAIT: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claim:
+    """A mail that is on record, and what it tells; `before` is when the one before it was."""
+
+    name: str
+    event_id: str
+    news: Sequence[News]
+    before: datetime | None
+    at: datetime
+
+
+class Notifier:
+    """Looks and tells; one instance serves all threads of the process."""
+
+    def __init__(
+        self,
+        *,
+        notices: Notices,
+        settings: Settings,
+        deliveries: Deliveries,
+        wall: Wall,
+        mailer: Callable[[], Mailer],
+        mail_from: str,
+        base_url: str,
+        now: Callable[[], datetime],
+        new_id: Callable[[], str],
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            notices: What is watched.
+            settings: Which URLs there are, and who is told.
+            deliveries: How they have ended.
+            wall: What the event is called.
+            mailer: Gives the mail service, with the key of the moment.
+            mail_from: `Name <address>` or an address.
+            base_url: Of the links.
+            now: The time, aware and in UTC.
+            new_id: Gives a name that no mail has had before.
+        """
+        self._notices = notices
+        self._settings = settings
+        self._deliveries = deliveries
+        self._wall = wall
+        self._mailer = mailer
+        self._mail_from = mail_from
+        self._base_url = base_url
+        self._now = now
+        self._new_id = new_id
+
+    def look(self, event_id: str) -> None:
+        """Look at the watched URLs of the event, if it is time, and tell what is news.
+
+        Raises:
+            Exception: a fault of our own; asked again, or by the next sweep, it goes on.
+        """
+        for _ in range(_LOOKS):
+            if self._look(event_id):
+                return
+
+    def _look(self, event_id: str) -> bool:
+        """Look once; False where something else was written meanwhile."""
+        stored = self._notices.load(event_id)
+        now = self._now()
+        if stored is None or not stored.watch.is_due(now):
+            return True
+        if stored.watch.sending:
+            # Whoever was to send that mail is gone, or still at it: it counts as sent.
+            log.warning("notice.unknown", eventId=event_id, reason="its sender did not come back")
+        found = self._settings.load(event_id)
+        fields = found.fields if found else None
+        addresses = addressees.read(fields)
+        configured = {one.url: one for one in subscriptions.read(fields)} if addresses else {}
+        watch, news = stored.watch.looked(self._seen(event_id, stored.watch, configured), now)
+        event = self._wall.event(event_id) if news else None
+        if news and event is not None:
+            name = text(event.get("name")) or ""
+            return self._tell(event_id, StoredWatch(watch, stored.version), news, addresses, name)
+        if news:  # of an event that is being deleted
+            watch, _ = watch.looked({}, now)
+        return self._save(event_id, watch, stored)
+
+    def _seen(
+        self, event_id: str, watch: Watch, configured: Mapping[str, Subscription]
+    ) -> Mapping[str, Seen]:
+        return {
+            one.url: Seen(
+                is_disabled=configured[one.url].disabled is not None,
+                ended=self._deliveries.last_ended(event_id, one.url, _ENDS, LOOKED_AT),
+            )
+            for one in watch.urls
+            if one.url in configured
+        }
+
+    def _tell(
+        self,
+        event_id: str,
+        stored: StoredWatch,
+        news: Sequence[News],
+        addresses: Sequence[str],
+        event_name: str,
+    ) -> bool:
+        """Send the mail, or leave it to a later look; False where something else was written."""
+        news = [replace(one, since=self._since(event_id, one)) for one in news]
+        changes = [self._change(event_id, one) for one in news]
+        watch, now = stored.watch, self._now()
+        try:
+            message = compose(
+                changes,
+                event_id=event_id,
+                event_name=event_name,
+                addresses=addresses,
+                sender=self._mail_from,
+                base_url=self._base_url,
+            )
+            mailer = self._mailer()
+        except Exception as error:  # noqa: BLE001 - the next look tries again, so many times
+            log.fault("notice.not-written", error, eventId=event_id)
+            put_off = watch.not_sent(news, watch.sent_at, _AT_ONCE, now)
+            self._log_given_up(event_id, put_off)
+            return self._save(event_id, put_off, stored)
+        claim = _Claim(
+            name=self._new_id(), event_id=event_id, news=news, before=watch.sent_at, at=now
+        )
+        if not self._is_claimed(claim, watch.claimed(news, claim.name, now), stored):
+            return False
+        self._send(claim, mailer, message)
+        return True
+
+    def _since(self, event_id: str, news: News) -> datetime | None:
+        """When the first of the deliveries ended that have failed in a row."""
+        if news.before.is_open and news.before.since:
+            return news.before.since
+        url = news.before.url
+        ended = self._deliveries.last_ended(event_id, url, (Ending.SUCCESS,), LOOKED_AT)
+        acknowledged = [one.at for one in ended if not one.test]
+        return self._deliveries.first_failure(
+            event_id, url, acknowledged[0] if acknowledged else None
+        )
+
+    def _change(self, event_id: str, news: News) -> Change:
+        url, now = news.before.url, self._now()
+        wanted = Undelivered(since=news.since or now, until=now, url=url)
+        waiting = self._deliveries.count_undelivered(event_id, wanted)
+        last = news.seen.counting[0] if news.seen.counting else None
+        failed = next((one for one in news.seen.counting if one.outcome is Ending.FAILED), None)
+        return Change(
+            url=url,
+            standing=news.standing,
+            since=news.since,
+            waiting=waiting,
+            status=failed.status if failed else None,
+            error=failed.error if failed else None,
+            acknowledged_at=last.at if last and news.standing is Standing.RECOVERED else None,
+        )
+
+    def _is_claimed(self, claim: _Claim, watch: Watch, stored: StoredWatch) -> bool:
+        """Put the mail on record; False where somebody else has written first."""
+        try:
+            self._notices.save(claim.event_id, watch, stored.version)
+        except ChangedMeanwhileError:
+            # By another look or a mark, which has one of its own; or by this save, and the answer
+            # was lost.
+            found = self._notices.load(claim.event_id)
+            return found is not None and found.watch.sending == claim.name
+        return True
+
+    def _send(self, claim: _Claim, mailer: Mailer, message: Message) -> None:
+        outcome: Outcome = Refused("every address was refused")
+        while message.copies:
+            if self._now() - claim.at > LEAVES_WITHIN:
+                outcome = Later("held up", None)
+                break
+            outcome = mailer.send(message)
+            if not isinstance(outcome, BadAddresses):
+                break
+            copies = [
+                one for place, one in enumerate(message.copies) if place not in outcome.indices
+            ]
+            if len(copies) == len(message.copies):
+                outcome = Refused("addresses that it was not sent to")
+                break
+            message = replace(message, copies=copies)
+        self._settle(claim, outcome, len(message.copies))
+
+    def _settle(self, claim: _Claim, outcome: Outcome, copies: int) -> None:
+        """Put on record what became of the mail."""
+        told = ",".join(sorted({one.standing for one in claim.news}))
+        match outcome:
+            case Accepted():
+                log.info(
+                    "notice.sent",
+                    eventId=claim.event_id,
+                    told=told,
+                    urls=len(claim.news),
+                    addresses=copies,
+                )
+                self._record(claim, lambda watch: watch.sent())
+            case Unknown(reason):
+                log.warning("notice.unknown", eventId=claim.event_id, reason=reason)
+                self._record(claim, lambda watch: watch.sent())
+            case BadAddresses():
+                log.warning("notice.refused", eventId=claim.event_id)
+                self._record(claim, lambda watch: watch.sent())
+            case Later(reason, seconds):
+                log.warning("notice.later", eventId=claim.event_id, reason=reason)
+                wait = min(timedelta(seconds=seconds or 0), _LONGEST_WAIT)
+                self._take_back(claim, wait)
+            case Refused(reason):
+                log.error("notice.not-sent", eventId=claim.event_id, reason=reason)
+                self._take_back(claim, _AT_ONCE)
+
+    def _take_back(self, claim: _Claim, wait: timedelta) -> None:
+        now = self._now()
+        watch = self._record(
+            claim, lambda watch: watch.not_sent(claim.news, claim.before, wait, now)
+        )
+        if watch:
+            self._log_given_up(claim.event_id, watch)
+
+    def _record(self, claim: _Claim, change: Callable[[Watch], Watch]) -> Watch | None:
+        """Write what `change` makes of the watch, for as long as it is still about this mail."""
+        while True:
+            found = self._notices.load(claim.event_id)
+            if found is None or found.watch.sending != claim.name:
+                return None
+            watch = change(found.watch)
+            try:
+                self._notices.save(claim.event_id, watch, found.version)
+            except ChangedMeanwhileError:
+                continue  # a mark, or this save, and its answer was lost
+            return watch
+
+    def _save(self, event_id: str, watch: Watch, stored: StoredWatch) -> bool:
+        """Write what a look has come to; False where something else was written meanwhile."""
+        try:
+            self._notices.save(event_id, watch, stored.version)
+        except ChangedMeanwhileError:
+            return False
+        return True
+
+    def _log_given_up(self, event_id: str, watch: Watch) -> None:
+        if not watch.tries:
+            log.error("notice.given-up", eventId=event_id)

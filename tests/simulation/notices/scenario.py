@@ -1,0 +1,133 @@
+"""What receivers, an admin and the mail service do in one schedule of the notices' world."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, Self
+
+from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.messages.event_type import EventType
+from tests.simulation.choices import Choices
+from tests.simulation.simulation import MINUTE, SECOND, START
+
+EVENT: Final = "e1"
+ANN: Final = "ann@example.com"
+BOB: Final = "bob@example.com"
+
+_URL: Final = "https://r{}.example.com/hook"
+_PHASES: Final = ("dead", "dead", "works", "flaky")
+_LENGTHS: Final = (2 * MINUTE, 20 * MINUTE, 75 * MINUTE)
+_TESTS: Final = 0.15
+_ENDS: Final = {"dead": (False,), "works": (True,), "flaky": (False, False, False, True)}
+_ADMIN: Final = (
+    # what, how likely, and when at the latest
+    ("nobody", 0.08, 150 * MINUTE),
+    ("another", 0.1, 150 * MINUTE),
+    ("remove", 0.08, 150 * MINUTE),
+    ("delete", 0.05, 150 * MINUTE),
+    ("enable", 0.15, 150 * MINUTE),
+    ("save", 0.1, 150 * MINUTE),
+)
+_MAILS: Final = ("taken", "taken", "taken", "later", "refused", "unknown", "lost", "bad address")
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A delivery that ends, and how."""
+
+    url: str
+    at: int
+    works: bool
+    test: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What is there at the beginning, and what comes; times are microseconds.
+
+    Attributes:
+        urls: Of the event; from the second on with a host of their own.
+        dead: Deliveries to the first URL that have failed for more than a day.
+        ends: Deliveries that end.
+        admin: What the admin does, and when.
+        mails: What becomes of requests to the mail service, at most so many; then all are taken.
+    """
+
+    urls: tuple[str, ...]
+    dead: tuple[Delivery, ...]
+    ends: tuple[End, ...]
+    admin: tuple[tuple[str, int], ...]
+    mails: tuple[str, ...]
+
+    @classmethod
+    def of(cls, choices: Choices) -> Self:
+        """Draw one."""
+        urls = tuple(_URL.format(number) for number in range(choices.between("urls", 1, 3)))
+        dying = choices.happens("dying", 0.15, "the first URL has failed for a day")
+        trouble = choices.pick("trouble", (0, 0, 2, 7))
+        return cls(
+            urls=urls,
+            dead=_dead(urls[0]) if dying else (),
+            ends=tuple(one for url in urls for one in _ends(choices, url)),
+            admin=tuple(
+                (what, choices.between(f"{what} when", 0, latest))
+                for what, likely, latest in _ADMIN
+                if choices.happens(what, likely, "done")
+            ),
+            mails=tuple(choices.pick(f"mail {number}", _MAILS) for number in range(trouble)),
+        )
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """As they are at the beginning."""
+        return {"urls": list(self.urls), "notify": [ANN]}
+
+
+def _ends(choices: Choices, url: str) -> Iterator[End]:
+    began = 0
+    for phase in range(choices.between(f"{url} phases", 1, 3)):
+        name = f"{url} phase {phase}"
+        kind = choices.pick(f"{name} kind", _PHASES)
+        length = choices.pick(f"{name} length", _LENGTHS)
+        for number in range(choices.between(f"{name} deliveries", 0, 8)):
+            one = f"{name} delivery {number}"
+            yield End(
+                url=url,
+                at=began + choices.between(f"{one} at", 0, length),
+                works=_ENDS[kind][choices.number(f"{one} works") % len(_ENDS[kind])],
+                test=choices.happens(f"{one} test", _TESTS, "a test"),
+            )
+        began += length + choices.between(f"{name} pause", 0, 5 * MINUTE)
+
+
+_DEAD: Final[dict[str, tuple[Delivery, ...]]] = {}
+
+
+def _dead(url: str) -> tuple[Delivery, ...]:
+    """Ninety-nine that have failed, from 26 hours ago on; made once."""
+    if url not in _DEAD:
+        ago = timedelta(hours=26)
+        _DEAD[url] = tuple(
+            ended(f"dead-{number}", url, at=-(ago // timedelta(microseconds=1)) + number * SECOND)
+            for number in range(99)
+        )
+    return _DEAD[url]
+
+
+def ended(name: str, url: str, *, at: int, works: bool = False, test: bool = False) -> Delivery:
+    """The record of a delivery that ended `at` that time."""
+    moment = START + timedelta(microseconds=at)
+    status = 200 if works else 500
+    return Delivery(
+        id=name,
+        event_id=EVENT,
+        event=EventType.PHOTO_UPLOADED,
+        url=url,
+        body="{}",
+        created_at=moment,
+        outcome=Outcome.SUCCESS if works else Outcome.FAILED,
+        attempts=4,
+        ended_at=moment,
+        log=(Attempt(number=4, at=moment, status=status, milliseconds=0),),
+        test=test,
+    )

@@ -1,0 +1,240 @@
+"""The world of the notices: an event's receivers fail and recover, and its people are told."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+from functions.gcp.task_queue import Task
+from functions.mail.message import Message
+from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.delivery import Outcome as Ending
+from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
+from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.failure_marks import FailureMarks
+from functions.webhooks.notice_sweeper import NoticeSweeper
+from functions.webhooks.notices.look_task import event_of
+from functions.webhooks.notices.watch import Watch
+from functions.webhooks.notifier import Notifier
+from tests.simulation.database import Create, Database, Delete, Stored, Update
+from tests.simulation.dispatch import CloudTasks
+from tests.simulation.faults import Fault, ServiceError
+from tests.simulation.notices.invariants import Mail, Seen
+from tests.simulation.notices.scenario import ANN, BOB, EVENT, End, Scenario, ended
+from tests.simulation.simulation import (
+    HOUR,
+    MINUTE,
+    SECOND,
+    START,
+    Instance,
+    Pool,
+    Simulation,
+    current,
+)
+from tests.simulation.simulation import End as Ended
+from tests.simulation.webhooks.memory import (
+    InMemoryDeliveries,
+    InMemoryNotices,
+    InMemorySettings,
+    InMemoryWall,
+)
+from tests.simulation.webhooks.outside import InMemoryTaskQueue, InMemoryTasks
+
+_SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
+_NOTICES: Final = f"events/{EVENT}/notices/webhooks"
+_SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
+_CALM: Final = 5 * HOUR
+"""After the last delivery: six tries of a mail, an hour of quiet, a pause of an hour."""
+_BUSY: Final = 75 * MINUTE
+_SELDOM: Final = 20 * MINUTE
+"""How often the sweep comes after that: nothing is to change any more."""
+
+_POSSIBLE: Final = (
+    Fault.CRASH_BEFORE,
+    Fault.CRASH_AFTER,
+    Fault.ERROR_BEFORE,
+    Fault.ERROR_AFTER,
+    Fault.PAUSE_BEFORE,
+    Fault.PAUSE_AFTER,
+    Fault.RESTART,
+)
+"""A mail is requested once: nobody tries it again but a later look."""
+
+
+_ANSWERS: Final[Mapping[str, Outcome]] = {
+    "taken": Accepted("m"),
+    "lost": Unknown("no answer"),
+    "unknown": Unknown("HTTP 503"),
+    "later": Later("HTTP 429", None),
+    "refused": Refused("HTTP 401"),
+    "bad address": BadAddresses(frozenset({0})),
+}
+
+
+class NoticeWorld:
+    """One event, some hours of failures and successes, and then five hours of calm."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        """Put everybody on the schedule."""
+        self._simulation = simulation
+        self._scenario = Scenario.of(simulation.choices)
+        self._seen = Seen(simulation)
+        self._names = 0
+        self._mails = list(self._scenario.mails)
+        self._database = Database(lambda: START - timedelta(hours=27))
+        self._database.watch(self._written)
+        self._database.commit(
+            Create(f"events/{EVENT}", {"tenantId": "t1", "name": "Garden party"}),
+            Create(_SETTINGS, self._scenario.settings),
+            *(Create(f"events/{EVENT}/deliveries/{one.id}", one) for one in self._scenario.dead),
+        )
+        self._database.set_clock(lambda: simulation.now)
+        self._attempts = CloudTasks(simulation)
+        self._looks = CloudTasks(simulation)
+        self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
+        self._workers = Pool(simulation, "worker", self._worker)
+        self._notifiers = Pool(simulation, "notifier", self._notifier)
+        self._sweepers = Pool(simulation, "sweeper", self._sweeper)
+        for number, one in enumerate(self._scenario.ends):
+            simulation.after(one.at, partial(self._end, f"delivery-{number}", one))
+        for what, at in self._scenario.admin:
+            simulation.after(at, partial(self._admin, what))
+        last = max((one.at for one in self._scenario.ends), default=0)
+        for at in (
+            *range(_SWEEP, last + _BUSY, _SWEEP),
+            *range(last + _BUSY, last + _CALM, _SELDOM),
+        ):
+            simulation.after(at, self._sweep)
+
+    def violations(self) -> Iterable[str]:
+        """What is wrong now that everything is at rest."""
+        found = self._database.get(_NOTICES)
+        complete = not self._attempts.unpunctual
+        return self._seen.at_rest(found.value if found else Watch(), complete=complete)
+
+    # Receivers, and the admin.
+
+    def _end(self, name: str, one: End) -> None:
+        delivery = ended(name, one.url, at=self._simulation.time, works=one.works, test=one.test)
+        path = f"events/{EVENT}/deliveries/{name}"
+        self._database.commit(Create(path, delivery))
+        if delivery.outcome is Ending.FAILED:
+            self._attempts.call(name, partial(self._failed, delivery))
+
+    def _failed(self, delivery: Delivery, name: str, done: Callable[[Ended], None]) -> None:
+        """The task of its last attempt, which is on record as failed: however often it comes."""
+        self._workers.run(name, lambda health: health.delivery_failed(delivery), done)
+
+    def _admin(self, what: str) -> None:
+        changes: Mapping[str, Mapping[str, Any]] = {
+            "nobody": {"notify": []},
+            "another": {"notify": [BOB, ANN]},
+            "remove": {"urls": list(self._scenario.urls[1:])},
+            "enable": {"disabled": {}},
+            "save": {},
+        }
+        if what == "delete":
+            self._database.commit(Delete(f"events/{EVENT}"))
+            self._database.commit(Delete(_SETTINGS), Delete(_NOTICES))
+        elif self._database.get(_SETTINGS):
+            self._database.commit(Update(_SETTINGS, lambda fields: {**fields, **changes[what]}))
+
+    # The services that call functions.
+
+    def _written(self, path: str, before: Stored | None, after: Stored | None) -> None:
+        match path.split("/"):
+            case ["events", _, "deliveries", _] if after:
+                self._seen.ended(after.value)
+            case ["events", _, "settings", _]:
+                self._seen.saved(after.value if after else None)
+            case ["events", _, "notices", _] if after:
+                self._seen.watched(before.value if before else Watch(), after.value)
+            case _:
+                pass
+
+    def _queued(self, task: Task) -> None:
+        def look(name: str, done: Callable[[Ended], None]) -> None:
+            event_id = event_of(task.data)
+            self._notifiers.run(name, lambda notifier: notifier.look(event_id), done)
+
+        due = (task.due - START) // timedelta(microseconds=1)
+        self._looks.call(task.name, look, due=due, backoff=10 * SECOND)
+
+    def _sweep(self) -> None:
+        self._names += 1
+        self._sweepers.run(f"sweep-{self._names}", lambda sweeper: sweeper.sweep())
+
+    # The instances of each function.
+
+    def _worker(self, instance: Instance) -> EndpointHealth:
+        return EndpointHealth(
+            deliveries=InMemoryDeliveries(self._database, instance.call),
+            settings=InMemorySettings(self._database, instance.call),
+            marks=FailureMarks(
+                notices=InMemoryNotices(self._database, instance.call),
+                queue=InMemoryTaskQueue(self._tasks, instance.call),
+                now=instance.now,
+            ),
+            now=instance.now,
+            monotonic=instance.monotonic,
+        )
+
+    def _notifier(self, instance: Instance) -> Notifier:
+        return Notifier(
+            notices=InMemoryNotices(self._database, instance.call),
+            settings=InMemorySettings(self._database, instance.call),
+            deliveries=InMemoryDeliveries(self._database, instance.call),
+            wall=InMemoryWall(self._database, instance.call),
+            mailer=lambda: _MailService(self._seen, self._mails, instance),
+            mail_from="wall@example.com",
+            base_url="https://wall.example.com",
+            now=instance.now,
+            new_id=self._name,
+        )
+
+    def _sweeper(self, instance: Instance) -> NoticeSweeper:
+        return NoticeSweeper(
+            notices=InMemoryNotices(self._database, instance.call),
+            queue=InMemoryTaskQueue(self._tasks, instance.call),
+            side_by_side=instance.side_by_side,
+            now=instance.now,
+        )
+
+    def _name(self) -> str:
+        self._names += 1
+        return f"mail-{self._names}"
+
+
+class _MailService:
+    """See `ports.Mailer`; `trouble` is what becomes of the next requests."""
+
+    def __init__(self, seen: Seen, trouble: list[str], instance: Instance) -> None:
+        self._seen = seen
+        self._trouble = trouble
+        self._instance = instance
+
+    def send(self, message: Message) -> Outcome:
+        """See `ports.Mailer`."""
+        mail: list[Mail | None] = []
+
+        def arrive() -> Outcome:
+            mail.append(self._seen.requested(message))
+            return self._answer(mail[0])
+
+        try:
+            return self._instance.call("mailer.send", arrive, retried=False, possible=_POSSIBLE)
+        except ServiceError as error:
+            claimed = current().notes.get("mail")
+            if claimed:
+                claimed.in_doubt = True
+            return Unknown(str(error))
+
+    def _answer(self, mail: Mail | None) -> Outcome:
+        if mail is None:
+            return Accepted("m")
+        answer = self._trouble.pop(0) if self._trouble else "taken"
+        if answer in ("taken", "lost"):
+            self._seen.delivered(mail)
+        mail.in_doubt |= answer == "unknown"
+        return _ANSWERS[answer]

@@ -1,0 +1,59 @@
+// An admin adds a URL, changes its types, tries it, enables one that was given up and recovers what
+// it has missed, and removes one.
+
+import { signIn } from "./steps.mjs";
+
+export default async function endpoints({ site, admin, eventId, added, disabled, visitor }) {
+  const page = await visitor();
+  await signIn(page, site, admin, `#/events/${eventId}/endpoints`);
+  const dialog = page.getByRole("dialog");
+  const found = {};
+
+  await page.getByRole("button", { name: "Add a URL" }).click();
+  await dialog.getByLabel("URL").fill("http://example.com/");
+  found.told = await dialog.locator(".field-error").innerText();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  found.isOpenStill = await dialog.isVisible();
+  await dialog.getByLabel("URL").fill(added);
+  await dialog.getByLabel("Only these").check();
+  await dialog.getByLabel("guest.joined").check();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  const card = page.getByRole("region", { name: new URL(added).pathname });
+  await card.getByText("guest.joined").waitFor();
+
+  await card.getByRole("button", { name: "Edit" }).click();
+  await dialog.getByLabel("photo.approved").check();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await card.getByText("photo.approved").waitFor();
+
+  await card.getByRole("button", { name: "Send a test" }).click();
+  await dialog.getByLabel("Type").selectOption("milestone.reached");
+  await dialog.getByRole("button", { name: "Send", exact: true }).click();
+  await dialog.getByText("Delivered").waitFor();
+  await dialog.getByRole("button", { name: "Close" }).click();
+
+  const dead = page.getByRole("region", { name: new URL(disabled).pathname });
+  found.reason = await dead.getByRole("alert").innerText();
+  found.health = await dead.locator(".health").innerText();
+  await dead.getByRole("button", { name: "Enable it again" }).click();
+  await dialog.getByText("would be sent again").waitFor();
+  found.before = await dialog.innerText();
+  await dialog.getByRole("button", { name: /^Send .* again$/ }).click();
+  await dialog.getByText("on the way again").waitFor();
+  found.after = await dialog.innerText();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await dead.getByRole("alert").waitFor({ state: "detached" });
+
+  await card.getByRole("button", { name: "Remove" }).click();
+  await dialog.getByRole("button", { name: "Remove" }).click();
+  await card.waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  await dialog.getByRole("textbox").fill("ann@example.com\nnot an address");
+  found.refused = await dialog.locator(".field-error").innerText();
+  await dialog.getByRole("textbox").fill("ann@example.com, bob@example.com");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText("bob@example.com").waitFor();
+  return found;
+}

@@ -1,0 +1,60 @@
+// Every view in every width and both colour schemes: drawn, measured, and examined by axe.
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { signIn } from "./steps.mjs";
+
+const AXE = readFileSync(
+  createRequire(new URL("../../../console/package.json", import.meta.url)).resolve("axe-core/axe.min.js"),
+  "utf8",
+);
+const LOOKS = [360, 800, 1280].flatMap((width) =>
+  ["light", "dark"].map((colorScheme) => ({ width, colorScheme })),
+);
+
+export default async function looks({ site, staff, views, link, folder, visitor }) {
+  const page = await visitor();
+  const found = [];
+  await page.goto(`${site}/console`);
+  await page.getByLabel("E-mail").waitFor();
+  await taken("sign-in");
+  await signIn(page, site, staff);
+  await page.getByRole("heading", { name: "Events" }).waitFor();
+  for (const { name, place, shown, press } of views) {
+    await page.goto(`${site}/console${place}`);
+    await page.getByText(shown, { exact: true }).filter({ visible: true }).first().waitFor();
+    await page.waitForFunction(() => !document.querySelector(".skeleton"));
+    for (const button of press ?? []) await page.getByRole("button", { name: button }).first().click();
+    await page.waitForFunction(() => !document.querySelector(".skeleton"));
+    await taken(name);
+    await page.keyboard.press("Escape");
+  }
+  await page.goto(link);
+  await page.locator(".body .row").first().waitFor();
+  await taken("receiver");
+  return found;
+
+  async function taken(name) {
+    for (const { width, colorScheme } of LOOKS) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      const overflow = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      if (overflow) found.push(`${name} ${width}: ${overflow} pixels too wide`);
+      await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, fullPage: true });
+      // One of each: what differs by width and what differs by colour.
+      if ([`360 light`, `1280 dark`].includes(`${width} ${colorScheme}`)) found.push(...(await problems(name, width, colorScheme)));
+    }
+  }
+
+  async function problems(name, width, colorScheme) {
+    await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+    return violations.flatMap(({ id, impact, nodes }) =>
+      nodes.map(({ html, failureSummary }) =>
+        `${name} ${width} ${colorScheme}: ${impact} ${id}: ${html.slice(0, 200)} ${failureSummary.slice(0, 300)}`,
+      ),
+    );
+  }
+}

@@ -1,0 +1,35 @@
+// A moderator prepares a recap: looks at it, has it mailed to them, and sends it.
+
+import { signIn } from "./steps.mjs";
+
+export default async function recap({ site, moderator, eventId, visitor }) {
+  const page = await visitor();
+  await signIn(page, site, moderator, `#/events/${eventId}/recaps`);
+  await page.getByRole("button", { name: "Prepare a recap" }).click();
+  await page.getByLabel("A paragraph of your own").fill("Thank you <b>all</b>!");
+  await page.getByRole("button", { name: "Preview" }).click();
+  const mail = page.getByRole("group", { name: "The mail" });
+  await mail.getByText("Thank you <b>all</b>!").waitFor();
+  const found = { mail: await mail.evaluate(drawn) };
+  await page.getByRole("button", { name: "Send to me" }).click();
+  await page.getByText("It is on its way to").waitFor();
+
+  await page.getByRole("button", { name: /^Send to 2 guests/ }).click();
+  const dialog = page.getByRole("dialog");
+  found.asked = await dialog.innerText();
+  await dialog.getByRole("button", { name: "Send 2 mails" }).click();
+  await page.getByText("2 mails were sent").waitFor();
+  await page.getByRole("region", { name: "Recap, Sent" }).waitFor();
+  found.card = await page.getByRole("region", { name: "Recap, Sent" }).innerText();
+  await page.getByText("The next recap can be sent").waitFor();
+  return found;
+}
+
+// What stands in the mail's own tree: its text, and what could load or lead anywhere.
+function drawn({ shadowRoot }) {
+  return {
+    text: shadowRoot.textContent,
+    active: shadowRoot.querySelectorAll("a, img, script, iframe, link, form, [style*=url], [onclick]").length,
+    isStyled: shadowRoot.querySelectorAll("[style]").length > 0,
+  };
+}

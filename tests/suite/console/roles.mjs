@@ -1,0 +1,50 @@
+// What everybody sees who is no admin of the tenant.
+
+import { signIn } from "./steps.mjs";
+
+export default async function roles({ site, moderator, superadmin, stranger, nobody, eventId, visitor }) {
+  const found = {};
+  const seen = async (who, view, shown) => {
+    const page = await visitor();
+    await signIn(page, site, who, `#/events/${eventId}/${view}`);
+    await page.getByText(shown).first().waitFor();
+    return page;
+  };
+
+  let page = await seen(moderator, "deliveries", "for the admins of your tenant");
+  found.moderator = await page.locator("main").innerText();
+  await page.getByRole("link", { name: "recaps", exact: true }).click();
+  await page.getByRole("heading", { name: "No recap yet" }).waitFor();
+  await page.getByRole("link", { name: "Secret" }).click();
+  await page.getByText("Only superadmins").waitFor();
+
+  page = await seen(superadmin, "endpoints", "An admin of the tenant adds");
+  found.superadminsButtons = await page.locator("main").getByRole("button").allInnerTexts();
+  await page.getByRole("link", { name: "Secret" }).click();
+  await page.getByRole("button", { name: "Replace" }).click();
+  await page.getByLabel("The new one signs").selectOption("60");
+  await page.getByRole("button", { name: "Announce" }).click();
+  await page.getByText("The new secret signs from").waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  found.isHidden = (await page.locator("[data-secret]").count()) === 0;
+  await page.getByRole("button", { name: "Reveal" }).click();
+  found.secret = await page.locator("[data-secret]").innerText();
+  found.next = await page.locator("[data-next]").innerText();
+
+  await page.getByRole("link", { name: "Deliveries" }).click();
+  await page.locator(".body .row").first().getByRole("link").click();
+  await page.getByRole("button", { name: "Copy as curl" }).click();
+  await page.getByText("Copied").waitFor();
+  found.curl = await page.evaluate(() => navigator.clipboard.readText());
+
+  // A draft of another tenant is not even an event to them.
+  page = await seen(stranger, "deliveries", "This event cannot be shown");
+  await page.goto(`${site}/console#/events`);
+  await page.getByRole("heading", { name: "Events" }).waitFor();
+  await page.locator(".skeleton").waitFor({ state: "detached" });
+  found.strangersEvents = await page.locator("main").innerText();
+
+  page = await seen(nobody, "deliveries", "You have no part in an event yet");
+  found.nobody = await page.locator("body").innerText();
+  return found;
+}

@@ -1,0 +1,60 @@
+"""Endpoints as an admin sees them."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from google.cloud import firestore
+
+from emulator.receiver import always
+from functions.webhooks.messages.subscriptions import key
+from tests.suite.console.conftest import Browser, Record
+
+
+def test_an_admin_adds_tries_enables_recovers_and_removes(
+    browser: Browser,
+    admin: dict[str, str],
+    event: firestore.DocumentReference,
+    configure: Callable[..., None],
+    record: Record,
+    receiving: Callable[..., Any],
+) -> None:
+    """What cannot be is told before it is saved; what a recovery would do, before it does it."""
+    scripts = {path: always() for path in ("/keeps", "/given-up", "/added")}
+    with receiving(scripts) as receiver:
+        dead = receiver.url("/given-up")
+        disabled = {
+            key(dead): {
+                "url": dead,
+                "reason": "100 deliveries in a row have failed",
+                "at": datetime.now(UTC) - timedelta(hours=2),
+            }
+        }
+        configure(receiver.url("/keeps"), dead, disabled=disabled)
+        missed = [record(dead), record(dead)]
+        missed.append(record(dead, outcome="skipped", attempts=0, log=[], reason="disabled"))
+        record(dead, minutes_ago=300)
+        seen = browser.make(
+            "endpoints",
+            admin=admin,
+            eventId=event.id,
+            added=receiver.url("/added"),
+            disabled=dead,
+        )
+        receiver.wait_for(lambda got: {one.delivery_id for one in got} >= set(missed), timeout=30)
+        tested = [one.event_type for one in receiver.requests if one.path == "/added"]
+
+    assert seen["told"] == "It has to begin with https://"
+    assert seen["isOpenStill"]
+    assert "100 deliveries in a row have failed" in seen["reason"]
+    assert "Failing since" in seen["health"]
+    assert "3 deliveries would be sent again" in seen["before"]
+    assert "3 deliveries are on the way again" in seen["after"]
+    assert tested == ["milestone.reached"]
+    assert "not" in seen["refused"]
+    settings = event.collection("settings").document("webhooks").get().to_dict() or {}
+    assert settings == {
+        "urls": [receiver.url("/keeps"), dead],
+        "disabled": {},
+        "notify": ["ann@example.com", "bob@example.com"],
+    }

@@ -1,0 +1,127 @@
+"""Every view in every width and both colour schemes; pictures of them go to a temporary folder."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from google.cloud import firestore
+
+from emulator.people import Person, call, sign_in
+from functions.webhooks.messages.subscriptions import key
+from tests.suite.console.conftest import TENANT, Browser, Record
+
+URL = "https://hooks.example.com/wall/in?key=1"
+DEAD = "https://receiver.example.org:8443/a/rather/long/path/to/where/it/all/goes"
+
+
+def test_every_view_fits_every_window_and_everybody(
+    browser: Browser,
+    superadmin: dict[str, str],
+    event: firestore.DocumentReference,
+    configure: Callable[..., None],
+    record: Record,
+    tmp_path: Path,
+) -> None:
+    """Nothing is wider than the window, from a narrow phone on, and axe finds nothing at all."""
+    now = datetime.now(UTC)
+    given_up = {"url": DEAD, "reason": "100 deliveries in a row or more have failed", "at": now}
+    configure(
+        {"url": URL, "events": ["photo.uploaded", "guest.joined"]},
+        DEAD,
+        disabled={key(DEAD): given_up},
+        notify=["ann@example.com"],
+    )
+    fill(event, record, now)
+    open_ = record(
+        URL,
+        outcome="retrying",
+        attempts=2,
+        endedAt=None,
+        nextAttemptAt=now + timedelta(minutes=30),
+        minutes_ago=1,
+        log=[
+            {
+                "attempt": 1,
+                "at": now - timedelta(seconds=9),
+                "status": 503,
+                "ms": 40,
+                "error": None,
+            },
+            {
+                "attempt": 2,
+                "at": now - timedelta(seconds=6),
+                "status": None,
+                "ms": 5000,
+                "error": "no answer within 5 s",
+            },
+        ],
+    )
+    link = share(event.id)
+
+    place = f"#/events/{event.id}"
+    views: list[dict[str, Any]] = [
+        {"name": "events", "place": "#/events", "shown": event.id},
+        {"name": "deliveries", "place": f"{place}/deliveries", "shown": "Live"},
+        {"name": "delivery", "place": f"{place}/deliveries/{open_}", "shown": "Attempts"},
+        {
+            "name": "nothing",
+            "place": f"{place}/deliveries?type=event.archived",
+            "shown": "No delivery fits",
+        },
+        {"name": "endpoints", "place": f"{place}/endpoints", "shown": "Failing since"},
+        {
+            "name": "test",
+            "place": f"{place}/endpoints",
+            "shown": "Failing since",
+            "press": ["Send a test"],
+        },
+        {"name": "recaps", "place": f"{place}/recaps", "shown": "Interrupted"},
+        {"name": "sharing", "place": f"{place}/sharing", "shown": "Living links"},
+        {"name": "secret", "place": f"{place}/secret", "shown": "Reveal", "press": ["Reveal"]},
+        {"name": "signature", "place": f"{place}/signature", "shown": "Check", "press": ["Check"]},
+    ]
+    found = browser.make("looks", staff=superadmin, views=views, link=link, folder=str(tmp_path))
+
+    assert found == []
+
+
+def fill(event: firestore.DocumentReference, record: Record, now: datetime) -> None:
+    """Deliveries of every outcome, a secret, and a recap that stopped half-way."""
+    good = {"attempt": 1, "status": 200, "ms": 48, "error": None}
+    for minutes in (3, 7, 90):
+        at = now - timedelta(minutes=minutes)
+        record(URL, outcome="success", attempts=1, log=[good | {"at": at}], minutes_ago=minutes)
+    record(URL, minutes_ago=8, event="guest.joined")
+    record(DEAD, minutes_ago=12)
+    record(DEAD, outcome="skipped", attempts=0, log=[], reason="the URL is disabled", test=True)
+    event.collection("secrets").document("webhooks").set(
+        {
+            "secret": "whsec_" + "a" * 43,
+            "next": {"secret": "whsec_" + "b" * 43, "activeFrom": now + timedelta(hours=20)},
+        }
+    )
+    event.collection("recaps").document("r1").set(
+        {
+            "mode": "personal",
+            "state": "interrupted",
+            "startedAt": now - timedelta(minutes=2),
+            "finishedAt": now,
+            "recipients": 4200,
+            "sent": 3000,
+            "unknown": 12,
+            "skipped": 41,
+            "left": 1200,
+            "delivered": 2950,
+            "bounced": 30,
+            "dropped": 8,
+            "complained": 1,
+        }
+    )
+
+
+def share(event_id: str) -> str:
+    """A link to the deliveries of the URL that works."""
+    admin: Person = sign_in("admin", TENANT)
+    link: str = call("shareWebhookLog", {"eventId": event_id, "url": URL}, admin)["result"]["link"]
+    return link

@@ -1,0 +1,85 @@
+"""Who sees what, and what nobody can smuggle in."""
+
+import json
+import re
+from collections.abc import Callable
+
+from google.cloud import firestore
+
+from functions.webhooks.deliveries.signature import sign
+from tests.suite.console.conftest import Browser, Record
+
+MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script><b>bold</b>"
+TURNED = "\u202egnp.exe\u202c \u2066mixed שלום\u2069"
+LONG = "W" * 200
+
+
+def test_everybody_sees_what_is_theirs(
+    browser: Browser,
+    moderator: dict[str, str],
+    superadmin: dict[str, str],
+    stranger: dict[str, str],
+    nobody: dict[str, str],
+    event: firestore.DocumentReference,
+    configure: Callable[..., None],
+    record: Record,
+) -> None:
+    """A moderator is told whom to ask; another tenant's admin learns nothing, not even a name."""
+    url = "https://hooks.example.com/in?key=a-key"
+    configure(url)
+    delivery = event.collection("deliveries").document(record(url))
+    secret = event.collection("secrets").document("webhooks")
+    secret.set({"secret": "whsec_present"})
+
+    seen = browser.make(
+        "roles",
+        moderator=moderator,
+        superadmin=superadmin,
+        stranger=stranger,
+        nobody=nobody,
+        eventId=event.id,
+    )
+
+    assert "Ask one of them" in seen["moderator"]
+    assert "example.com" not in seen["moderator"]
+    assert {"Edit", "Remove", "Add a URL", "Change"} & set(seen["superadminsButtons"]) == set()
+    assert "Send a test" in seen["superadminsButtons"]
+    assert seen["isHidden"]
+    assert seen["secret"] == "whsec_present"
+    assert seen["next"] == secret.get().get("next.secret")
+    signed = re.search(r"Wall-Signature: t=(\d+),v1=(\w+)", seen["curl"])
+    assert signed
+    body = delivery.get().get("body").encode()
+    assert sign("whsec_present", body, at=int(signed[1])) == signed[0].partition(": ")[2]
+    assert f"--url '{url}'" in seen["curl"]
+    assert event.id not in seen["strangersEvents"]
+    assert "Garden party" not in seen["strangersEvents"]
+    assert nobody["email"] in seen["nobody"]
+
+
+def test_what_others_wrote_stays_text(
+    browser: Browser,
+    admin: dict[str, str],
+    event: firestore.DocumentReference,
+    configure: Callable[..., None],
+    record: Record,
+) -> None:
+    """Markup, marks that turn a line around, 200 letters without a break, a megabyte of body."""
+    url = f"https://example.com/{MARKUP}{TURNED}{LONG}?{LONG}"
+    configure(url, MARKUP)
+    event.update({"name": f"{MARKUP} {TURNED}"[:200]})
+    body = json.dumps({"data": MARKUP + TURNED, "filler": "x" * 900_000}, ensure_ascii=False)
+    attempt = {"attempt": 1, "ms": 3, "round": 0, "status": None, "error": MARKUP + TURNED + LONG}
+    now = event.get().update_time
+    delivery = record(url, body=body, log=[attempt | {"at": now}], event=MARKUP + LONG)
+    record(MARKUP, outcome="skipped", reason=MARKUP + LONG, attempts=0, log=[])
+
+    seen = browser.make("hostile", admin=admin, eventId=event.id, deliveryId=delivery)
+
+    assert seen["dialogs"] == []
+    assert [seen[view]["foreign"] for view in ("list", "sheet", "endpoints")] == [0, 0, 0]
+    assert [seen[view]["overflow"] for view in ("list", "sheet", "endpoints")] == [0, 0, 0]
+    assert "\u202e" not in seen["body"]
+    assert "\\u202egnp.exe" in seen["body"]
+    assert len(seen["body"]) <= 20_000
+    assert seen["whole"] > 900_000

@@ -1,0 +1,42 @@
+"""A link to the deliveries of one URL, from its making to its end."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from google.cloud import firestore
+
+from emulator.receiver import always
+from tests.suite.console.conftest import SITE, Browser, Record
+
+
+def test_a_link_shows_one_url_and_ends_when_told_to(
+    browser: Browser,
+    admin: dict[str, str],
+    event: firestore.DocumentReference,
+    configure: Callable[..., None],
+    record: Record,
+    receiving: Callable[..., Any],
+) -> None:
+    """In a fresh profile: the deliveries to that URL, sent again there, and nothing else."""
+    with receiving({"/theirs": always()}) as receiver:
+        theirs = receiver.url("/theirs?key=a-key")
+        configure(theirs, "https://example.com/another-receiver")
+        mine = record(theirs)
+        record("https://example.com/another-receiver", minutes_ago=5)
+        seen = browser.make("sharing", refusals=1, admin=admin, eventId=event.id, path="/theirs")
+
+    token = seen["link"].partition("#token=")[2]
+    assert token
+    assert seen["address"] == f"{SITE}/deliveries"
+    assert seen["rows"] == 1
+    assert "/theirs" in seen["head"]
+    assert "Link ends in 2 d 23 h" in seen["head"]
+    assert mine in seen["sheet"]
+    assert "a-key" not in seen["sheet"]
+    assert "another-receiver" not in seen["sheet"]
+    # The page has nothing of Firebase but the two calls.
+    called = {urlsplit(one).path.rsplit("/", 1)[-1] for one in seen["requests"] if ":5001/" in one}
+    assert called == {"getWebhookLog", "resendSharedWebhook"}
+    assert {urlsplit(one).port for one in seen["requests"]} == {5000, 5001}
+    assert not [one for one in seen["requests"] if token in one]

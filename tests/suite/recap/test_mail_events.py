@@ -1,0 +1,235 @@
+"""What became of mails, told by a mail service over HTTP to the deployed function (spec 4.10)."""
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from emulator import certificates
+from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
+from functions.gcp.documents import documents
+from functions.gcp.firestore import client
+from functions.mail.fate import Fate, Tally
+from functions.mail.told import Told
+from functions.preferences.store.user_store import UserStore
+from functions.recap.labels import MailLabels, guest_uid
+from functions.recap.ledger import plan
+from functions.recap.mail_events.outcome_store import OutcomeStore
+from functions.recap.mail_events.ports import Outcomes
+from functions.recap.mail_events.recorder import MailEvents
+from functions.recap.ports import RecapKey, TakenElsewhereError
+from functions.side_by_side import Threads
+from functions.wall.address import address_hash
+from tests.simulation.database import Database, Set
+from tests.simulation.recap.memory import InMemoryOutcomes, batch_path, recap_path
+from tests.suite.call import Answer, url
+from tests.suite.costs import COSTS
+from tests.suite.operations import Operations, counting_client, counting_documents
+from tests.suite.process import FunctionProcess
+from tests.suite.recap.sender import now
+from tests.suite.recap.wall import Wall
+
+TOLD_WITHIN: Final = 60.0
+SPAM: Final = Fate.COMPLAINED | Fate.UNWELCOME
+
+NAMES: Final = (
+    *("ann", "deferred", "unsubscribed", "complained"),  # delivered
+    *("blocked", "bounced", "bounced-2"),
+    "dropped",
+)
+"""What comes of a mail to an address that begins so."""
+
+
+@pytest.fixture
+def events() -> EventWebhook:
+    """What a mailbox tells with."""
+    return EventWebhook(url("mailEvents"), certificates.mailbox_key())
+
+
+@pytest.fixture
+def mailbox(events: EventWebhook) -> Iterator[Mailbox]:
+    """One that tells what becomes of its mails."""
+    with Mailbox(port=PORT, events=events) as running:
+        yield running
+
+
+def test_the_whole_loop(
+    wall: Wall, mailbox: Mailbox, events: EventWebhook, recap: Callable[..., Answer]
+) -> None:
+    """A recap is counted as the mails arrive; the next one goes to whom it should."""
+    wall.photos(*({"uploaderEmail": _address(wall, one)} for one in NAMES))
+    assert recap().result == {"sent": len(NAMES), "skipped": 0}
+    events.wait_until_told(TOLD_WITHIN)
+    [first] = wall.recaps()
+    assert {name: first[name] for name in ("delivered", "bounced", "dropped", "complained")} == {
+        "delivered": 4,
+        "bounced": 3,
+        "dropped": 1,
+        "complained": 1,
+    }
+    wall.end_cooldown()
+    assert recap().result == {"sent": 3, "skipped": 5}
+    again = {mail.to for mail in mailbox.mails[len(NAMES) :]}
+    assert again == {_address(wall, one) for one in ("ann", "blocked", "deferred")}
+    assert set(events.statuses) == {200}
+    labels = [mail.personalization["custom_args"] for mail in mailbox.mails]
+    assert "@" not in json.dumps(labels)
+
+
+def test_a_running_function_takes_what_the_key_has_signed(
+    wall: Wall, recap: Callable[..., Answer], mailbox: Mailbox
+) -> None:
+    """Over a real socket: a forged request, a compressed one, a long one, and then a good one."""
+    wall.photos({"uploaderEmail": _address(wall, "ann")})
+    recap()
+    [mail] = mailbox.mails
+    body = json.dumps([{**mail.personalization["custom_args"], "event": "spamreport"}]).encode()
+    key, at = certificates.mailbox_key(), int(time.time())
+    good = signed(key, body, at)
+    with FunctionProcess("mailEvents") as served:
+        assert served.post(body, {}) == 403
+        assert served.post(body + b" ", good) == 403
+        assert served.post(body, good | {"Content-Encoding": "gzip"}) == 200
+        assert served.post(b"x" * 1_000_001, good) == 413
+        assert served.post(b"{" * 500_000, signed(key, b"{" * 500_000, at)) == 200
+        assert served.post(body, good) == 200
+        printed = served.printed()
+    assert '"told": 1, "new": 1' in printed
+    assert '"told": 1, "new": 0' in printed
+    [record] = wall.recaps()
+    assert record["complained"] == 1
+
+
+def test_requests_at_the_same_moment_are_all_counted(wall: Wall) -> None:
+    """Of one recap, from several instances; told twice on top."""
+    key = _recap_of(wall, 60)
+    shares = [_told(wall, key, range(first, first + 10)) for first in range(0, 60, 10)]
+
+    def tell(share: list[Told]) -> int:
+        return _mail_events().record(share)
+
+    with ThreadPoolExecutor(12) as threads:
+        new = sum(threads.map(tell, [*shares, *shares]))
+    [record] = wall.recaps()
+    assert (new, record["delivered"]) == (60, 60)
+
+
+def test_what_news_costs(wall: Wall) -> None:
+    """Two writes a request, however many mails it tells of; nothing that is known is written."""
+    key = _recap_of(wall, 5000)
+    news = _told(wall, key, range(0, 5000, 10))
+    assert _counted(news) == COSTS["news of 500 of its mails, one request"]
+    assert _counted(news) == COSTS["the same told again"]
+    [complaint] = _told(wall, key, [1], SPAM)
+    assert _counted([complaint]) == COSTS["news of one mail, a complaint"]
+    [record] = wall.recaps()
+    assert (record["delivered"], record["complained"]) == (500, 1)
+
+
+@pytest.fixture(params=["firestore", "memory"])
+def outcomes(request: pytest.FixtureRequest, wall: Wall) -> tuple[Outcomes, RecapKey, Any]:
+    """An adapter of either kind, a recap of two guests, and what gives the recap's fields."""
+    if request.param == "firestore":
+        key = _recap_of(wall, 2)
+        return OutcomeStore(client(), documents()), key, lambda: wall.recaps()[0]
+    database, key = Database(now), RecapKey("e1", "r1")
+    [batch] = plan(_guests(wall, range(2)))
+    database.commit(Set(recap_path(key), _fields()), Set(batch_path(key, 0), batch))
+    return InMemoryOutcomes(database), key, lambda: database.get(recap_path(key)).value  # type: ignore[union-attr]
+
+
+def test_facts_and_counts_are_written_together(
+    wall: Wall, outcomes: tuple[Outcomes, RecapKey, Callable[[], dict[str, Any]]]
+) -> None:
+    """As they were read, or not at all; and never where there is no recap."""
+    store, key, recap = outcomes
+    ann, bob = _guests(wall, range(2))
+    found = store.load(key, [0, 3])
+    assert {number: set(ids) for number, ids in found.sent_to.items()} == {0: {ann, bob}}
+    assert (found.fates, found.version) == ({}, None)
+    store.save(key, {ann: Fate.DELIVERED}, Tally(delivered=1), None)
+    with pytest.raises(TakenElsewhereError):
+        store.save(key, {bob: SPAM}, Tally(complained=1), None)
+    found = store.load(key, [0])
+    assert found.fates == {ann: Fate.DELIVERED}
+    store.save(key, {ann: Fate.BOUNCED, bob: SPAM}, Tally(delivered=-1, bounced=1), found.version)
+    with pytest.raises(TakenElsewhereError):
+        store.save(key, {}, Tally(delivered=5), found.version)
+    assert store.load(key, [0]).fates == {ann: Fate.BOUNCED, bob: SPAM}
+    assert {**recap(), "delivered": 0, "bounced": 1, "complained": 0} == recap()
+    gone = RecapKey(key.event_id, "none")
+    with pytest.raises(TakenElsewhereError):
+        store.save(gone, {ann: SPAM}, Tally(complained=1), None)
+    assert store.load(gone, [0]).fates == {}
+
+
+def _address(wall: Wall, name: str) -> str:
+    """Of this test alone: what is told of it holds for a year."""
+    return f"{name}@{wall.id}.example.com"
+
+
+def _guests(wall: Wall, numbers: Iterable[int]) -> list[str]:
+    return [address_hash(_address(wall, f"guest-{number}")) for number in numbers]
+
+
+def _fields() -> dict[str, Any]:
+    return {"delivered": 0, "bounced": 0, "dropped": 0, "complained": 0, "startedAt": now()}
+
+
+def _recap_of(wall: Wall, guests: int) -> RecapKey:
+    """A recap that went to so many guests, without the mails."""
+    key = RecapKey(wall.id, uuid.uuid4().hex)
+    recap = wall.event.collection("recaps").document(key.recap_id)
+    batches = [
+        (
+            recap.collection("batches").document(str(one.number)),
+            {"state": "accepted", "recipients": list(one.recipients)},
+        )
+        for one in plan(_guests(wall, range(guests)))
+    ]
+    wall.write([(recap, _fields()), *batches])
+    return key
+
+
+def _told(
+    wall: Wall, key: RecapKey, numbers: Sequence[int], fate: Fate = Fate.DELIVERED
+) -> list[Told]:
+    return [
+        Told(
+            fate,
+            MailLabels(
+                event_id=key.event_id,
+                recap_id=key.recap_id,
+                batch=number // 1000,
+                guest_id=guest_id,
+                uid=guest_uid(guest_id),
+            ).as_texts(),
+        )
+        for number, guest_id in zip(numbers, _guests(wall, numbers), strict=True)
+    ]
+
+
+def _mail_events(db: firestore.Client | None = None, through: Any = None) -> MailEvents:
+    return MailEvents(
+        outcomes=OutcomeStore(db or client(), through or documents()),
+        users=UserStore(through or documents()),
+        now=now,
+        sleep=time.sleep,
+        recaps_side_by_side=Threads(2, "recaps"),
+        guests_side_by_side=Threads(2, "guests"),
+    )
+
+
+def _counted(news: list[Told]) -> Any:
+    counted = Operations()
+    project, host = os.environ["GCLOUD_PROJECT"], os.environ["FIRESTORE_EMULATOR_HOST"]
+    _mail_events(
+        counting_client(project, host, counted), counting_documents(project, host, counted)
+    ).record(news)
+    return counted.cost()

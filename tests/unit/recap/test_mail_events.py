@@ -1,0 +1,325 @@
+"""What became of mails is counted once for each mail, whatever is told how often (design 3)."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.mail.fate import NOTHING_YET, Fate, Tally
+from functions.mail.told import Told
+from functions.preferences.preferences import EmailPreferences
+from functions.preferences.reach import KEPT
+from functions.recap.labels import MailLabels
+from functions.recap.mail_events import entries
+from functions.recap.mail_events.recorder import StillBusyError
+from functions.recap.ports import RecapKey
+from functions.side_by_side import Threads
+from functions.wall.address import address_hash
+from tests.simulation.database import Delete, Set
+from tests.simulation.faults import ServiceError
+from tests.simulation.recap.memory import outcomes_path, recap_path
+from tests.unit.recap.parts import EVENT, At, House, guest
+
+T = TypeVar("T")
+
+ANN, BOB = guest(0), guest(1)
+HARD = Fate.BOUNCED | Fate.UNREACHABLE
+SPAM = Fate.COMPLAINED | Fate.UNWELCOME
+
+
+@pytest.fixture
+def house() -> House:
+    """A recap that went to five guests, in batches of two."""
+    made = House()
+    made.guests(5)
+    made.send()
+    return made
+
+
+def tell(house: House, *news: tuple[str, Fate]) -> int:
+    """Tell it in one request."""
+    told = [Told(fate, house.labels(address)) for address, fate in news]
+    return house.mail_events().record(told)
+
+
+def counted(house: House) -> dict[str, int]:
+    """What the recap counts of the mails, without zeros."""
+    recap = house.recap()
+    return {name: recap[name] for name in asdict(Tally()) if recap[name]}
+
+
+@pytest.mark.parametrize(
+    ("told", "tally"),
+    [
+        ([], {}),
+        ([Fate.DELIVERED], {"delivered": 1}),
+        ([Fate.BOUNCED], {"bounced": 1}),
+        ([HARD], {"bounced": 1}),
+        ([Fate.DROPPED], {"dropped": 1}),
+        ([Fate.UNWELCOME], {}),
+        ([SPAM], {"complained": 1}),
+        ([Fate.DELIVERED, SPAM], {"delivered": 1, "complained": 1}),
+        ([Fate.DELIVERED, Fate.BOUNCED], {"bounced": 1}),
+        ([Fate.DELIVERED, HARD, SPAM], {"bounced": 1, "complained": 1}),
+        ([Fate.DROPPED, Fate.DELIVERED], {"delivered": 1}),
+        ([Fate.DROPPED, Fate.BOUNCED], {"bounced": 1}),
+    ],
+)
+def test_a_mail_counts_as_what_is_known_of_it(told: list[Fate], tally: dict[str, int]) -> None:
+    """In every order, and with everything told twice."""
+    for order in itertools.permutations(told * 2):
+        house = House()
+        house.guests(1)
+        house.send()
+        for one in order:
+            tell(house, (ANN, one))
+        assert counted(house) == tally
+
+
+def test_a_recap_begins_with_nothing_told(house: House) -> None:
+    """All four counts are there."""
+    assert asdict(Tally()).items() <= house.recap().items()
+
+
+def test_a_request_tells_of_many(house: House) -> None:
+    """Of all batches of a recap, of one mail several times, and of what is none of ours."""
+    news = [(guest(number), Fate.DELIVERED) for number in range(5)]
+    assert tell(house, *news, *news, (ANN, SPAM)) == 5
+    assert counted(house) == {"delivered": 5, "complained": 1}
+    assert tell(house, *news, (ANN, SPAM)) == 0
+
+
+def test_recaps_are_counted_apart(house: House) -> None:
+    """The next recap's mails are other mails."""
+    first = [Told(Fate.DELIVERED, house.labels(guest(number))) for number in range(5)]
+    house.later(hours=25)
+    house.send()
+    second = [Told(Fate.BOUNCED, house.labels(ANN))]
+    assert house.mail_events().record([*first, *second]) == 6
+    tallies = sorted((one["delivered"], one["bounced"]) for one in house.recaps().values())
+    assert tallies == [(0, 1), (5, 0)]
+
+
+@pytest.mark.parametrize("fate", [SPAM, Fate.UNWELCOME])
+def test_whoever_wants_no_more_gets_none(house: House, fate: Fate) -> None:
+    """A complaint and the mail service's own unsubscribe turn `recap` off."""
+    tell(house, (ANN, fate))
+    house.later(hours=25)
+    result = house.send()
+    assert (result.sent, result.skipped) == (4, 1)
+
+
+def test_a_choice_made_later_stands(house: House) -> None:
+    """What was told before is told again, and the guest has turned recaps on since."""
+    tell(house, (ANN, SPAM))
+    house.database.commit(
+        Set(f"users/guest-{address_hash(ANN)}", {"emailPreferences": {"recap": True}})
+    )
+    tell(house, (ANN, SPAM))
+    house.later(hours=25)
+    assert house.send().sent == 5
+
+
+def test_an_account_looks_after_its_own_choice() -> None:
+    """The record that the mail's links lead to is the one that changes."""
+    house = House()
+    house.database.commit(
+        Set("users/ann", {"email": ANN, "emailPreferences": {"marketing": False}})
+    )
+    house.guests(1)
+    house.send()
+    tell(house, (ANN, SPAM))
+    record = house.database.get("users/ann")
+    assert record
+    assert EmailPreferences.read(record.value) == EmailPreferences(recap=False, marketing=False)
+    assert house.database.get(f"users/guest-{address_hash(ANN)}") is None
+
+
+@pytest.mark.parametrize("uid", ["bob", "nobody", f"guest-{address_hash(BOB)}", "guest-", "a/b"])
+def test_nobody_elses_mails_are_turned_off(house: House, uid: str) -> None:
+    """A label names another's account: the choice is kept for the address that was mailed."""
+    house.database.commit(Set("users/bob", {"email": BOB}))
+    labels = {**house.labels(ANN), "wall_user": uid}
+    house.mail_events().record([Told(SPAM, labels)])
+    users = dict(house.database.collection("users"))
+    assert users["bob"].value == {"email": BOB}
+    assert users.keys() == {"bob", f"guest-{address_hash(ANN)}"}
+
+
+def test_an_address_that_bounced_for_good_is_left_out(house: House) -> None:
+    """It is counted as skipped for a year, with an account and without."""
+    house.database.commit(Set("users/bob", {"email": BOB}))
+    tell(house, (ANN, HARD), (BOB, HARD), (guest(2), Fate.BOUNCED))
+    house.later(hours=25)
+    assert (house.send().skipped, house.addresses[5:]) == (2, [guest(2), guest(3), guest(4)])
+    house.now += KEPT
+    assert house.send().sent == 5
+
+
+def test_no_address_is_in_what_is_kept(house: House) -> None:
+    """Neither in labels nor in any document that is written."""
+    tell(house, (ANN, HARD), (BOB, SPAM))
+    key = RecapKey(EVENT, next(iter(house.recaps())))
+    kept = [
+        house.database.get(outcomes_path(key)),
+        *dict(house.database.collection("users")).values(),
+    ]
+    assert "example.com" not in repr([kept, house.labels(ANN), house.recap()])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"wall_event": "e2"},
+        {"wall_event": "a/b"},
+        {"wall_event": None},
+        {"wall_recap": "another"},
+        {"wall_recap": "../e1"},
+        {"wall_recap": "x" * 100_000},
+        {"wall_batch": "7"},
+        {"wall_batch": "1"},  # where somebody else is
+        {"wall_batch": "-1"},
+        {"wall_batch": "1" * 5000},
+        {"wall_batch": 0},
+        {"wall_batch": "\N{ARABIC-INDIC DIGIT ZERO}"},
+        {"wall_guest": address_hash("stranger@example.com")},
+        {"wall_guest": ["x"]},
+        {"wall_guest": {}},
+        {"wall_guest": ANN},
+    ],
+)
+def test_what_is_in_no_ledger_is_left_alone(house: House, change: dict[str, object]) -> None:
+    """Another project's mails, and labels that are none: no document comes of them."""
+    house.labels(ANN)
+    before = repr(vars(house.database))
+    told = [Told(SPAM | HARD | Fate.DELIVERED, {**house.labels(ANN), **change})]
+    assert house.mail_events().record(told) == 0
+    assert repr(vars(house.database)) == before
+
+
+def test_a_recap_that_is_gone_stays_gone(house: House) -> None:
+    """Its event was deleted, and emptied between the look and the commit."""
+    [recap_id] = house.recaps()
+    key = RecapKey(EVENT, recap_id)
+    told = [Told(Fate.DELIVERED, house.labels(ANN))]
+
+    def empty() -> None:
+        gone = [Delete(f"{recap_path(key)}/batches/{number}") for number in range(3)]
+        house.database.commit(Delete(recap_path(key)), *gone)
+
+    assert house.mail_events(At("outcomes.save", empty, before=True)).record(told) == 0
+    assert house.recaps() == {}
+    assert house.database.get(outcomes_path(key)) is None
+
+
+def test_two_requests_at_once_are_both_counted(house: House) -> None:
+    """Whoever comes second looks again."""
+    other = At(
+        "outcomes.save", lambda: tell(house, (ANN, Fate.DELIVERED), (BOB, SPAM)), before=True
+    )
+    told = [Told(fate, house.labels(one)) for one in (ANN, BOB) for fate in (Fate.DELIVERED,)]
+    house.mail_events(other).record(told)
+    assert counted(house) == {"delivered": 2, "complained": 1}
+    assert house.slept == [0.05]
+
+
+def test_whoever_is_never_first_is_told_to_come_again(house: House) -> None:
+    """After ten tries within seconds."""
+    fates = itertools.cycle([Fate.DELIVERED, SPAM, HARD, Fate.UNWELCOME, Fate.DROPPED])
+
+    def busy(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
+        del retried
+        if what == "outcomes.save":
+            key = RecapKey(EVENT, next(iter(house.recaps())))
+            house.database.commit(Set(outcomes_path(key), {"x": next(fates)}))
+        return effect()
+
+    with pytest.raises(StillBusyError):
+        house.mail_events(busy).record([Told(Fate.DELIVERED, house.labels(ANN))])
+    assert sum(house.slept) < 6
+
+
+@pytest.mark.parametrize("what", ["users.choose", "users.mark_unreachable", "outcomes.save"])
+@pytest.mark.parametrize("before", [True, False])
+def test_a_crash_anywhere_loses_nothing_and_doubles_nothing(
+    house: House, what: str, *, before: bool
+) -> None:
+    """It is told again, and comes to what it would have come to."""
+
+    def crash() -> None:
+        raise ServiceError(what)
+
+    told = [Told(Fate.DELIVERED | HARD | SPAM, house.labels(ANN))]
+    with pytest.raises(ServiceError):
+        house.mail_events(At(what, crash, before=before)).record(told)
+    house.mail_events().record(told)
+    assert counted(house) == {"bounced": 1, "complained": 1}
+    house.later(hours=25)
+    assert house.send().skipped == 1
+
+
+def test_one_recap_that_fails_holds_up_no_other(house: House) -> None:
+    """The other one is on record, and the request comes again for the first."""
+    house.event("e2")
+    house.photo(ANN, event_id="e2")
+    house.send(eventId="e2")
+    of_e2 = house.labels(ANN)
+    failed = [0]
+
+    def through(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
+        del retried
+        if what == "outcomes.load" and not failed[0]:
+            failed[0] = 1
+            raise ServiceError(what)
+        return effect()
+
+    told = [Told(Fate.DELIVERED, house.labels(BOB)), Told(Fate.DELIVERED, of_e2)]
+    with pytest.raises(ServiceError):
+        house.mail_events(through, Threads(1, "recaps")).record(told)
+    assert house.mail_events().record(told) == 1
+
+
+def test_five_thousand_mails_are_one_document_and_one_commit() -> None:
+    """85 KB, whichever of them a request tells of."""
+    fates = {address_hash(guest(number)): Fate.DELIVERED for number in range(5000)}
+    packed = entries.written(fates)
+    assert len(packed) == 85_000
+    assert entries.read(packed) == fates
+
+
+@given(st.dictionaries(st.binary(min_size=16, max_size=16).map(bytes.hex), st.integers(0, 63)))
+def test_what_is_written_is_read(facts: dict[str, int]) -> None:
+    """Whatever is known of whomever."""
+    fates = {guest_id: Fate(one) for guest_id, one in facts.items()}
+    assert entries.read(entries.written(fates)) == fates
+
+
+@given(
+    st.lists(st.sampled_from([*Fate, SPAM, HARD]), max_size=8),
+    st.lists(st.sampled_from([*Fate, SPAM, HARD]), max_size=8),
+)
+def test_facts_come_to_the_same_in_any_order(one: list[Fate], other: list[Fate]) -> None:
+    """And a mail is counted at most once."""
+    known = NOTHING_YET
+    for fate in (*one, *other):
+        known |= fate
+    again = NOTHING_YET
+    for fate in (*other, *one, *other):
+        again |= fate
+    assert known == again
+    tally = Tally.of([known])
+    assert tally.delivered + tally.bounced + tally.dropped <= 1
+
+
+def test_labels_are_read_as_they_were_written() -> None:
+    """The user id stands there only where it does not follow."""
+    plain = {"event_id": "e1", "recap_id": "r1", "batch": 4, "guest_id": "0" * 32}
+    own = MailLabels(**plain, uid=f"guest-{'0' * 32}")  # type: ignore[arg-type]
+    account = MailLabels(**plain, uid="uid-1")  # type: ignore[arg-type]
+    assert MailLabels.read(own.as_texts()) == own
+    assert MailLabels.read(account.as_texts()) == account
+    assert set(account.as_texts()) - set(own.as_texts()) == {"wall_user"}

@@ -1,0 +1,221 @@
+"""Requests to `mailEvents` as they come from outside (spec 4.10)."""
+
+import gzip
+import io
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+import flask
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from emulator.mailbox import signed
+from functions.mail.sendgrid_events import (
+    MAX_BODY_BYTES,
+    SIGNATURE_HEADER,
+    TIMESTAMP_HEADER,
+    EventKeys,
+    UnusableKeyError,
+)
+from functions.recap.mail_events import handlers, wiring
+from tests.unit.mail.test_sendgrid_events import public
+from tests.unit.recap.parts import House, guest
+
+KEY: Final = ec.generate_private_key(ec.SECP256R1())
+APP: Final = flask.Flask(__name__)
+REFUSED: Final = (403, "Not signed with a key of this project, or not now.\n")
+
+Logged = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def house(monkeypatch: pytest.MonkeyPatch) -> House:
+    """A recap that went to two guests, in the place of Firestore."""
+    made = House()
+    made.guests(2)
+    made.send()
+    monkeypatch.setattr(wiring, "now", lambda: made.now)
+    monkeypatch.setattr(wiring, "keys", lambda: EventKeys(public(KEY)))
+    monkeypatch.setattr(wiring, "mail_events", made.mail_events)
+    return made
+
+
+@pytest.fixture
+def logged(capsys: pytest.CaptureFixture[str]) -> Logged:
+    """Gives the log lines so far."""
+    return lambda: [
+        line
+        for line in map(json.loads, capsys.readouterr().out.splitlines())
+        if line["message"].startswith("mail.")
+    ]
+
+
+def at(house: House) -> int:
+    """The time, as SendGrid writes it."""
+    return int(house.now.timestamp())
+
+
+def delivered(house: House) -> bytes:
+    """News of both mails, with addresses, as SendGrid has them."""
+    return json.dumps(
+        [{"email": one, "event": "delivered", **house.labels(one)} for one in (guest(0), guest(1))]
+    ).encode()
+
+
+def post(
+    house: House, body: bytes, headers: dict[str, str] | None = None, **request: Any
+) -> tuple[int, str]:
+    """Status and text of the answer; signed as SendGrid signs unless `headers` say otherwise."""
+    own = signed(KEY, body, at(house)) if headers is None else headers
+    with APP.test_request_context(**{"method": "POST", "data": body, "headers": own} | request):
+        answer = handlers.mail_events(flask.request)
+    return answer.status_code, answer.get_data(as_text=True)
+
+
+def test_what_verifies_is_put_on_record(house: House, logged: Logged) -> None:
+    """And answered once it is; a second time nothing is new."""
+    body = delivered(house)
+    logged()
+    assert post(house, body) == (200, "Recorded.\n")
+    assert post(house, body) == (200, "Recorded.\n")
+    assert house.recap()["delivered"] == 2
+    assert [(line["told"], line["new"]) for line in logged()] == [(2, 2), (2, 0)]
+
+
+def test_every_request_that_does_not_verify_is_answered_the_same(
+    house: House, logged: Logged
+) -> None:
+    """Altered, signed by another, late, early, without a header: no answer tells which."""
+    body = delivered(house)
+    good = signed(KEY, body, at(house))
+    other = ec.generate_private_key(ec.SECP256R1())
+    logged()
+    answers = {
+        post(house, body + b" ", good),
+        post(house, b"", good),
+        post(house, body.replace(b"delivered", b"dropped"), good),
+        post(house, body, good | {TIMESTAMP_HEADER: str(at(house) + 1)}),
+        post(house, body, signed(other, body, at(house))),
+        post(house, body, signed(KEY, body, at(house) - 301)),
+        post(house, body, signed(KEY, body, at(house) + 301)),
+        post(house, body, {SIGNATURE_HEADER: good[SIGNATURE_HEADER]}),
+        post(house, body, {TIMESTAMP_HEADER: good[TIMESTAMP_HEADER]}),
+        post(house, body, good | {SIGNATURE_HEADER: "x"}),
+        post(house, body, good | {TIMESTAMP_HEADER: "x"}),
+        post(house, body, {}),
+        post(house, b"[" * 900_000, {}),
+    }
+    assert answers == {REFUSED}
+    assert house.recap()["delivered"] == 0
+    lines = logged()
+    assert {line["message"] for line in lines} == {"mail.not-verified"}
+    assert "example.com" not in repr(lines)
+
+
+def test_a_body_that_does_not_verify_is_not_parsed(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a stranger sends."""
+
+    def parsed(_: bytes) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(handlers, "told", parsed)
+    assert post(house, delivered(house), {}) == REFUSED
+
+
+def test_without_a_key_everything_is_refused(
+    house: House, monkeypatch: pytest.MonkeyPatch, logged: Logged
+) -> None:
+    """An empty parameter, and one that is no key: the log tells them apart."""
+
+    def unusable() -> EventKeys:
+        return EventKeys("no key")
+
+    body = delivered(house)
+    logged()
+    monkeypatch.setattr(wiring, "keys", lambda: EventKeys(""))
+    assert post(house, body) == REFUSED
+    monkeypatch.setattr(wiring, "keys", unusable)
+    assert post(house, body) == REFUSED
+    assert [line["message"] for line in logged()] == [
+        "mail.not-verified",
+        "mail.unusable-key",
+        "mail.not-verified",
+    ]
+    with pytest.raises(UnusableKeyError):
+        unusable()
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_only_post_is_taken(house: House, method: str) -> None:
+    """Also where everything else is right."""
+    status, _ = post(house, delivered(house), method=method)
+    assert status == 405
+    assert house.recap()["delivered"] == 0
+
+
+@pytest.mark.parametrize("told_length", [True, False])
+def test_a_body_beyond_the_limit_is_not_read(house: House, *, told_length: bool) -> None:
+    """Also where it says nothing of its length."""
+    body = b" " * MAX_BODY_BYTES + delivered(house)
+    stream = io.BytesIO(body)
+    request: dict[str, Any] = {}
+    if not told_length:
+        environ = {"wsgi.input_terminated": True}
+        request = {"data": None, "input_stream": stream, "environ_overrides": environ}
+    status, _ = post(house, body, **request)
+    assert status == 413
+    assert stream.tell() <= MAX_BODY_BYTES + 100_000
+    assert house.recap()["delivered"] == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{}",
+        b"",
+        b"[" * 900_000,
+        b'{"a":' * 150_000,
+        b"[" + b"9" * 900_000 + b"]",
+        gzip.compress(b"[]"),
+    ],
+)
+def test_what_verifies_and_is_no_list_is_not_asked_for_again(
+    house: House, logged: Logged, body: bytes
+) -> None:
+    """It would be none then either; a compressed one is taken as it stands."""
+    logged()
+    headers = signed(KEY, body, at(house)) | {"Content-Encoding": "gzip"}
+    assert post(house, body, headers) == (200, "No list of events.\n")
+    assert [line["message"] for line in logged()] == ["mail.unreadable"]
+
+
+def test_what_cannot_be_recorded_is_asked_for_again(
+    house: House, monkeypatch: pytest.MonkeyPatch, logged: Logged
+) -> None:
+    """And the log says where it failed, and nothing of what was told."""
+
+    def away(*_: Any, **__: Any) -> Any:
+        raise ConnectionError(guest(0))
+
+    body = delivered(house)
+    logged()
+    monkeypatch.setattr(wiring, "mail_events", lambda: house.mail_events(away))
+    assert post(house, body) == (503, "Send it again.\n")
+    assert house.recap()["delivered"] == 0
+    [line] = logged()
+    assert line["message"] == "mail.not-recorded"
+    assert "example.com" not in repr(line)
+
+
+def test_a_megabyte_of_events_is_taken(house: House) -> None:
+    """Thousands of one mail, and hundreds of mails that are nobody's."""
+    one = json.loads(delivered(house))[0]
+    many = [one | {"sg_event_id": str(number)} for number in range(3000)]
+    others = [one | {"wall_guest": f"{number:032x}"} for number in range(500)]
+    body = json.dumps(many + others).encode()
+    assert len(body) < MAX_BODY_BYTES
+    assert post(house, body) == (200, "Recorded.\n")
+    assert house.recap()["delivered"] == 1

@@ -1,0 +1,139 @@
+"""The mail of a notice: what it says, to whom, and what it never holds (design 3)."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from functions.mail.message import Message
+from functions.webhooks.notices.composer import Change, compose
+from functions.webhooks.notices.watch import Standing
+
+SINCE = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+AGAIN = datetime(2026, 5, 1, 20, 5, tzinfo=UTC)
+URL = "https://hooks.example.com/services/party?key=hush#part"
+CONSOLE = "https://wall.example.com/console#/events/e%201/endpoints"
+
+
+def change(standing: Standing = Standing.FAILING, **fields: Any) -> Change:
+    """Of a URL that has answered 500 since half past six."""
+    given: dict[str, Any] = {"url": URL, "since": SINCE, "waiting": 12, "status": 500} | fields
+    return Change(standing=standing, **given)
+
+
+def mail(*changes: Change, name: str = "Garden party") -> Message:
+    """To Ann and Bob."""
+    return compose(
+        changes or [change()],
+        event_id="e 1",
+        event_name=name,
+        addresses=["ann@example.com", "bob@example.com"],
+        sender="Photo wall <wall@example.com>",
+        base_url="https://wall.example.com",
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "subject", "says"),
+    [
+        (
+            change(),
+            "Webhooks to hooks.example.com are failing: Garden party",
+            ["since 1 May 2026, 18:30 UTC", "Last error: HTTP 500.", "12 deliveries have not"],
+        ),
+        (
+            change(status=None, error="no answer within 5 seconds", waiting=1),
+            "Webhooks to hooks.example.com are failing: Garden party",
+            ["Last error: no answer within 5 seconds.", "1 delivery has not arrived."],
+        ),
+        (
+            change(Standing.DISABLED, waiting=412),
+            "Webhooks to hooks.example.com are switched off: Garden party",
+            ["Nothing is sent to it any more", "An admin switches a URL on again."],
+        ),
+        (
+            change(Standing.RECOVERED, acknowledged_at=AGAIN),
+            "Webhooks to hooks.example.com work again: Garden party",
+            ["on 1 May 2026, 20:05 UTC", "after failing since 1 May", "12 deliveries have not"],
+        ),
+        (
+            change(Standing.RECOVERED, acknowledged_at=AGAIN, waiting=0),
+            "Webhooks to hooks.example.com work again: Garden party",
+            ["There is nothing to do."],
+        ),
+    ],
+)
+def test_what_it_says(told: Change, subject: str, says: list[str]) -> None:
+    """Host, path, reason, since when, how many wait, and where to go; both parts the same."""
+    made = mail(told)
+    assert made.subject == subject
+    html = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", made.html))
+    for sentence in [*says, "hooks.example.com", "/services/party", "webhook settings"]:
+        assert sentence in html, sentence
+        assert sentence in made.text, sentence
+    assert CONSOLE in made.text
+    assert re.findall('href="([^"]*)"', made.html) == [CONSOLE]
+
+
+def test_several_urls_are_counted() -> None:
+    """In the subject; each has its own block."""
+    made = mail(change(), change(), change(Standing.RECOVERED, url="https://crm.example.com:8443/"))
+    assert made.subject == "Webhook URLs: 2 fail, 1 works again: Garden party"
+    assert "crm.example.com:8443" in made.html
+
+
+def test_everybody_has_a_copy_of_their_own() -> None:
+    """Nobody sees who else is told; no machine answers."""
+    copies = mail().copies
+    assert [one.address for one in copies] == ["ann@example.com", "bob@example.com"]
+    assert {one.headers["Auto-Submitted"] for one in copies} == {"auto-generated"}
+
+
+@pytest.mark.parametrize(
+    ("url", "hidden"),
+    [
+        (URL, ["hush", "?", "key="]),
+        ("https://ann:hush@hooks.example.com/", ["hush", "ann:"]),
+        (f"https://hooks.example.com/{'x' * 2000}", ["x" * 121]),
+        ('https://hooks.example.com/"><img src=x>', ["<img"]),
+        ("https://hooks.example.com/\r\nBcc: eve@example.com", ["Bcc"]),
+    ],
+)
+def test_what_a_url_hides_stays_hidden(url: str, hidden: list[str]) -> None:
+    """No query, no user name, nothing without end, nothing that is markup or a line of its own."""
+    made = mail(change(url=url))
+    shown = made.html.partition('class="failing"')[2].partition("</div>")[0]
+    for one in hidden:
+        assert one not in made.subject
+        assert one not in shown
+        assert one not in made.text.partition("\n--\n")[0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Party\r\nBcc: eve@example.com",
+        "<script>alert(1)</script>",
+        "https://evil.example/login",
+        "n" * 5000,
+        "{{ console }}",
+        "\u202etxt.exe",
+    ],
+)
+def test_an_events_name_is_one_bounded_line_and_no_link(name: str) -> None:
+    """Whatever an organizer calls it."""
+    made = mail(name=name)
+    assert "\n" not in made.subject
+    assert len(made.subject) < 250
+    assert "<script" not in made.html
+    assert "\u202e" not in made.html + made.text + made.subject
+    assert re.findall('href="([^"]*)"', made.html) == [CONSOLE]
+    assert len(made.html) < 10_000
+
+
+def test_an_event_without_a_name() -> None:
+    """A script may have made it."""
+    made = mail(name="")
+    assert made.subject == "Webhooks to hooks.example.com are failing"
+    assert "an admin of the event has named" in made.text
