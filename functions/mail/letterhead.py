@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from email.utils import parseaddr
 from typing import Final, Self
 
-from email_validator import EmailNotValidError, validate_email
-
+from functions.mail.address import deliverable
 from functions.mail.misconfigured import MisconfiguredError
 
 ADDRESS_LINE_CHARACTERS: Final = 200
@@ -55,10 +54,5 @@ def _is_mailbox(text: str) -> bool:
     """Whether `text` is an address, or a name and an address."""
     name, address = parseaddr(text)
     # `parseaddr` takes what it understands of a text, and leaves the rest out.
-    if not _is_line(text) or not (text == address or (name and text.endswith(f"<{address}>"))):
-        return False
-    try:
-        validate_email(address, check_deliverability=False, allow_smtputf8=False)
-    except EmailNotValidError:
-        return False
-    return True
+    whole = text == address or (name and text.endswith(f"<{address}>"))
+    return bool(whole) and _is_line(text) and deliverable(address) is not None

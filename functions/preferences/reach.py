@@ -6,6 +6,7 @@ of a sender's mails come back, and no guest is helped by more of them.
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any, Final
 
 from functions.preferences.preferences import opted_out_of_recap
@@ -23,6 +24,15 @@ def unreachable(record: Mapping[str, Any], now: datetime) -> bool:
     return isinstance(until, datetime) and until.tzinfo is not None and now < until
 
 
-def left_out_of_recap(record: Mapping[str, Any], now: datetime) -> bool:
-    """Whether the user of `record` gets no recap, by choice or because no mail arrives."""
-    return opted_out_of_recap(record) or unreachable(record, now)
+class LeftOut(StrEnum):
+    """Why somebody gets no recap: by choice, or because no mail arrives."""
+
+    OPTED_OUT = "opted-out"
+    UNREACHABLE = "unreachable"
+
+
+def left_out_of_recap(record: Mapping[str, Any], now: datetime) -> LeftOut | None:
+    """Why the user of `record` gets no recap; None where they get it."""
+    if opted_out_of_recap(record):
+        return LeftOut.OPTED_OUT
+    return LeftOut.UNREACHABLE if unreachable(record, now) else None

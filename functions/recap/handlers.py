@@ -42,6 +42,7 @@ def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
         "skippedBy": {
             "invalidAddress": preview.skipped.invalid_address,
             "optedOut": preview.skipped.opted_out,
+            "unreachable": preview.skipped.unreachable,
             "hadEnough": preview.skipped.had_enough,
         },
         "left": preview.left,

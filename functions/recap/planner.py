@@ -5,12 +5,13 @@ disagree. It reads, and writes nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from functions.mail.letterhead import Letterhead
 from functions.preferences.links import PreferencesLinks
+from functions.preferences.reach import LeftOut
 from functions.recap.allowance import Allowance, Allowed
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.guests import Audience, Guest
@@ -50,7 +51,7 @@ class Gathered:
     @property
     def willing(self) -> list[Guest]:
         """Who may be asked to a recap, in turn."""
-        return [one for one in self.audience.in_turn() if one.id not in self.users.opted_out]
+        return [one for one in self.audience.in_turn() if one.id not in self.users.left_out]
 
     def still(self, batch: Batch) -> list[str]:
         """Ids of the recipients of a planned `batch` who are still to have the mail.
@@ -58,13 +59,12 @@ class Gathered:
         Whoever is on no approved photo any more is left out without a word.
         """
         guests = self.audience.by_id
-        return [
-            one for one in batch.recipients if one in guests and one not in self.users.opted_out
-        ]
+        return [one for one in batch.recipients if one in guests and one not in self.users.left_out]
 
-    def opted_out_of(self, batch: Batch) -> int:
-        """How many recipients of a planned `batch` have opted out since."""
-        return sum(one in self.users.opted_out for one in batch.recipients)
+    def left_out_of(self, batch: Batch) -> list[LeftOut]:
+        """Why recipients of a planned `batch` are left out by now."""
+        left_out = self.users.left_out
+        return [left_out[one] for one in batch.recipients if one in left_out]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ class Planner:
         recaps: Recaps,
         guests: Guests,
         mailings: Mailings,
-        opted_out: Callable[[Mapping[str, Any]], bool],
+        left_out: Callable[[Mapping[str, Any]], LeftOut | None],
         letterhead: Callable[[], Letterhead],
         shows: Callable[[str], bool],
         now: Callable[[], datetime],
@@ -118,7 +118,7 @@ class Planner:
             recaps: The locks and ledgers.
             guests: Photos and preferences.
             mailings: Whom the tenants have mailed lately.
-            opted_out: Whether a user record declines recap mails.
+            left_out: Why whoever has a user record gets no recap, if so.
             letterhead: Gives whom the mails are from.
             shows: Whether the photo at a web address may stand in a mail.
             now: The time, aware and in UTC.
@@ -128,7 +128,7 @@ class Planner:
         self._recaps = recaps
         self._guests = guests
         self._mailings = mailings
-        self._opted_out = opted_out
+        self._left_out = left_out
         self._letterhead = letterhead
         self._shows = shows
         self._now = now
@@ -140,7 +140,7 @@ class Planner:
         audience = Audience(wanted.mode, shows=self._shows, at_most=self.limits.a_call, room=room)
         for photo in self._guests.approved_photos(wanted.event_id):
             audience.add(photo)
-        return Gathered(audience, UserRecords.read(self._guests, audience.guests, self._opted_out))
+        return Gathered(audience, UserRecords.read(self._guests, audience.guests, self._left_out))
 
     def allowance(self, event: Mapping[str, Any], key: RecapKey, *, reserved: bool) -> Allowance:
         """What the tenant of the event may still mail; see `Allowance`."""
@@ -184,9 +184,9 @@ class Planner:
 
         if willing:
             allow(willing, choose)
-        skipped = Skipped(
+        skipped = replace(
+            Skipped.of(gathered.users.left_out.values()),
             invalid_address=gathered.audience.invalid,
-            opted_out=len(gathered.users.opted_out),
             had_enough=full,
         )
         return Choice(chosen=selection.chosen, skipped=skipped, left=selection.left, short=short)

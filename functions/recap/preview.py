@@ -181,7 +181,7 @@ class RecapPreview:
             waiting = [one for one in ledger if one.state is BatchState.PLANNED]
             return _Plan(
                 ids=[one for batch in waiting for one in gathered.still(batch)],
-                skipped=Skipped(opted_out=sum(gathered.opted_out_of(one) for one in waiting)),
+                skipped=Skipped.of(why for one in waiting for why in gathered.left_out_of(one)),
                 report=Report(before=before, hidden=gathered.audience.hidden),
                 blocked=blocked,
             )

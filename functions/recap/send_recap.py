@@ -183,7 +183,7 @@ class RecapSender:
                     one: recipient(guests[one], links(uids[one]), labels(batch, one))
                     for one in gathered.still(batch)
                 },
-                batch.opted_out + gathered.opted_out_of(batch),
+                batch.opted_out + len(gathered.left_out_of(batch)),
             )
             for batch in batches
         ]

@@ -46,7 +46,7 @@ def _planner() -> Planner:
         recaps=RecapStore(client),
         guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
-        opted_out=lambda record: left_out_of_recap(record, _now()),
+        left_out=lambda record: left_out_of_recap(record, _now()),
         letterhead=_letterhead,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, firestore.project_id() or "").allow,
         now=_now,

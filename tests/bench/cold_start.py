@@ -32,7 +32,7 @@ from tests.suite.process import FunctionProcess, background_triggers_off
 
 ROUNDS: Final = 12
 SMALLEST: Final = "the smallest worker"
-_KEY: Final = "a-key-of-this-measurement-alone"
+_KEY: Final = "the-key-of-this-measurement-alone"
 
 
 @dataclass(frozen=True, slots=True)

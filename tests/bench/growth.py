@@ -53,7 +53,7 @@ REPEATS: Final = 20
 WARM_UPS: Final = 5
 RECAPS: Final = 3
 
-KEY: Final = "a-made-up-key"
+KEY: Final = "a-made-up-key-of-this-measurement-alone"
 
 LATENCY: Final = "median latency, ms"
 COLOURS: Final = {

@@ -174,6 +174,8 @@ def _with_first(**changed: Any) -> Callable[[dict[str, Any]], None]:
         ),
         (_with_first(headers={"Subject": "x"}), "personalizations.0.headers.Subject"),
         (_with_first(headers={"X-A": "x\ny"}), "personalizations.0.headers.X-A"),
+        (_with_first(custom_args={"a": 7}), "personalizations.0.custom_args.a"),
+        (_with_first(custom_args={"a": "x" * 10_000}), "personalizations.0.custom_args"),
     ],
 )
 def test_the_stand_in_is_as_strict_as_sendgrid(

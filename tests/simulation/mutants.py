@@ -9,6 +9,7 @@ import sys
 from typing import Final
 
 from tests.simulation.mutant import LIMIT, schedules_to_catch
+from tests.simulation.notices import mutants as notices
 from tests.simulation.recap import mutants as recap
 from tests.simulation.secrets import mutants as secrets
 from tests.simulation.webhooks import mutants as webhooks
@@ -17,6 +18,7 @@ MUTANTS: Final = (
     *webhooks.MUTANTS,
     *recap.MUTANTS,
     *secrets.MUTANTS,
+    *notices.MUTANTS,
 )
 
 _ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

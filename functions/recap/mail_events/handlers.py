@@ -21,7 +21,7 @@ _REFUSED: Final = "Not signed with a key of this project, or not now."
 
 
 def mail_events(request: flask.Request) -> flask.Response:
-    """A request of SendGrid's signed Event Webhook (spec 4.15).
+    """A request of SendGrid's signed Event Webhook (spec 4.10).
 
     Answers 2xx once everything is on record; after 503 SendGrid sends it again.
     """

@@ -15,7 +15,7 @@ from functions.mail.message import Message
 from functions.mail.told import Told
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import left_out_of_recap
-from functions.recap.arguments import Mode, RecapArguments
+from functions.recap.arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.ledger import (
     COOLDOWN,
     Batch,
@@ -30,6 +30,7 @@ from functions.recap.ledger import (
 from functions.recap.mail_events.recorder import MailEvents, StillBusyError
 from functions.recap.planner import Limits, Planner
 from functions.recap.ports import RecapKey
+from functions.recap.preview import Preview, RecapPreview
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import RecapSender
 from functions.wall.address import address_hash
@@ -134,6 +135,14 @@ class Mail:
     started_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an instance of the service has."""
+
+    sender: RecapSender
+    preview: RecapPreview
+
+
 class RecapWorld:
     """One event with some guests, whose recap is asked for again and again."""
 
@@ -156,6 +165,7 @@ class RecapWorld:
         self._trouble = self._choices.pick("mail service", _TROUBLE)
         self._hold_ups = self._choices.pick("hold-ups", _HOLD_UPS)
         self._last_sent = -1
+        self._shown: Preview | None = None
         self._database.watch(self._written)
         count = self._choices.between("guests", 2, 8)
         self._guests = [f"guest-{number}@example.com" for number in range(count)]
@@ -163,7 +173,7 @@ class RecapWorld:
         for number, address in enumerate(self._guests):
             self._upload(f"photo-{number}", address)
         self._pool = Pool(
-            simulation, "recap", self._sender, expected=(CallError, ServiceError), at_most=3
+            simulation, "recap", self._parts, expected=(CallError, ServiceError), at_most=3
         )
         self._events_pool = Pool(
             simulation, "events", self._mail_events, expected=(ServiceError, StillBusyError)
@@ -201,20 +211,29 @@ class RecapWorld:
         self._opted_out[address] = self._simulation.now
         self._simulation.note("guest", f"{address} opts out")
 
-    def _sender(self, instance: Instance) -> RecapSender:
+    def _parts(self, instance: Instance) -> Parts:
         through = self._held_up(instance)
         planner = Planner(
             recaps=InMemoryRecaps(self._database, through),
             guests=InMemoryGuests(self._database, through),
             mailings=InMemoryMailings(self._database, through),
-            opted_out=lambda record: left_out_of_recap(record, instance.now()),
+            left_out=lambda record: left_out_of_recap(record, instance.now()),
             letterhead=lambda: Letterhead(sender="photos@example.com"),
             shows=lambda _: True,
             now=instance.now,
             new_word=self._word,
             limits=LIMITS,
         )
-        return RecapSender(
+        preview = RecapPreview(
+            planner,
+            recaps=InMemoryRecaps(self._database, through),
+            mailer=lambda: InMemoryMailer(self._answer, through),
+            links=lambda: None,
+            links_of_nobody=lambda: PreferencesLinks("nobody", "nobody"),
+            count=lambda _: None,
+            now=instance.now,
+        )
+        sender = RecapSender(
             planner,
             recaps=InMemoryRecaps(self._database, through),
             mailer=lambda: InMemoryMailer(self._answer, through),
@@ -226,6 +245,7 @@ class RecapWorld:
             new_word=self._word,
             new_mutex=OneAtATime,
         )
+        return Parts(sender, preview)
 
     def _held_up(self, instance: Instance) -> Through:
         """Calls of ports, some of which are held up for longer than a lease."""
@@ -247,19 +267,25 @@ class RecapWorld:
 
     # Calls, and what they answer.
 
-    def _call(self, name: str) -> None:
+    def _call(self, name: str, *, look: bool = False) -> None:
         self._began[name] = self._simulation.now
         caller = Caller(name, Role.ADMIN, TENANT)
         # The subject tells the mail service's end which call a request is of.
         wanted = RecapArguments(event_id=EVENT, mode=Mode.PERSONAL, subject=name)
-        self._pool.run(
-            name, lambda sender: sender.send(caller, wanted), lambda end: self._ended(name, end)
-        )
+
+        def send(parts: Parts) -> RecapResult:
+            if look:
+                asked = PreviewArguments(event_id=EVENT, subject=name)
+                self._shown = parts.preview.show(caller, asked, None)
+            return parts.sender.send(caller, wanted)
+
+        self._pool.run(name, send, lambda end: self._ended(name, end))
 
     def _ended(self, name: str, end: End) -> None:
         if not isinstance(end, Returned):
             return
         result: RecapResult = end.value
+        self._check_shown(result)
         batches = self._batches(self._recap_of[name])
         sent = sum(
             len(one.recipients)
@@ -275,12 +301,25 @@ class RecapWorld:
         if name == "last":
             self._last_sent = result.sent
 
+    def _check_shown(self, result: RecapResult) -> None:
+        """Whatever has been before, what was shown a moment ago is what has happened."""
+        shown = self._shown
+        if shown is None:
+            return
+        if shown.blocked:
+            self._simulation.violation(f"it was shown as refused: {shown.blocked.message}")
+        if (shown.recipients, shown.skipped.total) != (result.sent, result.skipped):
+            self._simulation.violation(
+                f"shown were {shown.recipients} recipients and {shown.skipped.total} skipped, "
+                f"then {result.sent} were sent and {result.skipped} skipped"
+            )
+
     def _last_call(self) -> None:
         """Two days later all is calm, and a recap is possible whatever has been before."""
         self._simulation.weather = Weather(0.0, self._simulation.weather.kinds)
         self._trouble = self._hold_ups = 0.0
         self._wanted = {*self._guests, *self._newcomers()} - set(self._opted_out)
-        self._call("last")
+        self._call("last", look=True)
 
     # The mail service.
 

@@ -19,6 +19,7 @@ from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.milestones import Milestones
 from functions.webhooks.ports import AlreadyRecordedError, StoredSettings
 from functions.webhooks.publisher import Publisher
+from functions.webhooks.slow_receivers import SlowReceivers
 from functions.webhooks.sweeper import Sweeper
 from functions.webhooks.worker import Worker
 from tests.simulation.database import Set
@@ -33,6 +34,8 @@ _attempt = Worker.attempt
 _publish = Publisher._publish  # noqa: SLF001
 _after = Delivery.after
 _unclaimed = Milestones.unclaimed
+_belongs = Worker._belongs_elsewhere  # noqa: SLF001
+_met = SlowReceivers.met
 
 _JUST_BEGUN: Final = 30.0
 
@@ -152,6 +155,15 @@ def _disable_anyway(
     _disable(self, event_id, given_up, replace(found, written_at=None))  # type: ignore[arg-type]
 
 
+def _belongs_to_the_slow(self: Worker, request: AttemptRequest, delivery: Delivery) -> bool:
+    return _belongs(self, replace(request, slow=False), delivery)
+
+
+def _met_silence_alone(self: SlowReceivers, event_id: str, url: str, *, answered: bool) -> None:
+    if not answered:
+        _met(self, event_id, url, answered=False)
+
+
 def _webhooks(name: str, left_out: str, of: Any, what: str, do: Callable[..., Any]) -> Mutant:
     return Mutant("webhooks", name, left_out, instead_of(of, what, do))
 
@@ -252,5 +264,26 @@ MUTANTS: Final = (
         InMemorySettings,
         "disable",
         _disable_anyway,
+    ),
+    _webhooks(
+        "never-slow",
+        "that first attempts at slow receivers have a queue of their own",
+        SlowReceivers,
+        "has_to_wait",
+        lambda *_: False,
+    ),
+    _webhooks(
+        "slow-for-ever",
+        "that an answer makes a receiver prompt again",
+        SlowReceivers,
+        "met",
+        _met_silence_alone,
+    ),
+    _webhooks(
+        "slow-once-more",
+        "that what waits with the slow ones is attempted there",
+        Worker,
+        "_belongs_elsewhere",
+        _belongs_to_the_slow,
     ),
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functions.webhooks.deliveries.delivery import Delivery
 from tests.simulation.simulation import Actor, Returned, Simulation, current
 from tests.simulation.webhooks import law
+from tests.simulation.webhooks.slowness import Slowness
 
 
 @dataclass(slots=True, eq=False)
@@ -43,6 +44,7 @@ class Seen:
         owed: The messages that the writes so far owe, as (event type, what it is about).
         tests: How many tests were asked for.
         open: Deliveries that are owed an attempt, by id.
+        slowness: What each instance knows of slow receivers.
     """
 
     def __init__(self, simulation: Simulation, there: Iterable[Delivery]) -> None:
@@ -53,6 +55,7 @@ class Seen:
         self.owed: list[tuple[str, str]] = []
         self.tests = 0
         self.open: set[str] = set()
+        self.slowness = Slowness(simulation)
 
     def recorded(self, delivery: Delivery) -> None:
         """A delivery was written."""

@@ -17,6 +17,7 @@ from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.first_queues import SLOW
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
 from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.failure_marks import FailureMarks
 from functions.webhooks.ports import ChangedMeanwhileError
 from functions.webhooks.publisher import Publisher
@@ -31,6 +32,7 @@ from tests.simulation.simulation import (
     End,
     Instance,
     Pool,
+    Returned,
     Simulation,
     current,
 )
@@ -216,13 +218,29 @@ class WebhookWorld:
 
             def work(worker: Worker) -> None:
                 current().notes["round"] = request.round
+                current().notes["queue"] = task.queue
                 worker.attempt(request)
 
-            self._workers[task.queue].run(name, work, done)
+            def ended(end: End) -> None:
+                if task.queue == SLOW and isinstance(end, Returned):
+                    self._attempted(request)
+                done(end)
+
+            self._workers[task.queue].run(name, work, ended)
 
         self._simulation.note("tasks", f"{task.name} in {task.queue}, due {task.due}")
+        if task.queue == SLOW:
+            found = self._database.get(f"events/{EVENT}/deliveries/{task.data['deliveryId']}")
+            assert found is not None
+            self._seen.slowness.sent_on(EndpointUrl.parse(found.value.url))
         due = (task.due - START) // timedelta(microseconds=1)
         self._cloud_tasks.call(task.name, attempt, due=due, backoff=_BACKOFF[task.queue])
+
+    def _attempted(self, request: AttemptRequest) -> None:
+        """A task of the slow queue was answered well: it is not sent on once more."""
+        found = self._database.get(f"events/{EVENT}/deliveries/{request.delivery_id}")
+        if found and found.value.round == request.round and found.value.is_untried:
+            self._simulation.violation(f"{request.delivery_id}: the slow queue made no attempt")
 
     def _sweep(self) -> None:
         busy = self._people or self._eventarc.under_way or self._cloud_tasks.under_way

@@ -93,7 +93,7 @@ def planner(client: firestore.Client, documents: Documents) -> Planner:
         recaps=RecapStore(client),
         guests=GuestStore(client, documents, Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
-        opted_out=lambda record: left_out_of_recap(record, now()),
+        left_out=lambda record: left_out_of_recap(record, now()),
         letterhead=lambda: LETTERHEAD,
         shows=PhotoHosts.read("*", "").allow,
         now=now,

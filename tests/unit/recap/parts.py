@@ -178,7 +178,7 @@ class House:
             recaps=InMemoryRecaps(self.database, through),
             guests=InMemoryGuests(self.database, through),
             mailings=InMemoryMailings(self.database, through),
-            opted_out=lambda record: left_out_of_recap(record, self.now),
+            left_out=lambda record: left_out_of_recap(record, self.now),
             letterhead=self._letterhead,
             shows=self.hosts.allow,
             now=lambda: self.now,

@@ -1,4 +1,4 @@
-"""Requests to `mailEvents` as they come from outside (spec 4.15)."""
+"""Requests to `mailEvents` as they come from outside (spec 4.10)."""
 
 import gzip
 import io

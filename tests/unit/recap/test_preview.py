@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from functions.recap.ledger import LEASE
 from functions.recap.planner import Limits
 from functions.recap.preview import MARK
 from functions.recap.recipients import Skipped
+from functions.wall.address import address_hash
+from tests.simulation.database import Set
 from tests.simulation.explore import Through
 from tests.simulation.faults import Crash
 from tests.unit.recap.parts import ERRORS, NOON, TENANT, Answer, At, House, guest
@@ -217,7 +220,7 @@ def test_what_is_shown_is_what_a_call_would_do(
 
 def test_the_skipped_are_told_by_the_reason(house: House) -> None:
     """Spec 4.9, `skippedBy`; together they are `skipped`."""
-    house.guests(4)
+    house.guests(6)
     for name in ("a", "b", "c"):
         house.event(name)
         house.photo(guest(0), event_id=name)
@@ -225,9 +228,14 @@ def test_the_skipped_are_told_by_the_reason(house: House) -> None:
     house.opt_out(guest(1))
     house.opt_out(guest(2), "lifecycle")
     house.photo("no address")
+    back = {"unreachableUntil": house.now + timedelta(days=1)}
+    house.database.commit(Set(f"users/guest-{address_hash(guest(4))}", back))
+    # Of two reasons it is the guest's own choice that is told.
+    house.database.commit(Set("users/a", back | {"email": guest(1)}))
     preview = house.preview()
-    assert preview.skipped == Skipped(invalid_address=1, opted_out=2, had_enough=1)
-    assert (preview.skipped.total, preview.recipients) == (4, 1)
+    assert preview.skipped == Skipped(invalid_address=1, opted_out=2, unreachable=1, had_enough=1)
+    assert (preview.skipped.total, preview.recipients) == (5, 2)
+    assert house.send().skipped == 5
 
 
 # What stands in the way of the call itself.
