@@ -28,7 +28,7 @@ export function CopyButton({ label, text }: Props) {
   return (
     <button type="button" class="quiet" onClick={copy}>
       {state === "Copied" ? <TickIcon /> : <CopyIcon />}
-      <span role="status">{state || label}</span>
+      <span aria-live="polite">{state || label}</span>
     </button>
   );
 }

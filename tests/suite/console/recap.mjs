@@ -8,7 +8,7 @@ export default async function recap({ site, moderator, eventId, visitor }) {
   await page.getByRole("button", { name: "Prepare a recap" }).click();
   await page.getByLabel("A paragraph of your own").fill("Thank you <b>all</b>!");
   await page.getByRole("button", { name: "Preview" }).click();
-  const mail = page.getByRole("group", { name: "The mail" });
+  const mail = page.getByRole("group", { name: "The mail", exact: true });
   await mail.getByText("Thank you <b>all</b>!").waitFor();
   const found = { mail: await mail.evaluate(drawn) };
   await page.getByRole("button", { name: "Send to me" }).click();

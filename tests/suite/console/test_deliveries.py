@@ -65,6 +65,7 @@ def test_each_view_reads_what_it_shows(
     url = "https://example.com/hook"
     configure(url)
     ids = [record(url, minutes_ago=60 + one) for one in range(45)]
+    event.collection("secrets").document("webhooks").set({"secret": "whsec_present"})
     for one in range(15):
         record(url, outcome="success", minutes_ago=200 + one)
 

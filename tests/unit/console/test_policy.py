@@ -1,0 +1,35 @@
+"""What the pages may load and whom they may talk to (docs/design.md, 6)."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+HOSTING: Final = json.loads((Path(__file__).parents[3] / "firebase.json").read_text())["hosting"]
+
+
+def policies() -> dict[str, dict[str, set[str]]]:
+    """The policies by path, each taken apart."""
+    return {
+        rule["source"]: {
+            name: set(values)
+            for name, *values in (part.split() for part in header["value"].split(";"))
+        }
+        for rule in HOSTING["headers"]
+        for header in rule["headers"]
+        if header["key"] == "Content-Security-Policy"
+    }
+
+
+def test_the_console_may_talk_to_three_more_hosts_and_nothing_else_is_laxer() -> None:
+    """Reading, signing in, and the next ID token; no page has inline scripts or styles."""
+    found = policies()
+    assert list(found) == ["**", "/console"]  # the last one that matches has the say
+    everywhere, console = found.values()
+    assert console.pop("connect-src") - everywhere.pop("connect-src") == {
+        "https://firestore.googleapis.com",
+        "https://identitytoolkit.googleapis.com",
+        "https://securetoken.googleapis.com",
+    }
+    assert console == everywhere
+    assert everywhere["default-src"] == {"'none'"}
+    assert everywhere["script-src"] == everywhere["style-src"] == {"'self'"}
