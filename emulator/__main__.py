@@ -32,7 +32,7 @@ commands:
                  run every check, or only some of:
                  lint format imports types unit runner suite
   bench [NAME …] measure what the service costs and print the figures, or only some of:
-                 operations delivery cold-start recap growth load
+                 operations delivery cold-start recap mail-events growth load
   pins [--upgrade]
                  make requirements.txt of requirements.in, with hashes
 

@@ -14,6 +14,7 @@ EXPERIMENTS: Final = (
     "delivery",
     "cold-start",
     "recap",
+    "mail-events",
     "growth",
     "load",
     "neighbours",

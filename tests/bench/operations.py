@@ -16,6 +16,7 @@ TESTS: Final = (
     "tests/suite/webhooks/test_operations.py",
     "tests/suite/preferences/test_operations.py",
     "tests/suite/recap/test_operations.py",
+    "tests/suite/recap/test_mail_events.py",
 )
 _MILLION: Final = 1_000_000
 
