@@ -36,7 +36,7 @@ function Console({ sdk }: { readonly sdk: Sdk }) {
     return (
       <>
         <TopBar auth={sdk.auth} staff={staff} />
-        <main>
+        <main tabIndex={-1}>
           <EventsView db={sdk.db} staff={staff} />
         </main>
       </>

@@ -2,9 +2,12 @@
 
 import {
   type Auth,
+  isSignInWithEmailLink,
   onIdTokenChanged,
   sendPasswordResetEmail,
+  sendSignInLinkToEmail,
   signInWithEmailAndPassword,
+  signInWithEmailLink,
   signOut,
 } from "firebase/auth";
 
@@ -48,6 +51,34 @@ export async function signIn(auth: Auth, email: string, password: string): Promi
 
 export async function resetPassword(auth: Auth, email: string): Promise<void> {
   await sendPasswordResetEmail(auth, email);
+}
+
+// Whom a link was mailed to from this browser: to be signed in with it, one has to say who one is.
+const MAILED_TO = "console.mailedTo";
+
+/** Mails a link that signs in, where the project has that on; it leads back to this page. */
+export async function mailLink(auth: Auth, email: string): Promise<void> {
+  const url = location.origin + location.pathname;
+  await sendSignInLinkToEmail(auth, email, { url, handleCodeInApp: true });
+  localStorage.setItem(MAILED_TO, email);
+}
+
+/** Whether the page was opened by such a link. */
+export function isMailedLink(auth: Auth): boolean {
+  return isSignInWithEmailLink(auth, location.href);
+}
+
+/** Whom it was mailed to; null where that was asked for in another browser. */
+export function mailedTo(): string | null {
+  return localStorage.getItem(MAILED_TO);
+}
+
+/** Signs in with the link that the page was opened by, and takes it out of the address. */
+export async function signInByLink(auth: Auth, email: string): Promise<void> {
+  const link = location.href;
+  history.replaceState(null, "", location.pathname);
+  await signInWithEmailLink(auth, email, link);
+  localStorage.removeItem(MAILED_TO);
 }
 
 export async function leave(auth: Auth): Promise<void> {

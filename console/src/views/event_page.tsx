@@ -73,7 +73,7 @@ export function EventPage({ sdk, staff, route }: Props) {
           ))}
         </ul>
       </nav>
-      <main class={at === "deliveries" ? "wide" : ""}>
+      <main tabIndex={-1} class={at === "deliveries" ? "wide" : ""}>
         {isRefused ? (
           <Empty title="This event cannot be shown">
             <p>

@@ -1,7 +1,7 @@
 import type { Auth } from "firebase/auth";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
-import { leave, resetPassword, signIn } from "../data/session.ts";
+import { isMailedLink, leave, mailLink, mailedTo, resetPassword, signIn, signInByLink } from "../data/session.ts";
 import { ActionButton, useWork } from "../ui/busy.tsx";
 import { Heading } from "../ui/heading.tsx";
 import { Notice } from "../ui/notice.tsx";
@@ -12,12 +12,32 @@ export function SignInView({ auth }: { readonly auth: Auth }) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const [told, setTold] = useState("");
+  // Opened by a link in a mail: no password is needed then.
+  const [isByLink, setByLink] = useState(() => isMailedLink(auth));
   const work = useWork();
+  const byLink = (address: string) =>
+    work.run(async () => {
+      setByLink(false);
+      await signInByLink(auth, address);
+    });
+  useEffect(() => {
+    const known = mailedTo();
+    if (isByLink && known) void byLink(known);
+  }, []);
 
   function submit(event: Event) {
     event.preventDefault();
     setTold("");
-    void work.run(() => signIn(auth, email.trim(), password));
+    if (isByLink) void byLink(email.trim());
+    else void work.run(() => signIn(auth, email.trim(), password));
+  }
+
+  function mailMe() {
+    setTold("");
+    void work.run(async () => {
+      await mailLink(auth, email.trim());
+      setTold("A mail with a link is on its way. Open it in this browser.");
+    });
   }
 
   function reset() {
@@ -43,20 +63,30 @@ export function SignInView({ auth }: { readonly auth: Auth }) {
           value={email}
           onInput={(event) => setEmail(event.currentTarget.value)}
         />
-        <label for="password">Password</label>
-        <input
-          id="password"
-          type="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onInput={(event) => setPassword(event.currentTarget.value)}
-        />
+        {!isByLink && (
+          <>
+            <label for="password">Password</label>
+            <input
+              id="password"
+              type="password"
+              autoComplete="current-password"
+              required
+              value={password}
+              onInput={(event) => setPassword(event.currentTarget.value)}
+            />
+          </>
+        )}
+        {isByLink && <p class="quiet-text">The address that the link was mailed to.</p>}
         {work.error && <Notice kind="error">{work.error}</Notice>}
         {told && <Notice>{told}</Notice>}
         <ActionButton busy={work.isBusy} kind="primary" submits>
           Sign in
         </ActionButton>
+        {!isByLink && (
+          <ActionButton busy={false} kind="quiet" onClick={mailMe} disabled={!email.includes("@")}>
+            Mail me a link instead
+          </ActionButton>
+        )}
         <ActionButton busy={false} kind="quiet" onClick={reset} disabled={!email.includes("@")}>
           I have forgotten the password
         </ActionButton>

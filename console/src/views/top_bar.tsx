@@ -14,6 +14,10 @@ interface Props {
 export function TopBar({ auth, staff, children }: Props) {
   return (
     <header class="top">
+      {/* No link: the fragment is the address of the view. */}
+      <button type="button" class="skip" onClick={() => document.querySelector("main")?.focus()}>
+        Skip to the view
+      </button>
       <a class="brand" href="#/events">
         <img src="/icon.svg" alt="" width="24" height="24" />
         <span>Photo wall</span>

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from google.cloud import firestore
 
 from functions.webhooks.deliveries.signature import sign
-from tests.suite.console.conftest import Browser, Record
+from tests.suite.console.conftest import SITE, Browser, Record
 
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script><b>bold</b>"
 TURNED = "\u202egnp.exe\u202c \u2066mixed שלום\u2069"
@@ -55,6 +55,11 @@ def test_everybody_sees_what_is_theirs(
     assert event.id not in seen["strangersEvents"]
     assert "Garden party" not in seen["strangersEvents"]
     assert nobody["email"] in seen["nobody"]
+
+
+def test_a_link_by_mail_signs_in(browser: Browser, admin: dict[str, str]) -> None:
+    """Without a password; what signs in does not stay in the address."""
+    assert browser.make("mailed_link", admin=admin) == {"address": f"{SITE}/console"}
 
 
 def test_what_others_wrote_stays_text(

@@ -75,7 +75,7 @@ const Row = memo(function Row({ delivery, link, isOneUrl }: RowProps) {
       <span role="cell" class="answer">
         <bdi>{lastWords(delivery)}</bdi>
         {isOpen(delivery) && delivery.nextAttemptAt && (
-          <span class="next">next <Countdown to={delivery.nextAttemptAt} /></span>
+          <span class="next">due <Countdown to={delivery.nextAttemptAt} /></span>
         )}
       </span>
       <span role="cell" class="number took">{last ? duration(last.ms) : ""}</span>

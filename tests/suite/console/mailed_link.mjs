@@ -1,0 +1,16 @@
+// Somebody has a link mailed to them, opens it, and is signed in without a password.
+
+export default async function mailedLink({ site, admin, visitor }) {
+  const page = await visitor();
+  await page.goto(`${site}/console`);
+  await page.getByLabel("E-mail").fill(admin.email);
+  await page.getByRole("button", { name: "Mail me a link instead" }).click();
+  await page.getByText("A mail with a link is on its way").waitFor();
+
+  const sent = await fetch("http://127.0.0.1:9099/emulator/v1/projects/demo-wall/oobCodes");
+  const { oobCodes } = await sent.json();
+  const { oobLink } = oobCodes.findLast(({ email }) => email === admin.email);
+  await page.goto(oobLink);
+  await page.getByRole("heading", { name: "Events" }).waitFor();
+  return { address: page.url() };
+}
