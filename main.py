@@ -199,9 +199,9 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 )
 def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
     """Whether an event's failing webhook URLs are news, and the mail that says so."""
-    from functions.webhooks import notice_handlers
+    from functions.webhooks.notices import handlers
 
-    notice_handlers.look(request)
+    handlers.look(request)
 
 
 @scheduler_fn.on_schedule(

@@ -29,8 +29,8 @@ from functions import log
 from functions.recent import Recent
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.endpoints.endpoint_url import host_of
-from functions.webhooks.failure_marks import FailureMarks
 from functions.webhooks.messages import subscriptions
+from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.ports import Deliveries, DisabledUrl, Settings, SettingsChangedError
 
 FAILED_IN_A_ROW: Final = 100

@@ -19,7 +19,7 @@ from functions.webhooks.arguments import ResendArguments, RotateArguments, TestA
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.endpoints.endpoint_url import heading_of
-from functions.webhooks.log_arguments import (
+from functions.webhooks.shared_logs.arguments import (
     LogArguments,
     ResendSharedArguments,
     RevokeArguments,

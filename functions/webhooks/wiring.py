@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from functions.webhooks.endpoints.connections import SocketAddress
     from functions.webhooks.endpoints.http_sender import HttpSender
     from functions.webhooks.endpoints.resolver import SystemResolver
-    from functions.webhooks.log_links import LogLinks
-    from functions.webhooks.notice_sweeper import NoticeSweeper
+    from functions.webhooks.notices.sweeper import NoticeSweeper
     from functions.webhooks.ports import Secrets, TaskQueue
     from functions.webhooks.publisher import Publisher
-    from functions.webhooks.shared_log import SharedLog
+    from functions.webhooks.shared_logs.log_links import LogLinks
+    from functions.webhooks.shared_logs.shared_log import SharedLog
     from functions.webhooks.sweeper import Sweeper
     from functions.webhooks.worker import Worker
 
@@ -67,7 +67,7 @@ def worker() -> Worker:
     """What the task queues call."""
     from functions.gcp.documents import documents
     from functions.webhooks.endpoint_health import EndpointHealth
-    from functions.webhooks.failure_marks import FailureMarks
+    from functions.webhooks.notices.failure_marks import FailureMarks
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.notice_store import NoticeStore
     from functions.webhooks.store.settings_store import SettingsStore
@@ -116,7 +116,7 @@ def notice_sweeper() -> NoticeSweeper:
     """What the schedule calls as well."""
     from functions.gcp.documents import documents
     from functions.side_by_side import Threads
-    from functions.webhooks.notice_sweeper import NoticeSweeper
+    from functions.webhooks.notices.sweeper import NoticeSweeper
     from functions.webhooks.store.notice_store import NoticeStore
 
     return NoticeSweeper(
@@ -154,7 +154,7 @@ def log_links() -> LogLinks:
     from functions.gcp import parameters
     from functions.gcp.documents import documents
     from functions.signed_links.keys import token_keys
-    from functions.webhooks.log_links import LogLinks
+    from functions.webhooks.shared_logs.log_links import LogLinks
     from functions.webhooks.store.log_share_store import LogShareStore
     from functions.webhooks.store.wall_store import WallStore
 
@@ -173,7 +173,7 @@ def shared_log() -> SharedLog:
     """What the bearer of a link calls."""
     from functions.gcp.documents import documents
     from functions.webhooks.next_round import NextRound
-    from functions.webhooks.shared_log import SharedLog
+    from functions.webhooks.shared_logs.shared_log import SharedLog
     from functions.webhooks.store.delivery_store import DeliveryStore
     from functions.webhooks.store.log_share_store import LogShareStore
     from functions.webhooks.store.wall_store import WallStore

@@ -9,10 +9,10 @@ from functions.mail.outcome import Later, Outcome, Unknown
 from functions.webhooks.deliveries.delivery import Delivery, Ended
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.messages.subscriptions import Subscription
-from functions.webhooks.notice_sweeper import NoticeSweeper
 from functions.webhooks.notices import addressees, watch
+from functions.webhooks.notices.notifier import Notifier
+from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.notices.watch import News, Seen, Standing, Watch, WatchedUrl
-from functions.webhooks.notifier import Notifier
 from functions.webhooks.ports import StoredWatch
 from tests.simulation.database import Update
 from tests.simulation.mutant import Mutant, instead_of

@@ -12,11 +12,11 @@ from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery import Outcome as Ending
 from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
 from functions.webhooks.endpoint_health import EndpointHealth
-from functions.webhooks.failure_marks import FailureMarks
-from functions.webhooks.notice_sweeper import NoticeSweeper
+from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.look_task import event_of
+from functions.webhooks.notices.notifier import Notifier
+from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.notices.watch import Watch
-from functions.webhooks.notifier import Notifier
 from tests.simulation.database import Create, Database, Delete, Stored, Update
 from tests.simulation.dispatch import CloudTasks
 from tests.simulation.faults import Fault, ServiceError

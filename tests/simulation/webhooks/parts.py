@@ -19,15 +19,15 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
-from functions.webhooks.failure_marks import FailureMarks
-from functions.webhooks.log_links import LogLinks
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.next_round import NextRound
-from functions.webhooks.notice_sweeper import NoticeSweeper
-from functions.webhooks.notifier import Notifier
+from functions.webhooks.notices.failure_marks import FailureMarks
+from functions.webhooks.notices.notifier import Notifier
+from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.ports import SendError
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.shared_log import SharedLog
+from functions.webhooks.shared_logs.log_links import LogLinks
+from functions.webhooks.shared_logs.shared_log import SharedLog
 from functions.webhooks.sweeper import Sweeper
 from functions.webhooks.worker import Worker
 from tests.simulation.database import Create, Database, Set

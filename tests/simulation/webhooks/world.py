@@ -18,7 +18,7 @@ from functions.webhooks.deliveries.first_queues import SLOW
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
-from functions.webhooks.failure_marks import FailureMarks
+from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.ports import ChangedMeanwhileError
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sweeper import Sweeper

@@ -15,9 +15,9 @@ from google.cloud import firestore
 from functions.gcp.documents import documents
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.endpoint_health import EndpointHealth
-from functions.webhooks.failure_marks import FailureMarks
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.store.delivery_store import DeliveryStore
 from functions.webhooks.store.notice_store import NoticeStore
 from functions.webhooks.store.settings_store import SettingsStore

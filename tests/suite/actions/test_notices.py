@@ -16,7 +16,7 @@ from functions.gcp.task_queue import Task
 from functions.side_by_side import Threads
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.messages.subscriptions import key
-from functions.webhooks.notice_sweeper import NoticeSweeper
+from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.store.notice_store import NoticeStore
 from tests.suite.actions.conftest import Configure, Named, Record
 from tests.suite.webhooks.conftest import Deliveries

@@ -15,10 +15,10 @@ from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
 from functions.webhooks import handlers, wiring
-from functions.webhooks.log_arguments import LogArguments, ShareArguments
-from functions.webhooks.log_links import LogLinks
 from functions.webhooks.next_round import NextRound
-from functions.webhooks.shared_log import PAGE, SharedLog
+from functions.webhooks.shared_logs.arguments import LogArguments, ShareArguments
+from functions.webhooks.shared_logs.log_links import LogLinks
+from functions.webhooks.shared_logs.shared_log import PAGE, SharedLog
 from functions.webhooks.store.delivery_store import DeliveryStore
 from functions.webhooks.store.log_share_store import LogShareStore
 from functions.webhooks.store.wall_store import WallStore

@@ -22,10 +22,10 @@ from functions.webhooks import wiring
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.endpoint_health import EndpointHealth
-from functions.webhooks.failure_marks import FailureMarks
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import MILESTONES
-from functions.webhooks.notifier import Notifier
+from functions.webhooks.notices.failure_marks import FailureMarks
+from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.store.delivery_store import DeliveryStore
 from functions.webhooks.store.notice_store import NoticeStore

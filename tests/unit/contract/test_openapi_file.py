@@ -22,14 +22,14 @@ from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.arguments import ResendArguments, RotateArguments, TestArguments
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from functions.webhooks.log_arguments import (
+from functions.webhooks.messages import payloads
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.shared_logs.arguments import (
     LogArguments,
     ResendSharedArguments,
     RevokeArguments,
     ShareArguments,
 )
-from functions.webhooks.messages import payloads
-from functions.webhooks.messages.event_type import EventType
 from tests.unit.contract.promise import (
     DOCUMENT,
     JSON,

@@ -10,9 +10,9 @@ from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.signed_links.token import Scope
 from functions.webhooks.deliveries.log_share import LIVING_AT_MOST, LogShare
-from functions.webhooks.log_arguments import RevokeArguments, ShareArguments
-from functions.webhooks.log_links import Shared
 from functions.webhooks.messages import subscriptions
+from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
+from functions.webhooks.shared_logs.log_links import Shared
 from tests.simulation.database import Delete
 from tests.simulation.webhooks.parts import EVENT, KEYS, NOW, OTHER, URL, Parts
 

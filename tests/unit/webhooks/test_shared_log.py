@@ -10,15 +10,15 @@ from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.webhooks.deliveries.delivery import Delivery, Outcome, Place
 from functions.webhooks.endpoints.endpoint_url import heading_of
-from functions.webhooks.log_arguments import (
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.shared_logs.arguments import (
     LogArguments,
     ResendSharedArguments,
     RevokeArguments,
     ShareArguments,
     page_after,
 )
-from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.shared_log import PAGE, PAGE_BYTES, LogPage
+from functions.webhooks.shared_logs.shared_log import PAGE, PAGE_BYTES, LogPage
 from tests.simulation.database import Delete, Set
 from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 

@@ -5,8 +5,7 @@ from typing import Any
 from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
 
 from functions.gcp.run_again import run_again
-from functions.webhooks import notice_wiring
-from functions.webhooks.notices import look_task
+from functions.webhooks.notices import look_task, wiring
 
 
 def look(task: CallableRequest[Any]) -> None:
@@ -21,4 +20,4 @@ def look(task: CallableRequest[Any]) -> None:
     except ValueError as error:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
     with run_again("notice.not-looked"):
-        notice_wiring.notifier().look(event_id)
+        wiring.notifier().look(event_id)

@@ -13,8 +13,8 @@ from functions.timestamps import wire_time
 from functions.webhooks.configured_urls import check_url, configured_urls
 from functions.webhooks.deliveries.log_share import LIVING_AT_MOST, LogShare
 from functions.webhooks.endpoints.endpoint_url import host_of
-from functions.webhooks.log_arguments import RevokeArguments, ShareArguments
 from functions.webhooks.ports import ChangedMeanwhileError, LogShares, Wall
+from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from functions.signed_links.link import TO_A_LOG
 from functions.webhooks.configured_urls import configured_urls
 from functions.webhooks.deliveries.delivery import Delivery, Place, SentTo
 from functions.webhooks.deliveries.log_share import LogShare
-from functions.webhooks.log_arguments import LogArguments, ResendSharedArguments, page_after
 from functions.webhooks.next_round import NextRound
 from functions.webhooks.ports import Deliveries, LogShares, Wall
+from functions.webhooks.shared_logs.arguments import LogArguments, ResendSharedArguments, page_after
 
 PAGE: Final = 50
 """Deliveries of one answer at most."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functions.gcp import parameters, secret_manager
 from functions.gcp.documents import documents
 from functions.mail.sendgrid import SendGridMailer
-from functions.webhooks.notifier import Notifier
+from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.ports import Mailer
 from functions.webhooks.store.delivery_store import DeliveryStore
 from functions.webhooks.store.notice_store import NoticeStore

@@ -1,0 +1,1 @@
+"""The deliveries to one URL, shown to whoever has a link to them."""
