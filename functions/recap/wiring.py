@@ -8,17 +8,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
-from functions.gcp import firestore, parameters, secret_manager
+from functions.gcp import firestore, parameters
 from functions.gcp.documents import documents
-from functions.mail.letterhead import Letterhead
-from functions.mail.misconfigured import MisconfiguredError
-from functions.mail.sendgrid import SendGridMailer
+from functions.mail import wiring as mail
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import left_out_of_recap
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.planner import Limits, Planner
-from functions.recap.ports import Mailer
 from functions.recap.preview import MAILS_AN_HOUR, RecapPreview
 from functions.recap.send_recap import RecapSender
 from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
@@ -47,7 +44,7 @@ def _planner() -> Planner:
         guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
         left_out=lambda record: left_out_of_recap(record, _now()),
-        letterhead=_letterhead,
+        letterhead=mail.letterhead,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, firestore.project_id() or "").allow,
         now=_now,
         new_word=_new_word,
@@ -64,7 +61,7 @@ def sender() -> RecapSender:
     return RecapSender(
         _planner(),
         recaps=RecapStore(firestore.client()),
-        mailer=_mailer,
+        mailer=mail.mailer,
         links=_links,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
         now=_now,
@@ -81,7 +78,7 @@ def previewer() -> RecapPreview:
     return RecapPreview(
         _planner(),
         recaps=RecapStore(firestore.client()),
-        mailer=_mailer,
+        mailer=mail.mailer,
         links=_links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody(parameters.PUBLIC_BASE_URL.value),
         count=lambda uid: signed_links.limiter().pass_or_raise(
@@ -89,22 +86,6 @@ def previewer() -> RecapPreview:
         ),
         now=_now,
     )
-
-
-def _letterhead() -> Letterhead:
-    return Letterhead.read(
-        parameters.MAIL_FROM.value,
-        parameters.MAIL_REPLY_TO.value,
-        parameters.MAIL_ADDRESS_LINE.value,
-    )
-
-
-def _mailer() -> Mailer:
-    try:
-        [key] = secret_manager.versions("SENDGRID_API_KEY", at_most=1)
-    except secret_manager.MissingSecretError as missing:
-        raise MisconfiguredError("SENDGRID_API_KEY", "a key of SendGrid's") from missing
-    return SendGridMailer(key, parameters.SENDGRID_HOST.value, _now)
 
 
 def _links() -> Callable[[str], PreferencesLinks]:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
+from functions.mail.letterhead import Letterhead
 from functions.mail.lines import EVENT_NAME_CHARACTERS, one_line, shortened
 from functions.mail.message import Copy, Message
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl, UnusableUrlError
@@ -73,7 +74,7 @@ def compose(
     event_id: str,
     event_name: str,
     addresses: Iterable[str],
-    sender: str,
+    letterhead: Letterhead,
     base_url: str,
 ) -> Message:
     """One message that tells all `changes`, with a copy for each address, who sees no other."""
@@ -86,6 +87,7 @@ def compose(
         "changes": shown,
         "works": all(one.standing is Standing.RECOVERED for one in changes),
         "waiting": any(one.waiting for one in changes),
+        "address_line": letterhead.address_line,
         "console": f"{base_url}/console#/events/{quote(event_id, safe='')}/endpoints",
     }
     text, html = (
@@ -93,7 +95,8 @@ def compose(
         for template in ("notice.txt", "notice.html")
     )
     return Message(
-        sender=sender,
+        sender=letterhead.sender,
+        reply_to=letterhead.reply_to,
         subject=f"{headline}: {name}" if name else headline,
         text=text,
         html=html,

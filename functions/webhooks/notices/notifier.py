@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions import log
+from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
 from functions.wall.fields import text
@@ -65,7 +66,7 @@ class Notifier:
         deliveries: Deliveries,
         wall: Wall,
         mailer: Callable[[], Mailer],
-        mail_from: str,
+        letterhead: Callable[[], Letterhead],
         base_url: str,
         now: Callable[[], datetime],
         new_id: Callable[[], str],
@@ -78,7 +79,7 @@ class Notifier:
             deliveries: How they have ended.
             wall: What the event is called.
             mailer: Gives the mail service, with the key of the moment.
-            mail_from: `Name <address>` or an address.
+            letterhead: Gives the sender, as the deployment names it at the moment.
             base_url: Of the links.
             now: The time, aware and in UTC.
             new_id: Gives a name that no mail has had before.
@@ -88,7 +89,7 @@ class Notifier:
         self._deliveries = deliveries
         self._wall = wall
         self._mailer = mailer
-        self._mail_from = mail_from
+        self._letterhead = letterhead
         self._base_url = base_url
         self._now = now
         self._new_id = new_id
@@ -155,7 +156,7 @@ class Notifier:
                 event_id=event_id,
                 event_name=event_name,
                 addresses=addresses,
-                sender=self._mail_from,
+                letterhead=self._letterhead(),
                 base_url=self._base_url,
             )
             mailer = self._mailer()

@@ -8,11 +8,10 @@ import functools
 import uuid
 from datetime import UTC, datetime
 
-from functions.gcp import parameters, secret_manager
+from functions.gcp import parameters
 from functions.gcp.documents import documents
-from functions.mail.sendgrid import SendGridMailer
+from functions.mail import wiring as mail
 from functions.webhooks.notices.notifier import Notifier
-from functions.webhooks.ports import Mailer
 from functions.webhooks.store.delivery_store import DeliveryStore
 from functions.webhooks.store.notice_store import NoticeStore
 from functions.webhooks.store.settings_store import SettingsStore
@@ -31,14 +30,9 @@ def notifier() -> Notifier:
         settings=SettingsStore(),
         deliveries=DeliveryStore(documents()),
         wall=WallStore(documents()),
-        mailer=_mailer,
-        mail_from=parameters.MAIL_FROM.value,
+        mailer=mail.mailer,
+        letterhead=mail.letterhead,
         base_url=parameters.PUBLIC_BASE_URL.value,
         now=_now,
         new_id=lambda: str(uuid.uuid4()),
     )
-
-
-def _mailer() -> Mailer:
-    [key] = secret_manager.versions("SENDGRID_API_KEY", at_most=1)
-    return SendGridMailer(key, parameters.SENDGRID_HOST.value, _now)

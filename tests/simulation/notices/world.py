@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from functions.gcp.task_queue import Task
+from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
 from functions.webhooks.deliveries.delivery import Delivery
@@ -187,7 +188,7 @@ class NoticeWorld:
             deliveries=InMemoryDeliveries(self._database, instance.call),
             wall=InMemoryWall(self._database, instance.call),
             mailer=lambda: _MailService(self._seen, self._mails, instance),
-            mail_from="wall@example.com",
+            letterhead=lambda: Letterhead(sender="wall@example.com"),
             base_url="https://wall.example.com",
             now=instance.now,
             new_id=self._name,

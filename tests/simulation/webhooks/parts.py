@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from functions.gcp.task_queue import Task
+from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.mail.outcome import Accepted
 from functions.mail.outcome import Outcome as MailOutcome
@@ -269,7 +270,7 @@ class Parts:
             deliveries=self.deliveries(),
             wall=self.wall(),
             mailer=lambda: ScriptedMailer(self._send, self._through),
-            mail_from="Photo wall <wall@example.com>",
+            letterhead=lambda: Letterhead(sender="Photo wall <wall@example.com>"),
             base_url="https://wall.example.com",
             now=lambda: self.now,
             new_id=self._new_id,

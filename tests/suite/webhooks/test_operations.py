@@ -15,6 +15,7 @@ from google.cloud import firestore
 from emulator.mailbox import Mailbox
 from emulator.receiver import always
 from functions.gcp.documents import Documents, documents
+from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
 from functions.side_by_side import Threads
 from functions.wall.photo import Photo
@@ -269,7 +270,7 @@ def test_a_notice(
         deliveries=DeliveryStore(counting, lambda: client),
         wall=WallStore(counting),
         mailer=lambda: SendGridMailer("SG.key", mailbox.url, now),
-        mail_from="wall@example.com",
+        letterhead=lambda: Letterhead(sender="wall@example.com"),
         base_url="https://wall.example.com",
         now=lambda: clock[0],
         new_id=lambda: "m1",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.webhooks.notices.composer import Change, compose
 from functions.webhooks.notices.watch import Standing
@@ -13,6 +14,11 @@ from functions.webhooks.notices.watch import Standing
 SINCE = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 AGAIN = datetime(2026, 5, 1, 20, 5, tzinfo=UTC)
 URL = "https://hooks.example.com/services/party?key=hush#part"
+LETTERHEAD = Letterhead(
+    sender="Photo wall <wall@example.com>",
+    reply_to="help@example.com",
+    address_line="1 Main St <Springfield>",
+)
 CONSOLE = "https://wall.example.com/console#/events/e%201/endpoints"
 
 
@@ -29,7 +35,7 @@ def mail(*changes: Change, name: str = "Garden party") -> Message:
         event_id="e 1",
         event_name=name,
         addresses=["ann@example.com", "bob@example.com"],
-        sender="Photo wall <wall@example.com>",
+        letterhead=LETTERHEAD,
         base_url="https://wall.example.com",
     )
 
@@ -137,3 +143,11 @@ def test_an_event_without_a_name() -> None:
     made = mail(name="")
     assert made.subject == "Webhooks to hooks.example.com are failing"
     assert "an admin of the event has named" in made.text
+
+
+def test_it_has_the_letterhead_of_the_deployment() -> None:
+    """`MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE` are those of every mail."""
+    made = mail()
+    assert (made.sender, made.reply_to) == (LETTERHEAD.sender, "help@example.com")
+    assert made.text.endswith("\n1 Main St <Springfield>")
+    assert "<br>\n1 Main St &lt;Springfield&gt;\n" in made.html
