@@ -22,7 +22,9 @@ def calls() -> list[tuple[str, str]]:
     _, _, rest = (ROOT / "README.md").read_text().partition("\n## Calls\n")
     section = rest.partition("\n## ")[0]
     found = []
-    for block in re.findall(r"^```\n(.*?)^```$", section, re.DOTALL | re.MULTILINE):
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE):
+        if language:
+            continue  # for a program, not for a shell
         command: list[str] = []
         for line in block.splitlines():
             if line.startswith("# "):
