@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -31,6 +33,7 @@ class Check:
         in_suite: Whether it runs inside the emulators.
         needs_ports: Whether it starts emulators itself.
         on_every_python: Whether it runs on the other supported Pythons of this machine as well.
+        beside: The check that it runs beside, where both are chosen: one computes, the other waits.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Check:
     in_suite: bool = False
     needs_ports: bool = False
     on_every_python: bool = False
+    beside: str = ""
 
 
 CHECKS = (
@@ -48,7 +52,7 @@ CHECKS = (
     Check("types", ("mypy",)),
     Check("types", (str(CONSOLE / "node_modules/.bin/tsc"), "--project", str(CONSOLE))),
     Check("unit", ("pytest",), folder="tests/unit", on_every_python=True),
-    Check("simulation", ("pytest",), folder="tests/simulation"),
+    Check("simulation", ("pytest",), folder="tests/simulation", beside="runner"),
     # Outside the suite: these start and stop it themselves.
     Check("runner", ("pytest",), folder="tests/emulator", needs_ports=True),
     Check("suite", ("pytest",), folder="tests/suite", in_suite=True),
@@ -88,6 +92,9 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
         check_ports(read_addresses())
     outcomes: list[tuple[str, str, float]] = []
     for check in checks:
+        if any(one.name == check.beside for one in checks):
+            continue
+        beside = [_Beside(one, extra) for one in checks if one.beside == check.name]
         started = time.monotonic()
         outcome = _run_check(tree, check, extra)
         outcomes.append((check.name, outcome, time.monotonic() - started))
@@ -95,10 +102,39 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
             started = time.monotonic()
             outcome = _run_on(tree, other, check, extra)
             outcomes.append((f"{check.name} {other.name}", outcome, time.monotonic() - started))
+        outcomes += [one.outcome() for one in beside]
     say("\nSummary")
     for name, outcome, seconds in outcomes:
         say(f"  {name:10} {outcome:24} {seconds:6.1f} s")
     return int(any(outcome.startswith("FAILED") for _, outcome, _ in outcomes))
+
+
+class _Beside:
+    """A check that runs while another one does; what it prints is shown after that."""
+
+    def __init__(self, check: Check, extra: Sequence[str]) -> None:
+        """Start it, as a member of this process's tree."""
+        self._name = check.name
+        self._command = [*check.command, check.folder, *extra]
+        self._extra = extra
+        self._started = time.monotonic()
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the outcome
+        self._process = subprocess.Popen(
+            self._command,
+            env=tool_environment(os.environ),
+            stdout=self._printed,
+            stderr=subprocess.STDOUT,
+        )
+
+    def outcome(self) -> tuple[str, str, float]:
+        """Wait for its end and show what it printed: its name, how it ended, seconds until now."""
+        status = self._process.wait()
+        seconds = time.monotonic() - self._started
+        with self._printed as printed:
+            printed.seek(0)
+            text = printed.read().decode(errors="replace")
+        say(f"\n{self._name}: {' '.join(self._command)}\n{text}")
+        return self._name, _told(status, self._extra), seconds
 
 
 def _run_check(tree: ProcessTree, check: Check, extra: Sequence[str]) -> str:
@@ -134,7 +170,10 @@ def _outcome(
     environment: Mapping[str, str],
     extra: Sequence[str],
 ) -> str:
-    status = tree.run(command, environment)
+    return _told(tree.run(command, environment), extra)
+
+
+def _told(status: int, extra: Sequence[str]) -> str:
     if status == 0:
         return "passed"
     if status == PYTEST_FOUND_NOTHING and extra:
