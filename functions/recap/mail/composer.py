@@ -11,24 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import escape
 
 from functions.mail.letterhead import Letterhead
 from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.mail.message import Copy, Message
+from functions.mail.templates import templates_in
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.photos import MAIL_BYTES, Picture
 
-_templates: Final = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
-    autoescape=select_autoescape(["html"]),
-    undefined=StrictUndefined,
-    auto_reload=False,  # or each mail looks whether the files have changed
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_templates: Final = templates_in(Path(__file__).parent / "templates")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
-
 from functions.mail.letterhead import Letterhead
-from functions.mail.lines import EVENT_NAME_CHARACTERS, one_line, shortened
+from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.mail.message import Copy, Message
+from functions.mail.templates import templates_in
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.notices.watch import Standing
 
@@ -35,14 +34,7 @@ _COUNTED: Final = {
     Standing.RECOVERED: ("works again", "work again"),
 }
 
-_templates: Final = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
-    autoescape=select_autoescape(["html"]),
-    undefined=StrictUndefined,
-    auto_reload=False,  # or each mail looks whether the files have changed
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_templates: Final = templates_in(Path(__file__).parent / "templates")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +73,7 @@ def compose(
     name = shortened(event_name, EVENT_NAME_CHARACTERS)
     shown = [_shown(one) for one in changes]
     headline = _headline(changes, shown)
+    site = base_url.rstrip("/")
     fields = {
         "headline": headline,
         "event_name": name,
@@ -88,7 +81,7 @@ def compose(
         "works": all(one.standing is Standing.RECOVERED for one in changes),
         "waiting": any(one.waiting for one in changes),
         "address_line": letterhead.address_line,
-        "console": f"{base_url}/console#/events/{quote(event_id, safe='')}/endpoints",
+        "console": f"{site}/console#/events/{quote(event_id, safe='')}/endpoints",
     }
     text, html = (
         _templates.get_template(template).render(**fields)
@@ -149,4 +142,4 @@ def _reason(change: Change) -> str:
 
 def _time(moment: datetime) -> str:
     at = moment.astimezone(UTC)
-    return one_line(f"{at.day} {at:%B %Y, %H:%M} UTC")
+    return f"{at.day} {at:%B %Y, %H:%M} UTC"

@@ -36,7 +36,7 @@ def mail(*changes: Change, name: str = "Garden party") -> Message:
         event_name=name,
         addresses=["ann@example.com", "bob@example.com"],
         letterhead=LETTERHEAD,
-        base_url="https://wall.example.com",
+        base_url="https://wall.example.com/",
     )
 
 
