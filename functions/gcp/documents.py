@@ -234,6 +234,17 @@ class Documents:
         answer = self._api.commit(request, retry=None, timeout=seconds, metadata=self._metadata)
         return int(answer.write_results[0].transform_results[0].integer_value)
 
+    def update(self, update: Update) -> None:
+        """Make one update.
+
+        Raises:
+            FailedPrecondition, NotFound: the document is in another version, or gone.
+            GoogleAPICallError: it may have been made all the same.
+        """
+        [error] = self.update_all([update])
+        if error:
+            raise error
+
     def update_all(
         self, updates: Sequence[Update], seconds: float = CALL_SECONDS
     ) -> Sequence[exceptions.GoogleAPICallError | None]:

@@ -145,7 +145,7 @@ class DeliveryStore:
         self, event_id: str, wanted: SentTo, after: Place | None, limit: int
     ) -> Iterator[Delivery]:
         """Those that are `wanted`, the one made last at the top; whoever stops reads no more."""
-        query = self._deliveries(event_id).where(filter=FieldFilter("url", "==", wanted.url))
+        query = self._sent_to(event_id, wanted.url)
         if wanted.outcome is not None:
             query = query.where(filter=FieldFilter("outcome", "==", wanted.outcome))
         if wanted.event is not None:
@@ -182,10 +182,9 @@ class DeliveryStore:
     ) -> Sequence[Ended]:
         """The latest deliveries to `url` that have ended so, the last one first."""
         query = (
-            self._deliveries(event_id)
-            .where(filter=FieldFilter("url", "==", url))
+            self._sent_to(event_id, url)
             .where(filter=FieldFilter("outcome", "in", list(outcomes)))
-            .order_by("endedAt", direction=firestore.Query.DESCENDING)
+            .order_by("endedAt", direction=_LATEST_FIRST)
             .select(["outcome", "endedAt", "test", "log"])
             .limit(limit)
         )
@@ -194,8 +193,7 @@ class DeliveryStore:
     def first_failure(self, event_id: str, url: str, after: datetime | None) -> datetime | None:
         """When the first delivery to `url` ended failed, `after` that moment; None where none."""
         query = (
-            self._deliveries(event_id)
-            .where(filter=FieldFilter("url", "==", url))
+            self._sent_to(event_id, url)
             .where(filter=FieldFilter("outcome", "==", Outcome.FAILED))
             .order_by("endedAt")
         )
@@ -212,11 +210,13 @@ class DeliveryStore:
     def _ended(self, event_id: str, url: str, outcome: Outcome) -> firestore.Query:
         # Latest first in every query: one index serves them all.
         return (
-            self._deliveries(event_id)
-            .where(filter=FieldFilter("url", "==", url))
+            self._sent_to(event_id, url)
             .where(filter=FieldFilter("outcome", "==", outcome))
             .order_by("endedAt", direction=_LATEST_FIRST)
         )
+
+    def _sent_to(self, event_id: str, url: str) -> firestore.Query:
+        return self._deliveries(event_id).where(filter=FieldFilter("url", "==", url))
 
     def _deliveries(self, event_id: str) -> firestore.CollectionReference:
         deliveries: firestore.CollectionReference = self._client().collection(

@@ -65,7 +65,7 @@ class LogShareStore:
         path = _path(found.share.event_id, found.share.id)
         write = Update(path, {"revokedAt": at, "expireAt": at}, found.version)
         try:
-            RETRY(self._update)(write)
+            RETRY(self._documents.update)(write)
         except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
             raise ChangedMeanwhileError from changed
 
@@ -78,11 +78,6 @@ class LogShareStore:
             .limit(at_most)
         )
         return int(query.count().get(retry=RETRY, timeout=CALL_SECONDS)[0][0].value)
-
-    def _update(self, write: Update) -> None:
-        [error] = self._documents.update_all([write])
-        if error:
-            raise error
 
 
 def _path(event_id: str, share_id: str) -> str:

@@ -46,7 +46,7 @@ class NoticeStore:
     def save(self, event_id: str, watch: Watch, version: Version) -> None:
         """See `ports.Notices`."""
         try:
-            RETRY(self._update)(Update(_path(event_id), _document(watch), version))
+            RETRY(self._documents.update)(Update(_path(event_id), _document(watch), version))
         except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
             raise ChangedMeanwhileError from changed
 
@@ -62,11 +62,6 @@ class NoticeStore:
         )
         found = query.get(retry=RETRY, timeout=CALL_SECONDS)
         return [one.reference.parent.parent.id for one in found]
-
-    def _update(self, write: Update) -> None:
-        [error] = self._documents.update_all([write])
-        if error:
-            raise error
 
 
 def _path(event_id: str) -> str:

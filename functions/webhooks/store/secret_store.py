@@ -55,7 +55,7 @@ class _Records:
                 self._documents.create([Create(path, fields)])
             else:
                 gone = [name for name in FIELDS if name not in fields]
-                RETRY(self._update)(Update(path, fields, found.version, delete=gone))
+                RETRY(self._documents.update)(Update(path, fields, found.version, delete=gone))
         except (
             exceptions.AlreadyExists,
             exceptions.FailedPrecondition,
@@ -66,11 +66,6 @@ class _Records:
     def put(self, event_id: str, secret: WebhookSecret) -> None:
         """See `ports.SecretRecords`."""
         self._documents.write(_path(event_id), secret.fields)
-
-    def _update(self, write: Update) -> None:
-        [error] = self._documents.update_all([write])
-        if error:
-            raise error
 
 
 def _path(event_id: str) -> str:
