@@ -50,3 +50,14 @@ def read_event(data: Any) -> Mapping[str, Any]:
     if tenant_id is not None and (not isinstance(tenant_id, str) or not tenant_id):
         raise CallError(Code.INVALID_ARGUMENT, "tenantId must be the id of a tenant, or left out.")
     return {"event_id": event_id, "tenant_id": tenant_id}
+
+
+def flag_argument(name: str, given: object) -> bool:
+    """The boolean `name`; false where it is not given.
+
+    Raises:
+        CallError: `invalid-argument`, where it is anything else.
+    """
+    if given is not None and not isinstance(given, bool):
+        raise CallError(Code.INVALID_ARGUMENT, f"{name} must be true or false.")
+    return bool(given)

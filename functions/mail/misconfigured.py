@@ -15,3 +15,10 @@ class MisconfiguredError(Exception):
     def turn(self) -> str:
         """A sentence that tells an organizer whose turn it is."""
         return f"Whoever operates the service has to correct it: {self}."
+
+
+def whose_turn(error: Exception) -> tuple[str | None, str]:
+    """The setting that `error` is about, if any, and what to tell an organizer to do."""
+    if isinstance(error, MisconfiguredError):
+        return error.setting, error.turn
+    return None, "Try again."

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any, Final, NoReturn, Self
 
 from functions.call_error import CallError, Code
-from functions.event_arguments import EventArguments, read_event
+from functions.event_arguments import EventArguments, flag_argument, read_event
 from functions.mail.lines import one_line, paragraph
 
 SUBJECT_CHARACTERS: Final = 200
@@ -54,14 +54,13 @@ class PreviewArguments(RecapArguments):
     def read(cls, data: Any) -> Self:
         """See `RecapArguments`."""
         fields = _recap(data)
-        guest, send_to_me = data.get("guest"), data.get("sendToMe")
+        guest = data.get("guest")
         if guest is not None and (
             not isinstance(guest, str) or not 0 < len(guest) <= GUEST_CHARACTERS
         ):
             _refuse("guest must be the e-mail address of a guest, or left out.")
-        if send_to_me is not None and not isinstance(send_to_me, bool):
-            _refuse("sendToMe must be true or false.")
-        return cls(**fields, guest=guest, send_to_me=bool(send_to_me))
+        send_to_me = flag_argument("sendToMe", data.get("sendToMe"))
+        return cls(**fields, guest=guest, send_to_me=send_to_me)
 
 
 def _recap(data: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from functions import log
 from functions.access import Caller, check_event
 from functions.call_error import CallError, Code
 from functions.mail.message import Copy, Message
-from functions.mail.misconfigured import MisconfiguredError
+from functions.mail.misconfigured import whose_turn
 from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import PreviewArguments
@@ -124,9 +124,7 @@ class RecapPreview:
         except CallError:
             raise
         except Exception as error:
-            setting, turn = None, "Try again."
-            if isinstance(error, MisconfiguredError):
-                setting, turn = error.setting, error.turn
+            setting, turn = whose_turn(error)
             log.fault("recap.not-previewed", error, eventId=wanted.event_id, setting=setting)
             raise CallError(
                 Code.INTERNAL, f"The recap could not be prepared, nor could it be sent. {turn}"

@@ -9,7 +9,7 @@ from typing import Any, Final
 from functions import log
 from functions.access import Caller, check_event
 from functions.call_error import CallError, Code
-from functions.mail.misconfigured import MisconfiguredError
+from functions.mail.misconfigured import whose_turn
 from functions.preferences.links import PreferencesLinks
 from functions.recap.allowance import Allowance
 from functions.recap.arguments import RecapArguments
@@ -98,9 +98,7 @@ class RecapSender:
         try:
             report, dispatch, batches = self._prepare(claim, allowance, event, wanted, give_up_at)
         except Exception as error:
-            setting, turn = None, "Try again."
-            if isinstance(error, MisconfiguredError):
-                setting, turn = error.setting, error.turn
+            setting, turn = whose_turn(error)
             event_id, recap_id = claim.key
             log.fault("recap.failed", error, eventId=event_id, recapId=recap_id, setting=setting)
             _release(claim, allowance, failed=True)

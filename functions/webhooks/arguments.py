@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NoReturn, Self
 
 from functions.call_error import CallError, Code
-from functions.event_arguments import EventArguments, is_id, read_event
+from functions.event_arguments import EventArguments, flag_argument, is_id, read_event
 from functions.webhooks.deliveries.delivery import Cursor
 from functions.webhooks.messages.event_type import EventType
 
@@ -143,13 +143,6 @@ def _filters(page: Page) -> str:
     if page.url is None and page.event is None:
         return ""
     return hashlib.sha256(json.dumps([page.url, page.event]).encode()).hexdigest()[:16]
-
-
-def flag_argument(name: str, given: object) -> bool:
-    """The boolean `name`; false where it is not given."""
-    if given is not None and not isinstance(given, bool):
-        _refuse(f"{name} must be true or false.")
-    return bool(given)
 
 
 def url_argument(given: object) -> str:

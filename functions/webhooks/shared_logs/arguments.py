@@ -9,11 +9,10 @@ from datetime import timedelta
 from typing import Any, Final, NoReturn, Self
 
 from functions.call_error import CallError, Code
-from functions.event_arguments import EventArguments, is_id, read_event
+from functions.event_arguments import EventArguments, flag_argument, is_id, read_event
 from functions.signed_links.link import TO_A_LOG
 from functions.webhooks.arguments import (
     event_argument,
-    flag_argument,
     time_argument,
     url_argument,
 )
