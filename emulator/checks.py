@@ -115,7 +115,7 @@ class _Beside:
     def __init__(self, check: Check, extra: Sequence[str]) -> None:
         """Start it, as a member of this process's tree."""
         self._name = check.name
-        self._command = [*check.command, check.folder, *extra]
+        self._command = _command(check, extra)
         self._extra = extra
         self._started = time.monotonic()
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the outcome
@@ -141,7 +141,7 @@ def _run_check(tree: ProcessTree, check: Check, extra: Sequence[str]) -> str:
     if check.folder and not any((ROOT / check.folder).rglob("test_*.py")):
         say(f"\n{check.name}: skipped, {check.folder} holds no tests")
         return "skipped"
-    command = [*check.command, *([check.folder, *extra] if check.folder else [])]
+    command = _command(check, extra)
     say(f"\n{check.name}: {' '.join(command)}")
     if not check.in_suite:
         return _outcome(tree, command, tool_environment(os.environ), extra)
@@ -153,6 +153,10 @@ def _run_check(tree: ProcessTree, check: Check, extra: Sequence[str]) -> str:
         return "FAILED (no suite)"
 
 
+def _command(check: Check, extra: Sequence[str]) -> list[str]:
+    return [*check.command, *([check.folder, *extra] if check.folder else [])]
+
+
 def _run_on(tree: ProcessTree, other: Interpreter, check: Check, extra: Sequence[str]) -> str:
     say(f"\n{check.name} on Python {other.name}")
     try:
@@ -160,7 +164,7 @@ def _run_on(tree: ProcessTree, other: Interpreter, check: Check, extra: Sequence
     except SetupError as error:
         say(str(error))
         return "FAILED (not installed)"
-    command = [str(binary), "-m", *check.command, check.folder, *extra]
+    command = [str(binary), "-m", *_command(check, extra)]
     return _outcome(tree, command, tool_environment(os.environ), extra)
 
 

@@ -159,14 +159,9 @@ def _recipient_problems(
 
 def _substitution_problems(substitutions: object, place: str) -> Iterator[Problem]:
     field = f"{place}.substitutions"
-    if substitutions is None:
-        return
+    yield from _text_problems(substitutions, "Substitutions", field)
     if not isinstance(substitutions, dict):
-        yield Problem("Substitutions must be an object.", field)
         return
-    for tag, value in substitutions.items():
-        if not isinstance(value, str):
-            yield Problem("Substitutions must be strings.", f"{field}.{tag}")
     size = sum(len(f"{tag}{value}".encode()) for tag, value in substitutions.items())
     if size > MAX_SUBSTITUTION_BYTES:
         message = f"The substitutions are limited to {MAX_SUBSTITUTION_BYTES} bytes; there are "
@@ -175,16 +170,23 @@ def _substitution_problems(substitutions: object, place: str) -> Iterator[Proble
 
 def _custom_args_problems(custom_args: object, place: str) -> Iterator[Problem]:
     field = f"{place}.custom_args"
-    if custom_args is None:
-        return
+    yield from _text_problems(custom_args, "Custom arguments", field)
     if not isinstance(custom_args, dict):
-        yield Problem("Custom arguments must be an object.", field)
         return
-    for name, value in custom_args.items():
-        if not isinstance(value, str):
-            yield Problem("Custom arguments must be strings.", f"{field}.{name}")
     if len(json.dumps(custom_args)) >= MAX_CUSTOM_ARGS_BYTES:
         yield Problem("The custom arguments may have less than 10,000 bytes.", field)
+
+
+def _text_problems(texts: object, what: str, field: str) -> Iterator[Problem]:
+    """Of an object that may be left out, and whose values are strings."""
+    if texts is None:
+        return
+    if not isinstance(texts, dict):
+        yield Problem(f"{what} must be an object.", field)
+        return
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            yield Problem(f"{what} must be strings.", f"{field}.{name}")
 
 
 def _header_problems(headers: object, place: str) -> Iterator[Problem]:
