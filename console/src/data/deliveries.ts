@@ -20,6 +20,7 @@ import {
 import { type Attempt, type Delivery, isOutcome } from "../domain/delivery.ts";
 import type { FeedSource } from "../domain/feed.ts";
 import { type DeliveryQuery, matches } from "../domain/filters.ts";
+import { date, number, text } from "./fields.ts";
 
 /** The deliveries of an event that are `wanted`, newest first. */
 export function deliveries(db: Firestore, eventId: string, wanted: DeliveryQuery): FeedSource {
@@ -114,16 +115,4 @@ function readAttempt(fields: Record<string, unknown>): Attempt {
     answer: text(fields["answer"]) || null,
     round: number(fields["round"]),
   };
-}
-
-export function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-export function number(value: unknown): number {
-  return typeof value === "number" ? value : 0;
-}
-
-export function date(value: unknown): Date | null {
-  return value instanceof Timestamp ? value.toDate() : null;
 }

@@ -12,7 +12,7 @@ import {
 
 import { EVENT_TYPES, type EventType, isEventType } from "../domain/delivery.ts";
 import { MAX_URLS } from "../domain/endpoint.ts";
-import { date, text } from "./deliveries.ts";
+import { date, text } from "./fields.ts";
 
 export interface Endpoint {
   readonly url: string;

@@ -15,7 +15,7 @@ import {
 } from "firebase/firestore";
 
 import type { Staff } from "./session.ts";
-import { text } from "./deliveries.ts";
+import { text } from "./fields.ts";
 
 export const EVENTS_PAGE = 50;
 

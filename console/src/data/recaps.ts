@@ -2,7 +2,7 @@
 
 import { type Firestore, collection, doc, limit, onSnapshot, orderBy, query } from "firebase/firestore";
 
-import { date, number, text } from "./deliveries.ts";
+import { date, number, text } from "./fields.ts";
 
 export const RECAPS_PAGE = 10;
 

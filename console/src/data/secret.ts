@@ -2,7 +2,7 @@
 
 import { type Firestore, doc, getDoc } from "firebase/firestore";
 
-import { date, text } from "./deliveries.ts";
+import { date, text } from "./fields.ts";
 
 export interface WebhookSecret {
   readonly secret: string;

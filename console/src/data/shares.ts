@@ -2,7 +2,7 @@
 
 import { type Firestore, collection, limit, onSnapshot, orderBy, query, where } from "firebase/firestore";
 
-import { date, text } from "./deliveries.ts";
+import { date, text } from "./fields.ts";
 
 /** More living links than these are not shown at once. */
 export const SHARES_PAGE = 50;

@@ -1,0 +1,15 @@
+// Fields of documents, which may hold anything.
+
+import { Timestamp } from "firebase/firestore";
+
+export function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+export function number(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}
+
+export function date(value: unknown): Date | null {
+  return value instanceof Timestamp ? value.toDate() : null;
+}
