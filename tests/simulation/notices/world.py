@@ -20,7 +20,7 @@ from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.notices.watch import Watch
 from tests.simulation.database import Create, Database, Delete, Stored, Update
 from tests.simulation.dispatch import CloudTasks
-from tests.simulation.faults import Fault, ServiceError
+from tests.simulation.faults import NEVER_RETRIED, ServiceError
 from tests.simulation.notices.invariants import Mail, Seen
 from tests.simulation.notices.scenario import ANN, BOB, EVENT, End, Scenario, ended
 from tests.simulation.simulation import (
@@ -51,15 +51,7 @@ _BUSY: Final = 75 * MINUTE
 _SELDOM: Final = 20 * MINUTE
 """How often the sweep comes after that: nothing is to change any more."""
 
-_POSSIBLE: Final = (
-    Fault.CRASH_BEFORE,
-    Fault.CRASH_AFTER,
-    Fault.ERROR_BEFORE,
-    Fault.ERROR_AFTER,
-    Fault.PAUSE_BEFORE,
-    Fault.PAUSE_AFTER,
-    Fault.RESTART,
-)
+_POSSIBLE: Final = NEVER_RETRIED
 """A mail is requested once: nobody tries it again but a later look."""
 
 

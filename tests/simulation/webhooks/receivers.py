@@ -5,7 +5,7 @@ from typing import Final
 
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.ports import Response, SendError
-from tests.simulation.faults import Fault, ServiceError
+from tests.simulation.faults import NEVER_RETRIED, ServiceError
 from tests.simulation.simulation import SECOND, Instance, current
 from tests.simulation.webhooks.seen import Post, Seen
 
@@ -14,15 +14,7 @@ _FLAKY: Final = (204, 500, None, 202, 503, 200)
 _DYING: Final = (500, 500, None, 500, 500, 500, 500, 500, 500, 200)
 _FAILS_FIRST: Final = 2
 
-_POSSIBLE: Final = (
-    Fault.CRASH_BEFORE,
-    Fault.CRASH_AFTER,
-    Fault.ERROR_BEFORE,
-    Fault.ERROR_AFTER,
-    Fault.PAUSE_BEFORE,
-    Fault.PAUSE_AFTER,
-    Fault.RESTART,
-)
+_POSSIBLE: Final = NEVER_RETRIED
 """A POST is made once: nobody tries it again but the retry schedule."""
 
 

@@ -8,6 +8,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.people import Person, sign_in
+from tests.suite.records import failed_delivery
 from tests.suite.webhooks.conftest import deliveries, receiving, secret_of
 
 __all__ = ["deliveries", "receiving", "secret_of"]
@@ -57,22 +58,8 @@ def record(event: firestore.DocumentReference, named: Named) -> Iterator[Record]
         reference: firestore.DocumentReference = event.collection("deliveries").document(
             delivery_id
         )
-        attempt = {"at": ended, "status": 500, "ms": 7, "error": None}
-        reference.set(
-            {
-                "event": "photo.uploaded",
-                "url": url,
-                "body": f'{{"deliveryId":"{delivery_id}"}}',
-                "createdAt": ended - timedelta(seconds=40),
-                "expireAt": ended + timedelta(days=30),
-                "outcome": "failed",
-                "attempts": 4,
-                "nextAttemptAt": None,
-                "endedAt": ended,
-                "log": [attempt | {"attempt": number} for number in range(1, 5)],
-            }
-            | fields
-        )
+        body = f'{{"deliveryId":"{delivery_id}"}}'
+        reference.set(failed_delivery(url, body, ended) | fields)
         made.append(reference)
         return reference
 

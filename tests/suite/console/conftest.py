@@ -15,6 +15,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.people import Person, sign_in
+from tests.suite.records import failed_delivery
 from tests.suite.webhooks.conftest import receiving, secret_of
 
 __all__ = ["receiving", "secret_of"]
@@ -22,7 +23,8 @@ __all__ = ["receiving", "secret_of"]
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER: Final = Path(__file__).with_name("driver.mjs")
 SITE: Final = "http://127.0.0.1:5000"
-TENANT: Final = "tenant-a"
+TENANT: Final = f"tenant-{uuid.uuid4().hex[:8]}"
+"""The console's alone: a page of its events holds them all."""
 PASSWORD: Final = "correct horse"
 
 Record = Callable[..., str]
@@ -149,23 +151,9 @@ def record(event: firestore.DocumentReference) -> Iterator[Record]:
             "timestamp": created.isoformat(),
             "data": {"photo": {"id": f"photo-{number}", "uploaderName": "Ann"}},
         }
-        attempt = {"at": created, "status": 500, "ms": 7, "error": None}
         reference = event.collection("deliveries").document(delivery_id)
-        reference.set(
-            {
-                "event": "photo.uploaded",
-                "url": url,
-                "body": json.dumps(body, separators=(",", ":")),
-                "createdAt": created,
-                "expireAt": ended + timedelta(days=30),
-                "outcome": "failed",
-                "attempts": 4,
-                "nextAttemptAt": None,
-                "endedAt": ended,
-                "log": [attempt | {"attempt": one} for one in range(1, 5)],
-            }
-            | fields
-        )
+        text = json.dumps(body, separators=(",", ":"))
+        reference.set(failed_delivery(url, text, ended) | fields)
         made.append(reference)
         return delivery_id
 

@@ -3,23 +3,12 @@
 // A journey is a module of this folder; its `default` gets what it needs and returns what it found.
 
 import { createInterface } from "node:readline";
-import { chromium } from "playwright-core";
+import { launched } from "../chromium.mjs";
 
 const LIMIT_MS = 30_000;
 
 const [executablePath, headers] = process.argv.slice(2);
-const browser = await chromium.launch({
-  executablePath,
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-  ],
-});
+const browser = await launched(executablePath);
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { journey, ...given } = JSON.parse(line);

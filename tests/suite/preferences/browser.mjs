@@ -6,24 +6,13 @@
 // press with the keyboard, `press` that of a button, `reload` loads the page again afterwards,
 // `picture` is a file to draw it in.
 
-import { chromium } from "playwright-core";
+import { launched } from "../chromium.mjs";
 
 const LIMIT_MS = 30_000;
 const TAB_STOPS = 10;
 
 const [executablePath, headers, visits] = process.argv.slice(2);
-const browser = await chromium.launch({
-  executablePath,
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-  ],
-});
+const browser = await launched(executablePath);
 const found = [];
 try {
   for (const visit of JSON.parse(visits)) found.push(await made(visit));

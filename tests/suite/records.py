@@ -1,0 +1,22 @@
+"""Records as the service leaves them, for tests that need some."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+
+def failed_delivery(url: str, body: str, ended: datetime) -> dict[str, Any]:
+    """The fields of a delivery of `photo.uploaded` that has failed four times, at `ended`."""
+    created = ended - timedelta(seconds=40)
+    attempt = {"at": created, "status": 500, "ms": 7, "error": None}
+    return {
+        "event": "photo.uploaded",
+        "url": url,
+        "body": body,
+        "createdAt": created,
+        "expireAt": ended + timedelta(days=30),
+        "outcome": "failed",
+        "attempts": 4,
+        "nextAttemptAt": None,
+        "endedAt": ended,
+        "log": [attempt | {"attempt": number} for number in range(1, 5)],
+    }
