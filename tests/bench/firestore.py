@@ -18,19 +18,26 @@ _UP: Final = "is now running"
 
 
 @contextmanager
-def own_firestore() -> Iterator[str]:
-    """Run one; its `host:port`, where all clients made meanwhile in this process go as well."""
+def own_firestore(*options: str) -> Iterator[str]:
+    """Run one; its `host:port`, where all clients made meanwhile in this process go as well.
+
+    `options` are Java's.
+    """
     environment = tool_environment(os.environ)
     jar = firestore_jar(environment) or cached_firestore_jar()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen(
-        ["java", "-Duser.language=en", "-jar", str(jar), "--host=127.0.0.1", f"--port={port}"],
+        [
+            *("java", "-Duser.language=en", *options),
+            *("-jar", str(jar), "--host=127.0.0.1", f"--port={port}"),
+        ],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,  # whose CPU the scheduler shares out, see `turns`
     )
     output: list[str] = []
     settled = threading.Event()

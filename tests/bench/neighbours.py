@@ -15,8 +15,9 @@ The event with one receiver takes its turns alone; beside the flood of another e
 tenant, which has the same queue; beside that of another tenant, which has another; and beside a
 flood on one queue that nobody leaves: without what keeps slow receivers apart. What two cores have
 to do with it shows where the same flood runs on this machine, but in functions and queues of its
-own, as in another project. Who would work elsewhere than the event's own deliveries, those for slow
-receivers and retries and the silent receivers, gets what CPU the others leave.
+own, as in another project. Who would work elsewhere than the event's own deliveries gets what CPU
+the others leave: another tenant's deliveries, those for slow receivers and retries, and the silent
+receivers. Of the same machine there are still Firestore and Cloud Tasks, which have no others.
 
 Each turn's flood is a new event, which nobody knows to be slow. The turns are short and come round
 again, so that what else the machine does falls on all alike. What has not arrived some seconds
@@ -30,6 +31,7 @@ import os
 import ssl
 import statistics
 import sys
+import threading
 import time
 import uuid
 import zlib
@@ -51,7 +53,7 @@ from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from tests.bench.figures import latencies, p50, p99, spread
 from tests.bench.firestore import own_firestore
 from tests.bench.queues import Forget, Instances, WaitUntilIdle, dispatch
-from tests.bench.turns import peer, until_closed
+from tests.bench.turns import make_way, peer, until_closed
 from tests.suite.process import FunctionProcess, Written
 
 AIM: Final = 1.5
@@ -69,7 +71,15 @@ EVENT_A_SECOND: Final = 5
 GRACE_SECONDS: Final = 3.0
 """After the last write of a turn."""
 
-_NICE: Final = 15
+_UNDISTURBED: Final = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-XX:MetaspaceSize=256m",
+    "-Xms2560m",
+    "-Xmn2g",
+)
+"""A Firestore whose compiler and collector do not take the CPU, or all of its time, for a while."""
+
 _STARTING: Final = 4
 _IN_FLIGHT: Final = 100
 _IDLE_SECONDS: Final = 60.0
@@ -133,11 +143,11 @@ def main() -> None:
     certificates.ensure()
     found = {turn: Found() for turn in TURNS}
     with ExitStack() as stack:
-        stack.enter_context(own_firestore())
+        stack.enter_context(own_firestore(*_UNDISTURBED))
         wall = Wall(stack)
         for number in range(ROUNDS + 1):
             for turn in TURNS:
-                seconds, late, busy = wall.take(turn, TURN_SECONDS if number else 3.0)
+                seconds, late, busy = wall.take(turn, TURN_SECONDS)
                 if number:  # everybody warms up in the first
                     found[turn].rounds.append(seconds)
                     found[turn].late += late
@@ -189,12 +199,14 @@ class Wall:
         for name, one in starting:
             ports.setdefault(name, []).append(one.result().port)
         self._triggers: dict[bool, list[FunctionProcess]] = {True: [], False: []}
+        self._at_work = {apart: [0] * INSTANCES for apart in self._triggers}
+        self._choosing = threading.Lock()
         for apart, one in triggering:
             self._triggers[apart].append(one.result())
-        elsewhere = {SLOW, *(one.queue for one in RETRY_SCHEDULE[1:])}
+        elsewhere = {_OTHER_QUEUE, SLOW, *(one.queue for one in RETRY_SCHEDULE[1:])}
         for name, one in starting:
             if name in elsewhere:
-                _make_way(one.result().pid)
+                make_way(one.result().pid)
         self._queues.ask(Instances(ports, THREADS, DISPATCHES_A_SECOND))
         self._home = self._event(HOME, [self._healthy.ask("url")])
 
@@ -214,7 +226,7 @@ class Wall:
             time.sleep(max(at - time.monotonic(), 0))
             if event_id == self._home:
                 sent[photo_id] = time.monotonic()
-            status = self._triggers[apart][number % INSTANCES].written(written)
+            status = self._triggered(apart, number, written)
             assert status == 200, status
 
         self._silent.ask("be silent")
@@ -249,6 +261,20 @@ class Wall:
         found = [min(arrived.get(one, ends), ends) - at for one, at in sent.items()]
         return found, len(sent.keys() - arrived.keys()), busy
 
+    def _triggered(self, apart: bool, number: int, written: Written) -> int | None:
+        """Hand it, as Cloud Run does, to the instance that has the fewest; they take turns."""
+        triggers, at_work = self._triggers[apart], self._at_work[apart]
+        with self._choosing:
+            chosen = min(
+                range(INSTANCES), key=lambda one: (at_work[one], (one + number) % INSTANCES)
+            )
+            at_work[chosen] += 1
+        try:
+            return triggers[chosen].written(written)
+        finally:
+            with self._choosing:
+                at_work[chosen] -= 1
+
     def _event(self, tenant: str, urls: Sequence[str]) -> str:
         event_id = f"neighbours-{uuid.uuid4().hex[:8]}"
         event = self._db.document("events", event_id)
@@ -268,13 +294,6 @@ class Wall:
         return Written(self._db, path, event_id=f"{event_id}-{photo_id}", after=fields)
 
 
-def _make_way(pid: int) -> None:
-    """Let a process and its children have what CPU the others leave."""
-    root = psutil.Process(pid)
-    for one in (root, *root.children(recursive=True)):
-        one.nice(_NICE)
-
-
 def receive(pipe: Connection) -> None:
     """The healthy receiver; answers `url` and `arrived`, when each photo's POST came."""
     with Receiver(certificates.SERVER, scripts={_PATH: always()}) as receiver, until_closed():
@@ -291,7 +310,7 @@ def keep_silent(pipe: Connection, count: int) -> None:
 
     Told to `hang up`, they close what is open, and what comes until they are to `be silent` again.
     """
-    os.nice(_NICE)
+    make_way(os.getpid())
     with until_closed():
         asyncio.run(_keep_silent(pipe, count))
 

@@ -6,23 +6,20 @@ the queue's backoff whatever was not answered 2xx. As Cloud Run does, each reque
 instance that has the fewest, and none has more than it has threads for.
 
 The emulator's protocol leaves the time at which a task is due out, so a task waits here as long as
-its step says. A queue's limit of 500 dispatches a second is out of this machine's reach: it holds
+its step says. One thread does it all, so that a queue takes little of what the functions need. A
+queue's limit of 500 dispatches a second is out of this machine's reach: it holds
 where an experiment gives a smaller one.
 """
 
+import asyncio
 import base64
-import heapq
 import http.client
-import itertools
 import json
-import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
@@ -37,6 +34,7 @@ BURST_SECONDS: Final = 0.2
 
 _ANSWER_SECONDS: Final = 60
 _NO_ANSWER: Final = 0
+_BACKLOG: Final = 256  # a hundred triggers at the same moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,95 +74,96 @@ class Forget:
 
 def dispatch(pipe: Connection) -> None:
     """Answers `address`, `report` and the questions above until the pipe is closed."""
+    asyncio.run(_dispatch(pipe))
+
+
+async def _dispatch(pipe: Connection) -> None:
     queues = _Queues()
+    server = await asyncio.start_server(queues.serve, "127.0.0.1", 0, backlog=_BACKLOG)
+    address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     with suppress(EOFError):
         while True:
-            match pipe.recv():
+            match await asyncio.to_thread(pipe.recv):
                 case Instances() as instances:
                     queues.start(instances)
                     pipe.send(None)
                 case WaitUntilIdle(seconds):
-                    pipe.send(queues.is_idle_within(seconds))
+                    pipe.send(await queues.is_idle_within(seconds))
                 case Forget(event_id):
                     queues.forget(event_id)
                     pipe.send(None)
                 case "report":
                     pipe.send(queues.report())
                 case _:
-                    pipe.send(queues.address)
-    queues.stop()
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    queue: str
-    event_id: str
-    body: bytes
-    dispatched: int = 0
+                    pipe.send(address)
 
 
 class _Service:
     """The instances of one function."""
 
     def __init__(self, ports: Sequence[int], threads: int, a_second: float | None) -> None:
-        self._lock = threading.Lock()
         self._at_work = dict.fromkeys(ports, 0)
+        self._places = asyncio.Semaphore(len(ports) * threads)
         self._a_second = a_second
         self._next = 0.0
-        self.pool = ThreadPoolExecutor(len(ports) * threads)
 
-    def wait_for_turn(self) -> None:
-        """Wait until the queue may dispatch once more."""
+    async def admit(self) -> None:
+        """Wait for a place, which `post` gives back, and until the queue may dispatch once more."""
+        await self._places.acquire()
+        try:
+            await self._turn()
+        except asyncio.CancelledError:
+            self._places.release()
+            raise
+
+    async def post(self, body: bytes) -> int:
+        """The status; 0 where no answer came."""
+        port = min(self._at_work, key=lambda one: self._at_work[one])
+        self._at_work[port] += 1
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                return await _post(port, body)
+        except (OSError, ValueError, IndexError):
+            return _NO_ANSWER
+        finally:
+            self._at_work[port] -= 1
+            self._places.release()
+
+    async def _turn(self) -> None:
         if self._a_second is None:
             return
-        with self._lock:
-            now = time.monotonic()
-            turn = max(self._next, now - BURST_SECONDS)
-            self._next = turn + 1 / self._a_second
-        time.sleep(max(turn - now, 0))
+        now = time.monotonic()
+        turn = max(self._next, now - BURST_SECONDS)
+        self._next = turn + 1 / self._a_second
+        if turn > now:
+            await asyncio.sleep(turn - now)
 
-    def post(self, body: bytes) -> int:
-        """The status; 0 where no answer came."""
-        with self._lock:
-            port = min(self._at_work, key=lambda one: self._at_work[one])
-            self._at_work[port] += 1
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_SECONDS)
-        try:
-            connection.request("POST", "/", body, {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            answer.read()
-        except (OSError, http.client.HTTPException):
-            return _NO_ANSWER
-        else:
-            return answer.status
-        finally:
-            connection.close()
-            with self._lock:
-                self._at_work[port] -= 1
+
+async def _post(port: int, body: bytes) -> int:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(
+            b"POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+        )
+        answer = await reader.read()
+        return int(answer.split(b" ", 2)[1])
+    finally:
+        writer.close()
 
 
 class _Queues:
     def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._names: set[tuple[str, str]] = set()
+        self._names: set[str] = set()
         self._forgotten: set[str] = set()
-        self._open = 0
-        self._waiting: list[tuple[float, int, _Task]] = []
-        self._order = itertools.count()
+        self._open: set[asyncio.Task[None]] = set()
+        self._waiting: dict[asyncio.Task[None], str] = {}
         self._dispatches: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
         self._given_up = 0
-        self._stopped = False
         self._rungs = {one.queue: one for one in RETRY_SCHEDULE}
         self._rungs |= dict.fromkeys((*ORDINARY, SLOW), RETRY_SCHEDULE[0])
         self._services: dict[str, _Service] = {}
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        threading.Thread(target=self._release, daemon=True).start()
-
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self._server.server_address[1]}"
 
     def start(self, instances: Instances) -> None:
         self._services = {
@@ -172,111 +171,69 @@ class _Queues:
             for queue, ports in instances.ports.items()
         }
 
-    def stop(self) -> None:
-        """Dispatch nothing more; what is on its way ends with the instance that has it."""
-        with self._changed:
-            self._stopped = True
-        for one in self._services.values():
-            one.pool.shutdown(wait=False, cancel_futures=True)
-
-    def is_idle_within(self, seconds: float) -> bool:
-        with self._changed:
-            return self._changed.wait_for(lambda: not self._open, seconds)
+    async def is_idle_within(self, seconds: float) -> bool:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._open:
+                    await asyncio.wait(self._open)
+        return not self._open
 
     def forget(self, event_id: str) -> None:
-        with self._changed:
-            self._forgotten.add(event_id)
-            left = [entry for entry in self._waiting if entry[2].event_id != event_id]
-            self._open -= len(self._waiting) - len(left)
-            self._waiting = left
-            heapq.heapify(left)
-            self._changed.notify_all()
+        self._forgotten.add(event_id)
+        for way, event in self._waiting.items():
+            if event == event_id:
+                way.cancel()
 
     def report(self) -> Report:
         """What was done since the last report."""
-        with self._changed:
-            done = Report(self._dispatches, self._refused, self._given_up)
-            self._dispatches, self._refused, self._given_up = Counter(), Counter(), 0
-            return done
+        done = Report(self._dispatches, self._refused, self._given_up)
+        self._dispatches, self._refused, self._given_up = Counter(), Counter(), 0
+        return done
 
-    def take(self, queue: str, name: str, body: bytes) -> int:
-        """The status that the enqueuer gets."""
-        with self._changed:
-            if (queue, name) in self._names:
-                return http.client.CONFLICT
-            self._names.add((queue, name))
-            self._open += 1
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take the task of one request."""
+        with suppress(OSError, EOFError):
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            length = head.partition(b"content-length:")[2].partition(b"\r\n")[0]
+            request: Any = json.loads(await reader.readexactly(int(length)))
+            status = self._take(request["task"])
+            writer.write(b"HTTP/1.1 %d -\r\nContent-Length: 0\r\n\r\n" % status)
+        writer.close()
+
+    def _take(self, task: Any) -> int:
+        name = task["name"]
+        if name in self._names:
+            return http.client.CONFLICT
+        self._names.add(name)
+        queue = name.split("/")[-3]
+        body = base64.b64decode(task["httpRequest"]["body"])
         event_id = json.loads(body)["data"]["eventId"]
-        self._queue(_Task(queue, event_id, body), self._rungs[queue].delay.total_seconds())
+        if event_id not in self._forgotten:
+            way = asyncio.create_task(self._dispatch(queue, event_id, body))
+            self._open.add(way)
+            way.add_done_callback(self._open.discard)
         return http.client.OK
 
-    def _queue(self, task: _Task, seconds: float) -> None:
-        with self._changed:
-            if self._stopped:
+    async def _dispatch(self, queue: str, event_id: str, body: bytes) -> None:
+        """One task, until it is acknowledged, given up or forgotten."""
+        way = asyncio.current_task()
+        assert way
+        service, rung = self._services[queue], self._rungs[queue]
+        seconds = rung.delay.total_seconds()
+        for _ in range(MAX_DISPATCHES):
+            if event_id in self._forgotten:
                 return
-            if task.event_id in self._forgotten:
-                self._open -= 1
-                self._changed.notify_all()
+            self._waiting[way] = event_id
+            try:
+                await asyncio.sleep(seconds)
+                await service.admit()
+            finally:
+                del self._waiting[way]
+            status = await service.post(body)
+            acknowledged = 200 <= status <= 299
+            self._dispatches[queue] += 1
+            self._refused[queue] += not acknowledged
+            if acknowledged:
                 return
-            if not seconds:
-                self._services[task.queue].pool.submit(self._dispatch, task)
-                return
-            entry = (time.monotonic() + seconds, next(self._order), task)
-            heapq.heappush(self._waiting, entry)
-            self._changed.notify_all()
-
-    def _release(self) -> None:
-        """Hand out what has become due, for ever."""
-        while True:
-            with self._changed:
-                left = self._waiting[0][0] - time.monotonic() if self._waiting else None
-                if left is None or left > 0:
-                    self._changed.wait(left)
-                    continue
-                _, _, task = heapq.heappop(self._waiting)
-            self._queue(task, 0)
-
-    def _dispatch(self, task: _Task) -> None:
-        service = self._services[task.queue]
-        with self._changed:
-            if task.event_id in self._forgotten:
-                self._open -= 1
-                self._changed.notify_all()
-                return
-        service.wait_for_turn()
-        status = service.post(task.body)
-        acknowledged = 200 <= status <= 299
-        given_up = not acknowledged and task.dispatched + 1 >= MAX_DISPATCHES
-        with self._changed:
-            self._dispatches[task.queue] += 1
-            self._refused[task.queue] += not acknowledged
-            self._given_up += given_up
-            if acknowledged or given_up:
-                self._open -= 1
-                self._changed.notify_all()
-                return
-        again = replace(task, dispatched=task.dispatched + 1)
-        self._queue(again, self._rungs[task.queue].backoff_seconds)
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256  # a hundred triggers at the same moment
-
-
-def _handler(queues: _Queues) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            request: Any = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            task = request["task"]
-            body = base64.b64decode(task["httpRequest"]["body"])
-            queue = self.path.split("/")[-2]
-            status = queues.take(queue, task["name"].rpartition("/")[2], body)
-            self.send_response(status)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Say nothing."""
-
-    return Handler
+            seconds = rung.backoff_seconds
+        self._given_up += 1

@@ -1,12 +1,15 @@
 """What the measurements of CPU share: the receiver and the reference loop, each a process."""
 
 import multiprocessing
+import os
 import resource
 import ssl
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, Final
 
 import certifi
@@ -27,6 +30,9 @@ KEEPS: Final = "/keeps"
 CLOSES: Final = "/closes"
 """Path of the receiver that closes each, so that every delivery is the first to it."""
 
+_LAST: Final = 19
+"""The nice value that gets least."""
+
 _SPAWN: Final = multiprocessing.get_context("spawn")
 
 
@@ -35,7 +41,7 @@ class Peer:
 
     def __init__(self, target: Callable[..., None], *arguments: object) -> None:
         self._pipe, theirs = _SPAWN.Pipe()
-        self._process = _SPAWN.Process(target=target, args=(theirs, *arguments), daemon=True)
+        self._process = _SPAWN.Process(target=_run, args=(target, theirs, *arguments), daemon=True)
         self._process.start()
         theirs.close()
 
@@ -48,6 +54,12 @@ class Peer:
         """End the process."""
         self._pipe.close()
         self._process.join()
+
+
+def _run(target: Callable[..., None], *arguments: object) -> None:
+    # Linux shares the CPU out by sessions first (autogroup): each process has its own.
+    os.setsid()
+    target(*arguments)
 
 
 @contextmanager
@@ -118,6 +130,18 @@ def tree_cpu(pid: int) -> float:
     root = psutil.Process(pid)
     times = [one.cpu_times() for one in (root, *root.children(recursive=True))]
     return sum(one.user + one.system for one in times)
+
+
+def make_way(pid: int) -> None:
+    """Let a process that leads its session, and its children, have what CPU the others leave."""
+    root = psutil.Process(pid)
+    for one in (root, *root.children(recursive=True)):
+        one.nice(_LAST)
+        if sys.platform == "linux":
+            for thread in one.threads():
+                os.sched_setscheduler(thread.id, os.SCHED_IDLE, os.sched_param(0))
+    with suppress(OSError):  # without autogroups, nice alone decides
+        Path(f"/proc/{pid}/autogroup").write_text(str(_LAST))
 
 
 @contextmanager
