@@ -20,8 +20,11 @@ REMEMBERED_SECONDS: Final = 3600.0
 _REMEMBERED: Final = 10_000
 _PATIENCE_SECONDS: Final = 1.0
 
-BURST_SECONDS: Final = 2.0
-"""An event may owe the share of so many seconds at once, where it owed little before."""
+BURST_SECONDS: Final = 0.75
+"""An event may owe the share of so many seconds at once, where it owed little before.
+
+A queue makes 100 dispatches at once, then one every 2 ms: 37 of an instance's 50 leave it some.
+"""
 
 
 class TenantQueues:

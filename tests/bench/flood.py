@@ -39,6 +39,7 @@ SEED: Final = 20
 SECONDS: Final = 30.0
 URLS: Final = 20
 FLOOD_UPLOADS: Final = 30
+GUST_SECONDS: Final = 3
 UPLOADS: Final = 10
 TRIGGERS: Final = 3
 WORKERS: Final = 20
@@ -51,10 +52,14 @@ _NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What the healthy receiver has beside it, and which rules hold."""
+    """What the healthy receiver has beside it, and which rules hold.
+
+    `gusts` is whether the uploads of some seconds come at once, and then none for as long.
+    """
 
     name: str
     flood: bool = True
+    gusts: bool = False
     share: bool = True
     slow: bool = True
 
@@ -62,6 +67,7 @@ class Beside:
 CASES: Final = (
     Beside("nothing", flood=False),
     Beside("the flood"),
+    Beside("the flood in gusts", gusts=True),
     Beside("the flood, without an event's share of dispatches", share=False),
     Beside("the flood, without the slow queue as well", share=False, slow=False),
 )
@@ -171,7 +177,10 @@ class Crowd:
             self._upload(triggers, _HEALTHY, len(self._uploaded), moment, 1)
         if self._case.flood:
             for number in range(int(FLOOD_UPLOADS * SECONDS)):
-                self._upload(triggers, _FLOOD, number, number / FLOOD_UPLOADS, URLS)
+                moment = number / FLOOD_UPLOADS
+                if self._case.gusts:
+                    moment -= moment % GUST_SECONDS
+                self._upload(triggers, _FLOOD, number, moment, URLS)
         self._clock.run()
 
     def enqueue(self, task: Task) -> None:
