@@ -149,6 +149,15 @@ def deliverWebhook4(request: https_fn.CallableRequest[Any]) -> None:
 
 @private
 @tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
+def deliverWebhookBusy(request: https_fn.CallableRequest[Any]) -> None:
+    """Likewise, of events that owe more than their share."""
+    from functions.webhooks import handlers
+
+    handlers.attempt(request)
+
+
+@private
+@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
 def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
     """Likewise, at receivers that have just been slow."""
     from functions.webhooks import handlers

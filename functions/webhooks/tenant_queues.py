@@ -1,17 +1,19 @@
 """Puts each first attempt on the queue of its tenant, or one of several (design 2).
 
-What an event owes beyond its share goes to the queue of slow receivers at once: a queue makes so
-many dispatches a second, and a worker that sends a task on has used one up.
+What an event owes beyond its share goes to the queue of busy events at once: a queue makes so many
+dispatches a second, and a worker that sends a task on has used one up. It is not the queue of slow
+receivers, who would hold up the event's prompt ones there.
 """
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from functions import log
 from functions.gcp.task_queue import Task
 from functions.recent import Recent
-from functions.webhooks.deliveries.first_queues import ORDINARY, slow, spread
+from functions.webhooks.deliveries.first_queues import BUSY, ORDINARY, spread
 from functions.webhooks.ports import TaskQueue, Wall
 
 REMEMBERED_SECONDS: Final = 3600.0
@@ -77,7 +79,7 @@ class TenantQueues:
 
     def _placed(self, task: Task, event_id: str) -> Task:
         if not self._is_within_share(event_id):
-            return slow(task)
+            return replace(task, queue=BUSY)
         if self._queues == 1:
             return task
         return spread(task, self._tenant(event_id), self._queues, self._a_tenant)

@@ -53,6 +53,7 @@ IN_FLIGHT: Final = 40
 THREADS: Final = 80
 INSTANCES: Final[Mapping[str, int]] = {
     "deliverWebhook": 5,  # with the slow ones as many as .env has tasks at a time, of 4 seconds
+    "deliverWebhookBusy": 5,
     "deliverWebhookSlow": 5,
     "retryWebhookAfter1s": 1,
     "retryWebhookAfter5s": 1,

@@ -15,8 +15,9 @@ The event with one receiver takes its turns alone; beside the flood of another e
 tenant, which has the same queue; beside that of another tenant, which has another; and beside a
 flood on one queue that nobody leaves: without what keeps slow receivers apart. Who would work
 elsewhere than the event's own deliveries gets what CPU the others leave: another tenant's
-deliveries, those for slow receivers and retries, and the silent receivers. The triggers, Firestore
-and Cloud Tasks serve both, and what they do for the flood on the same two cores is in the figures.
+deliveries, those of busy events, those for slow receivers, retries, and the silent receivers. The
+triggers, Firestore and Cloud Tasks serve both, and what they do for the flood on the same two cores
+is in the figures.
 
 Each turn's flood is a new event, which nobody knows to be slow. Uploads come at random, the event's
 own in all turns of a round at the same moments. The turns are short and come round again, so that
@@ -48,7 +49,7 @@ from google.cloud import firestore
 
 from emulator import certificates
 from emulator.receiver import Receiver, always
-from functions.webhooks.deliveries.first_queues import ORDINARY, SLOW
+from functions.webhooks.deliveries.first_queues import BUSY, ORDINARY, SLOW
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from tests.bench.figures import latencies, p50, p99, spread
 from tests.bench.firestore import own_firestore
@@ -166,7 +167,7 @@ class Wall:
         }
         off = common | {"DELIVERY_QUEUES": "1", "EVENT_DELIVERIES_A_SECOND": "1000000"}
         workers = (
-            *((name, common, "main.py") for name in (_HOME_QUEUE, _OTHER_QUEUE, SLOW)),
+            *((name, common, "main.py") for name in (_HOME_QUEUE, _OTHER_QUEUE, BUSY, SLOW)),
             (_OFF_QUEUE, off, "tests/bench/one_queue.py"),
             *((one.queue, common, "main.py") for one in RETRY_SCHEDULE[1:]),
         )
@@ -196,7 +197,7 @@ class Wall:
         self._choosing = threading.Lock()
         for apart, one in triggering:
             self._triggers[apart].append(one.result())
-        elsewhere = {_OTHER_QUEUE, SLOW, *(one.queue for one in RETRY_SCHEDULE[1:])}
+        elsewhere = {_OTHER_QUEUE, BUSY, SLOW, *(one.queue for one in RETRY_SCHEDULE[1:])}
         for name, one in starting:
             if name in elsewhere:
                 make_way(one.result().pid)

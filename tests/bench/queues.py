@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
-from functions.webhooks.deliveries.first_queues import ORDINARY, SLOW
+from functions.webhooks.deliveries.first_queues import BUSY, ORDINARY, SLOW
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 
 MAX_DISPATCHES: Final = 100
@@ -162,7 +162,7 @@ class _Queues:
         self._refused: Counter[str] = Counter()
         self._given_up = 0
         self._rungs = {one.queue: one for one in RETRY_SCHEDULE}
-        self._rungs |= dict.fromkeys((*ORDINARY, SLOW), RETRY_SCHEDULE[0])
+        self._rungs |= dict.fromkeys((*ORDINARY, BUSY, SLOW), RETRY_SCHEDULE[0])
         self._services: dict[str, _Service] = {}
 
     def start(self, instances: Instances) -> None:

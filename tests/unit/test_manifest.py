@@ -15,6 +15,7 @@ RETRY_SCHEDULE: Final = {
     "deliverWebhook2": 1,
     "deliverWebhook3": 1,
     "deliverWebhook4": 1,
+    "deliverWebhookBusy": 1,
     "deliverWebhookSlow": 1,
     "retryWebhookAfter1s": 1,
     "retryWebhookAfter5s": 5,

@@ -1,9 +1,9 @@
-"""The queues of first attempts: several for the ordinary ones, and one for slow receivers.
+"""The queues of first attempts: several by tenant, one for busy events, one for slow receivers.
 
 A queue has so many places, and who floods it takes them all. A tenant has one of the queues for
 all its events: its flood holds up the few who share that one with it, and nobody else. A tenant too
-big for one queue may have several. Who has just been slow waits in a queue of its own
-(`slow_receivers`).
+big for one queue may have several. What an event owes beyond its share of them waits in a queue for
+all such events (`tenant_queues`), and who has just been slow in another (`slow_receivers`).
 """
 
 import zlib
@@ -19,6 +19,7 @@ ORDINARY: Final = (
     RETRY_SCHEDULE[0].queue,
     *(f"{RETRY_SCHEDULE[0].queue}{number}" for number in (2, 3, 4)),
 )
+BUSY: Final = f"{RETRY_SCHEDULE[0].queue}Busy"
 SLOW: Final = f"{RETRY_SCHEDULE[0].queue}Slow"
 
 
@@ -36,13 +37,9 @@ def _number(name: str) -> int:
 
 
 def slow_task(delivery: Delivery, again: str) -> Task:
-    """The task of the first attempt of `delivery`, on the queue of slow receivers.
+    """The task of the first attempt of `delivery`, on the queue of slow receivers, where it stays.
 
     `again` is that of the task in whose place it stands.
     """
-    return slow(attempt_task(delivery, again=again))
-
-
-def slow(task: Task) -> Task:
-    """`task`, a first attempt's, on the queue of slow receivers, where it stays."""
+    task = attempt_task(delivery, again=again)
     return replace(task, queue=SLOW, data={**task.data, "slow": 1})
