@@ -124,7 +124,7 @@ class Worker:
                 return self._save(stored, self._given_up(stored.delivery))
             stored = self._announced(stored)
         event_id, url = stored.delivery.event_id, stored.delivery.url
-        with self._slow_receivers.at_work(event_id):
+        with self._slow_receivers.at_work(event_id, url):
             attempt = self._post(stored.delivery)
         self._slow_receivers.met(event_id, url, answered=attempt.status is not None)
         return self._save(stored, attempt)

@@ -221,7 +221,7 @@ class Crowd:
             if event == _HEALTHY:
                 self.latencies.append(self._clock.now - self._uploaded[task.name])
             work = ExitStack()
-            work.enter_context(instance.met.at_work(event))
+            work.enter_context(instance.met.at_work(event, url))
             takes = TIMEOUT_SECONDS if event == _FLOOD else ATTEMPT_SECONDS
             self._clock.at(self._clock.now + takes, lambda: end(work))
 

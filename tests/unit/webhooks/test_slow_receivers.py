@@ -2,7 +2,13 @@
 
 from contextlib import ExitStack
 
-from functions.webhooks.slow_receivers import EVENT_SHARE, REMEMBERED_SECONDS, SlowReceivers
+from functions.webhooks.slow_receivers import (
+    EVENT_SHARE,
+    FEW,
+    FOR_FEW,
+    REMEMBERED_SECONDS,
+    SlowReceivers,
+)
 
 URL = "https://example.com/hook"
 OTHER = "https://example.com/other"
@@ -54,9 +60,26 @@ def test_an_event_has_its_share_of_an_instance() -> None:
     """What it sends beyond that makes way, until its attempts have ended."""
     slow = SlowReceivers(Clock())
     with ExitStack() as attempts:
-        for _ in range(EVENT_SHARE):
-            assert not slow.has_to_wait("e1", URL)
-            attempts.enter_context(slow.at_work("e1"))
-        assert slow.has_to_wait("e1", URL)
+        for number in range(EVENT_SHARE):
+            url = f"{URL}/{number % 20}"
+            assert not slow.has_to_wait("e1", url)
+            attempts.enter_context(slow.at_work("e1", url))
+        assert slow.has_to_wait("e1", OTHER)
         assert not slow.has_to_wait("e2", URL)
+    assert not slow.has_to_wait("e1", OTHER)
+
+
+def test_a_receiver_leaves_some_of_the_share_to_others() -> None:
+    """One that answers late does not have a prompt one of its event wait with it."""
+    slow = SlowReceivers(Clock())
+    with ExitStack() as attempts:
+        for _ in range(EVENT_SHARE - FOR_FEW):
+            assert not slow.has_to_wait("e1", URL)
+            attempts.enter_context(slow.at_work("e1", URL))
+        assert slow.has_to_wait("e1", URL)
+        for _ in range(FEW):
+            assert not slow.has_to_wait("e1", OTHER)
+            attempts.enter_context(slow.at_work("e1", OTHER))
+        assert slow.has_to_wait("e1", OTHER)
+        assert not slow.has_to_wait("e1", f"{OTHER}/third")
     assert not slow.has_to_wait("e1", URL)
