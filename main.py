@@ -42,9 +42,6 @@ _PUBLIC: Final[dict[str, Any]] = {
     "concurrency": 80,  # a call waits for Firestore most of its time
     "timeout_sec": 60,  # two or three calls of 10 s in an outage, and a cold start
     "max_instances": 10,  # 800 calls at a time; whoever floods us pays for no more
-    # Grants access to it, and refuses a deploy without it; its versions are read in
-    # `secret_manager`, so that a new one needs no deploy.
-    "secrets": ["EMAIL_PREFS_KEY"],
 }
 
 
@@ -87,7 +84,6 @@ _LOG: Final[dict[str, Any]] = {
     "concurrency": 20,  # a call waits for Firestore most of its time
     "timeout_sec": 60,  # three calls in an outage, and a cold start
     "max_instances": 5,  # 100 calls at a time; whoever floods us pays for no more
-    "secrets": ["EMAIL_PREFS_KEY"],  # what links are signed with; see above
 }
 
 
@@ -199,7 +195,6 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     timeout_sec=120,  # 60 s of the mail service's silence, the rest for an outage of Firestore
     concurrency=10,  # one mail for some URLs that fail
     max_instances=5,  # bounds what a flood of failures can cost
-    secrets=["SENDGRID_API_KEY"],
     # Faults of ours; the sweep comes back to what is left after that.
     retry_config=options.RetryConfig(
         max_attempts=5, min_backoff_seconds=10, max_backoff_seconds=160, max_doublings=4
@@ -237,7 +232,6 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     timeout_sec=RECAP_TIMEOUT.seconds,  # 100,000 photos, a slow mail service, and its rate limit
     concurrency=2,  # a call may take most of the memory, a refused one needs next to none
     max_instances=20,  # one call a day and event; bounds what a flood of calls can cost
-    secrets=["SENDGRID_API_KEY", "EMAIL_PREFS_KEY"],  # so that a deploy grants access to them
 )
 def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer sends every guest of an event the recap mail."""
@@ -253,7 +247,6 @@ def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     timeout_sec=120,  # 100,000 photos, an outage, a slow mail service
     concurrency=2,  # a call may take most of the memory
     max_instances=10,  # bounds what a flood of calls can cost
-    secrets=["SENDGRID_API_KEY", "EMAIL_PREFS_KEY"],
 )
 def previewEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer looks at the recap before it is sent."""
@@ -330,7 +323,7 @@ def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any
 
 
 @signed_in
-@https_fn.on_call(**_ACTION, secrets=["EMAIL_PREFS_KEY"])
+@https_fn.on_call(**_ACTION)
 def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin gives out a link to the deliveries to one URL."""
     from functions.webhooks import handlers

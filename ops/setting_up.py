@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from functions.gcp import secret_readers
 from ops.cloud import ROOT, Cloud, CommandError, Run, say
 
 REGION: Final = "us-central1"
@@ -50,11 +51,6 @@ NEEDED_BY_NOBODY: Final = ("run.invoker", "eventarc.eventReceiver")
 """What a deploy gives the default account."""
 PREFS_KEY: Final = "EMAIL_PREFS_KEY"
 MAIL_KEY: Final = "SENDGRID_API_KEY"
-LIST_VERSIONS: Final[Mapping[str, Sequence[str]]] = {
-    PREFS_KEY: (RECAP, PREFERENCES, WEBHOOKS),
-    MAIL_KEY: (RECAP,),
-}
-"""Who asks which versions a secret has; a deploy lets them read these."""
 MADE_UP: Final = re.compile(r"example\.com")
 """What the settings hold until somebody has filled them in."""
 
@@ -108,7 +104,7 @@ class Setup:
             ("The project's default account builds, and does nothing else", self.bound_builder),
             ("The key that signs links in mails", self.make_prefs_key),
             ("The key to send mails with, of SendGrid", self.ask_for_mail_key),
-            ("Versions of the keys are listed by those who use them", self.let_list_versions),
+            ("Each key is read by the accounts that use it", self.let_read_secrets),
             ("The settings in .env are yours", self.check_settings),
             ("Functions, queues, triggers, rules, indexes and pages", self.deploy),
             ("Events come with the webhooks' account", self.let_triggers_be_called),
@@ -184,12 +180,13 @@ class Setup:
         self._grant(policy, BUILDER, self._builder(), "builds")
         self._take(policy, NEVER_OF_BUILDER)
 
-    def let_list_versions(self) -> None:
-        """A new version counts without a deploy, because they look."""
-        for name, parameters in LIST_VERSIONS.items():
+    def let_read_secrets(self) -> None:
+        """A deploy grants nothing on secrets, because no function declares one."""
+        for name, parameters in secret_readers.SECRET_READERS.items():
             for parameter in parameters:
                 account = self._account(parameter)
-                self._grant_on(("gcloud", "secrets"), name, account, "secretmanager.viewer")
+                for role in secret_readers.ROLES:
+                    self._grant_on(("gcloud", "secrets"), name, account, role)
 
     def let_triggers_be_called(self) -> None:
         """Events that came before are brought again."""

@@ -124,8 +124,8 @@ class SecretManager:
             enabled = [one.name for one in listed if one.state == SecretVersion.State.ENABLED]
             enabled.sort(key=lambda version: int(version.rpartition("/")[2]), reverse=True)
         except exceptions.PermissionDenied:
-            # A deploy grants the reading of versions and not the listing, which takes the role
-            # `secretmanager.viewer` on the secret. One version is better than none.
+            # Listing takes the role `secretmanager.viewer`, reading another. The newest version
+            # alone is better than none.
             log.warning("secret.not-listed", secret=name)
             enabled = [f"{secret}/versions/latest"]
         values = []

@@ -1,8 +1,9 @@
 """Design 3 and 4: keys from Secret Manager; its gRPC path, against a real gRPC server."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import grpc
@@ -21,8 +22,11 @@ from functions.gcp.secret_manager import (
     MissingSecretError,
     SecretManager,
 )
+from functions.signed_links.keys import token_keys
+from functions.signed_links.token import KEY_BYTES, InvalidTokenError, Scope
 
 SECRET = "projects/demo-wall/secrets/EMAIL_PREFS_KEY"
+NOW = datetime(2026, 8, 1, tzinfo=UTC)
 ENABLED, DISABLED = SecretVersion.State.ENABLED, SecretVersion.State.DISABLED
 
 
@@ -92,8 +96,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def secrets(service: Service, clock: Clock) -> Iterator[SecretManager]:
-    """The adapter, with a real client connected to the service on a port of loopback."""
+def instance(service: Service, clock: Clock) -> Iterator[Callable[[], SecretManager]]:
+    """The adapter as a new instance has it, with a real client of the service on loopback."""
     server = grpc.server(ThreadPoolExecutor(8))
     methods = {
         "ListSecretVersions": grpc.unary_unary_rpc_method_handler(
@@ -113,13 +117,19 @@ def secrets(service: Service, clock: Clock) -> Iterator[SecretManager]:
     server.start()
     channel = grpc.insecure_channel(f"127.0.0.1:{port}")
     transport = SecretManagerServiceGrpcTransport(channel=channel)
-    yield SecretManager(
+    yield lambda: SecretManager(
         lambda: secretmanager_v1.SecretManagerServiceClient(transport=transport),
         "demo-wall",
         clock,
     )
     channel.close()
     server.stop(None).wait()
+
+
+@pytest.fixture
+def secrets(instance: Callable[[], SecretManager]) -> SecretManager:
+    """The adapter of one instance."""
+    return instance()
 
 
 def test_newest_first(service: Service, secrets: SecretManager) -> None:
@@ -151,6 +161,43 @@ def test_kept(service: Service, secrets: SecretManager, clock: Clock) -> None:
     assert service.calls == ["list", "access"]
     clock.now = KEPT_SECONDS
     assert secrets.versions("EMAIL_PREFS_KEY") == ("second", "first")
+
+
+def test_a_rotation_from_end_to_end(
+    service: Service,
+    instance: Callable[[], SecretManager],
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Design 3: no deploy; links signed before verify until their version is disabled."""
+
+    def cold_start() -> None:
+        secrets = instance()
+        monkeypatch.setattr(secret_manager, "_secret_manager", lambda: secrets)
+
+    def verifies(token: str) -> bool:
+        try:
+            return token_keys().check(token, NOW, Scope.PREFERENCES) == "u1"
+        except InvalidTokenError:
+            return False
+
+    service.versions = {1: (b"1" * KEY_BYTES, ENABLED)}
+    cold_start()
+    before = token_keys().issue("u1", NOW)
+    service.versions[2] = (b"2" * KEY_BYTES, ENABLED)
+    clock.now += KEPT_SECONDS
+    since = token_keys().issue("u1", NOW)
+    assert verifies(before)
+    cold_start()
+    assert verifies(before)
+    assert verifies(since)
+    assert token_keys().issue("u1", NOW) == since, "the newest version signs"
+    service.versions[1] = (b"1" * KEY_BYTES, DISABLED)
+    for wait in (KEPT_SECONDS, 0):
+        clock.now += wait
+        assert not verifies(before)
+        assert verifies(since)
+        cold_start()
 
 
 def test_disabled_while_reading(service: Service, secrets: SecretManager) -> None:

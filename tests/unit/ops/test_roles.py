@@ -14,7 +14,8 @@ from typing import Final
 import grimp
 
 import main
-from ops.setting_up import LIST_VERSIONS, ROLES
+from functions.gcp.secret_readers import SECRET_READERS
+from ops.setting_up import ROLES
 
 ROOT: Final = Path(__file__).parents[3]
 ROLE_OF: Final = {
@@ -62,12 +63,12 @@ def test_roles_follow_from_what_is_called() -> None:
 
 
 def test_secrets_follow_from_what_is_read() -> None:
-    """Whoever asks which versions a secret has, and nobody else."""
+    """An account whose functions ask for a secret's versions may read it, and no other account."""
     read: dict[str, set[str]] = defaultdict(set)
     for account, modules in reached_by_account().items():
         for name in secrets_of(modules):
             read[name].add(account)
-    assert read == {name: set(accounts) for name, accounts in LIST_VERSIONS.items()}
+    assert read == {name: set(accounts) for name, accounts in SECRET_READERS.items()}
 
 
 def test_no_adapter_is_forgotten() -> None:

@@ -15,6 +15,7 @@ WEBHOOKS: Final = "serviceAccount:wall-webhooks@acme.iam.gserviceaccount.com"
 RECAP: Final = "serviceAccount:wall-recap@acme.iam.gserviceaccount.com"
 PREFERENCES: Final = "serviceAccount:wall-preferences@acme.iam.gserviceaccount.com"
 MAIL_EVENTS: Final = "serviceAccount:wall-mail-events@acme.iam.gserviceaccount.com"
+READ_SECRET: Final = ("roles/secretmanager.secretAccessor", "roles/secretmanager.viewer")
 DEFAULT: Final = f"serviceAccount:{BUILDER}"
 
 
@@ -70,11 +71,9 @@ def test_each_account_may_do_what_it_needs_and_no_more(filled_in: Project) -> No
     assert on == {
         WEBHOOKS.partition(":")[2]: {("roles/iam.serviceAccountUser", WEBHOOKS)},
         "EMAIL_PREFS_KEY": {
-            ("roles/secretmanager.viewer", RECAP),
-            ("roles/secretmanager.viewer", PREFERENCES),
-            ("roles/secretmanager.viewer", WEBHOOKS),
+            (role, account) for role in READ_SECRET for account in (RECAP, PREFERENCES, WEBHOOKS)
         },
-        "SENDGRID_API_KEY": {("roles/secretmanager.viewer", RECAP)},
+        "SENDGRID_API_KEY": {(role, RECAP) for role in READ_SECRET},
         "onphotowritten": {("roles/run.invoker", WEBHOOKS)},
         "oneventwritten": {("roles/run.invoker", WEBHOOKS)},
     }
