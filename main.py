@@ -12,11 +12,14 @@ from typing import Any, Final
 import flask
 from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, tasks_fn
 
-from functions.gcp import parameters
+from functions import log
+from functions.gcp import parameters, request_fields
 from functions.gcp.callables import anonymous, signed_in
 from functions.gcp.manifest import called_by, private, retried
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD, RetryStep
+
+log.describe_requests_with(request_fields.of_request)
 
 # spec 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
 # means one request at a time (the SDK's silent default is a sixth).

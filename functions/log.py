@@ -3,18 +3,35 @@
 https://cloud.google.com/logging/docs/structured-logging
 """
 
+import io
 import json
-import sys
+import threading
 import traceback
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
 
 Field: TypeAlias = str | int | float | bool | None
 
+_STANDARD_OUTPUT: Final = io.FileIO(1, "w", closefd=False)
+"""The descriptor itself: functions-framework puts an object into the place of `sys.stdout` that
+writes a line and its end apart, so that lines of concurrent requests run into one another."""
 
-def _write(severity: str, message: str, fields: dict[str, Field]) -> None:
-    line = json.dumps({"severity": severity, "message": message, **fields}, ensure_ascii=False)
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+_writing: Final = threading.Lock()
+_request_fields: Callable[[], Mapping[str, Any]] = dict
+
+
+def describe_requests_with(fields: Callable[[], Mapping[str, Any]]) -> None:
+    """Add the `fields` of the request at hand to each line."""
+    global _request_fields  # noqa: PLW0603 - handed in once, by `main.py`
+    _request_fields = fields
+
+
+def _write(severity: str, message: str, fields: Mapping[str, Field]) -> None:
+    entry = {"severity": severity, "message": message, **fields, **_request_fields()}
+    left = f"{json.dumps(entry, ensure_ascii=False)}\n".encode(errors="replace")
+    with _writing:
+        while left:
+            left = left[_STANDARD_OUTPUT.write(left) :]
 
 
 def info(message: str, **fields: Field) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from typing import Protocol, TypeVar
 
 Item = TypeVar("Item")
@@ -20,7 +21,10 @@ class SideBySide(Protocol):
 
 
 class Threads:
-    """Side by side in threads, which all calls share; they are made when they are needed."""
+    """Side by side in threads, which all calls share; they are made when they are needed.
+
+    A thread knows the context of its call, so that log lines name the request.
+    """
 
     def __init__(self, at_once: int, name: str) -> None:
         """`at_once` is how many threads there may be; `name` is what a stack dump calls them."""
@@ -28,7 +32,7 @@ class Threads:
 
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
         """See `SideBySide`."""
-        begun = [self._pool.submit(work, item) for item in items]
+        begun = [self._pool.submit(copy_context().run, work, item) for item in items]
         wait(begun)
         return [one.result() for one in begun]
 
@@ -43,7 +47,7 @@ class HelpedThreads(Threads):
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
         """See `SideBySide`."""
         all_items = list(items)
-        begun = [self._pool.submit(work, item) for item in all_items[1:]]
+        begun = [self._pool.submit(copy_context().run, work, item) for item in all_items[1:]]
         done = [_done(work, item) for item in all_items[:1]]
         for item, one in zip(all_items[1:], begun, strict=True):
             done.append(_done(work, item) if one.cancel() else one)

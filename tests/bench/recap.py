@@ -11,7 +11,6 @@ the function keeps as many as one mail can show.
 The reference sends every recipient a request of their own, 16 at a time, to the same mail service.
 """
 
-import io
 import json
 import os
 import statistics
@@ -19,7 +18,6 @@ import time
 import urllib.request
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -161,11 +159,10 @@ def count(wall: Wall, host: str, address: str) -> Operations:
     forget(wall)
     counted = Operations()
     client = counting_client(wall.db.project, host, counted)
-    with redirect_stdout(io.StringIO()):  # the log, which is a function's standard output
-        documents = counting_documents(wall.db.project, host, counted)
-        recap_sender(client, documents, address).send(
-            ORGANIZER, RecapArguments.read({"eventId": wall.id})
-        )
+    documents = counting_documents(wall.db.project, host, counted)
+    recap_sender(client, documents, address).send(
+        ORGANIZER, RecapArguments.read({"eventId": wall.id})
+    )
     return counted
 
 

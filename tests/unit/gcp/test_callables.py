@@ -90,12 +90,12 @@ def test_manifest_entry() -> None:
     ],
     ids=lambda value: repr(value)[:40],
 )
-def test_malformed_body(body: bytes, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_malformed_body(body: bytes, hint: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Design 3: a malformed body is `invalid-argument`; the message says what to change."""
     code, status, message = error_of(serve(echo).post("/", data=body, headers=JSON))
     assert (code, status) == (400, "INVALID_ARGUMENT")
     assert hint in message
-    assert capsys.readouterr() == ("", "")
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -169,14 +169,14 @@ def test_error_codes(code: Code, http: int) -> None:
     assert error_of(answer) == (http, code.value.upper().replace("-", "_"), "change this")
 
 
-def test_unforeseen_fault(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unforeseen_fault(capfd: pytest.CaptureFixture[str]) -> None:
     """A fault of ours is `internal`; its text, which may hold data, is told to nobody."""
 
     def fail(_: CallableRequest[Any]) -> None:
         raise KeyError(PRIVATE)
 
     answer = serve(fail).post("/", data='{"data": {}}', headers=JSON)
-    out, err = capsys.readouterr()
+    out, err = capfd.readouterr()
     code, status, message = error_of(answer)
     assert (code, status) == (500, "INTERNAL")
     assert PRIVATE not in message + out + err
@@ -186,11 +186,11 @@ def test_unforeseen_fault(capsys: pytest.CaptureFixture[str]) -> None:
     assert line["at"].startswith("functions.gcp.callables:")
 
 
-def test_result_that_is_no_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_result_that_is_no_json(capfd: pytest.CaptureFixture[str]) -> None:
     """A result that cannot be written as JSON is a fault of ours too."""
     answer = serve(lambda _: object()).post("/", data='{"data": {}}', headers=JSON)
     assert error_of(answer)[:2] == (500, "INTERNAL")
-    assert "callable.failed" in capsys.readouterr().out
+    assert "callable.failed" in capfd.readouterr().out
 
 
 def test_preflight() -> None:
@@ -243,7 +243,7 @@ def test_anonymous_with_authorization(header: str) -> None:
     ],
 )
 def test_signed_in_without_valid_token(
-    header: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    header: str | None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Spec 7.1: without a valid ID token the call is `unauthenticated`; the log has no token."""
     monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", "127.0.0.1:9")  # as in the local suite
@@ -251,7 +251,7 @@ def test_signed_in_without_valid_token(
     headers = JSON | ({} if header is None else {"Authorization": header})
     answer = serve(echo, signed_in).post("/", data='{"data": 1}', headers=headers)
     assert error_of(answer)[:2] == (401, "UNAUTHENTICATED")
-    assert capsys.readouterr() == ("", "")
+    assert capfd.readouterr() == ("", "")
 
 
 def test_malformed_body_comes_first() -> None:

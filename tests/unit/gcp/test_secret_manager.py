@@ -208,14 +208,14 @@ def test_disabled_while_reading(service: Service, secrets: SecretManager) -> Non
 
 
 def test_service_down_later(
-    service: Service, secrets: SecretManager, clock: Clock, capsys: pytest.CaptureFixture[str]
+    service: Service, secrets: SecretManager, clock: Clock, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """When a refresh fails, the process goes on with what it has, and says so."""
     secrets.versions("EMAIL_PREFS_KEY")
     service.down = True
     clock.now = KEPT_SECONDS
     assert secrets.versions("EMAIL_PREFS_KEY") == ("first",)
-    assert '"WARNING", "message": "secret.stale"' in capsys.readouterr().out
+    assert '"WARNING", "message": "secret.stale"' in capfd.readouterr().out
     tried = len(service.calls)
     assert secrets.versions("EMAIL_PREFS_KEY") == ("first",)
     assert len(service.calls) == tried
@@ -234,13 +234,13 @@ def test_service_down_at_first(service: Service, secrets: SecretManager) -> None
 
 
 def test_role_missing(
-    service: Service, secrets: SecretManager, capsys: pytest.CaptureFixture[str]
+    service: Service, secrets: SecretManager, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Without the role that lists versions, the newest one is used, and the log says so."""
     service.versions[2] = (b"second", ENABLED)
     service.listable = False
     assert secrets.versions("EMAIL_PREFS_KEY") == ("second",)
-    assert '"WARNING", "message": "secret.not-listed"' in capsys.readouterr().out
+    assert '"WARNING", "message": "secret.not-listed"' in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("versions", [{}, {1: (b"first", DISABLED)}])

@@ -42,11 +42,11 @@ def house(monkeypatch: pytest.MonkeyPatch) -> House:
 
 
 @pytest.fixture
-def logged(capsys: pytest.CaptureFixture[str]) -> Logged:
+def logged(capfd: pytest.CaptureFixture[str]) -> Logged:
     """Gives the log lines so far."""
     return lambda: [
         line
-        for line in map(json.loads, capsys.readouterr().out.splitlines())
+        for line in map(json.loads, capfd.readouterr().out.splitlines())
         if line["message"].startswith("mail.")
     ]
 

@@ -308,7 +308,7 @@ def test_who_may_look_is_who_may_send(
 
 @pytest.mark.parametrize("setting", ["SENDGRID_API_KEY", "MAIL_REPLY_TO"])
 def test_what_the_deployment_lacks_shows_itself_here(
-    house: House, capsys: pytest.CaptureFixture[str], setting: str
+    house: House, capfd: pytest.CaptureFixture[str], setting: str
 ) -> None:
     """Before the one shot is taken: with the name of what is missing, for whoever operates it."""
     house.guests(1)
@@ -316,7 +316,7 @@ def test_what_the_deployment_lacks_shows_itself_here(
     refused = refusal(house)
     assert refused.code is Code.INTERNAL
     assert f"Whoever operates the service has to correct it: {setting}" in refused.message
-    assert json.loads(capsys.readouterr().out)["setting"] == setting
+    assert json.loads(capfd.readouterr().out)["setting"] == setting
 
 
 @pytest.mark.parametrize(

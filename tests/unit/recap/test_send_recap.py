@@ -211,7 +211,7 @@ _USED_UP = b'{"errors": [{"message": "Maximum credits exceeded", "field": null}]
 )
 def test_a_mail_service_that_takes_nothing_says_whose_turn_it_is(
     house: House,
-    capsys: pytest.CaptureFixture[str],
+    capfd: pytest.CaptureFixture[str],
     answers: list[Answer],
     whose: str,
     cause: str,
@@ -223,7 +223,7 @@ def test_a_mail_service_that_takes_nothing_says_whose_turn_it_is(
     assert refused.code is Code.INTERNAL
     assert refused.message.startswith("Nothing was sent. The ")
     assert whose in refused.message
-    printed = capsys.readouterr().out
+    printed = capfd.readouterr().out
     lines = [json.loads(line) for line in printed.splitlines()]
     assert [(one["message"], one["cause"]) for one in lines] == [
         ("recap.batch", cause),
@@ -235,7 +235,7 @@ def test_a_mail_service_that_takes_nothing_says_whose_turn_it_is(
 
 @pytest.mark.parametrize("setting", ["SENDGRID_API_KEY", "MAIL_REPLY_TO"])
 def test_what_the_deployment_lacks_is_named(
-    house: House, capsys: pytest.CaptureFixture[str], setting: str
+    house: House, capfd: pytest.CaptureFixture[str], setting: str
 ) -> None:
     """Spec 7.1, internal; once it is there, the organizer may try at once."""
     house.guests(1)
@@ -244,7 +244,7 @@ def test_what_the_deployment_lacks_is_named(
         "The recap could not be prepared, and nothing was sent. "
         f"Whoever operates the service has to correct it: {setting} should be there."
     )
-    assert f'"setting": "{setting}"' in capsys.readouterr().out
+    assert f'"setting": "{setting}"' in capfd.readouterr().out
     house.lacks = None
     assert house.send().sent == 1
 

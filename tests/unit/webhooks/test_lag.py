@@ -25,9 +25,9 @@ def parts() -> Parts:
     return parts
 
 
-def lags(capsys: pytest.CaptureFixture[str]) -> list[tuple[int, int]]:
+def lags(capfd: pytest.CaptureFixture[str]) -> list[tuple[int, int]]:
     """Number and `lagMs` of every attempt since the last look."""
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
     return [
         (one["attempt"], one["lagMs"]) for one in lines if one["message"] == "delivery.attempted"
     ]
@@ -43,18 +43,18 @@ def uploaded(parts: Parts) -> Delivery:
 
 
 def test_a_first_attempt_lags_behind_the_write(
-    parts: Parts, capsys: pytest.CaptureFixture[str]
+    parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The trigger's own wait is part of it."""
     delivery = uploaded(parts)
     parts.now += timedelta(seconds=2.5)
     parts.attempt(delivery)
 
-    assert lags(capsys) == [(1, 5500)]
+    assert lags(capfd) == [(1, 5500)]
 
 
 def test_a_retry_lags_behind_the_time_at_which_it_is_due(
-    parts: Parts, capsys: pytest.CaptureFixture[str]
+    parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """However long ago the write was; one that comes early is held back and does not lag."""
     delivery = uploaded(parts)
@@ -64,25 +64,25 @@ def test_a_retry_lags_behind_the_time_at_which_it_is_due(
         parts.answers = [500]
         parts.attempt(delivery, number)
 
-    assert lags(capsys) == [(1, 3000), (2, 700), (3, 0), (4, 12_000)]
+    assert lags(capfd) == [(1, 3000), (2, 700), (3, 0), (4, 12_000)]
 
 
 def test_what_is_sent_again_lags_behind_that(
-    parts: Parts, capsys: pytest.CaptureFixture[str]
+    parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Not behind a write of last week."""
     delivery = parts.attempts(uploaded(parts), 204)
     parts.now += timedelta(days=7)
     parts.actions().resend(ADMIN, ResendArguments(event_id=EVENT, what=delivery.id))
-    lags(capsys)
+    lags(capfd)
     parts.now += timedelta(seconds=1)
     parts.attempt(delivery, in_round=1)
 
-    assert lags(capsys) == [(1, 1000)]
+    assert lags(capfd) == [(1, 1000)]
 
 
 def test_a_test_and_a_record_that_knows_no_write_lag_behind_their_making(
-    parts: Parts, capsys: pytest.CaptureFixture[str]
+    parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A test tells of no write, and a record of an earlier version has not kept it."""
     parts.actions().send_test(ADMIN, TestArguments(event_id=EVENT, url=URL))
@@ -90,11 +90,11 @@ def test_a_test_and_a_record_that_knows_no_write_lag_behind_their_making(
     parts.now += timedelta(seconds=1)
     parts.attempt(delivery)
 
-    assert lags(capsys) == [(1, 0), (1, 1000)]
+    assert lags(capfd) == [(1, 0), (1, 1000)]
 
 
 def test_a_clock_that_is_behind_makes_no_lag(
-    parts: Parts, capsys: pytest.CaptureFixture[str]
+    parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Firestore's time of the write may be later than ours."""
     delivery = uploaded(parts)
@@ -105,7 +105,7 @@ def test_a_clock_that_is_behind_makes_no_lag(
     parts.deliveries().save(due, found.version)
     parts.attempt(delivery)
 
-    assert lags(capsys) == [(1, 0)]
+    assert lags(capfd) == [(1, 0)]
 
 
 def test_every_message_knows_its_write(parts: Parts) -> None:

@@ -167,12 +167,12 @@ def test_no_such_share(parts: Parts) -> None:
 
 
 def test_the_log_names_no_token_and_no_path(
-    parts: Parts, capsys: pytest.CaptureFixture[str]
+    parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Who may look at what, for how long: enough to find a link that should not be."""
     shared = share(parts)
     revoke(parts, shared.share.id)
-    said = "".join(capsys.readouterr())
+    said = "".join(capfd.readouterr())
     for one in ("webhook.log_shared", "webhook.log_revoked", shared.share.id, "u1", "example.com"):
         assert one in said
     assert shared.link.partition("=")[2] not in said

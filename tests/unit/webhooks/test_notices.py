@@ -343,13 +343,13 @@ def test_what_has_changed_until_it_is_taken_is_told_instead(house: House) -> Non
     assert house.look(6) == []
 
 
-def test_without_a_key_it_is_tried_again(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_key_it_is_tried_again(house: House, capfd: pytest.CaptureFixture[str]) -> None:
     """A wrong configuration is our fault: logged, and no delivery knows of it."""
     house.fails(5)
     broken = house.notifier()
     broken._mailer = fails  # type: ignore[assignment]  # noqa: SLF001 - the key is missing
     broken.look(EVENT)
-    assert "notice.not-written" in capsys.readouterr().out
+    assert "notice.not-written" in capfd.readouterr().out
     assert house.look(4) == []
     assert house.look(5) == [FAILING]
 

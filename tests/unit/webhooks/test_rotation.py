@@ -193,12 +193,12 @@ def test_a_delivery_signs_with_what_is_remembered(parts: Parts) -> None:
 
 @pytest.mark.parametrize("active_in", [timedelta(0), TEN_MINUTES])
 def test_no_secret_is_in_the_answer_or_in_a_line_of_the_log(
-    parts: Parts, capsys: pytest.CaptureFixture[str], active_in: timedelta
+    parts: Parts, capfd: pytest.CaptureFixture[str], active_in: timedelta
 ) -> None:
     """Neither the present one nor the next; the answer says from when on, and until when."""
     wanted = RotateArguments(event_id=EVENT, active_in=active_in)
     rotated = parts.actions().rotate_secret(SUPERADMIN, wanted)
-    written = capsys.readouterr().out
+    written = capfd.readouterr().out
 
     assert "webhook.secret_" in written
     assert "whsec_" not in f"{written} {rotated} {recorded(parts)}"

@@ -280,15 +280,15 @@ def test_resends_are_counted_by_event_and_url(parts: Parts) -> None:
 
 
 def test_the_log_names_no_token_and_no_path(
-    parts: Parts, capsys: pytest.CaptureFixture[str]
+    parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """What was looked at and sent again, by ids."""
     failed = parts.attempts(parts.delivery(), 500, 500, 500, 500)
     share_id = share(parts, can_resend=True)
-    capsys.readouterr()
+    capfd.readouterr()
     read(parts, share_id)
     send_again(parts, share_id, failed)
-    said = "".join(capsys.readouterr())
+    said = "".join(capfd.readouterr())
     for one in ("webhook.log_read", "webhook.log_resent", share_id, failed.id):
         assert one in said
     assert "/hook" not in said
