@@ -173,14 +173,16 @@ class Worker:
         body = delivery.body.encode()
         secret = self._secrets.of(delivery.event_id)
         at = self._now()
+        seconds = int(at.timestamp())
         headers = {
             "Content-Type": "application/json",
             "User-Agent": USER_AGENT,
-            signature.HEADER: signature.sign(secret, body, at=int(at.timestamp())),
+            signature.HEADER: signature.sign(secret, body, at=seconds),
             "Wall-Event-Type": delivery.event,
             # An id that is no token would end the header line; such an id is quoted.
             "Wall-Event-Id": quote(delivery.event_id),
             "Wall-Delivery-Id": delivery.id,
+            **signature.standard_headers(secret, delivery.id, body, at=seconds),
         }
         began = self._monotonic()
         status, error, excerpt = None, None, None

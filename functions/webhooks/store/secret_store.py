@@ -1,6 +1,7 @@
 """The webhook secret of each event: `events/{eventId}/secrets/webhooks` (spec 2.1)."""
 
 import secrets
+from base64 import b64encode
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
@@ -9,17 +10,17 @@ from google.api_core import exceptions
 
 from functions.gcp.documents import Create, Documents, Update
 from functions.gcp.firestore import RETRY
+from functions.webhooks.deliveries.signature import PREFIX
 from functions.webhooks.deliveries.webhook_secret import FIELDS, WebhookSecret
 from functions.webhooks.ports import ChangedMeanwhileError, StoredSecret
 from functions.webhooks.remembered_secrets import RememberedSecrets
 
 _SECRET_BYTES: Final = 32
-_PREFIX: Final = "whsec_"
 
 
 def new_secret() -> str:
-    """A fresh secret: `whsec_` and 32 random bytes in URL-safe base64."""
-    return _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
+    """A fresh secret: `whsec_` and 32 random bytes in base64, as Standard Webhooks have it."""
+    return PREFIX + b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 class SecretStore(RememberedSecrets):

@@ -100,6 +100,7 @@ def test_what_a_receiver_gets(parts: Parts) -> None:
             "Wall-Event-Id": EVENT,
             "Wall-Delivery-Id": delivery.id,
             "Wall-Signature": signature.sign("whsec_made", body, at=int(at.timestamp())),
+            **signature.standard_headers("whsec_made", delivery.id, body, at=int(at.timestamp())),
         }
     assert json.loads(parts.posts[0][1])["deliveryId"] == delivery.id
 

@@ -1,0 +1,98 @@
+"""Spec 5 and 6.2: the headers of Standard Webhooks, as its own libraries judge them."""
+
+import base64
+import json
+import secrets
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from functions.webhooks.deliveries.signature import standard_headers
+from functions.webhooks.store.secret_store import new_secret
+
+ROOT: Final = Path(__file__).parents[3]
+BODY: Final = '{"name":"Zoë ✓"}'
+ID: Final = "19d0d87c-7fdb-59c7-8910-1bba61792a8f"
+
+NEW: Final = [new_secret() for _ in range(20)]
+OLD: Final = [f"whsec_{secrets.token_urlsafe(32)}" for _ in range(20)]
+"""As secrets were made before: no base64 that every library reads."""
+OTHERS: Final = ["whsec_", "made-up", "whsec_not base64"]
+
+Judge = Callable[[Sequence[Mapping[str, Any]]], list[bool]]
+
+
+def in_python(asked: Sequence[Mapping[str, Any]]) -> list[bool]:
+    """The verdicts of the Python library."""
+    library = pytest.importorskip("standardwebhooks.webhooks")
+
+    def accepted(one: Mapping[str, Any]) -> bool:
+        secret = one["secret"].encode() if one["raw"] else one["secret"]
+        try:
+            library.Webhook(secret).verify(one["body"], one["headers"])
+        except library.WebhookVerificationError:
+            return False
+        return True
+
+    return [accepted(one) for one in asked]
+
+
+JAVASCRIPT: Final = """
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const require = createRequire(`${process.cwd()}/emulator/`);
+const { Webhook, WebhookVerificationError } = require("standardwebhooks");
+const accepted = ({ secret, raw, body, headers }) => {
+  try {
+    new Webhook(secret, raw ? { format: "raw" } : {}).verify(body, headers);
+    return true;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
+  }
+};
+console.log(JSON.stringify(JSON.parse(readFileSync(0)).map(accepted)));
+"""
+
+
+def in_javascript(asked: Sequence[Mapping[str, Any]]) -> list[bool]:
+    """The verdicts of the JavaScript library."""
+    if not (ROOT / "emulator/node_modules/standardwebhooks").exists():
+        pytest.skip("the Node packages are not installed: python3 -m emulator exec -- true")
+    command = ["node", "--input-type=module", "-e", JAVASCRIPT]
+    ran = subprocess.run(
+        command, check=True, capture_output=True, text=True, input=json.dumps(asked), cwd=ROOT
+    )
+    verdicts: list[bool] = json.loads(ran.stdout)
+    return verdicts
+
+
+def asked(secret: str, *, signed_with: str | None = None, raw: bool = False) -> dict[str, Any]:
+    """A request of this moment, at a receiver that has `secret`."""
+    at = int(time.time())
+    headers = standard_headers(signed_with or secret, ID, BODY.encode(), at=at)
+    return {"secret": secret, "raw": raw, "body": BODY, "headers": dict(headers)}
+
+
+@pytest.mark.parametrize("judge", [in_python, in_javascript])
+def test_the_libraries_verify_what_any_secret_signs(judge: Judge) -> None:
+    """A new secret as it stands; any other one by the bytes of its text."""
+    genuine = [asked(one) for one in NEW] + [asked(one, raw=True) for one in OLD + OTHERS]
+    assert all(judge(genuine))
+
+    altered = {**asked(NEW[0]), "body": BODY.replace("Z", "z")}
+    renamed = asked(NEW[0])
+    renamed["headers"]["webhook-id"] = "another"
+    assert not any(judge([altered, renamed, asked(NEW[0], signed_with=NEW[1])]))
+
+
+def test_a_new_secret_has_the_form_of_standard_webhooks() -> None:
+    """`whsec_` and 32 bytes in padded standard base64."""
+    decoded = [base64.b64decode(one.removeprefix("whsec_"), validate=True) for one in NEW]
+    assert {len(one) for one in decoded} == {32}
+    assert all(one.startswith("whsec_") for one in NEW)
