@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { pretty, size, visible } from "../src/domain/body.ts";
 import { isCallable, signedCurl, signingCurl } from "../src/domain/curl.ts";
 import { doubt, parts, problem } from "../src/domain/endpoint.ts";
+import { COUNTED, rateOf, successRate } from "../src/domain/health.ts";
 import { countdown, duration, relative, shortTime, utcTime } from "../src/domain/time.ts";
 import { timeline } from "../src/domain/timeline.ts";
 import { attemptWords, attemptsWords, lastWords } from "../src/domain/words.ts";
@@ -51,6 +52,16 @@ test("a URL is judged as the service does", () => {
   }
   assert.deepEqual(parts("https://a.example:8443/b?key=c"), { host: "a.example:8443", path: "/b?…" });
   assert.deepEqual(parts("nonsense"), { host: "nonsense", path: "" });
+});
+
+test("a rate says what was counted, and where the counting ended", () => {
+  const shown = (delivered: number, failed: number) => [successRate({ delivered, failed }), rateOf({ delivered, failed })];
+  assert.deepEqual(shown(1, 0), ["100 %", "1 of 1 delivery"]);
+  assert.deepEqual(shown(498, 7), ["98.6 %", "498 of 505 deliveries"]);
+  assert.deepEqual(shown(COUNTED, 7), ["at least 98.6 %", "500 or more delivered, 7 failed"]);
+  assert.deepEqual(shown(7, COUNTED), ["at most 1.4 %", "7 delivered, 500 or more failed"]);
+  assert.deepEqual(shown(COUNTED, COUNTED), ["500 or more", "500 or more delivered, 500 or more failed"]);
+  assert.equal(successRate({ delivered: 0, failed: 0 }), null);
 });
 
 test("times are in the reader's zone, and exact in UTC", () => {

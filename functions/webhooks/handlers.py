@@ -31,7 +31,7 @@ _OWNERS = frozenset({Role.ADMIN, Role.SUPERADMIN})
 
 def photo_written(event: Any) -> None:
     """A write of `events/{eventId}/photos/{photoId}`."""
-    photo_id = event.params["photoId"]
+    photo_id = _as_stored(event.params["photoId"])
     with run_again("photo.not-published"):
         wiring.publisher().photo_written(
             event.id,
@@ -257,6 +257,14 @@ def _photo(photo_id: str, snapshot: Any) -> Photo | None:
         created=_moment(snapshot.create_time),
         updated=_moment(snapshot.update_time),
     )
+
+
+def _as_stored(header: str) -> str:
+    """An id from a header of the trigger's request: the bytes are UTF-8, Python reads Latin-1."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeError:
+        return header
 
 
 def _wall_event(snapshot: Any) -> WallEvent | None:

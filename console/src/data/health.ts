@@ -11,7 +11,7 @@ import {
   where,
 } from "firebase/firestore";
 
-import { DAY_MS, type Health, SAMPLE, health } from "../domain/health.ts";
+import { COUNTED, DAY_MS, type Health, SAMPLE, health } from "../domain/health.ts";
 import { read } from "./deliveries.ts";
 
 export async function healthOf(db: Firestore, eventId: string, url: string, now: Date): Promise<Health> {
@@ -24,7 +24,7 @@ export async function healthOf(db: Firestore, eventId: string, url: string, now:
   const latest = orderBy("endedAt", "desc");
   const ofTheDay = where("endedAt", ">=", new Date(now.getTime() - DAY_MS));
   const counted = async (outcome: string) =>
-    (await getCountFromServer(query(ended(outcome), ofTheDay, latest))).data().count;
+    (await getCountFromServer(query(ended(outcome), ofTheDay, latest, limit(COUNTED)))).data().count;
 
   const [delivered, failed, successes, failures] = await Promise.all([
     counted("success"),

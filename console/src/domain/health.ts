@@ -1,9 +1,12 @@
 // How a URL is doing, from the little that is read for it.
 
 import { type Delivery, lastAttempt } from "./delivery.ts";
+import { count } from "./words.ts";
 
 /** Acknowledged deliveries of a URL that are read for its times. */
 export const SAMPLE = 10;
+/** Most that is counted of each outcome: the rules allow no larger page. */
+export const COUNTED = 500;
 export const DAY_MS = 86_400_000;
 
 export interface Health {
@@ -50,7 +53,16 @@ function median(sorted: readonly number[]): number | null {
 export function successRate({ delivered, failed }: Pick<Health, "delivered" | "failed">): string | null {
   const all = delivered + failed;
   if (!all) return null;
+  if (delivered >= COUNTED && failed >= COUNTED) return `${COUNTED} or more`;
   const percent = (100 * delivered) / all;
   const shown = percent > 99.9 && percent < 100 ? 99.9 : percent < 0.1 && percent > 0 ? 0.1 : percent;
-  return `${Number(shown.toFixed(1))} %`;
+  const bound = delivered >= COUNTED ? "at least " : failed >= COUNTED ? "at most " : "";
+  return `${bound}${Number(shown.toFixed(1))} %`;
+}
+
+/** What the rate was made of: `498 of 505 deliveries`, or `500 or more delivered, 7 failed`. */
+export function rateOf({ delivered, failed }: Pick<Health, "delivered" | "failed">): string {
+  if (delivered < COUNTED && failed < COUNTED) return `${delivered} of ${count(delivered + failed, "delivery", "deliveries")}`;
+  const [taken, refused] = [delivered, failed].map((number) => (number < COUNTED ? `${number}` : `${COUNTED} or more`));
+  return `${taken} delivered, ${refused} failed`;
 }

@@ -48,22 +48,22 @@ class Client:
         """Read one document."""
         return _allowed("GET", f"v1/{_DATABASE}/documents/{path}", None, self.token)
 
-    def list(self, collection: str, **equal: str) -> bool:
+    def list(
+        self, collection: str, *, limit: int | None = 100, offset: int | None = None, **equal: str
+    ) -> bool:
         """Read the documents of a collection, or of a collection group `*/name`, with `equal`."""
-        parent, _, name = collection.rpartition("/")
-        everywhere = parent == "*"
-        query: dict[str, Any] = {"from": [{"collectionId": name, "allDescendants": everywhere}]}
-        for field, value in equal.items():
-            query["where"] = {
-                "fieldFilter": {
-                    "field": {"fieldPath": field},
-                    "op": "EQUAL",
-                    "value": _value(value),
-                }
-            }
-        documents = "documents" if everywhere or not parent else f"documents/{parent}"
+        parent, query = _query(collection, limit, offset, equal)
         body = {"structuredQuery": query}
-        return _allowed("POST", f"v1/{_DATABASE}/{documents}:runQuery", body, self.token)
+        return _allowed("POST", f"v1/{_DATABASE}/{parent}:runQuery", body, self.token)
+
+    def count(
+        self, collection: str, *, limit: int | None = 100, offset: int | None = None, **equal: str
+    ) -> bool:
+        """Count what `list` would read."""
+        parent, query = _query(collection, limit, offset, equal)
+        aggregation = {"structuredQuery": query, "aggregations": [{"count": {}}]}
+        body = {"structuredAggregationQuery": aggregation}
+        return _allowed("POST", f"v1/{_DATABASE}/{parent}:runAggregationQuery", body, self.token)
 
     def create(self, path: str, fields: Fields) -> bool:
         """Write a document that does not exist."""
@@ -91,6 +91,28 @@ class Client:
     def _commit(self, *writes: dict[str, Any]) -> bool:
         body = {"writes": writes}
         return _allowed("POST", f"v1/{_DATABASE}/documents:commit", body, self.token)
+
+
+def _query(
+    collection: str, limit: int | None, offset: int | None, equal: Mapping[str, str]
+) -> tuple[str, dict[str, Any]]:
+    """Parent document of `collection`, and the query."""
+    parent, _, name = collection.rpartition("/")
+    everywhere = parent == "*"
+    query: dict[str, Any] = {"from": [{"collectionId": name, "allDescendants": everywhere}]}
+    if limit is not None:
+        query["limit"] = limit
+    if offset is not None:
+        query["offset"] = offset
+    for field, value in equal.items():
+        query["where"] = {
+            "fieldFilter": {
+                "field": {"fieldPath": field},
+                "op": "EQUAL",
+                "value": _value(value),
+            }
+        }
+    return "documents" if everywhere or not parent else f"documents/{parent}", query
 
 
 def _deletion(path: str) -> dict[str, Any]:

@@ -47,6 +47,7 @@ EVENING: Final = (
     Step("featured: true", photo="p1"),
     Step('status: "pending"', photo="p2"),
     Step("rejectedBy: user.email", photo="p2"),
+    Step("limit(100)"),
     Step("{ autoApprove: true }"),
     Step("approvedAt: serverTimestamp(),\n});", photo="p3"),
     Step("archivedAt: serverTimestamp()"),

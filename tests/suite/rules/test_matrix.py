@@ -1,6 +1,7 @@
 """Who may do what, and where: the whole data model (design 4) as one table."""
 
 import uuid
+from collections.abc import Callable
 from typing import Final
 
 import pytest
@@ -76,6 +77,39 @@ def test_a_path_is_open_to_those_in_its_row(
     allowed = {who for who in Who if _is_allowed(path, operation, who, cast, administrator)}
 
     assert expected == allowed
+
+
+LISTED: Final = tuple(path for path, row in MATRIX.items() if row[OPERATIONS.index("list")])
+
+
+@pytest.mark.parametrize("path", LISTED)
+@pytest.mark.parametrize("read", [Client.list, Client.count])
+@pytest.mark.parametrize(
+    ("limit", "offset", "allowed"),
+    [
+        (500, None, True),
+        (500, 0, True),
+        (501, None, False),
+        (None, None, False),
+        (1, 1, False),
+        (1, 50_000, False),
+    ],
+)
+def test_staff_read_and_count_by_pages_of_five_hundred(
+    path: str,
+    read: Callable[..., bool],
+    limit: int | None,
+    offset: int | None,
+    allowed: bool,
+    cast: Cast,
+    wall: str,
+) -> None:
+    """Documents that an offset skips are billed like those that are read."""
+    collection = path.rpartition("/")[0].replace("events/{eventId}", wall)
+    collection = collection.replace("{recapId}", "recap")
+    staff = cast.client(Who.SUPERADMIN_OF_NONE)
+
+    assert allowed is read(staff, collection, limit=limit, offset=offset)
 
 
 @pytest.mark.parametrize("who", Who)

@@ -1,5 +1,6 @@
 """What a photo may look like, and what may become of it (spec 2.2 and 3.1)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -175,6 +176,33 @@ def test_an_event_that_does_not_exist_takes_no_uploads(guest: Client, uid: str) 
     assert not guest.create("events/none/photos/p", upload(uid))
 
 
+@pytest.mark.parametrize(
+    ("photo_id", "allowed"),
+    [
+        ("IMG_2026-05", True),
+        ("p" * 128, True),
+        ("p" * 129, False),
+        ("a%20b", False),
+        ("für-Ann", False),
+        ("photo.jpg", False),
+    ],
+)
+def test_a_photo_id_is_of_the_form_of_an_event_id(
+    photo_id: str, allowed: bool, guest: Client, wall: str, uid: str
+) -> None:
+    """Design 3: receivers get it."""
+    assert allowed is guest.create(f"{wall}/photos/{photo_id}", upload(uid))
+
+
+def test_a_photo_of_an_older_id_is_moderated(
+    moderator: Client, administrator: Client, wall: str, uid: str, email: str
+) -> None:
+    """Ids of any form were taken before."""
+    administrator.replace(f"{wall}/photos/für-Ann", photo(uid))
+
+    assert moderator.update(f"{wall}/photos/für-Ann", approval(email))
+
+
 def test_a_guest_does_not_upload_over_a_photo(
     guest: Client, administrator: Client, wall: str, uid: str
 ) -> None:
@@ -194,6 +222,33 @@ def test_a_guest_finds_their_own_photos_and_no_others(
     assert not cast.client(Who.GUEST).list(f"{wall}/photos", uploaderUid=uid)
     assert not cast.client(Who.GUEST).get(f"{wall}/photos/p")
     assert not cast.client(Who.SIGNED_OUT).list(f"{wall}/photos", uploaderUid=uid)
+
+
+@pytest.mark.parametrize("read", [Client.list, Client.count])
+@pytest.mark.parametrize(
+    ("limit", "offset", "allowed"),
+    [
+        (100, None, True),
+        (100, 0, True),
+        (101, None, False),
+        (None, None, False),
+        (1, 1, False),
+        (1, 50_000, False),
+    ],
+)
+def test_a_guest_reads_and_counts_by_pages_of_a_hundred(
+    read: Callable[..., bool],
+    limit: int | None,
+    offset: int | None,
+    allowed: bool,
+    guest: Client,
+    wall: str,
+    uid: str,
+) -> None:
+    """Documents that an offset skips are billed like those that are read."""
+    photos = f"{wall}/photos"
+
+    assert allowed is read(guest, photos, uploaderUid=uid, limit=limit, offset=offset)
 
 
 @pytest.mark.parametrize("status", ["pending", "approved", "rejected"])

@@ -6,9 +6,8 @@ import { healthOf } from "../../data/health.ts";
 import { writeRoute } from "../../domain/address.ts";
 import { nameOf, problem } from "../../domain/endpoint.ts";
 import { NO_FILTERS } from "../../domain/filters.ts";
-import { type Health, successRate } from "../../domain/health.ts";
+import { type Health, rateOf, successRate } from "../../domain/health.ts";
 import { duration } from "../../domain/time.ts";
-import { count } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { wordsOf } from "../../ui/errors.ts";
 import { CrossIcon } from "../../ui/icons.tsx";
@@ -126,7 +125,7 @@ function useHealth(url: string) {
 function HealthLine({ health }: { readonly health: Health | null }) {
   if (!health) return <div class="health skeleton" role="status"><span class="unseen">Loading…</span><div class="bar" /></div>;
   const rate = successRate(health);
-  const { delivered, failed, median, slowest, sample, lastSuccess, failingSince } = health;
+  const { median, slowest, sample, lastSuccess, failingSince } = health;
   return (
     <dl class="health">
       <div>
@@ -134,7 +133,7 @@ function HealthLine({ health }: { readonly health: Health | null }) {
         <dd>
           {rate === null ? "nothing ended" : <><strong>{rate}</strong> delivered</>}
           {rate !== null && (
-            <span class="quiet-text"> {delivered.toLocaleString()} of {count(delivered + failed, "delivery", "deliveries")}</span>
+            <span class="quiet-text"> {rateOf(health)}</span>
           )}
         </dd>
       </div>
