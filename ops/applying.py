@@ -1,7 +1,7 @@
 """Alerts, metrics and the dashboard of a project: made, brought up to date, or left alone.
 
-What is in the project already is known by a digest that it carries, so that a second run does
-nothing. What somebody has changed by hand stays until its file changes, or until `--again`.
+A digest stands in each of them, so that a second run changes nothing. What somebody has changed by
+hand stays until its file changes, or until `--again`.
 """
 
 from __future__ import annotations
@@ -10,24 +10,26 @@ import argparse
 import hashlib
 import json
 import re
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
-from ops.cloud import ROOT, Cloud, CommandError, Run, say
+from ops.cloud import ROOT, Cloud, OpsError, Outside, say
 
 OPS: Final = ROOT / "ops"
 NAME_LABEL: Final = "photo_wall"
 """Label of an alert of ours: its name."""
 DIGEST_LABEL: Final = "photo_wall_digest"
 BUDGET: Final = "Photo wall"
-SHARES: Final = ("percent=0.5", "percent=0.9", "percent=1.0", "percent=1.0,basis=forecasted-spend")
-"""Of the budget that is told of, by mail."""
+THRESHOLDS: Final = (
+    {"thresholdPercent": 0.5},
+    {"thresholdPercent": 0.9},
+    {"thresholdPercent": 1.0},
+    {"thresholdPercent": 1.0, "spendBasis": "FORECASTED_SPEND"},
+)
+"""Shares of the budget that a mail tells of."""
 APIS: Final = ("logging.googleapis.com", "monitoring.googleapis.com")
-BUDGET_API: Final = "billingbudgets.googleapis.com"
+BUDGET_APIS: Final = ("billingbudgets.googleapis.com", "cloudbilling.googleapis.com")
 
 _DESCRIPTION: Final = """\
 Makes the log-based metrics, alerts and the dashboard of a project from the files in ops/, or brings
@@ -36,7 +38,7 @@ them up to date. A second run does nothing.
 _DIGEST_IN_TEXT: Final = re.compile(r" \[([0-9a-f]{16})\]$")
 
 
-def main(arguments: Sequence[str] | None = None, run: Run = subprocess.run) -> int:
+def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Read the command line and apply; the exit status."""
     parser = argparse.ArgumentParser(prog="ops/apply", description=_DESCRIPTION)
     parser.add_argument("project", help="the project's id")
@@ -47,16 +49,18 @@ def main(arguments: Sequence[str] | None = None, run: Run = subprocess.run) -> i
         type=_amount,
     )
     parser.add_argument("--again", action="store_true", help="write what is up to date as well")
-    parser.add_argument("--dry-run", action="store_true", help="only print what would be done")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
     given = parser.parse_args(arguments)
-    cloud = Cloud(given.project, dry_run=given.dry_run, run=run)
+    apply = Apply(
+        Cloud(given.project, outside or Outside()), again=given.again, dry_run=given.dry_run
+    )
     try:
-        Apply(cloud, again=given.again).all(given.email, given.budget)
-    except CommandError as error:
+        apply.all(given.email, given.budget)
+    except OpsError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     would = "would change" if given.dry_run else "changed"
-    say(f"{would}: {cloud.changes}" if cloud.changes else "Everything is up to date.")
+    say(f"{would}: {apply.changes}" if apply.changes else "Everything is up to date.")
     return 0
 
 
@@ -67,20 +71,27 @@ def _amount(text: str) -> str:
 
 
 class Apply:
-    """Brings one project in line with the files."""
+    """Brings one project in line with the files.
 
-    def __init__(self, cloud: Cloud, *, again: bool) -> None:
-        """With `again`, also what is up to date is written."""
+    Attributes:
+        changes: How many changes were made, or would have been.
+    """
+
+    def __init__(self, cloud: Cloud, *, again: bool, dry_run: bool) -> None:
+        """With `again`, what is up to date is written too; with `dry_run` nothing is."""
         self._cloud = cloud
         self._again = again
+        self._dry_run = dry_run
+        self._project = f"projects/{cloud.project}"
+        self.changes = 0
 
     def all(self, email: str | None, budget: str | None) -> None:
         """Everything, in the order in which one needs the other.
 
         Raises:
-            CommandError: a command failed; what was done stays, and a further run goes on.
+            OpsError: Google refuses; what was done stays, and a further run goes on.
         """
-        self.apis([*APIS, *([BUDGET_API] if budget else [])])
+        self.apis([*APIS, *(BUDGET_APIS if budget else [])])
         channel = self.channel(email) if email else None
         self.metrics()
         self.alerts(channel)
@@ -90,63 +101,55 @@ class Apply:
 
     def apis(self, wanted: Sequence[str]) -> None:
         """Switch on what the rest needs."""
-        there = {
-            one["config"]["name"]
-            for one in self._cloud.ask("gcloud", "services", "list", "--enabled") or []
-        }
-        if missing := [one for one in wanted if one not in there]:
-            self._cloud.change("enable APIs", "gcloud", "services", "enable", *missing)
+        listed = self._cloud.every(
+            "serviceusage", f"v1/{self._project}/services?filter=state:ENABLED", "services"
+        )
+        there = {api["config"]["name"] for api in listed}
+        if missing := [api for api in wanted if api not in there]:
+            path = f"v1/{self._project}/services:batchEnable"
+            self._change("enable APIs", "POST", "serviceusage", path, {"serviceIds": missing})
 
     def channel(self, email: str) -> str:
         """The name of the channel to `email`; a stand-in for it while nothing may be changed."""
-        if found := self._channel(email):
-            return found
-        self._cloud.change(
-            f"tell {email} of alerts",
-            *("gcloud", "beta", "monitoring", "channels", "create"),
-            *("--type=email", f"--display-name=Photo wall: {email}"),
-            f"--channel-labels=email_address={email}",
-        )
-        return "(new)" if self._cloud.dry_run else self._channel(email) or ""
-
-    def _channel(self, email: str) -> str | None:
-        channels = self._cloud.ask("gcloud", "beta", "monitoring", "channels", "list") or []
-        return next(
-            (
-                str(one["name"])
-                for one in channels
-                if one.get("type") == "email" and one["labels"].get("email_address") == email
-            ),
-            None,
-        )
+        path = f"v3/{self._project}/notificationChannels"
+        labels = {"email_address": email}
+        for channel in self._cloud.every("monitoring", path, "notificationChannels"):
+            if channel.get("type") == "email" and channel["labels"] == labels:
+                return str(channel["name"])
+        wanted = {"type": "email", "displayName": f"Photo wall: {email}", "labels": labels}
+        made = self._change(f"tell {email} of alerts", "POST", "monitoring", path, wanted)
+        return str(made.get("name", "(new)"))
 
     def metrics(self) -> None:
         """Log-based metrics; the digest stands at the end of the description."""
-        listed = self._cloud.ask("gcloud", "logging", "metrics", "list") or []
-        there = {one["name"]: one.get("description", "") for one in listed}
+        path = f"v2/{self._project}/metrics"
+        there = {
+            metric["name"]: metric.get("description", "")
+            for metric in self._cloud.every("logging", path, "metrics")
+        }
         for name, metric in files("metrics"):
             digest = digest_of(metric)
             wanted = metric | {"description": f"{metric['description']} [{digest}]"}
             found = _DIGEST_IN_TEXT.search(there.get(name, ""))
             if found and found[1] == digest and not self._again:
                 continue
-            verb = "update" if name in there else "create"
-            with _file(wanted) as path:
-                self._cloud.change(
-                    f"{verb} the metric {name}",
-                    *("gcloud", "logging", "metrics", verb, name, f"--config-from-file={path}"),
+            if name in there:
+                self._change(
+                    f"update the metric {name}", "PUT", "logging", f"{path}/{name}", wanted
                 )
+            else:
+                self._change(f"create the metric {name}", "POST", "logging", path, wanted)
 
     def alerts(self, channel: str | None) -> None:
         """Alerts, each with its page of docs/runbooks in the mail that it sends.
 
-        Without a channel those stay who are told already.
+        Without a channel, the people who are told already stay.
         """
-        listed = self._cloud.ask("gcloud", "alpha", "monitoring", "policies", "list") or []
+        path = f"v3/{self._project}/alertPolicies"
         there = {
-            one["userLabels"][NAME_LABEL]: one
-            for one in listed
-            if NAME_LABEL in one.get("userLabels", {})
+            policy["userLabels"][NAME_LABEL]: policy
+            for policy in self._cloud.every("monitoring", path, "alertPolicies")
+            if NAME_LABEL in policy.get("userLabels", {})
         }
         for name, policy in files("alerts"):
             old = there.pop(name, None)
@@ -159,65 +162,65 @@ class Apply:
             if old and old["userLabels"].get(DIGEST_LABEL) == digest and not self._again:
                 continue
             wanted["userLabels"] = {NAME_LABEL: name, DIGEST_LABEL: digest}
-            verb = ["update", old["name"]] if old else ["create"]
-            with _file(wanted) as path:
-                self._cloud.change(
-                    f"{verb[0]} the alert {name}",
-                    *("gcloud", "alpha", "monitoring", "policies", *verb),
-                    f"--policy-from-file={path}",
-                )
+            if old:
+                where = f"v3/{old['name']}"
+                self._change(f"update the alert {name}", "PATCH", "monitoring", where, wanted)
+            else:
+                self._change(f"create the alert {name}", "POST", "monitoring", path, wanted)
         for name, old in there.items():
             say(f"The alert {name} has no file any more; delete it: {old['name']}")
 
     def dashboard(self) -> None:
         """The dashboard, known by its label."""
         dashboard = json.loads((OPS / "dashboard.json").read_text(encoding="utf-8"))
-        listed = self._cloud.ask("gcloud", "monitoring", "dashboards", "list") or []
-        old = next((one for one in listed if NAME_LABEL in one.get("labels", {})), None)
+        path = f"v1/{self._project}/dashboards"
+        listed = self._cloud.every("monitoring", path, "dashboards")
+        old = next((board for board in listed if NAME_LABEL in board.get("labels", {})), None)
         digest = digest_of(dashboard)
         if old and old["labels"].get(DIGEST_LABEL) == digest and not self._again:
             return
         wanted = dashboard | {"labels": {NAME_LABEL: "dashboard", DIGEST_LABEL: digest}}
-        verb = ["create"]
         if old:
-            verb = ["update", old["name"].rpartition("/")[2]]
             wanted["etag"] = old["etag"]  # so that nobody's work of this moment is lost
-        with _file(wanted) as path:
-            self._cloud.change(
-                f"{verb[0]} the dashboard",
-                *("gcloud", "monitoring", "dashboards", *verb, f"--config-from-file={path}"),
-            )
+            self._change("update the dashboard", "PATCH", "monitoring", f"v1/{old['name']}", wanted)
+        else:
+            self._change("create the dashboard", "POST", "monitoring", path, wanted)
 
     def budget(self, amount: str, channel: str | None) -> None:
         """A budget of the project's billing account, that looks at this project alone."""
-        project = self._cloud.project
-        billed = self._cloud.ask("gcloud", "billing", "projects", "describe", project) or {}
-        account = str(billed.get("billingAccountName", "")).rpartition("/")[2]
-        if not account:
-            raise CommandError(f"{project} has no billing account.")
-        of_account = f"--billing-account={account}"
-        name = f"{BUDGET}: {project}"
-        listed = self._cloud.ask("gcloud", "billing", "budgets", "list", of_account) or []
-        old = next((one for one in listed if one.get("displayName") == name), None)
+        billed = self._cloud.get("cloudbilling", f"v1/{self._project}/billingInfo") or {}
+        account = billed.get("billingAccountName")
+        if not account and not self._dry_run:
+            raise OpsError(f"{self._cloud.project} has no billing account.")
+        path, name = f"v1/{account}/budgets", f"{BUDGET}: {self._cloud.project}"
+        listed = self._cloud.every("billingbudgets", path, "budgets")
+        old = next((budget for budget in listed if budget.get("displayName") == name), None)
+        money = {"specifiedAmount": {"units": amount}}
+        why = f"tell of the spending, at parts of {amount} a month"
         if old is None:
-            self._cloud.change(
-                f"tell of the spending, at parts of {amount} a month",
-                *("gcloud", "billing", "budgets", "create", of_account),
-                *(f"--display-name={name}", f"--budget-amount={amount}"),
-                f"--filter-projects=projects/{project}",
-                *(f"--threshold-rule={share}" for share in SHARES),
-                *(
-                    [f"--notifications-rule-monitoring-notification-channels={channel}"]
-                    if channel
-                    else []
-                ),
-            )
+            told = {"monitoringNotificationChannels": [channel]} if channel else {}
+            wanted = {
+                "displayName": name,
+                "budgetFilter": {"projects": [self._project]},
+                "amount": money,
+                "thresholdRules": THRESHOLDS,
+                "notificationsRule": told,
+            }
+            self._change(why, "POST", "billingbudgets", path, wanted)
         elif old.get("amount", {}).get("specifiedAmount", {}).get("units") != amount:
-            self._cloud.change(
-                f"tell of the spending, at parts of {amount} a month",
-                *("gcloud", "billing", "budgets", "update", old["name"].rpartition("/")[2]),
-                *(of_account, f"--budget-amount={amount}"),
-            )
+            where = f"v1/{old['name']}?updateMask=amount"
+            self._change(why, "PATCH", "billingbudgets", where, {"amount": money})
+
+    def _change(
+        self, why: str, method: str, api: str, path: str, body: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Say what is changed and change it; an empty answer where nothing may be changed."""
+        self.changes += 1
+        say(f"{'would ' if self._dry_run else ''}{why}")
+        if self._dry_run:
+            return {}
+        made: Mapping[str, Any] = self._cloud.make(api, path, body, method)
+        return made
 
 
 def files(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -235,19 +238,3 @@ def digest_of(content: Mapping[str, Any]) -> str:
     """A label's text, the same for the same content."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-class _file:  # noqa: N801 - reads as a function
-    """A file with this content while the block lasts; its path."""
-
-    def __init__(self, content: Mapping[str, Any]) -> None:
-        self._folder = tempfile.TemporaryDirectory()
-        self._content = content
-
-    def __enter__(self) -> Path:
-        path = Path(self._folder.name, "config.json")
-        path.write_text(json.dumps(self._content, ensure_ascii=False), encoding="utf-8")
-        return path
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()

@@ -1,25 +1,78 @@
-"""Google Cloud by way of `gcloud` and `firebase`: asked what there is, told what to change."""
+"""Google's APIs for one project: a thin client of their REST form, with the waits that they need.
+
+Calls carry the token of `gcloud`; of programs only `gcloud` (to sign in) and `firebase` (to deploy)
+are started.
+"""
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 _TOOLS: Final = ROOT / "emulator" / "node_modules" / ".bin"
-
+WAITS: Final = (2, 4, 8, 16, 32, 60, 60, 60)
+"""Seconds between attempts at what Google refuses while something is young: four minutes in all."""
+_CALL_SECONDS: Final = 60
+_OPERATION_SECONDS: Final = 2
+_PAYS_ITSELF: Final = ("serviceusage", "cloudresourcemanager")
+"""APIs that are called before the project has any API on, so the project cannot be the payer."""
+_POLICY_BY_POST: Final = ("cloudresourcemanager", "iam")
 
 Run: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-class CommandError(Exception):
-    """A command failed, or is not there; the text says which, and ends with what it said."""
+class OpsError(Exception):
+    """The script cannot go on; the text says what to change."""
+
+
+class RefusedError(OpsError):
+    """Google refused a call.
+
+    Attributes:
+        status: The HTTP status.
+    """
+
+    def __init__(self, status: int, answer: bytes, call: str) -> None:
+        try:
+            error = json.loads(answer)["error"]
+            self.text, reasons = str(error["message"]), [error.get("status")]
+            reasons += [detail.get("reason") for detail in error.get("details", [])]
+        except (ValueError, KeyError, TypeError):
+            self.text, reasons = "an answer that is not JSON", []
+        self.status = status
+        self.is_switched_off = "SERVICE_DISABLED" in reasons
+        self._was_overtaken = "ABORTED" in reasons
+        super().__init__(f"{call}: {status} {self.text}")
+
+    @property
+    def is_young(self) -> bool:
+        """Whether the same call may work in a minute: an API, an account or a policy is new."""
+        is_new_account = self.status in (400, 404) and "does not exist" in self.text
+        is_busy = self._was_overtaken or self.status in (429, 500, 503)
+        return self.is_switched_off or is_new_account or is_busy
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What a script meets outside of itself; a test hands in its own."""
+
+    run: Run = subprocess.run
+    sleep: Callable[[float], None] = time.sleep
+    type_in: Callable[[str], str] = getpass.getpass
+    address: str = "https://{host}"
+    root: Path = ROOT
 
 
 class Cloud:
@@ -27,67 +80,195 @@ class Cloud:
 
     Attributes:
         project: Its id.
-        changes: How many commands that change something were run, or would have been.
     """
 
-    def __init__(self, project: str, *, dry_run: bool, run: Run = subprocess.run) -> None:
-        """With `dry_run` nothing is changed: what would be is only told; `run` starts programs."""
-        self._start = run
+    def __init__(self, project: str, outside: Outside) -> None:
+        """Call nothing yet."""
         self.project = project
-        self.dry_run = dry_run
-        self.changes = 0
-        # firebase-tools are installed in the checkout; whatever is on PATH comes first.
+        self._outside = outside
+        self._token = ""
+        # firebase-tools are installed in the checkout; a program on PATH comes first.
         path = os.pathsep.join([os.environ.get("PATH", os.defpath), str(_TOOLS)])
-        self._environment = {**os.environ, "PATH": path, "CLOUDSDK_CORE_DISABLE_PROMPTS": "1"}
+        self._environment = {**os.environ, "PATH": path}
 
-    def ask(self, *command: str) -> Any:
-        """What a command that changes nothing answers, out of its JSON; None for no answer.
-
-        Raises:
-            CommandError: it failed.
-        """
-        ran = self._run(self._complete(command, json_wanted=True), capture=True)
-        return json.loads(ran) if ran.strip() else None
-
-    def change(self, why: str, *command: str, given: str | None = None) -> None:
-        """Say why and run a command that changes something; `given` is its input, never shown.
-
-        Without `given` the command may ask whoever runs this.
+    def get(self, api: str, path: str) -> Any:
+        """A resource; None where it is not there, or its API is not on yet.
 
         Raises:
-            CommandError: it failed.
+            RefusedError: for another reason.
         """
-        self.changes += 1
-        complete = self._complete(command, json_wanted=False)
-        say(f"{'would ' if self.dry_run else ''}{why}")
-        say(f"  {shlex.join(complete)}")
-        if not self.dry_run:
-            self._run(complete, capture=False, given=given)
-
-    def _complete(self, command: Sequence[str], *, json_wanted: bool) -> list[str]:
-        made = [*command, f"--project={self.project}"]
-        if not json_wanted:
-            return made
-        return [*made, "--json" if command[0] == "firebase" else "--format=json"]
-
-    def _run(self, command: Sequence[str], *, capture: bool, given: str | None = None) -> str:
         try:
-            ran = self._start(
+            return self.call("GET", api, path)
+        except RefusedError as error:
+            if error.status == 404 or error.is_switched_off:  # noqa: PLR2004 - HTTP's own number
+                return None
+            raise
+
+    def every(self, api: str, path: str, key: str) -> Iterator[Any]:
+        """All resources of a collection, page by page; `key` names the list in an answer."""
+        mark = "&" if "?" in path else "?"
+        token = ""
+        while True:
+            page = self.get(api, f"{path}{mark}pageToken={token}" if token else path) or {}
+            yield from page.get(key, [])
+            token = page.get("nextPageToken", "")
+            if not token:
+                return
+
+    def make(self, api: str, path: str, body: Mapping[str, Any], method: str = "POST") -> Any:
+        """Make or change a resource, and wait until that has ended.
+
+        Raises:
+            RefusedError: Google refuses, and goes on refusing.
+        """
+        made = self.patiently(lambda: self.call(method, api, path, body))
+        version = path.partition("/")[0]
+        while "operations/" in made.get("name", "") and not made.get("done"):
+            self._outside.sleep(_OPERATION_SECONDS)
+            made = self.call("GET", api, f"{version}/{made['name']}")
+        if "error" in made:
+            failed = json.dumps({"error": made["error"]}).encode()
+            raise RefusedError(made["error"].get("code", 500), failed, f"{method} {path}")
+        return made
+
+    def policy(self, api: str, path: str) -> dict[str, Any]:
+        """Who may do what with a resource, conditions included."""
+        wanted = "options.requestedPolicyVersion=3"
+        if api not in _POLICY_BY_POST:
+            return self.get(api, f"{path}:getIamPolicy?{wanted}") or {}
+        body = {"options": {"requestedPolicyVersion": 3}} if api == "cloudresourcemanager" else {}
+        query = "" if body else f"?{wanted}"
+        try:
+            found: dict[str, Any] = self.call("POST", api, f"{path}:getIamPolicy{query}", body)
+        except RefusedError as error:
+            if error.status == 404 or error.is_switched_off:  # noqa: PLR2004 - HTTP's own number
+                return {}
+            raise
+        return found
+
+    def bind(self, api: str, path: str, role: str, member: str, *, take: bool = False) -> None:
+        """Give `member` a role on a resource, or take it away; other bindings stay.
+
+        Raises:
+            RefusedError: Google refuses, and goes on refusing.
+        """
+
+        def change() -> Any:
+            # Read again with each attempt: the policy's etag ends with another's change.
+            policy = self.policy(api, path)
+            bindings = policy.setdefault("bindings", [])
+            if take:
+                for binding in bindings:
+                    if binding["role"] == role and "condition" not in binding:
+                        binding["members"] = [name for name in binding["members"] if name != member]
+                policy["bindings"] = [binding for binding in bindings if binding["members"]]
+            else:
+                bindings.append({"role": role, "members": [member]})
+            return self.call("POST", api, f"{path}:setIamPolicy", {"policy": policy})
+
+        self.patiently(change)
+
+    def patiently(self, act: Callable[[], Any]) -> Any:
+        """Act, and again with a growing wait while Google refuses because something is young."""
+        for seconds in WAITS:
+            try:
+                return act()
+            except RefusedError as error:
+                if not error.is_young:
+                    raise
+                say(f"    {error.text} Trying again in {seconds} s.")
+                self.wait(seconds)
+        return act()
+
+    def wait(self, seconds: float) -> None:
+        """Let Google get ready."""
+        self._outside.sleep(seconds)
+
+    def call(self, method: str, api: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """One call of an API, with the operator's token.
+
+        Raises:
+            RefusedError: Google refuses.
+        """
+        url = self._outside.address.format(host=f"{api}.googleapis.com") + f"/{path}"
+        headers = {"Content-Type": "application/json"}
+        if api not in _PAYS_ITSELF:
+            headers["X-Goog-User-Project"] = self.project
+        for is_again in (False, True):
+            self._token = self._token or self._new_token()
+            headers["Authorization"] = f"Bearer {self._token}"
+            status, answer = _send(method, url, headers, body)
+            if status != 401 or is_again:  # noqa: PLR2004 - HTTP's own number
+                break
+            self._token = ""  # it has ended: set-up takes longer than a token may live
+        if status >= 400:  # noqa: PLR2004 - HTTP's own number
+            raise RefusedError(status, answer, f"{method} {api} {path}")
+        return json.loads(answer or b"{}")
+
+    def is_answering(self, region: str, function: str) -> bool:
+        """Whether a callable answers itself; where nobody may call it, Google's page answers."""
+        host = f"{region}-{self.project}.cloudfunctions.net"
+        url = self._outside.address.format(host=host) + f"/{function}"
+        _, answer = _send("POST", url, {"Content-Type": "application/json"}, {"data": {}})
+        try:
+            return bool({"error", "result"} & json.loads(answer).keys())
+        except (ValueError, AttributeError):
+            return False
+
+    def start(self, *command: str) -> int:
+        """Run a program that may talk to the operator; its status.
+
+        Raises:
+            OpsError: it is not installed.
+        """
+        complete = [*command, f"--project={self.project}"]
+        say(f"    {shlex.join(complete)}")
+        return self._run(complete, stdout=None).returncode
+
+    def hear(self, *command: str) -> str:
+        """What a program prints; nothing where it fails."""
+        ran = self._run(command, stdout=subprocess.PIPE)
+        return "" if ran.returncode else ran.stdout.strip()
+
+    def type_in(self, question: str) -> str:
+        """What the operator types, unseen; nothing where there is no operator."""
+        try:
+            return self._outside.type_in(question).strip()
+        except EOFError:
+            return ""
+
+    def _new_token(self) -> str:
+        token = self.hear("gcloud", "auth", "print-access-token")
+        if not token:
+            raise OpsError("Sign in first: gcloud auth login")
+        return token
+
+    def _run(self, command: Any, stdout: int | None) -> subprocess.CompletedProcess[str]:
+        try:
+            return self._outside.run(
                 command,
-                cwd=ROOT,
+                cwd=self._outside.root,
                 env=self._environment,
-                input=given,
-                stdout=subprocess.PIPE if capture else None,
-                stderr=subprocess.PIPE if capture else None,
+                stdout=stdout,
                 text=True,
                 check=False,
             )
         except OSError as error:
-            raise CommandError(f"{command[0]}: {error.strerror}") from error
-        if ran.returncode:
-            said = (ran.stderr or "").strip()
-            raise CommandError(f"{shlex.join(command)} failed ({ran.returncode})\n{said}".strip())
-        return ran.stdout or ""
+            raise OpsError(f"{command[0]}: {error.strerror}") from error
+
+
+def _send(
+    method: str, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | None
+) -> tuple[int, bytes]:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, dict(headers), method=method)  # noqa: S310 - https
+    try:
+        with urllib.request.urlopen(request, timeout=_CALL_SECONDS) as answer:  # noqa: S310
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+    except OSError as error:
+        raise OpsError(f"{url} cannot be reached: {error}") from error
 
 
 def say(text: str) -> None:

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from emulator.cloud.dispatcher import BURST_SECONDS
 from functions.webhooks.deliveries.first_queues import ORDINARY
 from functions.webhooks.endpoints.http_sender import TIMEOUT_SECONDS
 from tests.bench import flood
@@ -48,6 +47,7 @@ from tests.bench.prices import (
     TASK_OPERATIONS,
     WRITE,
 )
+from tests.bench.queues import BURST_SECONDS
 from tests.suite.costs import COSTS, Cost
 
 SEED: Final = 500

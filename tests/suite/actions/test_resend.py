@@ -13,8 +13,8 @@ from google.cloud import firestore
 from emulator.people import Person
 from emulator.receiver import always, fails
 from functions.access import Caller, Role
-from functions.gcp.cloud_tasks import CloudTasks
 from functions.gcp.documents import documents
+from functions.gcp.emulated_tasks import EmulatedTasks
 from functions.side_by_side import Threads
 from functions.webhooks import wiring
 from functions.webhooks.actions import Actions
@@ -272,7 +272,7 @@ def test_page_after_page_everything_is_met_once(
         wall=WallStore(documents()),
         deliveries=DeliveryStore(documents()),
         secrets=SecretStore(documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic),
-        queue=CloudTasks.at_stand_in(tasks.address, db.project),
+        queue=EmulatedTasks(tasks.address, db.project),
         worker=wiring.worker(),
         side_by_side=Threads(20, "resend"),
         now=lambda: datetime.now(UTC),
@@ -330,7 +330,7 @@ def test_a_task_of_an_older_round_does_nothing(
     """Cloud Tasks may bring a task of yesterday back; the round has tasks of its own."""
     with (
         receiving({"/hook": always()}) as receiver,
-        FunctionProcess("deliverWebhook", **tasks.environment) as worker,
+        FunctionProcess("deliverWebhook", CLOUD_TASKS_EMULATOR_HOST=tasks.address) as worker,
     ):
         url = receiver.url("/hook")
         configure(url)
@@ -364,7 +364,7 @@ def test_an_answer_to_an_older_round_changes_nothing(
             {"/hook": always()},
             lambda _: reference.update({"round": 1, "outcome": "pending", "attempts": 0}),
         ) as receiver,
-        FunctionProcess("deliverWebhook", **tasks.environment) as worker,
+        FunctionProcess("deliverWebhook", CLOUD_TASKS_EMULATOR_HOST=tasks.address) as worker,
     ):
         url = receiver.url("/hook")
         configure(url)

@@ -79,6 +79,7 @@ def test_a_link_and_its_first_page(
     configure: Configure,
     record: Record,
     keys: TokenKeys,
+    secret: str,
     client: str,
 ) -> None:
     """Nothing is read that is not shown but the event, and the share that says what may be."""
@@ -96,7 +97,7 @@ def test_a_link_and_its_first_page(
     limiter = _limiter(here.documents)
     token = shared.link.partition("#token=")[2]
     with (
-        patch.dict(os.environ, local_parameters()),
+        patch.dict(os.environ, local_parameters() | {"EMAIL_PREFS_KEY": secret}),
         patch.object(wiring, "shared_log", here.shared_log),
         patch.object(links, "limiter", lambda: limiter),
     ):

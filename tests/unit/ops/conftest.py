@@ -1,104 +1,155 @@
-"""A project in a stand-in for Google's and Firebase's command lines."""
+"""A project in a stand-in for Google's APIs, and the scripts that are run against it."""
 
 import copy
+import io
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from ops import applying, setting_up
-from tests.unit.ops import stand_in
+from ops.cloud import Outside
+from ops.wanted import manifest
+from tests.unit.ops import fake_firebase, fake_google
+from tests.unit.ops.fake_google import FakeGoogle
 
 ROOT: Final = Path(__file__).parents[3]
-_READS: Final = {
-    *("list", "describe", "get-iam-policy"),
-    *("login:list", "projects:list", "functions:list"),
-}
 _MAIN: Final[dict[str, Callable[..., int]]] = {
     "apply": applying.main,
+    "check": setting_up.check,
     "setup": setting_up.main,
 }
 
 
-class Project:
-    """An empty project, and the scripts that are run against it.
+class Operator:
+    """Runs the scripts, in a checkout whose `.env` is filled in.
 
     Attributes:
-        state: What there is in it now; `calls` has those of the last run.
-        typed: What whoever runs a script types in.
+        google: The project that the scripts see.
+        typed: What the operator types when asked for a key.
+        commands: Programs that the last run started, without those that ask who is signed in.
+        slept: Seconds that the last run waited.
     """
 
-    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
-        self.state: dict[str, Any] = copy.deepcopy(stand_in.EMPTY)
-        self.typed = "SG.typed-in\n"
-        self._folder = folder
-        self._capture = capture
-
-    @property
-    def changes(self) -> list[list[str]]:
-        """Calls of the last run that change something."""
-        return [one for one in self.state["calls"] if not _READS & set(one)]
-
-    @property
-    def kept(self) -> dict[str, Any]:
-        """A copy of all that there is but the calls."""
-        return copy.deepcopy(self.state | {"calls": []})
+    def __init__(self, google: FakeGoogle, address: str, checkout: Path) -> None:
+        self.google = google
+        self.typed = "SG.typed-in"
+        self.commands: list[str] = []
+        self.slept = 0.0
+        self.checkout = checkout
+        self._address = address
 
     def run(self, script: str, *arguments: str) -> tuple[int, str, str]:
-        """Run a script in this process; its status, output and errors."""
-        self.state["calls"] = []
-        self._capture.readouterr()
-        try:
-            status = _MAIN[script](arguments, self._start)
-        except SystemExit as ended:  # argparse's way
-            status = int(str(ended.code))
-        said = self._capture.readouterr()
-        return status, said.out, said.err
+        """Run a script; its status, output and errors."""
+        self.google.changes.clear()
+        self.commands.clear()
+        self.slept = 0
+        out, errors = io.StringIO(), io.StringIO()
+        outside = Outside(self._start, self._sleep, self._type_in, self._address, self.checkout)
+        with redirect_stdout(out), redirect_stderr(errors):
+            try:
+                status = _MAIN[script](["acme", *arguments], outside)
+            except SystemExit as ended:  # argparse's way
+                status = int(str(ended.code))
+        return status, out.getvalue(), errors.getvalue()
+
+    def done(self, script: str, *arguments: str) -> str:
+        """What a run that succeeds says."""
+        status, said, errors = self.run(script, *arguments)
+        assert status == 0, said + errors
+        return said
 
     def _start(
-        self,
-        command: Sequence[str],
-        *,
-        input: str | None,  # noqa: A002 - as subprocess has it
-        **_: Any,
-    ) -> subprocess.CompletedProcess[str]:
-        typed = self.typed if input is None else input
-        status, output, errors = stand_in.handle(self.state, command[0], [*command[1:]], typed)
-        return subprocess.CompletedProcess(command, status, output, errors)
+        self, command: list[str], *, env: dict[str, str], **how: Any
+    ) -> "subprocess.CompletedProcess[str]":
+        """Start a program, with the stand-ins in the place of `gcloud` and `firebase`."""
+        if not {"print-access-token", "login:list"} & set(command):
+            self.commands.append(" ".join(command))
+        stand_ins = {
+            "PATH": f"{self.checkout / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "FAKE_GOOGLE": self._address,
+            "FAKE_TOKEN": fake_google.TOKEN,
+            "FAKE_MANIFEST": str(self.checkout / "manifest.json"),
+        }
+        program = self.checkout / "bin" / command[0]
+        return subprocess.run([program, *command[1:]], env={**env, **stand_ins}, **how)  # noqa: PLW1510 - in `how`
 
-    def run_on_path(self, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a script as an operator does, with the stand-ins first on PATH."""
-        state_file = self._folder / "state.json"
-        state_file.write_text(json.dumps(self.state | {"calls": []}))
-        programs = self._folder / "bin"
-        programs.mkdir(exist_ok=True)
-        for name in ("gcloud", "firebase"):
-            program = programs / name
-            line = f'exec {sys.executable} -IS {stand_in.__file__} "$0" "$@"'
-            program.write_text(f"#!/bin/sh\n{line}\n")
-            program.chmod(0o755)
-        ran = subprocess.run(
-            [sys.executable, str(ROOT / "ops" / script), *arguments],
-            env={
-                "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-                "HOME": str(self._folder),
-                "STAND_IN_STATE": str(state_file),
-            },
-            input=self.typed,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        self.state = json.loads(state_file.read_text())
-        return ran
+    def _sleep(self, seconds: float) -> None:
+        self.slept += seconds
+        self.google.sleep(seconds)
+
+    def _type_in(self, _: str) -> str:
+        return self.typed
+
+
+@dataclass(frozen=True)
+class FirstRun:
+    """What `ops/setup` made of an empty project, what it said, and what it started."""
+
+    google: FakeGoogle
+    said: str
+    commands: list[str]
+
+
+def checkout(folder: Path, manifest_text: str) -> Path:
+    """A folder with what the scripts read and start; its `.env` is filled in."""
+    for name in ("firebase.json", "firestore.indexes.json"):
+        (folder / name).symlink_to(ROOT / name)
+    env = (ROOT / ".env").read_text()
+    (folder / ".env").write_text(env.replace("example.com", "wall.events"))
+    (folder / "manifest.json").write_text(manifest_text)
+    programs = {
+        "bin/gcloud": f"echo {fake_google.TOKEN}",
+        "bin/firebase": f'exec {sys.executable} -IS {fake_firebase.__file__} "$@"',
+        "venv/bin/python": f"cat {folder / 'manifest.json'}",
+    }
+    for name, line in programs.items():
+        program = folder / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{line}\n")
+        program.chmod(0o755)
+    return folder
+
+
+@contextmanager
+def _operating(google: FakeGoogle, folder: Path, manifest_text: str) -> Iterator[Operator]:
+    with fake_google.serving(google) as address:
+        yield Operator(google, address, checkout(folder, manifest_text))
+
+
+@pytest.fixture(scope="session")
+def rendered() -> str:
+    """The manifest of main.py, rendered once."""
+    return json.dumps(manifest(ROOT))
+
+
+@pytest.fixture(scope="session")
+def first_run(rendered: str, tmp_path_factory: pytest.TempPathFactory) -> FirstRun:
+    """The run that many tests look at."""
+    folder = tmp_path_factory.mktemp("first")
+    with _operating(FakeGoogle(), folder, rendered) as operator:
+        said = operator.done("setup")
+        return FirstRun(operator.google, said, operator.commands)
 
 
 @pytest.fixture
-def project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Project:
-    """An empty one."""
-    return Project(tmp_path, capsys)
+def operator(tmp_path: Path, rendered: str) -> Iterator[Operator]:
+    """At an empty project."""
+    with _operating(FakeGoogle(), tmp_path, rendered) as operator:
+        yield operator
+
+
+@pytest.fixture
+def ready(tmp_path: Path, rendered: str, first_run: FirstRun) -> Iterator[Operator]:
+    """At a project where everything is there, indexes built."""
+    google = copy.deepcopy(first_run.google)
+    google.sleep(fake_google.BUILD_SECONDS)
+    with _operating(google, tmp_path, rendered) as operator:
+        yield operator

@@ -1,136 +1,130 @@
 """`ops/apply`: metrics, alerts and the dashboard; a second run does nothing."""
 
-import subprocess
+import copy
+from typing import Any, Final
 
 import pytest
 
 from ops import applying
-from tests.unit.ops.conftest import Project
+from tests.unit.ops.conftest import Operator
+from tests.unit.ops.fake_google import API_SECONDS, PROJECT
 
-EMAIL = "--email=ops@example.com"
-BUDGET = "--budget=50"
-
-
-def applied(project: Project, *arguments: str) -> str:
-    """What a run that succeeds says."""
-    status, said, errors = project.run("apply", "acme", *arguments)
-    assert status == 0, said + errors
-    return said
+EMAIL: Final = "--email=ops@example.com"
+BUDGET: Final = "--budget=50"
 
 
-def test_an_empty_project_gets_everything(project: Project) -> None:
-    """Each alert with its whole page, and with somebody who is told."""
-    applied(project, EMAIL, BUDGET)
-    state = project.state
-    assert set(state["metrics"]) == dict(applying.files("metrics")).keys()
-    alerts = {one["userLabels"]["photo_wall"]: one for one in state["policies"].values()}
-    assert alerts.keys() == dict(applying.files("alerts")).keys()
-    for name, alert in alerts.items():
+def alerts(operator: Operator) -> dict[str, dict[str, Any]]:
+    """Ours, by name."""
+    return {
+        resource["userLabels"]["photo_wall"]: resource
+        for path, resource in operator.google.resources.items()
+        if "/alertPolicies/" in path and "userLabels" in resource
+    }
+
+
+def test_an_empty_project_gets_everything(operator: Operator) -> None:
+    """Each alert with its whole page and somebody who is told, on metrics a second old."""
+    operator.done("apply", EMAIL, BUDGET)
+    google = operator.google
+    assert google.names("metrics") == dict(applying.files("metrics")).keys()
+    assert alerts(operator).keys() == dict(applying.files("alerts")).keys()
+    [channel] = google.names("notificationChannels")
+    for name, alert in alerts(operator).items():
         assert name in alert["documentation"]["content"].splitlines()[0]
         assert "## What to do" in alert["documentation"]["content"]
-        assert alert["notificationChannels"] == [state["channels"][0]["name"]]
-    assert len(state["dashboards"]) == len(state["budgets"]) == 1
-    [budget] = [one for one in project.changes if "budgets" in one]
-    assert "--filter-projects=projects/acme" in budget
-    assert all("--project=acme" in one for one in state["calls"])
+        told = f"projects/{PROJECT}/notificationChannels/{channel}"
+        assert alert["notificationChannels"] == [told]
+    assert len(google.names("dashboards")) == 1
+    [budget] = [made for path, made in google.resources.items() if "/budgets/" in path]
+    assert budget["budgetFilter"] == {"projects": ["projects/acme"]}
+    assert operator.slept <= 2 * API_SECONDS, "no alert waits until its metric is old"
 
 
-def test_a_second_run_does_nothing(project: Project) -> None:
-    """Nor does one without the arguments: who is told already stays."""
-    applied(project, EMAIL, BUDGET)
-    before = project.kept
+def test_a_second_run_does_nothing(operator: Operator) -> None:
+    """Nor does one without the arguments: the people who are told already stay."""
+    operator.done("apply", EMAIL, BUDGET)
     for arguments in ([EMAIL, BUDGET], []):
-        assert "Everything is up to date." in applied(project, *arguments)
-        assert project.changes == []
-    assert project.kept == before
+        assert "Everything is up to date." in operator.done("apply", *arguments)
+        assert operator.google.changes == []
 
 
-def test_a_dry_run_tells_what_it_would_do_and_does_nothing(project: Project) -> None:
-    """Every metric and alert by its name, and the commands."""
-    project.state["apis"] = [*applying.APIS, applying.BUDGET_API]
-    said = applied(project, EMAIL, BUDGET, "--dry-run")
-    assert project.changes == []
+def test_a_dry_run_tells_what_it_would_do_and_does_nothing(operator: Operator) -> None:
+    """Every metric and alert by its name."""
+    said = operator.done("apply", EMAIL, BUDGET, "--dry-run")
+    assert operator.google.changes == []
     for kind, folder in (("metric", "metrics"), ("alert", "alerts")):
         for name, _ in applying.files(folder):
-            assert f"would create the {kind} {name}\n  gcloud " in said
+            assert f"would create the {kind} {name}\n" in said
     assert "would create the dashboard" in said
     assert "would tell ops@example.com of alerts" in said
-    assert "--budget-amount=50" in said
+    assert "would tell of the spending, at parts of 50 a month" in said
 
 
-def test_only_what_differs_is_brought_up_to_date(project: Project) -> None:
-    """A file that has changed since, a new budget, somebody else who is told."""
-    applied(project, EMAIL, BUDGET)
-    metrics, dashboards = project.state["metrics"], project.state["dashboards"]
-    metrics["wall_recaps"]["description"] = "of an earlier version [0123456789abcdef]"
-    dashboards["d0"]["labels"][applying.DIGEST_LABEL] = "old"
-    applied(project, EMAIL, "--budget=70")
-    changed = [" ".join(one[1:5]) for one in project.changes]
-    assert [one.rsplit(" ", 1)[0] if "config" in one else one for one in changed] == [
-        "logging metrics update wall_recaps",
-        "monitoring dashboards update d0",
-        "billing budgets update b0",
-    ]
-    applied(project, "--email=two@example.com")
-    told = {tuple(one["notificationChannels"]) for one in project.state["policies"].values()}
-    assert told == {tuple(one["name"] for one in project.state["channels"])}
-    assert "Everything is up to date." in applied(project, "--email=two@example.com")
+def test_what_a_file_says_now_is_brought_in(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A changed metric, a changed page, a changed dashboard, another amount."""
+    operator.done("apply", EMAIL, BUDGET)
+    for path, resource in operator.google.resources.items():
+        if "/metrics/" in path:
+            resource["description"] = "of before [0123456789abcdef]"
+        elif "/dashboards/" in path:
+            resource["labels"] = {"photo_wall": "dashboard", "photo_wall_digest": "before"}
+    monkeypatch.setattr(applying, "runbook", lambda policy: f"# {policy['displayName']} anew")
+    operator.done("apply", EMAIL, "--budget=80")
+    for alert in alerts(operator).values():
+        assert alert["documentation"]["content"].endswith("anew")
+    assert all(change.partition(" ")[0] in ("PUT", "PATCH") for change in operator.google.changes)
+    assert {"dashboards", "budgets", "metrics", "alertPolicies"} == {
+        change.split("/")[-2] for change in operator.google.changes
+    }
+    assert "Everything is up to date." in operator.done("apply", EMAIL, "--budget=80")
 
 
-def test_again_writes_what_is_up_to_date(project: Project) -> None:
+def test_a_second_person_is_told_as_well(operator: Operator) -> None:
+    """The first one stays."""
+    operator.done("apply", EMAIL)
+    operator.done("apply", "--email=two@example.com")
+    for alert in alerts(operator).values():
+        assert len(alert["notificationChannels"]) == 2
+    assert "Everything is up to date." in operator.done("apply", "--email=two@example.com")
+
+
+def test_again_writes_what_is_up_to_date(operator: Operator) -> None:
     """After somebody has changed an alert by hand."""
-    applied(project)
-    before = project.kept
-    next(iter(project.state["policies"].values()))["enabled"] = False
-    applied(project, "--again")
-    assert project.kept["policies"] == before["policies"]
+    operator.done("apply")
+    before = copy.deepcopy(alerts(operator))
+    next(iter(alerts(operator).values()))["displayName"] = "by hand"
+    operator.done("apply", "--again")
+    assert alerts(operator) == before
 
 
-def test_an_alert_without_a_file_is_told_of_and_left(project: Project) -> None:
+def test_an_alert_without_a_file_is_told_of_and_left(operator: Operator) -> None:
     """Nothing is deleted; alerts of others are not looked at."""
-    label = {"userLabels": {"photo_wall": "before"}, "name": "projects/p/alertPolicies/x"}
-    others = {"name": "projects/p/alertPolicies/y", "displayName": "somebody else's"}
-    project.state["policies"] = {"x": label, "y": others}
-    said = applied(project)
+    policies = f"monitoring projects/{PROJECT}/alertPolicies"
+    label = {"userLabels": {"photo_wall": "before"}, "name": "projects/acme/alertPolicies/x"}
+    others = {"name": "projects/acme/alertPolicies/y", "displayName": "somebody else's"}
+    operator.google.resources |= {f"{policies}/x": label, f"{policies}/y": others}
+    said = operator.done("apply")
     assert "The alert before has no file any more" in said
-    assert {"x", "y"} <= project.state["policies"].keys()
+    assert operator.google.resources[f"{policies}/x"] == label
+    assert operator.google.resources[f"{policies}/y"] == others
 
 
-def test_what_fails_is_said_and_a_further_run_goes_on(project: Project) -> None:
-    """With the command, what it said, and a status that scripts can see."""
-    project.state["refuse"] = "policies create"
-    status, _, errors = project.run("apply", "acme")
-    assert (status, "policies create" in errors, "PERMISSION_DENIED" in errors) == (1, True, True)
-    project.state["refuse"] = ""
-    said = applied(project)
+def test_what_fails_is_said_and_a_further_run_goes_on(operator: Operator) -> None:
+    """With the call, what Google said, and a status that scripts can see."""
+    operator.google.refuse = "POST monitoring projects/acme/alertPolicies"
+    status, _, errors = operator.run("apply")
+    assert status == 1
+    assert "alertPolicies: 403 The caller does not have permission." in errors
+    operator.google.refuse = ""
+    said = operator.done("apply")
     assert "the metric" not in said
     assert "create the alert" in said
 
 
-def test_an_operator_runs_it(project: Project) -> None:
-    """From any folder, with `gcloud` on PATH: a dry run, and that it says what is missing."""
-    ran = project.run_on_path("apply", "acme", "--dry-run")
-    assert ran.returncode == 1
-    assert "monitoring API is disabled" in ran.stderr
-    project.state["apis"] = [*applying.APIS]
-    ran = project.run_on_path("apply", "acme", "--dry-run")
-    assert ran.returncode == 0, ran.stderr
-    assert "would create the dashboard" in ran.stdout
-    assert project.changes == []
-
-
-def test_a_missing_program_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """`gcloud` has to be installed."""
-
-    def start(*_: object, **__: object) -> subprocess.CompletedProcess[str]:
-        raise FileNotFoundError(2, "No such file or directory")
-
-    assert applying.main(["acme"], start) == 1
-    assert "gcloud: No such file or directory" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("amount", ["0", "-1", "50.5", "much", "50USD"])
-def test_an_amount_that_is_none_is_refused(project: Project, amount: str) -> None:
+def test_an_amount_that_is_none_is_refused(operator: Operator, amount: str) -> None:
     """Before anything is done."""
-    assert project.run("apply", "acme", f"--budget={amount}")[0] == 2
-    assert project.state["calls"] == []
+    assert operator.run("apply", f"--budget={amount}")[0] == 2
+    assert operator.google.changes == []

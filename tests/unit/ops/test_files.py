@@ -14,11 +14,17 @@ from google.cloud.monitoring_dashboard_v1.types import Dashboard
 from google.cloud.monitoring_v3.types import AlertPolicy
 from google.protobuf import json_format
 
+import main
 from functions.recap.ledger import RecapState
 from functions.webhooks.deliveries.delivery import Outcome
-from ops import applying, setting_up
+from ops import applying
 
 ROOT: Final = Path(__file__).parents[3]
+FUNCTIONS: Final = {
+    name: made.__firebase_endpoint__
+    for name, made in vars(main).items()
+    if hasattr(made, "__firebase_endpoint__")
+}
 METRICS: Final = dict(applying.files("metrics"))
 ALERTS: Final = dict(applying.files("alerts"))
 DASHBOARD: Final[dict[str, Any]] = json.loads((ROOT / "ops/dashboard.json").read_text())
@@ -167,17 +173,9 @@ def test_a_query_parses_and_names_metrics_and_labels_that_are_there(name: str, q
 def test_services_and_queues_are_those_of_the_deployment() -> None:
     """Each function is a service of its name in small letters; each step of retries has queues."""
     services = {one for _, query in QUERIES for one in _listed(query, "service_name")}
-    assert services == {one.lower() for one in setting_up.functions()}
+    assert services == {name.lower() for name in FUNCTIONS}
     queues = {one for _, query in QUERIES for one in _listed(query, "queue_id")}
-    assert queues == {one for one in setting_up.functions() if "Webhook" in one} - {
-        "sendTestWebhook",
-        "resendWebhook",
-        "rotateWebhookSecret",
-        "shareWebhookLog",
-        "revokeWebhookLog",
-        "getWebhookLog",
-        "resendSharedWebhook",
-    }
+    assert queues == {name for name, made in FUNCTIONS.items() if made.taskQueueTrigger}
     absent = ALERTS["sweep-missing"]["conditions"][0]["conditionAbsent"]["filter"]
     assert 'service_name="sweepdeliveries"' in absent
 
@@ -230,6 +228,23 @@ def test_an_alerts_name_is_the_one_that_operators_see() -> None:
         assert name in applying.runbook(alert).splitlines()[0]
 
 
+# --- commands ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "page", [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"], ids=lambda page: page.name
+)
+def test_a_command_names_its_project(page: Path) -> None:
+    """Whichever project an operator's tools are set to; sign-in has none."""
+    code = re.findall(r"^```$(.*?)^```$|(`[^`\n]+`)", page.read_text(), re.MULTILINE | re.DOTALL)
+    lines = re.sub(r"\\\n", "", "\n".join("".join(found) for found in code)).splitlines()
+    for line in lines:
+        starts = r"(?:^|[`|(]) *(?:gcloud|(?:\S*/)?firebase) (?!auth )[a-z]\S*[ :]"
+        if re.search(starts, line) and line != "`firebase deploy`":
+            assert "--project" in line, line
+        assert "secrets:set" not in line, "it offers to destroy the version before"
+
+
 # --- runbooks --------------------------------------------------------------------------------
 
 
@@ -258,9 +273,8 @@ def test_a_runbook_names_what_the_code_logs_and_deploys(page: Path) -> None:
     areas = {one.partition(".")[0] for one in LOGGED}
     for name in re.findall(r"`([a-z]+\.[a-z_-]+)`", text):
         assert name in LOGGED or name.partition(".")[0] not in areas, name
-    functions = set(setting_up.functions())
     for name in re.findall(r"`((?:send|resend|rotate|on|deliver|retry)[A-Z]\w+)`", text):
-        assert name in functions
+        assert name in FUNCTIONS
 
 
 def test_every_page_belongs_to_an_alert() -> None:

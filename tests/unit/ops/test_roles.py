@@ -15,7 +15,7 @@ import grimp
 
 import main
 from functions.gcp.secret_readers import SECRET_READERS
-from ops.setting_up import ROLES
+from ops.wanted import ROLES
 
 ROOT: Final = Path(__file__).parents[3]
 ROLE_OF: Final = {

@@ -1,168 +1,206 @@
-"""`ops/setup`: an empty project, step by step; each step skipped where it is done."""
+"""`ops/setup` and `ops/check`: step by step, each refusal of Google's, and what is asked for."""
 
-from pathlib import Path
-from typing import Any, Final
+import base64
+from typing import Final
 
 import pytest
 
-from ops import setting_up
-from tests.unit.ops.conftest import Project
-from tests.unit.ops.stand_in import BUILDER
+from functions.gcp.secret_readers import SECRET_READERS
+from ops import wanted
+from tests.unit.ops.conftest import FirstRun, Operator
+from tests.unit.ops.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION
 
-ROOT: Final = Path(__file__).parents[3]
-STEPS: Final = 15
 WEBHOOKS: Final = "serviceAccount:wall-webhooks@acme.iam.gserviceaccount.com"
 RECAP: Final = "serviceAccount:wall-recap@acme.iam.gserviceaccount.com"
 PREFERENCES: Final = "serviceAccount:wall-preferences@acme.iam.gserviceaccount.com"
 MAIL_EVENTS: Final = "serviceAccount:wall-mail-events@acme.iam.gserviceaccount.com"
-READ_SECRET: Final = ("roles/secretmanager.secretAccessor", "roles/secretmanager.viewer")
-DEFAULT: Final = f"serviceAccount:{BUILDER}"
+READ_SECRET: Final = ("secretmanager.secretAccessor", "secretmanager.viewer")
+OF_PROJECT: Final = f"cloudresourcemanager projects/{PROJECT}"
 
 
-def granted(bindings: list[dict[str, Any]]) -> set[tuple[str, str]]:
-    """Pairs of a role and who has it."""
-    pairs = [(one["role"], member) for one in bindings for member in one["members"]]
-    assert len(pairs) == len(set(pairs))
-    return set(pairs)
-
-
-@pytest.fixture
-def filled_in(monkeypatch: pytest.MonkeyPatch, project: Project, tmp_path: Path) -> Project:
-    """The same, from a checkout whose `.env` has been filled in."""
-    (tmp_path / "main.py").symlink_to(ROOT / "main.py")
-    env = (ROOT / ".env").read_text()
-    (tmp_path / ".env").write_text(env.replace("example.com", "wall.events"))
-    monkeypatch.setattr(setting_up, "ROOT", tmp_path)
-    return project
-
-
-def set_up(project: Project, *arguments: str) -> str:
-    """What a run that succeeds says."""
-    status, said, errors = project.run("setup", "acme", *arguments)
-    assert status == 0, said + errors
-    return said
-
-
-def test_an_empty_project_is_made_ready(filled_in: Project) -> None:
-    """All that docs/operations.md asks for, and the first deploy."""
-    said = set_up(filled_in)
-    state = filled_in.state
-    assert set(state["apis"]) == set(setting_up.APIS)
-    assert state["databases"] == [{"locationId": "us-central1"}]
-    assert state["firebase"] == ["acme"]
-    assert state["functions"] == setting_up.functions()
-    assert said.count("done already") == 1, "of the settings, which nobody here has to fill in"
-
-
-def test_each_account_may_do_what_it_needs_and_no_more(filled_in: Project) -> None:
+def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
     """docs/security.md, Accounts; the default account is left with building."""
-    filled_in.state["bindings"] = [{"role": "roles/editor", "members": [DEFAULT]}]
-    set_up(filled_in)
-    assert granted(filled_in.state["bindings"]) == {
-        ("roles/datastore.user", WEBHOOKS),
-        ("roles/cloudtasks.enqueuer", WEBHOOKS),
-        ("roles/eventarc.eventReceiver", WEBHOOKS),
-        ("roles/datastore.user", RECAP),
-        ("roles/datastore.user", PREFERENCES),
-        ("roles/datastore.user", MAIL_EVENTS),
-        ("roles/cloudbuild.builds.builder", DEFAULT),
+    google = ready.google
+    google.policies[OF_PROJECT].append({"role": "roles/editor", "members": [BUILDER]})
+    ready.done("setup")
+    assert google.granted(OF_PROJECT) == {
+        ("datastore.user", WEBHOOKS),
+        ("cloudtasks.enqueuer", WEBHOOKS),
+        ("eventarc.eventReceiver", WEBHOOKS),
+        ("datastore.user", RECAP),
+        ("datastore.user", PREFERENCES),
+        ("datastore.user", MAIL_EVENTS),
+        ("cloudbuild.builds.builder", BUILDER),
     }
-    on = {name: granted(bindings) for name, bindings in filled_in.state["bindings_on"].items()}
-    assert on == {
-        WEBHOOKS.partition(":")[2]: {("roles/iam.serviceAccountUser", WEBHOOKS)},
-        "EMAIL_PREFS_KEY": {
-            (role, account) for role in READ_SECRET for account in (RECAP, PREFERENCES, WEBHOOKS)
-        },
-        "SENDGRID_API_KEY": {(role, RECAP) for role in READ_SECRET},
-        "onphotowritten": {("roles/run.invoker", WEBHOOKS)},
-        "oneventwritten": {("roles/run.invoker", WEBHOOKS)},
+    account = WEBHOOKS.partition(":")[2]
+    itself = f"iam projects/{PROJECT}/serviceAccounts/{account}"
+    assert google.granted(itself) == {("iam.serviceAccountUser", WEBHOOKS)}
+    secrets = f"secretmanager projects/{PROJECT}/secrets"
+    assert google.granted(f"{secrets}/EMAIL_PREFS_KEY") == {
+        (role, account) for role in READ_SECRET for account in (RECAP, PREFERENCES, WEBHOOKS)
     }
+    assert google.granted(f"{secrets}/SENDGRID_API_KEY") == {(role, RECAP) for role in READ_SECRET}
+    for service, caller in {
+        "onphotowritten": WEBHOOKS,
+        "deliverwebhook": WEBHOOKS,
+        "sweepdeliveries": WEBHOOKS,
+        "sendeventrecap": "allUsers",
+        "unsubscribe": "allUsers",
+    }.items():
+        assert google.granted(f"run {REGION}/services/{service}") == {("run.invoker", caller)}
 
 
-def test_the_keys_are_in_no_argument(filled_in: Project) -> None:
+def test_the_keys_are_in_no_argument(first_run: FirstRun) -> None:
     """One of 32 random bytes, one typed in; neither is printed."""
-    said = set_up(filled_in)
-    secrets = filled_in.state["secrets"]
-    assert len(bytes.fromhex(secrets["EMAIL_PREFS_KEY"])) == 32
-    assert secrets["SENDGRID_API_KEY"] == "SG.typed-in"
-    for value in secrets.values():
-        assert value not in said
-        assert not any(value in word for call in filled_in.state["calls"] for word in call)
+    for name in SECRET_READERS:
+        version = f"secretmanager projects/{PROJECT}/secrets/{name}/versions/1"
+        data = first_run.google.resources[version]["payload"]["data"]
+        value = base64.b64decode(data).decode()
+        assert value not in first_run.said
+        assert not any(value in command for command in first_run.commands)
+        if name == "SENDGRID_API_KEY":
+            assert value == "SG.typed-in"
+        else:
+            assert len(bytes.fromhex(value)) == 32
 
 
-def test_a_second_run_does_nothing(filled_in: Project) -> None:
-    """Every step says so."""
-    set_up(filled_in)
-    before = filled_in.kept
-    said = set_up(filled_in)
-    assert filled_in.changes == []
-    assert said.count("done already") == STEPS
-    assert "Everything is there." in said
-    assert filled_in.kept == before
-
-
-def test_a_dry_run_tells_every_step_and_does_nothing(project: Project) -> None:
-    """Also in a project where nothing can be looked at yet, and before `.env` is filled in."""
-    said = set_up(project, "--dry-run")
-    assert project.changes == []
-    for number in range(1, STEPS + 1):
-        assert f"{number}/{STEPS} " in said
-    assert "MAIL_FROM and PUBLIC_BASE_URL" in said
-    for roles in setting_up.ROLES.values():
-        for role in roles:
-            assert f"--role=roles/{role}" in said
-    assert f"would deploy {len([*setting_up.functions()])} functions" in said
-
-
-def test_an_operator_runs_it(project: Project) -> None:
-    """With `gcloud` and `firebase` on PATH, in a project where some of it is done."""
-    project.state["signed_in"] = ["gcloud", "firebase"]
-    project.state["apis"] = [*setting_up.APIS]
-    ran = project.run_on_path("setup", "acme", "--dry-run")
-    assert ran.returncode == 0, ran.stderr
-    assert f"1/{STEPS} Sign in to Google Cloud and Firebase\n  done already" in ran.stdout
-    assert "would make it\n  gcloud firestore databases create" in ran.stdout
-    assert project.changes == []
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        "services enable",
-        "databases create",
-        "projects add-iam-policy-binding",
-        "accounts create",
-        "secrets:set",
-        "deploy",
-    ],
-)
-def test_what_stopped_goes_on_there(filled_in: Project, step: str) -> None:
-    """Each step is done once, however often it took."""
-    filled_in.state["refuse"] = step
-    status, _, errors = filled_in.run("setup", "acme")
-    assert (status, step in errors) == (1, True)
-    filled_in.state["refuse"] = ""
-    set_up(filled_in)
-    state = filled_in.state
-    assert len(state["databases"]) == len(state["firebase"]) == 1
-    assert len(state["accounts"]) == len(setting_up.ROLES)
-    assert len(granted(state["bindings"])) == 7
-    assert len(state["apis"]) == len(setting_up.APIS)
-
-
-def test_nothing_is_deployed_with_made_up_settings(project: Project) -> None:
-    """A mail from example.com reaches nobody."""
-    status, _, errors = project.run("setup", "acme")
+def test_without_an_operator_the_missing_key_is_named(operator: Operator) -> None:
+    """With the command that adds it; nothing recommends one that would destroy a version."""
+    operator.typed = ""
+    status, _, errors = operator.run("setup")
     assert status == 1
-    assert "Fill in MAIL_FROM and PUBLIC_BASE_URL in .env" in errors
-    assert project.state["functions"] == []
+    assert "gcloud secrets versions add SENDGRID_API_KEY --data-file=- --project=acme" in errors
 
 
-def test_a_role_that_is_there_under_a_condition_only_is_given(filled_in: Project) -> None:
-    """Such a right may end, or not be meant for this."""
-    role = "roles/datastore.user"
-    filled_in.state["bindings"] = [
-        {"role": role, "members": [WEBHOOKS], "condition": {"title": "x"}}
+def test_people_sign_in_by_mail_from_the_site(first_run: FirstRun) -> None:
+    """The project's own domains stay; the console has one web app."""
+    assert first_run.google.sign_in == {
+        "signIn": {"email": {"enabled": True, "passwordRequired": False}},
+        "authorizedDomains": ["localhost", "acme.web.app", "wall.events"],
+    }
+    assert len(first_run.google.names("webApps")) == 1
+
+
+def test_functions_are_deployed_by_name(first_run: FirstRun) -> None:
+    """With `--force`, which deletes nothing then; rules, indexes and pages without it."""
+    others, functions, *again = first_run.commands
+    assert "--only=firestore,hosting" in others
+    assert "--force" not in others
+    [only] = [word for word in functions.split() if word.startswith("--only=")]
+    names = {target.split(":")[-1] for target in only.removeprefix("--only=").split(",")}
+    assert names == first_run.google.names("functions")
+    assert "--force" in functions
+    triggers = "--only=functions:default:onEventWritten,functions:default:onPhotoWritten"
+    assert all(triggers in command for command in again), "only what Eventarc was not ready for"
+
+
+@pytest.mark.parametrize("call", ["services:batchEnable", "projects/acme:setIam", "addVersion"])
+def test_a_run_that_stopped_goes_on(operator: Operator, call: str) -> None:
+    """Google's words are printed, and a further run makes the rest."""
+    operator.google.refuse = call
+    status, _, errors = operator.run("setup")
+    assert status == 1
+    assert "The caller does not have permission." in errors
+    operator.google.refuse = ""
+    operator.done("setup")
+
+
+def test_nothing_is_deployed_with_made_up_settings(operator: Operator) -> None:
+    """A mail from example.com reaches nobody."""
+    env = operator.checkout / ".env"
+    env.write_text(env.read_text().replace("wall.events", "example.com"))
+    status, said, _ = operator.run("setup")
+    assert status == 1
+    assert "Fill in MAIL_FROM and PUBLIC_BASE_URL." in said
+    assert operator.commands == []
+
+
+def test_more_cpu_than_the_region_has_is_told_before_the_deploy(operator: Operator) -> None:
+    """Google would refuse the function, and its queue would be missing."""
+    operator.google.milli_cpu = 3_000
+    status, said, _ = operator.run("setup")
+    assert status == 1
+    assert "the project has 3 there: the deploy would be refused" in said
+    assert "gcloud beta quotas preferences create --service=run.googleapis.com" in said
+    assert operator.commands == []
+
+
+def test_an_organization_that_forbids_all_users(operator: Operator) -> None:
+    """Told before the deploy, with what to ask for."""
+    operator.google.forbids_all_users = True
+    status, said, _ = operator.run("setup")
+    assert status == 1
+    assert "gcloud org-policies reset iam.allowedPolicyMemberDomains --project=acme" in said
+    assert operator.commands == []
+
+
+def test_a_callable_is_asked(ready: Operator) -> None:
+    """A policy on paper is no answer."""
+    for name in ready.google.names("services"):
+        ready.google.policies[f"run {REGION}/services/{name}"] = []
+    status, said, _ = ready.run("check")
+    assert status == 1
+    assert "may not be called by allUsers" in said
+    assert "does not answer" in said
+
+
+def test_a_role_that_is_there_under_a_condition_only_is_given(ready: Operator) -> None:
+    """Such a right may end; it stays beside the new one."""
+    limited = {"role": "roles/datastore.user", "members": [WEBHOOKS], "condition": {"title": "x"}}
+    bindings = ready.google.policies[OF_PROJECT]
+    [given] = [binding for binding in bindings if binding["role"] == "roles/datastore.user"]
+    given["members"].remove(WEBHOOKS)
+    bindings.append(limited)
+    ready.done("setup")
+    bindings = ready.google.policies[OF_PROJECT]
+    assert limited in bindings
+    [given] = [
+        binding
+        for binding in bindings
+        if binding["role"] == "roles/datastore.user" and binding != limited
     ]
-    set_up(filled_in)
-    assert {"role": role, "members": [WEBHOOKS]} in filled_in.state["bindings"]
+    assert WEBHOOKS in given["members"]
+
+
+def test_an_empty_project_lacks_everything(operator: Operator) -> None:
+    """`ops/check` changes nothing, and its status tells."""
+    status, said, errors = operator.run("check")
+    assert status == 1
+    assert "no account wall-webhooks" in said
+    assert "deliverWebhook is not there" in said
+    assert "ops/setup acme makes it." in errors
+    assert not operator.google.changes + operator.commands
+
+
+def test_indexes_that_are_being_built_are_not_deployed_again(
+    first_run: FirstRun, ready: Operator
+) -> None:
+    """Google takes minutes; `ops/check` tells when they are done."""
+    assert "ops/check acme tells when it is done." in first_run.said
+    ready.google.sleep(-BUILD_SECONDS)
+    status, said, _ = ready.run("check")
+    assert (status, "is being built" in said) == (1, True)
+    ready.done("setup")
+    assert not ready.google.changes + ready.commands
+
+
+def test_whoever_is_not_signed_in_is_told(operator: Operator) -> None:
+    """A look does not open a browser."""
+    (operator.checkout / "bin" / "gcloud").write_text("#!/bin/sh\nexit 1\n")
+    status, _, errors = operator.run("check")
+    assert (status, errors) == (1, "Sign in first: gcloud auth login\n")
+
+
+def test_a_missing_program_is_named(operator: Operator) -> None:
+    """`gcloud` has to be installed."""
+    (operator.checkout / "bin" / "gcloud").unlink()
+    status, _, errors = operator.run("setup")
+    assert (status, errors) == (1, "gcloud: No such file or directory\n")
+
+
+def test_a_projects_own_settings_count(operator: Operator) -> None:
+    """`.env.PROJECT`, as firebase-tools reads it after `.env`."""
+    (operator.checkout / ".env.acme").write_text("SERVICE_ACCOUNT_RECAP=mailer\n")
+    found = wanted.read("acme", operator.checkout)
+    assert found.account("SERVICE_ACCOUNT_RECAP") == "mailer@acme.iam.gserviceaccount.com"
+    assert found.account("SERVICE_ACCOUNT_WEBHOOKS").startswith("wall-webhooks@")

@@ -1,0 +1,196 @@
+"""What has to be in the project: read off main.py's manifest, the indexes and the settings.
+
+The manifest is the one that `firebase deploy` reads. The tables here say what no manifest says:
+which account may do what.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from ops.cloud import OpsError
+
+REGION: Final = "us-central1"
+APIS: Final = tuple(
+    f"{name}.googleapis.com"
+    for name in (
+        *("cloudfunctions", "run", "cloudbuild", "artifactregistry", "eventarc", "pubsub"),
+        *("cloudtasks", "cloudscheduler", "secretmanager", "firestore", "identitytoolkit"),
+        *("firebase", "firebaserules", "firebasehosting", "firebaseextensions", "iam"),
+        *("serviceusage", "cloudresourcemanager", "cloudquotas", "orgpolicy"),
+    )
+)
+WEBHOOKS: Final = "SERVICE_ACCOUNT_WEBHOOKS"
+RECAP: Final = "SERVICE_ACCOUNT_RECAP"
+PREFERENCES: Final = "SERVICE_ACCOUNT_PREFERENCES"
+MAIL_EVENTS: Final = "SERVICE_ACCOUNT_MAIL_EVENTS"
+ROLES: Final[Mapping[str, Sequence[str]]] = {
+    WEBHOOKS: ("datastore.user", "cloudtasks.enqueuer", "eventarc.eventReceiver"),
+    RECAP: ("datastore.user",),
+    PREFERENCES: ("datastore.user",),
+    MAIL_EVENTS: ("datastore.user",),
+}
+"""Roles in the project of the accounts that functions run as, by the setting with their names."""
+BUILDER_ROLE: Final = "cloudbuild.builds.builder"
+"""All that the project's default account may do: no function runs as it."""
+TAKEN_FROM_BUILDER: Final = ("editor", "run.invoker", "eventarc.eventReceiver")
+"""Roles that Google or a deploy gives the default account, and nothing needs."""
+PREFS_KEY: Final = "EMAIL_PREFS_KEY"
+CPU_QUOTA: Final = "CpuAllocPerProjectRegion"
+_PARAMETER: Final = re.compile(r"{{ params\.(\w+) }}")
+_RENDER: Final = """\
+import json, yaml
+from firebase_functions.private import serving
+print(json.dumps(yaml.safe_load(serving.functions_as_yaml(serving.get_functions()))))
+"""
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function that has to be there, with what belongs to it."""
+
+    name: str
+    kind: str
+    """`callable`, `https`, `taskQueue`, `event` or `schedule`."""
+    max_cpu: float
+    """vCPU that all its instances take together at the most."""
+    invokers: tuple[str, ...]
+    """Members who may call its service."""
+    cpu_setting: str = ""
+    """The setting that its number of instances follows from."""
+
+    @property
+    def service(self) -> str:
+        """Name of its service in Cloud Run."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Everything that has to be in one project."""
+
+    project: str
+    settings: Mapping[str, str]
+    functions: tuple[Function, ...]
+    indexes: frozenset[str]
+    """Composite indexes, as `index_text` writes them."""
+    ttl: frozenset[str]
+    """Fields whose documents end by themselves: `group.field`."""
+    codebase: str
+
+    def account(self, setting: str) -> str:
+        """Address of the service account that a setting names."""
+        return f"{self.settings[setting]}@{self.project}.iam.gserviceaccount.com"
+
+    @property
+    def site(self) -> str:
+        """Host of the links in mails, which people sign in at."""
+        return urlsplit(self.settings.get("PUBLIC_BASE_URL", "")).hostname or ""
+
+    @property
+    def unfilled(self) -> list[str]:
+        """Settings that still hold the example's values."""
+        names = ("MAIL_FROM", "PUBLIC_BASE_URL")
+        return [name for name in names if "example.com" in self.settings.get(name, "example.com")]
+
+    @property
+    def largest(self) -> Function:
+        """The function that asks for the most CPU."""
+        return max(self.functions, key=lambda function: function.max_cpu)
+
+    @property
+    def max_cpu(self) -> float:
+        """The vCPU of all functions at their maxima together."""
+        return sum(function.max_cpu for function in self.functions)
+
+
+def read(project: str, root: Path) -> Wanted:
+    """What has to be in `project`, of the checkout at `root`.
+
+    Raises:
+        OpsError: the checkout is not installed.
+    """
+    config = json.loads((root / "firebase.json").read_text(encoding="utf-8"))
+    indexes = json.loads((root / "firestore.indexes.json").read_text(encoding="utf-8"))
+    settings = {**_settings(root / ".env"), **_settings(root / f".env.{project}")}
+    settings["GCLOUD_PROJECT"] = project
+    return Wanted(
+        project=project,
+        settings=settings,
+        functions=tuple(
+            _function(name, endpoint, settings)
+            for name, endpoint in manifest(root)["endpoints"].items()
+        ),
+        indexes=frozenset(
+            index_text(index["collectionGroup"], index) for index in indexes["indexes"]
+        ),
+        ttl=frozenset(
+            f"{field['collectionGroup']}.{field['fieldPath']}"
+            for field in indexes["fieldOverrides"]
+            if field.get("ttl")
+        ),
+        codebase=config["functions"][0]["codebase"],
+    )
+
+
+def manifest(root: Path) -> dict[str, Any]:
+    """The manifest of main.py, as `firebase deploy` has it rendered.
+
+    Raises:
+        OpsError: it cannot be rendered.
+    """
+    python = root / "venv" / "bin" / "python"
+    try:
+        made = subprocess.run(
+            [str(python), "-c", _RENDER], cwd=root, check=True, capture_output=True, text=True
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise OpsError("Install first: python3 -m emulator exec -- true") from error
+    rendered: dict[str, Any] = json.loads(made.stdout)
+    return rendered
+
+
+def index_text(group: str, index: Mapping[str, Any]) -> str:
+    """A composite index in one line, the same for Google's form and the file's."""
+    fields = " ".join(
+        f"{field['fieldPath']}:{field.get('order') or field.get('arrayConfig')}"
+        for field in index["fields"]
+        if field["fieldPath"] != "__name__"
+    )
+    return f"{group} {index['queryScope']} {fields}"
+
+
+def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str]) -> Function:
+    [trigger] = [key for key in endpoint if key.endswith("Trigger")]
+    kind = trigger.removesuffix("Trigger")
+    own = [f"serviceAccount:{endpoint['serviceAccountEmail']}"]
+    named = [f"serviceAccount:{caller}" for caller in endpoint[trigger].get("invoker", [])]
+    invokers = {"callable": ["allUsers"], "https": ["allUsers"], "taskQueue": named}.get(kind, own)
+    instances = str(endpoint["maxInstances"])
+    setting = _PARAMETER.search(instances)
+    return Function(
+        name=name,
+        kind=kind,
+        max_cpu=endpoint["cpu"] * int(_filled(instances, settings)),
+        invokers=tuple(_filled(member, settings) for member in invokers),
+        cpu_setting=setting[1] if setting else "",
+    )
+
+
+def _filled(text: str, settings: Mapping[str, str]) -> str:
+    return _PARAMETER.sub(lambda found: settings[found[1]], text)
+
+
+def _settings(path: Path) -> dict[str, str]:
+    """The settings of a file; none where it is not there."""
+    if not path.exists():
+        return {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return dict(line.partition("=")[::2] for line in lines if line and not line.startswith("#"))

@@ -1,0 +1,404 @@
+# ruff: noqa: C901, PLR0911 - a case and an answer for each kind of call
+"""A stand-in for Google's APIs on a real socket: one project, its resources, Google's refusals.
+
+It knows resources by their paths, as Google's REST APIs do, and refuses what Google refuses: calls
+of an API that is off or was switched on a moment ago, roles for an account that is a moment old,
+`allUsers` where the organization forbids it, more CPU than the region has, triggers while
+Eventarc's own account is new, alerts on metrics that are new. Its clock is moved by the test.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+PROJECT: Final = "acme"
+NUMBER: Final = "123456"
+BUILDER: Final = f"serviceAccount:{NUMBER}-compute@developer.gserviceaccount.com"
+REGION: Final = f"projects/{PROJECT}/locations/us-central1"
+TOKEN: Final = "token-of-the-operator"
+API_SECONDS: Final = 30
+ACCOUNT_SECONDS: Final = 60
+EVENTARC_SECONDS: Final = 300
+METRIC_SECONDS: Final = 600
+BUILD_SECONDS: Final = 900
+"""How long an index or a TTL policy is being built."""
+_ALWAYS_ON: Final = ("serviceusage", "cloudresourcemanager")
+_COLLECTIONS: Final = {
+    *("functions", "services", "queues", "triggers", "jobs", "indexes", "fields", "secrets"),
+    *("versions", "serviceAccounts", "webApps", "alertPolicies", "notificationChannels"),
+    *("metrics", "dashboards", "budgets", "databases", "releases"),
+}
+_LIST_KEYS: Final = {"serviceAccounts": "accounts", "webApps": "apps"}
+_IDS: Final = ("functionId", "secretId", "databaseId", "triggerId")
+_PAGE: Final = 5
+
+
+class RefusedError(Exception):
+    """What Google answers in place of a resource."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        self.status = status
+        reason = [{"reason": code}] if code == "SERVICE_DISABLED" else []
+        self.body = {
+            "error": {"code": status, "status": code, "message": message, "details": reason}
+        }
+        super().__init__(message)
+
+
+class FakeGoogle:
+    """The project.
+
+    Attributes:
+        resources: By API and path: `run projects/acme/…`.
+        policies: Bindings of roles, by the same.
+        changes: Every call that changed something: method, API and path.
+        now: Seconds since the project was made.
+    """
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.has_firebase = False
+        self.milli_cpu = 25_000
+        self.forbids_all_users = False
+        self.apis: dict[str, float] = {}
+        self.resources: dict[str, dict[str, Any]] = {}
+        self.policies: dict[str, list[dict[str, Any]]] = {}
+        self.sign_in: dict[str, Any] | None = None
+        self.changes: list[str] = []
+        self.refuse = ""
+        self._made: dict[str, float] = {}
+        self._operations: dict[str, bool] = {}
+
+    def names(self, kind: str) -> set[str]:
+        """Last parts of the names of all resources of a kind."""
+        found = (path.split("/") for path in self.resources)
+        return {parts[-1] for parts in found if len(parts) > 1 and parts[-2] == kind}
+
+    def granted(self, resource: str) -> set[tuple[str, str]]:
+        """Pairs of a role and who has it, on a resource."""
+        pairs = [
+            (binding["role"].removeprefix("roles/"), member)
+            for binding in self.policies.get(resource, [])
+            for member in binding["members"]
+        ]
+        assert len(pairs) == len(set(pairs))
+        return set(pairs)
+
+    def sleep(self, seconds: float) -> None:
+        """Let time go on."""
+        self.now += seconds
+
+    # --- one call --------------------------------------------------------------------------------
+
+    def answer(self, method: str, host: str, path: str, body: Any) -> Any:
+        """What Google answers to a call of an operator who has signed in."""
+        url = urlsplit(path)
+        query = {key: values[0] for key, values in parse_qs(url.query).items()}
+        api, path = host.removesuffix(".googleapis.com"), url.path.lstrip("/")
+        path = re.sub(r"^(admin/)?v\d\w*/", "", path)
+        if self.refuse and self.refuse in f"{method} {api} {path}":
+            raise RefusedError(403, "PERMISSION_DENIED", "The caller does not have permission.")
+        self._needs(api)
+        path, _, verb = path.partition(":") if "projects" in path else (path, "", "")
+        is_read = method == "GET" or verb in ("getIamPolicy", "getEffectivePolicy")
+        if not is_read:
+            self.changes.append(f"{method} {api} {path}" + (f":{verb}" if verb else ""))
+        if verb:
+            return self._custom(verb, api, path, body)
+        if "operations/" in path:
+            return {"name": path, "done": True}
+        if special := self._special(method, api, path, query, body):
+            return special
+        last = path.rpartition("/")[2]
+        if method == "GET":
+            return self._list(api, path, query) if last in _COLLECTIONS else self._get(api, path)
+        if method == "POST":
+            return self._post(api, path, query, body)
+        is_implied = method == "PUT" or "/fields/" in path
+        old = {} if is_implied else self._get(api, path)
+        self._check(api, path, body)
+        if "etag" in old:
+            if body.get("etag") != old["etag"]:
+                raise RefusedError(409, "ABORTED", "etag")
+            body = body | {"etag": old["etag"] + "+"}
+        if "ttlConfig" in body:
+            body = {"ttlConfig": {"state": "CREATING"}}
+        name = last if api == "logging" else path
+        return (
+            self._made_function(path, body)
+            if api == "cloudfunctions"
+            else self._keep(api, path, {**old, **body, "name": name})
+        )
+
+    def _needs(self, api: str) -> None:
+        since = self.now - self.apis.get(f"{api}.googleapis.com", self.now)
+        if api not in _ALWAYS_ON and since < API_SECONDS:
+            raise RefusedError(403, "SERVICE_DISABLED", f"{api} has not been used before.")
+
+    def _get(self, api: str, path: str) -> dict[str, Any]:
+        try:
+            return self._grown(api, self.resources[f"{api} {path}"])
+        except KeyError:
+            raise RefusedError(404, "NOT_FOUND", f"{path} was not found.") from None
+
+    def _grown(self, api: str, resource: dict[str, Any]) -> dict[str, Any]:
+        """An index or a TTL policy, done after its time."""
+        age = self.now - self._made.get(f"{api} {resource.get('name')}", 0)
+        if api == "firestore" and age >= BUILD_SECONDS:
+            if resource.get("state") == "CREATING":
+                return resource | {"state": "READY"}
+            if resource.get("ttlConfig"):
+                return resource | {"ttlConfig": {"state": "ACTIVE"}}
+        return resource
+
+    def _list(self, api: str, path: str, query: Mapping[str, str]) -> dict[str, Any]:
+        pattern = re.compile(re.escape(f"{api} {path}/").replace("/\\-/", "/[^/]+/") + "[^/]+$")
+        found = [
+            self._grown(api, resource)
+            for name, resource in self.resources.items()
+            if pattern.match(name)
+        ]
+        start = int(query.get("pageToken", 0))
+        last = path.rpartition("/")[2]
+        page: dict[str, Any] = {_LIST_KEYS.get(last, last): found[start : start + _PAGE]}
+        return page | ({"nextPageToken": str(start + _PAGE)} if len(found) > start + _PAGE else {})
+
+    def _post(self, api: str, path: str, query: Mapping[str, str], body: Any) -> dict[str, Any]:
+        kind = path.rpartition("/")[2]
+        given = [query[key] for key in _IDS if key in query]
+        given += [body[key] for key in ("accountId", "name") if key in body]
+        name = str(given[0]) if given else str(len(self.names(kind)))
+        name = name.rpartition("/")[2]
+        if kind == "serviceAccounts":
+            name = f"{name}@{PROJECT}.iam.gserviceaccount.com"
+            body = {"email": name}
+        if f"{api} {path}/{name}" in self.resources:
+            raise RefusedError(409, "ALREADY_EXISTS", f"{name} already exists.")
+        self._check(api, path, body)
+        if kind == "functions":
+            return self._made_function(f"{path}/{name}", body)
+        full = name if api == "logging" else f"{path}/{name}"
+        extra = {
+            "queues": {"state": "RUNNING"},
+            "jobs": {"state": "ENABLED"},
+            "indexes": {"state": "CREATING"},
+            "dashboards": {"etag": "e1"},
+        }.get(kind, {})
+        made = self._keep(api, f"{path}/{name}", {**body, "name": full, **extra})
+        if kind in ("databases", "webApps"):
+            return self._operation(made)
+        return made
+
+    def _made_function(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """A function is a service of Cloud Run, and where documents call it a trigger as well."""
+        name = path.rpartition("/")[2]
+        function = self._keep("cloudfunctions", path, {**body, "name": path, "state": "FAILED"})
+        if "eventTrigger" in body:
+            self._check_eventarc()
+            trigger = f"{REGION}/triggers/{name.lower()}-1"
+            destination = {"destination": {"cloudFunction": path}}
+            self._keep("eventarc", trigger, {"name": trigger, **destination})
+        service = f"{REGION}/services/{name.lower()}"
+        self._keep("run", service, {"name": service})
+        return self._keep("cloudfunctions", path, function | {"state": "ACTIVE"})
+
+    def _keep(self, api: str, path: str, resource: dict[str, Any]) -> dict[str, Any]:
+        self._made.setdefault(f"{api} {path}", self.now)
+        self.resources[f"{api} {path}"] = resource
+        return resource
+
+    def _operation(self, _: Any) -> dict[str, Any]:
+        return {"name": f"operations/{len(self.changes)}"}
+
+    # --- what Google refuses ---------------------------------------------------------------------
+
+    def _check(self, api: str, path: str, body: Any) -> None:
+        *_, parent, last = path.split("/")
+        kind = last if last in _COLLECTIONS else parent
+        refuse: dict[str, Callable[[], None]] = {
+            "functions": lambda: self._check_cpu(body),
+            "alertPolicies": lambda: self._check_metrics(body),
+        }
+        if api in ("cloudfunctions", "monitoring") and kind in refuse:
+            refuse[kind]()
+
+    def _check_cpu(self, body: Any) -> None:
+        service = body["serviceConfig"]
+        asked = int(service["maxInstanceCount"] * float(service["availableCpu"]) * 1000)
+        if asked > self.milli_cpu:
+            raise RefusedError(
+                400,
+                "INVALID_ARGUMENT",
+                f"Quota violated: CpuAllocPerProjectRegion requested: {asked} "
+                f"allowed: {self.milli_cpu}",
+            )
+
+    def _check_eventarc(self) -> None:
+        if self.now - self.apis["eventarc.googleapis.com"] < EVENTARC_SECONDS:
+            raise RefusedError(
+                400, "FAILED_PRECONDITION", "Permission denied while using the Eventarc agent."
+            )
+
+    def _check_metrics(self, body: Any) -> None:
+        for condition in body["conditions"]:
+            promql = condition.get("conditionPrometheusQueryLanguage", {})
+            for name in re.findall(r"user_(wall_[a-z_]+?)(?:_sum|_count|_bucket)?\{", str(promql)):
+                made = self._made.get(f"logging projects/{PROJECT}/metrics/{name}", self.now)
+                is_young = self.now - made < METRIC_SECONDS
+                if is_young and not promql.get("disableMetricValidation"):
+                    raise RefusedError(404, "NOT_FOUND", f"Cannot find a metric {name}.")
+
+    def _check_members(self, bindings: list[dict[str, Any]]) -> None:
+        for member in {member for binding in bindings for member in binding["members"]}:
+            if member == "allUsers":
+                if self.forbids_all_users:
+                    raise RefusedError(
+                        400, "FAILED_PRECONDITION", "allUsers is not in a permitted organization."
+                    )
+                continue
+            account = f"projects/{PROJECT}/serviceAccounts/{member.partition(':')[2]}"
+            made = self._made.get(f"iam {account}")
+            if member != BUILDER and (made is None or self.now - made < ACCOUNT_SECONDS):
+                raise RefusedError(
+                    400, "INVALID_ARGUMENT", f"Service account {member} does not exist."
+                )
+
+    # --- what is no plain resource ---------------------------------------------------------------
+
+    def _special(self, method: str, api: str, path: str, query: Any, body: Any) -> Any:
+        project = f"projects/{PROJECT}"
+        match api, path.removeprefix(project):
+            case "serviceusage", "/services":
+                names = list(self.apis)
+                start = int(query.get("pageToken", 0))
+                page = [{"config": {"name": name}} for name in names[start : start + _PAGE]]
+                more = len(names) > start + _PAGE
+                return {"services": page} | ({"nextPageToken": f"{start + _PAGE}"} if more else {})
+            case "cloudresourcemanager", "":
+                return {"projectId": PROJECT, "projectNumber": NUMBER}
+            case "firebase", "":
+                if not self.has_firebase:
+                    raise RefusedError(404, "NOT_FOUND", "not a Firebase project")
+                return {"projectId": PROJECT}
+            case "cloudbilling", "/billingInfo":
+                return {"billingAccountName": "billingAccounts/AAAA-BBBB"}
+            case "cloudquotas", str(rest) if rest.endswith("/CpuAllocPerProjectRegion"):
+                here = {"region": "us-central1"}
+                return {
+                    "dimensionsInfos": [
+                        {"dimensions": {"region": "asia-east1"}, "details": {"value": "1000"}},
+                        {"dimensions": here, "details": {"value": str(self.milli_cpu)}},
+                    ]
+                }
+            case "identitytoolkit", "/config":
+                if self.sign_in is None:
+                    raise RefusedError(404, "CONFIGURATION_NOT_FOUND", "CONFIGURATION_NOT_FOUND")
+                if method == "PATCH":
+                    assert query["updateMask"].partition(".")[0] in body
+                    self.sign_in |= body
+                return self.sign_in
+        return None
+
+    def _custom(self, verb: str, api: str, path: str, body: Any) -> Any:
+        resource = f"{api} {path}"
+        match verb:
+            case "getIamPolicy" | "setIamPolicy":
+                if resource != f"cloudresourcemanager projects/{PROJECT}":
+                    self._get(api, path)
+                if verb == "setIamPolicy":
+                    self._set_policy(resource, body["policy"])
+                bindings = json.loads(json.dumps(self.policies.get(resource, [])))
+                return {"etag": str(hash(str(bindings))), "bindings": bindings}
+            case "batchEnable":
+                assert len(body["serviceIds"]) <= 20
+                self.apis |= dict.fromkeys(body["serviceIds"], self.now)
+                return self._operation(None)
+            case "addFirebase":
+                self.has_firebase = True
+                return self._operation(None)
+            case "initializeAuth":
+                self.sign_in = {"authorizedDomains": ["localhost", f"{PROJECT}.web.app"]}
+                return {}
+            case "addVersion":
+                self._get(api, path)
+                number = len(self._list(api, f"{path}/versions", {})["versions"]) + 1
+                version = f"{path}/versions/{number}"
+                return self._keep(api, version, {"name": version, "state": "ENABLED", **body})
+            case "resume":
+                state = "ENABLED" if api == "cloudscheduler" else "RUNNING"
+                return self._keep(api, path, self._get(api, path) | {"state": state})
+            case "getEffectivePolicy":
+                limits = {"rules": [{"values": {"allowedValues": ["is:C0123"]}}]}
+                is_legacy = path.endswith("iam.allowedPolicyMemberDomains")
+                return {"spec": limits if self.forbids_all_users and is_legacy else {}}
+        raise RefusedError(404, "NOT_FOUND", f"no method {verb}")
+
+    def _set_policy(self, resource: str, policy: dict[str, Any]) -> None:
+        bindings = self.policies.get(resource, [])
+        if policy.get("etag") != str(hash(str(bindings))):
+            raise RefusedError(409, "ABORTED", "The policy was changed by another.")
+        self._check_members(policy["bindings"])
+        merged: dict[str, dict[str, Any]] = {}  # one binding for each role, as Google keeps them
+        for binding in policy["bindings"]:
+            key = json.dumps([binding["role"], binding.get("condition")])
+            kept = merged.setdefault(key, binding | {"members": []})
+            kept["members"] = sorted({*kept["members"], *binding["members"]})
+        self.policies[resource] = list(merged.values())
+
+    def call_function(self, name: str) -> tuple[int, str, str]:
+        """What a browser gets from a callable: status, kind and text."""
+        path = f"{REGION}/services/{name.lower()}"
+        members = {member for _, member in self.granted(f"run {path}")}
+        if f"run {path}" not in self.resources:
+            return 404, "text/html", "<h1>Not Found</h1>"
+        if "allUsers" not in members:
+            return 403, "text/html", "<h1>Forbidden</h1>"
+        error = {"error": {"status": "UNAUTHENTICATED", "message": "Sign in."}}
+        return 401, "application/json", json.dumps(error)
+
+
+@contextmanager
+def serving(google: FakeGoogle) -> Iterator[str]:
+    """The stand-in on a port of its own; the form of its addresses, with `{host}` in it."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            host, _, path = self.path.lstrip("/").partition("/")
+            length = int(self.headers.get("Content-Length", 0))
+            body = json.loads(self.rfile.read(length) or "null")
+            status, kind = 200, "application/json"
+            if host.endswith("cloudfunctions.net"):
+                status, kind, text = google.call_function(path)
+            elif self.headers.get("Authorization") != f"Bearer {TOKEN}":
+                status, text = 401, json.dumps({"error": {"message": "no token"}})
+            else:
+                try:
+                    text = json.dumps(google.answer(self.command, host, path, body))
+                except RefusedError as refused:
+                    status, text = refused.status, json.dumps(refused.body)
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(text.encode())))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        do_GET = do_POST = do_PUT = do_PATCH = answer  # noqa: N815 - the library names them
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/{{host}}"
+        finally:
+            server.shutdown()
+            thread.join()
