@@ -1,5 +1,6 @@
 """A refusal that a callable answers with (spec 7): raised by pure code, answered at the edge."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 
@@ -17,9 +18,15 @@ class Code(StrEnum):
 
 
 class CallError(Exception):
-    """Carries what the caller is told: `code` and a `message` that says what to change."""
+    """Carries what the caller is told: `code`, and a `message` that says what to change.
 
-    def __init__(self, code: Code, message: str) -> None:
+    `details` are the facts of the message for programs, where it has some: JSON's types alone.
+    """
+
+    def __init__(
+        self, code: Code, message: str, details: Mapping[str, object] | None = None
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.details = details

@@ -9,7 +9,7 @@ import { doubt, parts, problem } from "../src/domain/endpoint.ts";
 import { COUNTED, rateOf, successRate } from "../src/domain/health.ts";
 import { countdown, duration, relative, shortTime, utcTime } from "../src/domain/time.ts";
 import { timeline } from "../src/domain/timeline.ts";
-import { attemptWords, attemptsWords, lastWords } from "../src/domain/words.ts";
+import { attemptWords, attemptsWords, lastWords, leftAloneWords, skippedWords } from "../src/domain/words.ts";
 import { NOW, attempt, delivery } from "./samples.ts";
 
 const HOSTILE = `it's $(touch /tmp/x) \`id\` "\u202e" <b>&\\`;
@@ -108,4 +108,16 @@ test("a body is for looking at: what hides in it is shown", () => {
   assert.equal(pretty("{"), null);
   assert.equal(visible('"\u202egpj.exe\u200b"\n'), '"\\u202egpj.exe\\u200b"\n');
   assert.deepEqual([size("ü"), size("a".repeat(1500)), size("a".repeat(2_100_000))], ["2 bytes", "1.5 kB", "2.1 MB"]);
+});
+
+test("numbers of what is left out add up", () => {
+  assert.equal(
+    skippedWords({ optedOut: 2, invalidAddress: 0, unreachable: 1, hadEnough: 3 }),
+    "2 opted out; 1 cannot be reached: a mail to the address came back for good; " +
+      "3 had as many recaps as an address gets in 24 hours",
+  );
+  assert.equal(
+    leftAloneWords({ removedUrl: 0, disabledUrl: 2, unusableUrl: 0, tests: 1 }),
+    "2 to an address that is switched off; 1 test",
+  );
 });

@@ -97,7 +97,8 @@ def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None])
 
 def _error(refused: CallError) -> flask.Response:
     status = refused.code.upper().replace("-", "_")
-    answer = flask.jsonify(error={"status": status, "message": refused.message})
+    details = {"details": dict(refused.details)} if refused.details else {}
+    answer = flask.jsonify(error={"status": status, "message": refused.message, **details})
     answer.status_code = _STATUS[refused.code]
     return answer
 

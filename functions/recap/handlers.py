@@ -48,7 +48,11 @@ def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
         "left": preview.left,
     }
     if preview.blocked:
-        answer["blocked"] = {"code": preview.blocked.code, "message": preview.blocked.message}
+        answer["blocked"] = {
+            "code": preview.blocked.code,
+            "message": preview.blocked.message,
+            **(preview.blocked.details or {}),
+        }
     if preview.message:
         answer["message"] = preview.message
     if preview.mailed is not None:

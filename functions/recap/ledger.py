@@ -101,6 +101,7 @@ def resumable(lock: Lock | None, now: datetime) -> str | None:
         Code.RESOURCE_EXHAUSTED,
         "A recap of this event was sent within the last 24 hours; "
         f"the next one is possible from {wire_time(lock.cooldown_until)} on.",
+        {"possibleFrom": wire_time(lock.cooldown_until)},
     )
 
 

@@ -3,9 +3,10 @@
 Every action first finds the event and checks that it is the caller's business (design 3).
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -26,7 +27,7 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome, Undelivered
 from functions.webhooks.messages.samples import sample
 from functions.webhooks.messages.subscriptions import Subscription
-from functions.webhooks.next_round import NextRound, obstacle_to
+from functions.webhooks.next_round import NextRound, Obstacle, obstacle_at
 from functions.webhooks.ports import (
     SECRET_KEPT,
     AlreadyRecordedError,
@@ -46,14 +47,24 @@ PAGE: Final = 300
 class Resent:
     """How many deliveries a call has sent again, and how many it has looked at and left alone.
 
-    `next` is for the call that goes on; None where everything has been looked at. `matching` is
-    how many a dry run has counted, which sends nothing.
+    `next` is for the call that goes on; None where everything has been looked at.
     """
 
     resent: int
     left_alone: int = 0
     next: str | None = None
-    matching: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreseen:
+    """What a dry run has counted: deliveries that would be sent again, and deliveries left alone.
+
+    `barred` has the deliveries to URLs with an obstacle; `tests` the tests at all other URLs.
+    """
+
+    matching: int
+    tests: int
+    barred: Mapping[Obstacle, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +149,6 @@ class Actions:
     def resend(self, caller: Caller, wanted: ResendArguments) -> Resent:
         """Send a delivery again, or a page of those that failed or were skipped.
 
-        In a dry run the page is not looked at: one aggregation counts.
-
         Raises:
             CallError: as `NextRound.begin_one` says. A page leaves alone what cannot be sent again;
                 `invalid-argument` where it is limited to a URL that the event has not.
@@ -150,6 +159,16 @@ class Actions:
             return self._resend_page(wanted.event_id, wanted.what, configured)
         self._next_round.begin_one(wanted.event_id, wanted.what, configured)
         return Resent(resent=1)
+
+    def foresee(self, caller: Caller, wanted: EventArguments, page: Page) -> Foreseen:
+        """Count what `resend` would do page after page: aggregations alone, two a URL at most.
+
+        Raises:
+            CallError: `invalid-argument` where `page` is limited to a URL that the event has not.
+        """
+        self._check(caller, wanted)
+        configured = configured_urls(self._wall, wanted.event_id)
+        return self._foresee(wanted.event_id, self._matching(page, configured), configured)
 
     def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> Rotated:
         """Give the event a new webhook secret, at once or announced for later.
@@ -179,26 +198,56 @@ class Actions:
     def _resend_page(
         self, event_id: str, page: Page, configured: Mapping[str, Subscription]
     ) -> Resent:
-        if page.url is not None:
-            check_url(page.url, configured)
-        # What fails again while the pages are turned is not met again: it ends later than that.
-        until = page.until or self._now()
-        matching = Undelivered(since=page.since, until=until, url=page.url, event=page.event)
-        if page.dry_run:
-            count = self._deliveries.count_undelivered(event_id, matching)
-            return Resent(resent=0, matching=count)
+        matching = self._matching(page, configured)
         found = self._deliveries.undelivered(event_id, matching, page.after, self._page)
         wanted = [
             one
             for one in found
-            if not one.delivery.test and not obstacle_to(one.delivery, configured)
+            if not one.delivery.test and not obstacle_at(one.delivery.url, configured)
         ]
         resent = sum(self._side_by_side(self._next_round.begin, wanted))
+        is_full = len(found) == self._page
+        next_ = next_page(page, matching.until, _cursor(found)) if is_full else None
         return Resent(
             resent=resent,
             left_alone=len(found) - resent,
-            next=next_page(page, until, _cursor(found)) if len(found) == self._page else None,
+            next=next_,
         )
+
+    def _matching(self, page: Page, configured: Mapping[str, Subscription]) -> Undelivered:
+        if page.url is not None:
+            check_url(page.url, configured)
+        # What fails again while the pages are turned is not met again: it ends later than that.
+        until = page.until or self._now()
+        return Undelivered(since=page.since, until=until, url=page.url, event=page.event)
+
+    def _foresee(
+        self, event_id: str, wanted: Undelivered, configured: Mapping[str, Subscription]
+    ) -> Foreseen:
+        urls = list(configured) if wanted.url is None else [wanted.url]
+
+        def counted(url: str) -> tuple[Obstacle | None, int, int]:
+            obstacle = obstacle_at(url, configured)
+            there = replace(wanted, url=url)
+            found = self._deliveries.count_undelivered(event_id, there)
+            has_tests = found and not obstacle
+            tests = replace(there, tests_only=True)
+            count = self._deliveries.count_undelivered(event_id, tests) if has_tests else 0
+            return obstacle, found, count
+
+        barred: Counter[Obstacle] = Counter()
+        matching = tests = known = 0
+        for obstacle, found, of_tests in self._side_by_side(counted, urls):
+            known += found
+            tests += of_tests
+            if obstacle:
+                barred[obstacle] += found
+            else:
+                matching += found - of_tests
+        if wanted.url is None:
+            everything = self._deliveries.count_undelivered(event_id, wanted)
+            barred[Obstacle.REMOVED] += max(0, everything - known)
+        return Foreseen(matching=matching, tests=tests, barred=barred)
 
 
 def _cursor(page: Sequence[StoredDelivery]) -> Cursor:

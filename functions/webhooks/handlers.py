@@ -15,10 +15,11 @@ from functions.timestamps import wire_time
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks import wiring
-from functions.webhooks.arguments import ResendArguments, RotateArguments, TestArguments
+from functions.webhooks.arguments import Page, ResendArguments, RotateArguments, TestArguments
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.endpoints.endpoint_url import heading_of
+from functions.webhooks.next_round import Obstacle
 from functions.webhooks.shared_logs.arguments import (
     LogArguments,
     ResendSharedArguments,
@@ -114,15 +115,18 @@ def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
 def resend(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `resendWebhook`: how many deliveries are sent again, and whether more are left.
 
-    In a dry run: how many would be looked at.
+    In a dry run: how many would be sent again, and how many would be left alone, by the reason.
 
     Raises:
         CallError: as `Actions.resend` says.
     """
     caller = access.staff(request.auth)
-    done = wiring.actions().resend(caller, ResendArguments.read(request.data))
-    if done.matching is not None:
-        return {"matching": done.matching}
+    wanted = ResendArguments.read(request.data)
+    if isinstance(wanted.what, Page) and wanted.what.dry_run:
+        foreseen = wiring.actions().foresee(caller, wanted, wanted.what)
+        barred = {str(obstacle): foreseen.barred.get(obstacle, 0) for obstacle in Obstacle}
+        return {"matching": foreseen.matching, "leftAlone": barred | {"tests": foreseen.tests}}
+    done = wiring.actions().resend(caller, wanted)
     return {
         "resent": done.resent,
         "leftAlone": done.left_alone,

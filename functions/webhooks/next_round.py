@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from enum import StrEnum
 
 from functions.call_error import CallError, Code
 from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.endpoints.endpoint_url import UnusableUrlError
+from functions.webhooks.endpoints.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.ports import (
     ChangedMeanwhileError,
@@ -14,6 +15,14 @@ from functions.webhooks.ports import (
     StoredDelivery,
     TaskQueue,
 )
+
+
+class Obstacle(StrEnum):
+    """Why nothing can be sent to a URL again, by the name in the answer to a dry run."""
+
+    REMOVED = "removedUrl"
+    DISABLED = "disabledUrl"
+    UNUSABLE = "unusableUrl"
 
 
 class NextRound:
@@ -48,9 +57,11 @@ class NextRound:
                 raise CallError(
                     Code.ABORTED, "The delivery is still being attempted; wait until it has ended."
                 )
-            obstacle = obstacle_to(stored.delivery, configured)
+            obstacle = obstacle_at(stored.delivery.url, configured)
             if obstacle:
-                raise CallError(Code.FAILED_PRECONDITION, obstacle)
+                raise CallError(
+                    Code.FAILED_PRECONDITION, _what_to_change(obstacle, stored.delivery.url)
+                )
             if self.begin(stored):
                 return
 
@@ -69,15 +80,32 @@ class NextRound:
         return True
 
 
-def obstacle_to(delivery: Delivery, configured: Mapping[str, Subscription]) -> str | None:
-    """Why `delivery` cannot be sent again, and what to change; None where it can."""
-    subscription = configured.get(delivery.url)
+def obstacle_at(url: str, configured: Mapping[str, Subscription]) -> Obstacle | None:
+    """Why deliveries to `url` cannot be sent again; None where they can."""
+    subscription = configured.get(url)
     if subscription is None:
-        return "The delivery's URL is not one of the event's webhook URLs any more; add it first."
+        return Obstacle.REMOVED
     if subscription.disabled:
-        return "The delivery's URL is disabled; remove its entry from the settings first."
+        return Obstacle.DISABLED
+    return Obstacle.UNUSABLE if _fault_of(url) else None
+
+
+def _what_to_change(obstacle: Obstacle, url: str) -> str:
+    match obstacle:
+        case Obstacle.REMOVED:
+            return (
+                "The delivery's URL is not one of the event's webhook URLs any more; add it first."
+            )
+        case Obstacle.DISABLED:
+            return "The delivery's URL is disabled; remove its entry from the settings first."
+        case Obstacle.UNUSABLE:
+            return f"The delivery was skipped and would be again: {_fault_of(url)}."
+
+
+def _fault_of(url: str) -> str | None:
+    """Why no delivery can go to `url`; None where one can."""
     try:
-        delivery.again(delivery.created_at)
+        EndpointUrl.parse(url)
     except UnusableUrlError as unusable:
-        return f"The delivery was skipped and would be again: {unusable}."
+        return str(unusable)
     return None

@@ -39,6 +39,8 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
         ("e1", Undelivered(since=NOW, until=NOW, url=URL)),
         ("e1", Undelivered(since=NOW, until=NOW, event=UPLOADED)),
         ("e1", Undelivered(since=NOW, until=NOW, url=URL, event=UPLOADED)),
+        ("e1", Undelivered(since=NOW, until=NOW, url=URL, tests_only=True)),
+        ("e1", Undelivered(since=NOW, until=NOW, url=URL, event=UPLOADED, tests_only=True)),
     ],
     "newest": [
         ("e1", SentTo(url=URL), Place(NOW, "d1"), 3),

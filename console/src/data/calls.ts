@@ -1,8 +1,8 @@
 // The service's functions, as the console calls them (docs/openapi.yaml).
 
-import { type Functions, httpsCallable } from "firebase/functions";
-
 import type { EventType, Outcome } from "../domain/delivery.ts";
+import { call } from "./call.ts";
+import { NoAnswerError, PATIENCE_MS } from "./errors.ts";
 
 export interface TestResult {
   readonly deliveryId: string;
@@ -46,9 +46,14 @@ export interface Preview {
   readonly recipients: number;
   readonly skipped: number;
   readonly left: number;
-  readonly skippedBy?: { readonly invalidAddress: number; readonly optedOut: number; readonly hadEnough: number };
+  readonly skippedBy: {
+    readonly invalidAddress: number;
+    readonly optedOut: number;
+    readonly unreachable: number;
+    readonly hadEnough: number;
+  };
   /** What sending would be refused with by now. */
-  readonly blocked?: { readonly code: string; readonly message: string };
+  readonly blocked?: { readonly code: string; readonly message: string; readonly possibleFrom?: string };
   readonly message?: string;
   readonly mailed?: boolean;
 }
@@ -59,59 +64,76 @@ export interface Sent {
   readonly message?: string;
 }
 
+/** What a recovery would do: deliveries that would be sent again, and why others would not. */
+export interface Foreseen {
+  readonly matching: number;
+  readonly leftAlone: {
+    readonly removedUrl: number;
+    readonly disabledUrl: number;
+    readonly unusableUrl: number;
+    readonly tests: number;
+  };
+}
+
+/** For a look at all deliveries or guests of an event, or at a receiver. */
+const LOOK_MS = 60_000;
+/** A little longer than sending a recap may take. */
+const RECAP_MS = 600_000;
+
 /** The calls about one event. */
 export class Calls {
   constructor(
-    private readonly functions: Functions,
+    private readonly idToken: () => Promise<string>,
     private readonly eventId: string,
   ) {}
 
   resend(deliveryId: string): Promise<ResendPage> {
-    return this.#call("resendWebhook", { deliveryId });
+    return this.#call("resendWebhook", { deliveryId }, "the delivery's attempts");
   }
 
-  /** How many deliveries to `url` have failed or been skipped since then. */
-  async undelivered(url: string, since: Date): Promise<number> {
-    const { matching } = await this.#call<{ matching: number }>("resendWebhook", {
-      url,
-      since: since.toISOString(),
-      dryRun: true,
-    });
-    return matching;
+  /** How many deliveries to `url` have failed or been skipped since then, by what can be done. */
+  foresee(url: string, since: Date): Promise<Foreseen> {
+    return this.#call("resendWebhook", { url, since: since.toISOString(), dryRun: true }, null, LOOK_MS);
   }
 
   /** Sends a page of them again. */
   recover(url: string, since: Date, next: string | null): Promise<ResendPage> {
-    return this.#call("resendWebhook", { url, since: since.toISOString(), ...(next && { next }) });
+    const data = { url, since: since.toISOString(), ...(next && { next }) };
+    return this.#call("resendWebhook", data, "the deliveries", LOOK_MS);
   }
 
   test(url: string, event: EventType): Promise<TestResult> {
-    return this.#call("sendTestWebhook", { url, event });
+    return this.#call("sendTestWebhook", { url, event }, "the deliveries", LOOK_MS);
   }
 
   share(url: string, days: number, canResend: boolean): Promise<Share> {
-    return this.#call("shareWebhookLog", { url, days, canResend });
+    return this.#call("shareWebhookLog", { url, days, canResend }, "the active links");
   }
 
   revoke(shareId: string): Promise<unknown> {
-    return this.#call("revokeWebhookLog", { shareId });
+    return this.#call("revokeWebhookLog", { shareId }, "the active links");
   }
 
   rotate(activeInMinutes: number): Promise<Rotated> {
-    return this.#call("rotateWebhookSecret", { activeInMinutes });
+    return this.#call("rotateWebhookSecret", { activeInMinutes }, "the secret");
   }
 
   preview(text: RecapText, sendToMe: boolean): Promise<Preview> {
-    return this.#call("previewEventRecap", { ...text, sendToMe });
+    return this.#call("previewEventRecap", { ...text, sendToMe }, sendToMe ? "your mailbox" : null, LOOK_MS);
   }
 
   send(text: RecapText): Promise<Sent> {
-    return this.#call("sendEventRecap", text);
+    return this.#call("sendEventRecap", text, "the recaps below", RECAP_MS);
   }
 
-  async #call<Result>(name: string, data: object): Promise<Result> {
-    // Longer than any of the functions may take, the recap's nine minutes included.
-    const call = httpsCallable<object, Result>(this.functions, name, { timeout: 600_000 });
-    return (await call({ eventId: this.eventId, ...data })).data;
+  async #call<Result>(name: string, data: object, lookAt: string | null, limitMs = PATIENCE_MS): Promise<Result> {
+    let token: string;
+    try {
+      token = await this.idToken();
+    } catch {
+      // Without a token nothing was asked for.
+      throw new NoAnswerError(null);
+    }
+    return call(name, { eventId: this.eventId, ...data }, { token, lookAt, limitMs });
   }
 }

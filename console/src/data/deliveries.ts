@@ -8,6 +8,7 @@ import {
   collection,
   doc,
   documentId,
+  getCountFromServer,
   getDocs,
   limit,
   onSnapshot,
@@ -63,6 +64,14 @@ export function deliveries(db: Firestore, eventId: string, wanted: DeliveryQuery
     one: (id, onDelivery) => onSnapshot(doc(all, id), (found) => onDelivery(orNull(found))),
     matches: (delivery) => matches(wanted, delivery),
   };
+}
+
+/**
+ * Resolves once the server has answered anything; rejects where it does not. A count is a request of
+ * its own: what is listened to already is answered without the server.
+ */
+export async function hearFrom(db: Firestore, eventId: string): Promise<void> {
+  await getCountFromServer(query(collection(db, "events", eventId, "deliveries"), limit(1)));
 }
 
 /** One delivery, whenever it changes; null where there is none. */

@@ -12,6 +12,7 @@ import {
 
 import { EVENT_TYPES, type EventType, isEventType } from "../domain/delivery.ts";
 import { MAX_URLS } from "../domain/endpoint.ts";
+import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, text } from "./fields.ts";
 
 export interface Endpoint {
@@ -37,11 +38,6 @@ export function watchEndpoints(
   return onSnapshot(settingsOf(db, eventId), (found) => onSettings(read(found.data() ?? {})), onError);
 }
 
-/** Somebody else has changed the list meanwhile, so that the change makes no sense any more. */
-export class ChangedMeanwhileError extends Error {
-  override readonly name = "ChangedMeanwhileError";
-}
-
 /** Puts `endpoint` in the place of the one of `before`, or at the end; takes it out where null. */
 export async function saveEndpoint(
   db: Firestore,
@@ -49,7 +45,7 @@ export async function saveEndpoint(
   before: string | null,
   endpoint: Pick<Endpoint, "url" | "events"> | null,
 ): Promise<void> {
-  await runTransaction(db, async (transaction) => {
+  const saving = runTransaction(db, async (transaction) => {
     const settings = settingsOf(db, eventId);
     const fields = (await transaction.get(settings)).data() ?? {};
     // As they stand: whatever else an entry may hold stays.
@@ -72,22 +68,25 @@ export async function saveEndpoint(
     const changed = { urls: entries, ...(gone.length && { disabled }) };
     transaction.set(settings, changed, { merge: true });
   });
+  await answered(saving, "the list of addresses");
 }
 
 /** Lets deliveries go to a URL again that the service has given up. */
 export async function enable(db: Firestore, eventId: string, key: string): Promise<void> {
-  await updateDoc(settingsOf(db, eventId), new FieldPath("disabled", key), deleteField());
+  const saving = updateDoc(settingsOf(db, eventId), new FieldPath("disabled", key), deleteField());
+  await answered(saving, "the address");
 }
 
 /** Says who is told when a URL fails. */
 export async function saveNotify(db: Firestore, eventId: string, notify: readonly string[]): Promise<void> {
-  await runTransaction(db, async (transaction) => {
+  const saving = runTransaction(db, async (transaction) => {
     const settings = settingsOf(db, eventId);
     const urls: unknown = (await transaction.get(settings)).get("urls");
     // The rules want a list of URLs, be it empty.
     const fields = Array.isArray(urls) ? { notify } : { notify, urls: [] };
     transaction.set(settings, fields, { merge: true });
   });
+  await answered(saving, "who is told");
 }
 
 function keysOf(fields: Record<string, unknown>, url: string): string[] {

@@ -14,15 +14,13 @@ import {
   initializeFirestore,
   memoryLocalCache,
 } from "firebase/firestore";
-import { type Functions, connectFunctionsEmulator, getFunctions } from "firebase/functions";
 
-import { EMULATORS, REGION, isLocal, projectConfig } from "./site.ts";
+import { EMULATORS, isLocal, projectConfig } from "./site.ts";
 
 export interface Sdk {
   readonly app: FirebaseApp;
   readonly auth: Auth;
   readonly db: Firestore;
-  readonly functions: Functions;
 }
 
 /** Connects; rejects where the site does not say which project it belongs to. */
@@ -34,12 +32,10 @@ export async function connect(): Promise<Sdk> {
   });
   // In memory alone: what a guest wrote is not left behind on a shared machine.
   const db = initializeFirestore(app, { localCache: memoryLocalCache() });
-  const functions = getFunctions(app, REGION);
   if (isLocal()) {
-    const { auth: authAt, firestore: firestoreAt, functions: functionsAt } = EMULATORS;
+    const { auth: authAt, firestore: firestoreAt } = EMULATORS;
     connectAuthEmulator(auth, `http://${authAt.host}:${authAt.port}`, { disableWarnings: true });
     connectFirestoreEmulator(db, firestoreAt.host, firestoreAt.port);
-    connectFunctionsEmulator(functions, functionsAt.host, functionsAt.port);
   }
-  return { app, auth, db, functions };
+  return { app, auth, db };
 }

@@ -81,6 +81,11 @@ export async function signInByLink(auth: Auth, email: string): Promise<void> {
   localStorage.removeItem(MAILED_TO);
 }
 
+/** What proves to a function who calls. */
+export function idToken(auth: Auth): Promise<string> {
+  return auth.currentUser?.getIdToken() ?? Promise.reject(new Error("signed out"));
+}
+
 export async function leave(auth: Auth): Promise<void> {
   await signOut(auth);
 }

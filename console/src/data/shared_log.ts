@@ -2,7 +2,7 @@
 
 import { type Attempt, type Delivery, isOutcome } from "../domain/delivery.ts";
 import type { Filters } from "../domain/filters.ts";
-import { functionsAddress } from "./site.ts";
+import { call } from "./call.ts";
 
 export interface SharedPage {
   /** Host and path. */
@@ -12,18 +12,6 @@ export interface SharedPage {
   readonly deliveries: readonly Delivery[];
   /** For the page that follows; null after the last. */
   readonly next: string | null;
-}
-
-/** What the service refused a call with. */
-export class RefusedError extends Error {
-  override readonly name = "RefusedError";
-
-  constructor(
-    readonly status: string,
-    message: string,
-  ) {
-    super(message);
-  }
 }
 
 type Limits = Pick<Filters, "outcome" | "event">;
@@ -46,21 +34,7 @@ export async function readSharedLog(token: string, limits: Limits, after: string
 }
 
 export async function resendShared(token: string, deliveryId: string): Promise<void> {
-  await call("resendSharedWebhook", { token, deliveryId });
-}
-
-async function call<Result>(name: string, data: object): Promise<Result> {
-  const answer = await fetch(`${await functionsAddress()}/${name}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ data }),
-    cache: "no-store",
-    credentials: "omit",
-    referrerPolicy: "no-referrer",
-  });
-  const { result, error } = (await answer.json()) as { result: Result; error?: { status: string; message: string } };
-  if (error) throw new RefusedError(error.status, error.message);
-  return result;
+  await call("resendSharedWebhook", { token, deliveryId }, { lookAt: "this delivery's attempts" });
 }
 
 interface Answer {

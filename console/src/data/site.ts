@@ -9,7 +9,7 @@ interface Address {
 declare const __EMULATORS__: Readonly<Record<"auth" | "firestore" | "functions", Address>>;
 
 export const EMULATORS = __EMULATORS__;
-export const REGION = "us-central1";
+const REGION = "us-central1";
 
 /** Whether the local suite serves the page. */
 export function isLocal(): boolean {

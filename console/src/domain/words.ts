@@ -87,3 +87,38 @@ export function lastWords(delivery: Delivery): string {
 export function count(number: number, one: string, many: string): string {
   return `${number.toLocaleString()} ${number === 1 ? one : many}`;
 }
+
+/** Why deliveries are not sent again; empty where there are none. */
+export function leftAloneWords(by: {
+  readonly removedUrl: number;
+  readonly disabledUrl: number;
+  readonly unusableUrl: number;
+  readonly tests: number;
+}): string {
+  return listed([
+    [by.removedUrl, "to an address that was removed"],
+    [by.disabledUrl, "to an address that is switched off"],
+    [by.unusableUrl, "to an address that nothing can be sent to"],
+    [by.tests, by.tests === 1 ? "test" : "tests"],
+  ]);
+}
+
+/** Why guests are skipped, in numbers that add up: `2 opted out; 1 left no valid address`. */
+export function skippedWords(by: {
+  readonly optedOut: number;
+  readonly invalidAddress: number;
+  readonly unreachable: number;
+  readonly hadEnough: number;
+}): string {
+  return listed([
+    [by.optedOut, "opted out"],
+    [by.invalidAddress, "left no valid address"],
+    [by.unreachable, "cannot be reached: a mail to the address came back for good"],
+    [by.hadEnough, "had as many recaps as an address gets in 24 hours"],
+  ]);
+}
+
+function listed(counts: readonly (readonly [number, string])[]): string {
+  const there = counts.filter(([number]) => number > 0);
+  return there.map(([number, words]) => `${number.toLocaleString()} ${words}`).join("; ");
+}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { wordsOf } from "./errors.ts";
 
@@ -39,22 +39,39 @@ interface Props {
   readonly kind?: "primary" | "danger" | "quiet" | "plain";
   readonly submits?: boolean;
   readonly disabled?: boolean;
+  /** What is told while the work takes long. */
+  readonly slow?: string;
 }
 
-/** A button that keeps its place and the focus while its work is going on. */
-export function ActionButton({ busy, children, onClick, kind = "plain", submits = false, disabled = false }: Props) {
+// After which somebody wonders whether a button was pressed at all.
+const SLOW_MS = 3000;
+
+/** A button that keeps its place and the focus while its work is going on; long work is told. */
+export function ActionButton({ busy, children, onClick, kind = "plain", submits = false, disabled = false, slow = "No answer yet …" }: Props) {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    if (!busy) return;
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => {
+      clearTimeout(timer);
+      setSlow(false);
+    };
+  }, [busy]);
   return (
-    <button
-      type={submits ? "submit" : "button"}
-      class={kind}
-      aria-busy={busy}
-      aria-disabled={busy || disabled}
-      onClick={(event) => {
-        if (busy || disabled) event.preventDefault();
-        else onClick?.();
-      }}
-    >
-      {children}
-    </button>
+    <>
+      <button
+        type={submits ? "submit" : "button"}
+        class={kind}
+        aria-busy={busy}
+        aria-disabled={busy || disabled}
+        onClick={(event) => {
+          if (busy || disabled) event.preventDefault();
+          else onClick?.();
+        }}
+      >
+        {children}
+      </button>
+      {isSlow && <span class="quiet-text" role="status">{slow}</span>}
+    </>
   );
 }

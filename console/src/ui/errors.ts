@@ -1,15 +1,14 @@
 // What went wrong, for whoever reads it and what they can do.
 
-import { RefusedError } from "../data/shared_log.ts";
+import { ChangedMeanwhileError, NoAnswerError, RefusedError } from "../data/errors.ts";
+import { longTime } from "../domain/time.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
   "permission-denied": "Your account may not see or do this. If that is new, sign out and in again: rights change with the next sign-in.",
   unavailable: "The service cannot be reached. Are you offline?",
   unauthenticated: "You are signed out. Sign in again.",
   "deadline-exceeded": "It took too long. Try again.",
-  internal: "Something went wrong on our side. Nothing is lost by trying again.",
   "not-found": "This is not there (any more).",
-  "failed-precondition": "This cannot be done as things stand.",
   "resource-exhausted": "That was too often. Try again later.",
   "auth/invalid-credential": "E-mail address and password do not go together.",
   "auth/user-not-found": "E-mail address and password do not go together.",
@@ -26,12 +25,22 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** An error's text: the service's own words where it has some. */
 export function wordsOf(error: unknown): string {
-  if (error instanceof RefusedError) return error.message;
-  const { code = "", message = "" } = (error ?? {}) as { code?: string; message?: string };
-  const isCall = code.startsWith("functions/");
-  const name = code.replace(/^(functions|firestore)\//, "");
-  // The SDK's own message for a call that never arrived is the code again.
-  const isOwn = isCall && message && message.toLowerCase() !== name && !/^(internal|unavailable)$/i.test(message);
-  if (isOwn) return message;
-  return WORDS[name] ?? "Something went wrong. Try again.";
+  if (error instanceof RefusedError) {
+    return error.possibleFrom ? nextRecapWords(error.possibleFrom) : error.message;
+  }
+  if (error instanceof ChangedMeanwhileError) return error.message;
+  if (error instanceof NoAnswerError) return noAnswerWords(error);
+  const { code = "" } = (error ?? {}) as { code?: string };
+  return WORDS[code.replace(/^firestore\//, "")] ?? "Something went wrong. Try again.";
+}
+
+export function nextRecapWords(from: Date): string {
+  return `The next recap can be sent from ${longTime(from)} on: one in 24 hours.`;
+}
+
+function noAnswerWords({ lookAt, isTimeout }: NoAnswerError): string {
+  const cause = isTimeout ? "No answer came in time." : "The service cannot be reached.";
+  return lookAt
+    ? `${cause} Whether this was done is not known: look at ${lookAt} before you try again.`
+    : `${cause} Nothing was changed; try again.`;
 }

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Calls } from "../data/calls.ts";
 import { type WallEvent, watchEvent } from "../data/events.ts";
 import type { Sdk } from "../data/sdk.ts";
-import { type Staff, seesDeliveries } from "../data/session.ts";
+import { type Staff, idToken, seesDeliveries } from "../data/session.ts";
 import { type Route, type View, linkTo } from "../domain/address.ts";
 import { wordsOf } from "../ui/errors.ts";
 import { Heading } from "../ui/heading.tsx";
@@ -42,7 +42,7 @@ export function EventPage({ sdk, staff, route }: Props) {
   const { eventId, at } = route;
   const event = useLive<WallEvent>((onEvent, onError) => watchEvent(sdk.db, eventId, onEvent, onError), [eventId]);
   const place = useMemo(
-    () => ({ sdk, staff, eventId, calls: new Calls(sdk.functions, eventId) }),
+    () => ({ sdk, staff, eventId, calls: new Calls(() => idToken(sdk.auth), eventId) }),
     [sdk, staff, eventId],
   );
   const tabs = useRef<HTMLElement>(null);

@@ -242,13 +242,14 @@ class Ended:
 class Undelivered:
     """Deliveries that ended failed or skipped in `[since, until]`.
 
-    Those to `url` alone, and of the type `event` alone, where they are given.
+    Those to `url` alone, and of the type `event` alone, where they are given; or tests alone.
     """
 
     since: datetime
     until: datetime
     url: str | None = None
     event: EventType | None = None
+    tests_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

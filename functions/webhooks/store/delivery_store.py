@@ -135,6 +135,8 @@ class DeliveryStore:
             query = query.where(filter=FieldFilter("url", "==", wanted.url))
         if wanted.event is not None:
             query = query.where(filter=FieldFilter("event", "==", wanted.event))
+        if wanted.tests_only:
+            query = query.where(filter=FieldFilter("test", "==", value=True))
         return (
             query.where(filter=FieldFilter("endedAt", ">=", wanted.since))
             .where(filter=FieldFilter("endedAt", "<=", wanted.until))

@@ -198,6 +198,7 @@ class InMemoryDeliveries:
             if one.value.outcome in (Outcome.FAILED, Outcome.SKIPPED)
             and one.value.ended_at
             and wanted.since <= one.value.ended_at <= wanted.until
+            and (one.value.test or not wanted.tests_only)
             and wanted.url in (None, one.value.url)
             and wanted.event in (None, one.value.event)
         )

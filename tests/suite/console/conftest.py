@@ -44,10 +44,10 @@ class Browser:
         )
 
     def make(self, journey: str, *, refusals: int = 0, **given: Any) -> Any:
-        """What the journey found; so many calls were refused, and nothing else was amiss."""
+        """What the journey found; so many calls failed, and nothing else was amiss."""
         answer = self._ask(json.dumps({"journey": journey, "site": SITE, **given}))
         assert "failed" not in answer, answer["failed"]
-        refused = [one for one in answer["problems"] if "status of 403" in one]
+        refused = [one for one in answer["problems"] if "Failed to load resource" in one]
         assert (answer["problems"], len(refused)) == (refused, refusals)
         return answer["found"]
 

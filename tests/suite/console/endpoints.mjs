@@ -35,6 +35,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   const dead = page.getByRole("region", { name: new URL(disabled).pathname });
   found.reason = await dead.getByRole("alert").innerText();
   found.health = await dead.locator(".health").innerText();
+  found.recoverWhileOff = await dead.getByRole("button", { name: "Recover…" }).count();
   await dead.getByRole("button", { name: "Enable it again" }).click();
   await dialog.getByText("would be sent again").waitFor();
   found.before = await dialog.innerText();

@@ -11,6 +11,7 @@ export default async function recap({ site, moderator, eventId, visitor }) {
   const mail = page.getByRole("group", { name: "The mail", exact: true });
   await mail.getByText("Thank you <b>all</b>!").waitFor();
   const found = { mail: await mail.evaluate(drawn) };
+  found.skipped = await page.getByText(/^Skipped:/).innerText();
   await page.getByRole("button", { name: "Send to me" }).click();
   await page.getByText("It is on its way to").waitFor();
 

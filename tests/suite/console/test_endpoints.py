@@ -34,6 +34,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
         missed = [record(dead), record(dead)]
         missed.append(record(dead, outcome="skipped", attempts=0, log=[], reason="disabled"))
         record(dead, minutes_ago=300)
+        record(dead, test=True)
         seen = browser.make(
             "endpoints",
             admin=admin,
@@ -48,7 +49,9 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     assert seen["isOpenStill"]
     assert "100 deliveries in a row have failed" in seen["reason"]
     assert "Failing since" in seen["health"]
+    assert seen["recoverWhileOff"] == 0
     assert "3 deliveries would be sent again" in seen["before"]
+    assert "Left alone: 1 test." in seen["before"]
     assert "3 deliveries are on the way again" in seen["after"]
     assert tested == ["milestone.reached"]
     assert "not" in seen["refused"]

@@ -253,7 +253,8 @@ def test_an_error_is_answered_as_its_example_shows(
     """HTTP status, code and body, by the deployed function itself."""
 
     def refuse(_: object) -> None:
-        raise CallError(Code(example.name), example.value["error"]["message"])
+        told = example.value["error"]
+        raise CallError(Code(example.name), told["message"], told.get("details"))
 
     handler_of(example.function, refuse)
     answer = _call(example.function, {})

@@ -155,8 +155,11 @@ def test_the_cooldown_counts_from_the_first_mail_whenever_the_end_is_recorded(
     held_up(house, port, before=True)
     house.now = NOON.replace(day=2)
     house.later(seconds=-1)
-    with pytest.raises(CallError, match="the next one is possible from 2026-05-02T12:00:00"):
+    with pytest.raises(
+        CallError, match="the next one is possible from 2026-05-02T12:00:00"
+    ) as told:
         house.send()
+    assert told.value.details == {"possibleFrom": "2026-05-02T12:00:00.000Z"}
     house.later(seconds=1)
     assert house.send().sent == GUESTS
 

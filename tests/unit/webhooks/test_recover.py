@@ -1,5 +1,7 @@
 """`resendWebhook` with filters, and its dry run: what an outage left, recovered on purpose."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -7,10 +9,13 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.webhooks.actions import Resent
+from functions.event_arguments import EventArguments
+from functions.webhooks.actions import Foreseen, Resent
 from functions.webhooks.arguments import Page, ResendArguments
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.messages.subscriptions import key
+from functions.webhooks.next_round import Obstacle
 from tests.simulation.database import Create
 from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
@@ -44,8 +49,14 @@ def put(parts: Parts, event: EventType, url: str, cause: str, **fields: Any) -> 
 
 def resend(parts: Parts, **page: Any) -> Resent:
     """A page of everything since an hour ago."""
-    wanted = ResendArguments(event_id=EVENT, what=Page(since=SINCE, **page))
+    wanted = ResendArguments(event_id=EVENT, what=replace(Page(since=SINCE), **page))
     return parts.actions().resend(ADMIN, wanted)
+
+
+def foresee(parts: Parts, **page: Any) -> Foreseen:
+    """A dry run of the same."""
+    given = replace(Page(since=SINCE), **page)
+    return parts.actions().foresee(ADMIN, EventArguments(event_id=EVENT), given)
 
 
 FILTERS = pytest.mark.parametrize(
@@ -64,12 +75,16 @@ FILTERS = pytest.mark.parametrize(
 def test_a_dry_run_counts_and_sends_nothing(
     parts: Parts, filters: dict[str, Any], matching: int
 ) -> None:
-    """One aggregation; no delivery is read, written or queued."""
+    """Aggregations alone; no delivery is read, written or queued."""
     before, queued, posts = parts.records, len(parts.queued), len(parts.posts)
     parts.calls.clear()
 
-    assert resend(parts, dry_run=True, **filters).matching == matching
-    assert parts.calls == ["wall.event", "wall.webhook_settings", "deliveries.count_undelivered"]
+    assert foresee(parts, **filters).matching == matching
+    assert set(parts.calls) == {
+        "wall.event",
+        "wall.webhook_settings",
+        "deliveries.count_undelivered",
+    }
     assert (parts.records, len(parts.queued), len(parts.posts)) == (before, queued, posts)
 
 
@@ -90,30 +105,38 @@ def test_as_many_are_looked_at_as_the_dry_run_has_counted(
     assert all(one.event == filters.get("event", one.event) for one in again)
 
 
-def test_what_cannot_be_sent_again_is_counted_too(parts: Parts) -> None:
-    """Tests, and what was skipped: it is looked at, and left alone."""
+def test_a_dry_run_counts_what_is_left_alone_by_the_reason(parts: Parts) -> None:
+    """A page then sends as many, and leaves as many alone (spec 4.7)."""
+    unusable, removed, given_up = "http://example.com/plain", "https://x.example/", f"{URL}/dead"
+    parts.subscribe(URL, OTHER, unusable, given_up, disabled={key(given_up): {"url": given_up}})
     put(parts, UPLOADED, URL, "a test", test=True)
-    put(parts, UPLOADED, "http://example.com/plain", "unusable")
+    put(parts, UPLOADED, unusable, "unusable")
+    for number in range(2):
+        put(parts, UPLOADED, removed, f"removed {number}")
+    for number in range(3):
+        put(parts, APPROVED, given_up, f"given up {number}")
     parts.page = 300
 
-    assert resend(parts, dry_run=True).matching == 12
-    assert resend(parts) == Resent(resent=10, left_alone=2)
+    barred = {Obstacle.REMOVED: 2, Obstacle.DISABLED: 3, Obstacle.UNUSABLE: 1}
+    assert foresee(parts) == Foreseen(matching=10, tests=1, barred=barred)
+    assert foresee(parts, url=given_up).barred == {Obstacle.DISABLED: 3}
+    assert foresee(parts, url=URL) == Foreseen(matching=5, tests=1, barred={})
+    assert resend(parts) == Resent(resent=10, left_alone=7)
 
 
 def test_a_dry_run_counts_from_its_time_until_now(parts: Parts) -> None:
     """What has ended earlier, or succeeded, is not among it."""
     ended = sorted(one.ended_at for one in parts.records if one.ended_at)
-    wanted = ResendArguments(event_id=EVENT, what=Page(since=ended[4], dry_run=True))
-    assert parts.actions().resend(ADMIN, wanted).matching == 6
+    assert foresee(parts, since=ended[4]).matching == 6
     parts.now = ended[7]
-    assert parts.actions().resend(ADMIN, wanted).matching == 4
+    assert foresee(parts, since=ended[4]).matching == 4
 
 
-@pytest.mark.parametrize("dry_run", [False, True])
-def test_a_url_that_is_not_the_events_is_refused(parts: Parts, *, dry_run: bool) -> None:
+@pytest.mark.parametrize("do", [resend, foresee])
+def test_a_url_that_is_not_the_events_is_refused(parts: Parts, do: Callable[..., Any]) -> None:
     """`invalid-argument`: it is mistyped, or nothing may be sent there any more."""
     with pytest.raises(CallError, match="add it to them first") as refused:
-        resend(parts, url=f"{URL}/", dry_run=dry_run)
+        do(parts, url=f"{URL}/")
 
     assert refused.value.code is Code.INVALID_ARGUMENT
     assert not any(one.round for one in parts.records)

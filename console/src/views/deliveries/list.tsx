@@ -1,12 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { deliveries } from "../../data/deliveries.ts";
+import { deliveries, hearFrom } from "../../data/deliveries.ts";
 import { Feed, type FeedState } from "../../domain/feed.ts";
 import { type Filters, isFiltered, queryOf } from "../../domain/filters.ts";
 import { linkTo, linkToDelivery } from "../../domain/address.ts";
 import { wordsOf } from "../../ui/errors.ts";
+import { Connection } from "../../ui/news.tsx";
 import { Empty, Notice, Skeleton } from "../../ui/notice.tsx";
-import { useOnline } from "../../ui/online.ts";
 import { usePlace } from "../place.ts";
 import { Older } from "./older.tsx";
 import { DeliveryTable } from "./table.tsx";
@@ -36,15 +36,11 @@ export function DeliveryList({ filters, url, hasEndpoints, onClear }: Props) {
   }, [sdk, eventId, query]);
   const loadOlder = () => void current.current?.loadOlder();
 
-  // The browser knows at once that it is offline; a listener takes some seconds to find out.
-  const isLive = useOnline() && feed.state === "live";
   if (feed.state === "failed") return <Notice kind="error">{wordsOf(feed.error)}</Notice>;
   if (feed.state === "loading") return <Skeleton rows={8} label="Loading deliveries…" />;
   return (
     <>
-      <p class={`connection ${isLive ? "live" : "stale"}`} role="status">
-        {isLive ? "Live" : "Offline: this is what was known last. It goes on by itself."}
-      </p>
+      <Connection isCurrent={feed.state === "live"} news={feed} ask={() => hearFrom(sdk.db, eventId)} />
       {feed.deliveries.length === 0 ? (
         <Nothing filters={filters} hasEndpoints={hasEndpoints} onClear={onClear} />
       ) : (

@@ -84,15 +84,17 @@ export function EndpointCard({ endpoint, others, mayEdit }: Props) {
       <div class="actions" role="group" aria-labelledby={id}>
         <a class="button" href={log}>Deliveries</a>
         <button type="button" onClick={() => setOpen("test")}>Send a test</button>
-        <button
-          type="button"
-          onClick={() => {
-            setRecoverFrom(from);
-            setOpen("recover");
-          }}
-        >
-          Recover…
-        </button>
+        {!unusable && !disabled && (
+          <button
+            type="button"
+            onClick={() => {
+              setRecoverFrom(from);
+              setOpen("recover");
+            }}
+          >
+            Recover…
+          </button>
+        )}
         {mayEdit && <button type="button" onClick={() => setOpen("edit")}>Edit</button>}
         {mayEdit && <button type="button" class="quiet danger" onClick={() => setOpen("remove")}>Remove</button>}
       </div>

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import type { Foreseen } from "../../data/calls.ts";
 import { DAY_MS } from "../../domain/health.ts";
 import { fromInput, toInput } from "../../domain/time.ts";
-import { count } from "../../domain/words.ts";
+import { count, leftAloneWords } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
@@ -26,7 +27,7 @@ interface Progress {
 export function Recover({ url, from, onClose }: Props) {
   const { calls } = usePlace();
   const [since, setSince] = useState(() => toInput(from ?? new Date(Date.now() - DAY_MS)));
-  const [matching, setMatching] = useState<number | null>(null);
+  const [foreseen, setForeseen] = useState<Foreseen | null>(null);
   const [progress, setProgress] = useState<Progress | null>(null);
   const counting = useWork();
   const sending = useWork();
@@ -34,9 +35,10 @@ export function Recover({ url, from, onClose }: Props) {
   useEffect(() => () => void (isOpen.current = false), []);
 
   const moment = fromInput(since);
+  const leftAlone = foreseen && leftAloneWords(foreseen.leftAlone);
   const countThem = () =>
     counting.run(async () => {
-      if (moment) setMatching(await calls.undelivered(url, moment));
+      if (moment) setForeseen(await calls.foresee(url, moment));
     });
   useEffect(() => void countThem(), []);
 
@@ -65,37 +67,40 @@ export function Recover({ url, from, onClose }: Props) {
             value={since}
             onInput={(event) => {
               setSince(event.currentTarget.value);
-              setMatching(null);
+              setForeseen(null);
               setProgress(null);
             }}
           />
         </div>
         {counting.error && <Notice kind="error">{counting.error}</Notice>}
-        {matching !== null && !progress && (
-          <Notice>
-            {matching === 0
-              ? "Nothing failed or was skipped since then."
-              : `${count(matching, "delivery", "deliveries")} would be sent again, each with its own id and body. Tests, and what cannot be sent, are left alone.`}
+        {foreseen && !progress && (
+          <Notice kind={foreseen.matching ? "info" : "warning"}>
+            <p>
+              {foreseen.matching
+                ? `${count(foreseen.matching, "delivery", "deliveries")} would be sent again, each with its own id and body.`
+                : "There is nothing to send again since then."}
+            </p>
+            {leftAlone && <p>Left alone: {leftAlone}.</p>}
           </Notice>
         )}
         {progress && (
-          <Notice kind={progress.isDone ? "success" : "info"}>
+          <Notice kind={!progress.isDone ? "info" : progress.resent ? "success" : "warning"}>
             {count(progress.resent, "delivery is", "deliveries are")} on the way again
-            {progress.leftAlone > 0 && <>, {progress.leftAlone.toLocaleString()} left alone</>}
+            {progress.leftAlone > 0 && <>, {progress.leftAlone.toLocaleString()} left alone{leftAlone && `: ${leftAlone}`}</>}
             {progress.isDone ? "." : " …"}
           </Notice>
         )}
         {sending.error && <Notice kind="error">{sending.error} What was sent so far stays sent.</Notice>}
         <div class="actions end">
           <button type="button" onClick={onClose}>Close</button>
-          {matching === null ? (
+          {!foreseen ? (
             <ActionButton busy={counting.isBusy} kind="primary" onClick={countThem} disabled={!moment}>
               Count them
             </ActionButton>
           ) : (
-            matching > 0 && !progress?.isDone && (
+            foreseen.matching > 0 && !progress?.isDone && (
               <ActionButton busy={sending.isBusy} kind="primary" onClick={send}>
-                Send {count(matching, "delivery", "deliveries")} again
+                Send {count(foreseen.matching, "delivery", "deliveries")} again
               </ActionButton>
             )
           )}

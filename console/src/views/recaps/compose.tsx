@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
 
 import type { Preview, RecapText, Sent } from "../../data/calls.ts";
-import { count } from "../../domain/words.ts";
+import { count, skippedWords } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
+import { nextRecapWords } from "../../ui/errors.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Mail } from "../../ui/mail.tsx";
 import { Notice } from "../../ui/notice.tsx";
@@ -117,7 +118,7 @@ export function Compose({ onClose }: { readonly onClose: () => void }) {
             {sending.error && <Notice kind="error">{sending.error}</Notice>}
             <div class="actions end">
               <button type="button" onClick={() => setAsking(false)}>Cancel</button>
-              <ActionButton busy={sending.isBusy} kind="primary" onClick={send}>
+              <ActionButton busy={sending.isBusy} kind="primary" onClick={send} slow="Being sent; it goes on without this page.">
                 Send {count(preview.recipients, "mail", "mails")}
               </ActionButton>
             </div>
@@ -138,14 +139,17 @@ function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend
         <div><dt>Skipped</dt><dd>{skipped.toLocaleString()}</dd></div>
         <div><dt>Left for later</dt><dd>{left.toLocaleString()}</dd></div>
       </dl>
-      {skippedBy && skipped > 0 && (
+      {skipped > 0 && (
         <p class="quiet-text">
-          Skipped: {skippedBy.optedOut.toLocaleString()} opted out, {skippedBy.invalidAddress.toLocaleString()} with no
-          valid address, {skippedBy.hadEnough.toLocaleString()} had enough recaps today.
+          Skipped: {skippedWords(skippedBy)}.
         </p>
       )}
       {message && <Notice><bdi>{message}</bdi></Notice>}
-      {blocked && <Notice kind="warning">It cannot be sent now: <bdi>{blocked.message}</bdi></Notice>}
+      {blocked && (
+        <Notice kind="warning">
+          {blocked.possibleFrom ? nextRecapWords(new Date(blocked.possibleFrom)) : <bdi>{blocked.message}</bdi>}
+        </Notice>
+      )}
       {html && (
         <>
           <p><span class="label">Subject</span><br /><strong><bdi>{subject}</bdi></strong></p>

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { RefusedError, type SharedPage, readSharedLog, resendShared } from "../../data/shared_log.ts";
+import { RefusedError } from "../../data/errors.ts";
+import { type SharedPage, readSharedLog, resendShared } from "../../data/shared_log.ts";
 import { signingCurl } from "../../domain/curl.ts";
 import {
   type Delivery,

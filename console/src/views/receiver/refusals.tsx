@@ -1,4 +1,4 @@
-import { RefusedError } from "../../data/shared_log.ts";
+import { RefusedError } from "../../data/errors.ts";
 import { Heading } from "../../ui/heading.tsx";
 import { Empty } from "../../ui/notice.tsx";
 

@@ -1,0 +1,50 @@
+// What can become of a call or a write, other than that it was done.
+
+/** What the service refused a call with. */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+
+  constructor(
+    /** As in the callable protocol: `NOT_FOUND`. */
+    readonly status: string,
+    message: string,
+    /** When the refused action becomes possible, where the service says so. */
+    readonly possibleFrom: Date | null = null,
+  ) {
+    super(message);
+  }
+}
+
+/** No answer came: the network or the service is away, or the answer took too long. */
+export class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError";
+
+  constructor(
+    /** Where to see whether the action was carried out; null where nothing can have changed. */
+    readonly lookAt: string | null,
+    readonly isTimeout = false,
+  ) {
+    super("no answer");
+  }
+}
+
+/** Somebody else has changed the same thing meanwhile, so that the change makes no sense any more. */
+export class ChangedMeanwhileError extends Error {
+  override readonly name = "ChangedMeanwhileError";
+}
+
+/** Longer than this nobody waits for a button. */
+export const PATIENCE_MS = 15_000;
+
+/** What `work` comes to; rejects with a `NoAnswerError` where it does not end in time. */
+export async function answered<Result>(work: Promise<Result>, lookAt: string): Promise<Result> {
+  let timer = 0;
+  const end = new Promise<never>((_, reject) => {
+    timer = window.setTimeout(() => reject(new NoAnswerError(lookAt, true)), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([work, end]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,64 @@
+// A photo of an event, and what staff may do with it (spec 3.1).
+
+export const STATUSES = ["pending", "approved", "rejected"] as const;
+export type Status = (typeof STATUSES)[number];
+
+export const STATUS_WORDS: Readonly<Record<Status, string>> = {
+  pending: "Waiting",
+  approved: "Approved",
+  rejected: "Rejected",
+};
+
+export interface Photo {
+  readonly id: string;
+  readonly status: Status;
+  readonly url: string;
+  readonly thumbUrl: string | null;
+  /** Whether the highlights of a recap begin with it. */
+  readonly featured: boolean;
+  readonly uploaderName: string;
+  readonly uploaderEmail: string | null;
+  readonly createdAt: Date | null;
+  /** Who approved or rejected it last; null where nobody has. */
+  readonly decidedBy: string | null;
+  readonly reason: string | null;
+}
+
+export type Decision = "approve" | "reject" | "feature" | "unfeature" | "delete";
+
+/** What can be done with a photo as it stands, the usual first. */
+export function decisions({ status, featured }: Pick<Photo, "status" | "featured">): readonly Decision[] {
+  switch (status) {
+    case "pending":
+      return ["approve", "reject", "delete"];
+    case "approved":
+      return [featured ? "unfeature" : "feature", "reject", "delete"];
+    case "rejected":
+      return ["approve", "delete"];
+  }
+}
+
+/** What a decision is called on its button, where the photo stands so. */
+export function decisionWords(decision: Decision, status: Status): string {
+  if (decision === "reject") return status === "approved" ? "Take down" : "Reject";
+  return { approve: "Approve", feature: "Feature", unfeature: "Unfeature", delete: "Delete" }[decision];
+}
+
+/** What a key means for a photo; null where it means nothing. */
+export function decisionOf(key: string, photo: Pick<Photo, "status" | "featured">): Decision | null {
+  const meant: Readonly<Record<string, readonly Decision[]>> = {
+    a: ["approve"],
+    r: ["reject"],
+    t: ["reject"],
+    f: ["feature", "unfeature"],
+    delete: ["delete"],
+    backspace: ["delete"],
+  };
+  const open = decisions(photo);
+  return meant[key.toLowerCase()]?.find((one) => open.includes(one)) ?? null;
+}
+
+/** The name of a photo in a sentence: guests may leave none. */
+export function photoOf({ uploaderName }: Pick<Photo, "uploaderName">): string {
+  return uploaderName ? `photo of ${uploaderName}` : "photo without a name";
+}

@@ -1,0 +1,56 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { span } from "../domain/time.ts";
+import { useOnline } from "./online.ts";
+import { useNow } from "./when.tsx";
+
+/** A quiet list asks after this time whether the server is still there. */
+const ASK_MS = 20_000;
+/** What has not been heard from for so long is not live. */
+const SILENT_MS = 30_000;
+
+interface Props {
+  /** Whether the listener says that what it shows is the server's latest. */
+  readonly isCurrent: boolean;
+  /** Changes with whatever the listener tells. */
+  readonly news: unknown;
+  /** Asks the server for anything. */
+  readonly ask: () => Promise<unknown>;
+}
+
+/**
+ * Whether a list is live, and when the server was last heard from. A listener whose server has died
+ * may take minutes to notice, so the list asks by itself.
+ */
+export function Connection({ isCurrent, news, ask }: Props) {
+  const [heardAt, setHeardAt] = useState(() => Date.now());
+  const now = useNow(1000).getTime();
+  const isOnline = useOnline();
+  const asking = useRef(ask);
+  asking.current = ask;
+  useEffect(() => {
+    if (isCurrent) setHeardAt(Date.now());
+  }, [isCurrent, news]);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      // A tab that nobody looks at asks for nothing.
+      if (!document.hidden) asking.current().then(() => setHeardAt(Date.now()), () => {});
+    }, ASK_MS);
+    return () => clearInterval(timer);
+  }, []);
+
+  const silence = Math.max(0, now - heardAt);
+  const isLive = isOnline && isCurrent && silence < SILENT_MS;
+  return (
+    <p class={`connection ${isLive ? "live" : "stale"}`}>
+      <span role="status">
+        {isLive
+          ? "Live"
+          : isOnline && isCurrent
+            ? "No news: the service may be away. This is what was known last."
+            : "Offline: this is what was known last. It goes on by itself."}
+      </span>
+      <span>last news {span(silence)} ago</span>
+    </p>
+  );
+}
