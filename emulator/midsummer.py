@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from google.cloud import firestore
@@ -68,6 +69,31 @@ class Midsummer:
                 "galleryUrl": "https://example.com/midsummer",
             },
         )
+
+    def secret(self, timeout: float = 60.0) -> str:
+        """Return its webhook secret, which the service makes once it sees the event.
+
+        Args:
+            timeout: Seconds.
+
+        Raises:
+            TimeoutError: The service has not made it in time.
+        """
+        made = Event()
+        found: list[str] = []
+
+        def changed(documents: list[Any], *_: object) -> None:
+            found.extend(one.get("secret") for one in documents if one.exists)
+            if found:
+                made.set()
+
+        watch = self.event.collection("secrets").document("webhooks").on_snapshot(changed)
+        try:
+            if not made.wait(timeout):
+                raise TimeoutError(f"the event has no webhook secret after {timeout:.0f} s")
+        finally:
+            watch.unsubscribe()
+        return found[0]
 
     def upload(self) -> None:
         """Have both guests upload their photos."""

@@ -59,11 +59,12 @@ def begin(suite: Suite, stand_ins: StandIns) -> str:
         "BASE": f"http://{suite.addresses['functions']}/{PROJECT}/us-central1",
         "TOKEN": staff["admin"].id_token,
         "SUPERADMIN": staff["superadmin"].id_token,
+        "WALL_SECRET": midsummer.secret(),
     }
     variables |= {name: suite.environment[name] for name in ADDRESS_VARIABLES.values()}
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     CALLS.write_text("\n".join([*lines, _CALL, ""]))
-    return _overview(suite, lines)
+    return _overview(suite, variables["WALL_SECRET"], lines)
 
 
 def print_request(request: Request) -> None:
@@ -106,7 +107,7 @@ def _say(text: str) -> None:
     print(f"{text}\n", end="", flush=True)
 
 
-def _overview(suite: Suite, lines: Sequence[str]) -> str:
+def _overview(suite: Suite, secret: str, lines: Sequence[str]) -> str:
     # By the name in its certificate.
     receiver = ADDRESSES["webhook receiver"].replace("127.0.0.1", "localhost")
     rows = [
@@ -126,8 +127,10 @@ def _overview(suite: Suite, lines: Sequence[str]) -> str:
             f"To the console sign in as {', '.join(f'{one}@example.com' for one in STAFF)};",
             f"the password is {PASSWORD}.",
             "",
-            "The event midsummer of the tenant demo has three photos and four webhook URLs. For",
-            "the README's calls and for clients of the emulators, in another terminal, here:",
+            "The event midsummer of the tenant demo has three photos and four webhook URLs. Its",
+            f"deliveries are signed with {secret}.",
+            "",
+            "For the README's calls and for clients of the emulators, in another terminal, here:",
             f"  . {CALLS.relative_to(ROOT)}",
             "",
             "What that sets:",

@@ -290,6 +290,9 @@ class Secrets(Protocol):
         An announced secret that is due stands alone on record before anything is signed with it.
         """
 
+    def make(self, event_id: str) -> None:
+        """Make the event's secret, unless it is on record already."""
+
     def rotate(self, event_id: str) -> None:
         """Give the event a new secret at once, which ends one that is announced.
 

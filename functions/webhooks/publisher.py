@@ -23,7 +23,7 @@ from functions.webhooks.messages.message import Message
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.milestones import Milestones
-from functions.webhooks.ports import AlreadyRecordedError, Deliveries, TaskQueue, Wall
+from functions.webhooks.ports import AlreadyRecordedError, Deliveries, Secrets, TaskQueue, Wall
 
 
 class Publisher:
@@ -34,6 +34,7 @@ class Publisher:
         *,
         wall: Wall,
         deliveries: Deliveries,
+        secrets: Secrets,
         queue: TaskQueue,
         side_by_side: SideBySide,
         now: Callable[[], datetime],
@@ -44,6 +45,7 @@ class Publisher:
         Args:
             wall: What the event and its photos say.
             deliveries: The records.
+            secrets: What an event's deliveries will be signed with.
             queue: Where the tasks go.
             side_by_side: Queues the tasks of one write.
             now: The time of a record, aware and in UTC.
@@ -51,6 +53,7 @@ class Publisher:
         """
         self._wall = wall
         self._deliveries = deliveries
+        self._secrets = secrets
         self._queue = queue
         self._side_by_side = side_by_side
         self._now = now
@@ -71,7 +74,12 @@ class Publisher:
     def event_written(
         self, write_id: str, event_id: str, before: WallEvent | None, after: WallEvent | None
     ) -> None:
-        """Publish what one write of an event means; `write_id` is the id of its CloudEvent."""
+        """Publish what one write of an event means; `write_id` is the id of its CloudEvent.
+
+        A new event gets its secret, so that a receiver can have it before its first delivery.
+        """
+        if before is None and after is not None:
+            self._secrets.make(event_id)
         messages = transitions.of_event(
             write_id,
             before,

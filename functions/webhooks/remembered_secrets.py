@@ -6,6 +6,7 @@ remembers.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -50,6 +51,11 @@ class RememberedSecrets:
         if kept is None or kept.is_over(self._now()):
             kept = self._change(event_id, _nothing)
         return kept.secret
+
+    def make(self, event_id: str) -> None:
+        """See `ports.Secrets`; one write."""
+        with suppress(ChangedMeanwhileError):
+            self._records.replace(event_id, None, WebhookSecret(secret=self._new_secret()))
 
     def rotate(self, event_id: str) -> None:
         """See `ports.Secrets`."""

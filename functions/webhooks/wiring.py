@@ -55,6 +55,7 @@ def publisher() -> Publisher:
     return Publisher(
         wall=WallStore(documents()),
         deliveries=DeliveryStore(documents()),
+        secrets=_secrets(),
         queue=_queue(),
         side_by_side=HelpedThreads(_AT_ONCE, "enqueue"),
         now=_now,

@@ -32,6 +32,7 @@ from functions.wall.photo import Photo
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.store.secret_store import SecretStore
 from functions.webhooks.store.wall_store import WallStore
 from tests.bench import recap
 from tests.bench.firestore import own_firestore
@@ -131,6 +132,7 @@ def _uploads(host: str) -> Growth:
         publisher = Publisher(
             wall=WallStore(counting),
             deliveries=DeliveryStore(counting),
+            secrets=SecretStore(counting, now=_now, monotonic=time.monotonic),
             queue=counted,
             side_by_side=Threads(20, "enqueue"),
             now=_now,

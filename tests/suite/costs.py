@@ -29,6 +29,8 @@ COSTS: Final = {
     # Settings, and one commit.
     "an approval, one URL": Cost(rpcs=2, reads=1, writes=1, tasks=1),
     "an edit": Cost(),
+    # Its secret.
+    "a new event": Cost(rpcs=1, writes=1),
     # The record, read and written.
     "a delivery that succeeds": Cost(rpcs=2, reads=1, writes=1, posts=1),
     # The same four times, and whether the URL is to be given up.

@@ -57,6 +57,10 @@ class SecretWorld:
             minutes = choices.pick(f"replaced {number} in", _WAYS)
             at = choices.between(f"replaced {number} at", 0, _LATEST // 2)
             simulation.after(at, partial(self._replace, f"replace-{number}", minutes))
+        self._simulation.after(
+            choices.between("made at", 0, _LATEST // 2),
+            lambda: self._signers.run("make", lambda secrets: secrets.make(_EVENT)),
+        )
         for number in range(_SIGNED):
             at = choices.between(f"signed {number} at", 0, _LATEST)
             simulation.after(at, partial(self._sign, f"sign-{number}"))

@@ -182,6 +182,7 @@ class Parts:
         return Publisher(
             wall=self.wall(),
             deliveries=self.deliveries(),
+            secrets=self.secrets(),
             queue=InMemoryTaskQueue(self.tasks, self._through),
             side_by_side=one_by_one,
             now=lambda: self.now,

@@ -264,6 +264,7 @@ class WebhookWorld:
         return Publisher(
             wall=InMemoryWall(self._database, instance.call),
             deliveries=InMemoryDeliveries(self._database, instance.call),
+            secrets=self._secrets(instance),
             queue=InMemoryTaskQueue(self._tasks, instance.call),
             side_by_side=instance.side_by_side,
             now=instance.now,

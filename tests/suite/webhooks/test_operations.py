@@ -19,6 +19,7 @@ from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
 from functions.side_by_side import Threads
 from functions.wall.photo import Photo
+from functions.wall.wall_event import WallEvent
 from functions.webhooks import wiring
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
@@ -74,13 +75,14 @@ def counting(db: firestore.Client, counted: Operations) -> Documents:
 @pytest.fixture
 def publisher(counting: Documents, counted: Operations) -> Publisher:
     """The triggers' part, with a queue that only counts."""
-    return _publisher(WallStore(counting), DeliveryStore(counting), counted)
+    return _publisher(WallStore(counting), counting, counted)
 
 
-def _publisher(wall: WallStore, deliveries: DeliveryStore, queue: Operations) -> Publisher:
+def _publisher(wall: WallStore, records: Documents, queue: Operations) -> Publisher:
     return Publisher(
         wall=wall,
-        deliveries=deliveries,
+        deliveries=DeliveryStore(records),
+        secrets=SecretStore(records, now=now, monotonic=time.monotonic),
         queue=queue,
         side_by_side=Threads(20, "enqueue"),
         now=now,
@@ -113,6 +115,18 @@ def test_an_upload(
     assert counted.cost() == COSTS[what]
 
 
+def test_a_new_event(
+    event: firestore.DocumentReference, publisher: Publisher, counted: Operations
+) -> None:
+    """Its secret is made, whatever is there; the event means nothing to receivers."""
+    draft = WallEvent.read({"status": "draft"}, updated=now())
+    publisher.event_written(f"w-{event.id}", event.id, None, draft)
+    assert counted.cost() == COSTS["a new event"]
+    made = event.collection("secrets").document("webhooks").get().get("secret")
+    publisher.event_written(f"w-{event.id}", event.id, None, draft)
+    assert event.collection("secrets").document("webhooks").get().get("secret") == made
+
+
 def test_a_count_goes_no_further_than_it_is_looked_at(
     event: firestore.DocumentReference, counted: Operations
 ) -> None:
@@ -123,7 +137,7 @@ def test_a_count_goes_no_further_than_it_is_looked_at(
     wall = WallStore(documents())
     assert (wall.count_photos(event.id), wall.count_photos(event.id, at_most=2)) == (3, 2)
     full = Full(documents())
-    publisher = _publisher(full, DeliveryStore(documents()), counted)
+    publisher = _publisher(full, documents(), counted)
     event.collection("settings").document("webhooks").set({"urls": ["https://example.com/"]})
     for number in MILESTONES:
         event.collection("milestones").document(str(number)).set({"photoId": "another"})

@@ -34,10 +34,12 @@ def publish(parts: Parts, after: Photo, before: Photo | None = None, write: str 
     parts.publisher().photo_written(write, EVENT, before, after)
 
 
-def publish_event(parts: Parts, before: EventStatus, after: EventStatus) -> None:
+def publish_event(parts: Parts, before: EventStatus | None, after: EventStatus | None) -> None:
     """Run the trigger of one write of the event."""
     was, now = (
-        WallEvent(
+        None
+        if status is None
+        else WallEvent(
             status=status,
             name="Party",
             template=None,
@@ -121,6 +123,22 @@ def test_a_write_of_the_event(
     assert ("wall.count_photos" in parts.calls) == counted
     if counted:
         assert parts.data("event.archived")["photoCount"] == 7
+
+
+def test_a_new_event_gets_its_secret(parts: Parts) -> None:
+    """Spec 2.1: once, also where the trigger runs again, or an attempt made it first."""
+    publish_event(parts, None, EventStatus.DRAFT)
+    assert parts.calls == ["secrets.create"]
+    secret = parts.secrets().of(EVENT)
+    publish_event(parts, None, EventStatus.DRAFT)
+    assert parts.secrets().of(EVENT) == secret
+
+
+def test_other_writes_of_an_event_make_no_secret(parts: Parts) -> None:
+    """Nor does its deletion."""
+    publish_event(parts, EventStatus.DRAFT, EventStatus.DRAFT)
+    publish_event(parts, EventStatus.DRAFT, None)
+    assert not parts.calls
 
 
 def test_photos_are_not_counted_for_an_archive_that_nobody_takes(parts: Parts) -> None:
