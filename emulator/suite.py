@@ -12,12 +12,15 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 from emulator import certificates
+from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
+from emulator.cloud.secret_manager import SecretManager
 from emulator.environment import (
     NODE_MODULES,
     ROOT,
     STATE,
     SetupError,
     firestore_jar,
+    local_secrets,
     log_tail,
     say,
     tool_environment,
@@ -127,6 +130,9 @@ class Suite:
         self.addresses = read_addresses()
         self.environment = self._client_environment()
         self._on_line = on_line
+        # The keys come from it: nothing of theirs stands in an environment.
+        self._apis = ApiServer(SecretManager(PROJECT, local_secrets.read()))
+        self.environment[ADDRESS_VARIABLE] = self._apis.address
         self._startup = Startup()
         self._settled = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
@@ -186,6 +192,7 @@ class Suite:
             "XDG_CONFIG_HOME": str(STATE / "config"),
             # The lines of a worker appear when they are printed.
             "PYTHONUNBUFFERED": "1",
+            ADDRESS_VARIABLE: self._apis.address,
         }
         if jar := firestore_jar(environment):
             environment["FIRESTORE_EMULATOR_BINARY_PATH"] = str(jar)

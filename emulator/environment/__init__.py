@@ -3,6 +3,7 @@
 One module an installer. Standard library only: this runs before anything is installed.
 """
 
+from emulator.environment import local_secrets
 from emulator.environment.firestore_emulator import cached_firestore_jar, firestore_jar
 from emulator.environment.places import CONSOLE, NODE_MODULES, ROOT, STATE, VENV, VENV_PYTHON
 from emulator.environment.preparation import prepare, tool_environment
@@ -18,6 +19,7 @@ __all__ = [
     "SetupError",
     "cached_firestore_jar",
     "firestore_jar",
+    "local_secrets",
     "log_tail",
     "prepare",
     "say",

@@ -1,4 +1,4 @@
-"""The functions emulator's stand-in for Secret Manager."""
+"""The secrets of the local project, kept from one run to the next."""
 
 from __future__ import annotations
 
@@ -21,3 +21,9 @@ def write() -> None:
         descriptor = os.open(FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write("\n".join(lines) + "\n")
+
+
+def read() -> dict[str, str]:
+    """Return the values by the secrets' names."""
+    lines = FILE.read_text(encoding="ascii").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)

@@ -4,7 +4,9 @@ https://firebase.google.com/docs/functions/config-env
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
 
@@ -93,20 +95,41 @@ def in_emulator() -> bool:
     return os.environ.get("FUNCTIONS_EMULATOR") == "true"
 
 
+def api_stand_ins() -> str | None:
+    """`host:port` of the local stand-ins for Google's APIs, which the local cloud alone sets."""
+    return os.environ.get("GOOGLE_API_STAND_INS")
+
+
+_handed_in: Final[dict[str, str]] = {}
+
+
+def hand_in(settings: Mapping[str, str]) -> None:
+    """Take settings that the environment of a deployed function must never be able to make.
+
+    The entry point of local processes calls this; no deploy uploads that entry point.
+    """
+    _handed_in.update(settings)
+
+
 def webhook_ca_bundle() -> str | None:
-    """Path of further certificate authorities that receivers may have; in the emulator only."""
-    return (os.environ.get("WEBHOOK_CA_BUNDLE") or None) if in_emulator() else None
+    """Path of further certificate authorities that receivers may have; locally only."""
+    return _local("WEBHOOK_CA_BUNDLE")
 
 
 def webhook_allow_loopback() -> bool:
-    """Whether receivers may be on this machine; in the emulator only."""
-    return in_emulator() and os.environ.get("WEBHOOK_ALLOW_LOOPBACK") == "true"
+    """Whether receivers may be on this machine; locally only."""
+    return _local("WEBHOOK_ALLOW_LOOPBACK") == "true"
 
 
 def local_mail_key() -> str:
-    """Public key of the mailbox that stands in for SendGrid; empty but in the emulator."""
-    path = os.environ.get("MAILBOX_KEY") if in_emulator() else None
+    """Public key of the mailbox that stands in for SendGrid; empty when deployed."""
+    path = _local("MAILBOX_KEY")
     return Path(path).read_text().strip() if path and Path(path).exists() else ""
+
+
+def _local(name: str) -> str | None:
+    given = os.environ if in_emulator() else _handed_in
+    return given.get(name) or None
 
 
 def webhook_ports() -> frozenset[int] | None:

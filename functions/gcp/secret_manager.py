@@ -1,14 +1,11 @@
 """Keys from Secret Manager, so that they rotate without a deploy.
 
 https://cloud.google.com/secret-manager/docs
-
-In the local suite they come from the environment, which the emulator fills from `.secret.local`.
 """
 
 from __future__ import annotations
 
 import functools
-import os
 import threading
 import time
 from dataclasses import dataclass
@@ -37,7 +34,7 @@ MAX_VERSIONS: Final = 10
 
 
 class MissingSecretError(Exception):
-    """The secret has no enabled version (or, in the local suite, no value)."""
+    """The secret has no enabled version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +141,22 @@ class SecretManager:
 
 @functools.cache
 def _secret_manager() -> SecretManager:
-    # The client library is a good part of a cold start, and the local suite never needs it.
+    return SecretManager(_client, project_id() or "")
+
+
+def _client() -> SecretManagerServiceClient:
+    # The client library is a good part of a cold start, and not every function needs it.
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient  # noqa: PLC0415
 
-    return SecretManager(SecretManagerServiceClient, project_id() or "")
+    if not (stand_ins := parameters.api_stand_ins()):
+        return SecretManagerServiceClient()
+    import grpc  # noqa: PLC0415 - as above
+    from google.cloud.secretmanager_v1.services.secret_manager_service.transports import (  # noqa: PLC0415
+        SecretManagerServiceGrpcTransport,
+    )
+
+    channel = grpc.insecure_channel(stand_ins)
+    return SecretManagerServiceClient(transport=SecretManagerServiceGrpcTransport(channel=channel))
 
 
 def versions(name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
@@ -157,9 +166,4 @@ def versions(name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
         MissingSecretError: there is none.
         Exception: Secret Manager could not be reached.
     """
-    if not parameters.in_emulator():
-        return _secret_manager().versions(name, at_most=at_most)
-    value = os.environ.get(name, "").strip()
-    if not value:
-        raise MissingSecretError(name)
-    return (value,)
+    return _secret_manager().versions(name, at_most=at_most)

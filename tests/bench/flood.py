@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from emulator.cloud.dispatcher import BURST_SECONDS
 from functions.gcp.task_queue import Task
 from functions.webhooks.deliveries.first_queues import ORDINARY, SLOW
 from functions.webhooks.endpoints.http_sender import TIMEOUT_SECONDS
@@ -30,7 +31,6 @@ from tests.bench.estimate import (
     TRIGGER_SECONDS,
 )
 from tests.bench.figures import p50, p99
-from tests.bench.queues import BURST_SECONDS
 
 if TYPE_CHECKING:
     from functions.webhooks.ports import Wall

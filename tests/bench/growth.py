@@ -24,6 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from emulator.environment import local_secrets
 from emulator.people import sign_in
 from functions.preferences import handlers
 from functions.side_by_side import Threads
@@ -54,7 +55,6 @@ REPEATS: Final = 20
 WARM_UPS: Final = 5
 RECAPS: Final = 3
 
-KEY: Final = "a-made-up-key-of-this-measurement-alone"
 
 LATENCY: Final = "median latency, ms"
 COLOURS: Final = {
@@ -195,9 +195,9 @@ def _look_ups(host: str) -> Growth:
         "One preferences look-up", "users", USERS, "by key, so that more users change nothing"
     )
     client, counted = _client(), Operations()
-    keys, there = TokenKeys([KEY]), 0
+    keys, there = TokenKeys([local_secrets.read()["EMAIL_PREFS_KEY"]]), 0
     users = client.collection("users")
-    with served(counting_documents(client.project, host, counted), KEY):
+    with served(counting_documents(client.project, host, counted)):
         for count in USERS:
             Wall(client, client.collection("events").document("none")).write(
                 (users.document(f"user-{n}"), {"email": guest(n)}) for n in range(there, count)

@@ -36,6 +36,7 @@ from typing import Any, Final
 from google.cloud import firestore
 
 from emulator import certificates
+from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.receiver import Receiver, always, slow
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from tests.bench import estimate, look_ups
@@ -237,7 +238,7 @@ class Service:
         self._queues = stack.enter_context(peer(dispatch))
         self._urls: Mapping[str, str] = self._receivers.ask("urls")
         where = {
-            "CLOUD_TASKS_EMULATOR_HOST": self._queues.ask("address"),
+            ADDRESS_VARIABLE: self._queues.ask("address"),
             "THREADS": str(THREADS),
             "DELIVERY_QUEUES": "1",
         }

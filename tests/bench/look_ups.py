@@ -19,11 +19,12 @@ from typing import Any, Final
 
 from google.cloud import firestore
 
+from emulator.environment import local_secrets
 from functions.signed_links.limiter import MAX_CALLS, PERIOD
 from functions.signed_links.token import TokenKeys
 from tests.bench.figures import latencies
 from tests.bench.turns import tree_cpu
-from tests.suite.process import ROOT, FunctionProcess
+from tests.suite.process import FunctionProcess
 
 ADDRESSES: Final = 200
 TURNS: Final = 5
@@ -66,7 +67,7 @@ def measure() -> Sequence[str]:
     """Print the figures; what is wrong, in words."""
     secret = _secret()
     with (
-        FunctionProcess("getEmailPreferences", THREADS=THREADS, EMAIL_PREFS_KEY=secret) as look_up,
+        FunctionProcess("getEmailPreferences", THREADS=THREADS) as look_up,
         FunctionProcess("smallest", source=SMALLEST, THREADS=THREADS) as smallest,
     ):
         for one in (look_up, smallest):
@@ -168,5 +169,4 @@ def _callers(secret: str) -> Sequence[Caller]:
 
 
 def _secret() -> str:
-    lines = (ROOT / ".secret.local").read_text().splitlines()
-    return dict(one.split("=", 1) for one in lines if "=" in one)["EMAIL_PREFS_KEY"]
+    return local_secrets.read()["EMAIL_PREFS_KEY"]

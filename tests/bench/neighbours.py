@@ -48,6 +48,8 @@ import psutil
 from google.cloud import firestore
 
 from emulator import certificates
+from emulator.cloud.api_server import ADDRESS_VARIABLE
+from emulator.cloud.function_process import ENTRY
 from emulator.receiver import Receiver, always
 from functions.webhooks.deliveries.first_queues import BUSY, ORDINARY, SLOW
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
@@ -159,7 +161,7 @@ class Wall:
         self._queues = stack.enter_context(peer(dispatch))
         self._silent_urls = [f"https://localhost:{one}{_PATH}" for one in self._silent.ask("ports")]
         common = {
-            "CLOUD_TASKS_EMULATOR_HOST": self._queues.ask("address"),
+            ADDRESS_VARIABLE: self._queues.ask("address"),
             "THREADS": str(THREADS),
             "EVENT_DELIVERIES_A_SECOND": str(EVENT_A_SECOND),
             "DELIVERY_QUEUES": str(len(ORDINARY)),
@@ -167,9 +169,9 @@ class Wall:
         }
         off = common | {"DELIVERY_QUEUES": "1", "EVENT_DELIVERIES_A_SECOND": "1000000"}
         workers = (
-            *((name, common, "main.py") for name in (_HOME_QUEUE, _OTHER_QUEUE, BUSY, SLOW)),
+            *((name, common, ENTRY) for name in (_HOME_QUEUE, _OTHER_QUEUE, BUSY, SLOW)),
             (_OFF_QUEUE, off, "tests/bench/one_queue.py"),
-            *((one.queue, common, "main.py") for one in RETRY_SCHEDULE[1:]),
+            *((one.queue, common, ENTRY) for one in RETRY_SCHEDULE[1:]),
         )
         triggers = ((True, common), (False, off))
         with ThreadPoolExecutor(_STARTING) as threads:

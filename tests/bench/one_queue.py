@@ -14,6 +14,6 @@ def _never(_: SlowReceivers, event_id: str, url: str) -> bool:  # noqa: ARG001 -
 
 SlowReceivers.has_to_wait = _never  # type: ignore[assignment, method-assign]
 
-from main import deliverWebhook  # noqa: E402 - once the class is changed
+from emulator.cloud.entry import deliverWebhook  # noqa: E402 - once the class is changed
 
 __all__ = ["deliverWebhook"]

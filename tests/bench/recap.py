@@ -132,8 +132,6 @@ def call(wall: Wall, guests: int, organizer: Person, mail: Peer, address: str) -
     with FunctionProcess(
         "sendEventRecap",
         SENDGRID_HOST=address,
-        EMAIL_PREFS_KEY=uuid.uuid4().hex,
-        SENDGRID_API_KEY="SG.made-up",
     ) as function:
         request = urllib.request.Request(
             f"http://127.0.0.1:{function.port}/",

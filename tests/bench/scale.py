@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from emulator.cloud.dispatcher import BURST_SECONDS
 from functions.webhooks.deliveries.first_queues import ORDINARY
 from functions.webhooks.endpoints.http_sender import TIMEOUT_SECONDS
 from tests.bench import flood
@@ -47,7 +48,6 @@ from tests.bench.prices import (
     TASK_OPERATIONS,
     WRITE,
 )
-from tests.bench.queues import BURST_SECONDS
 from tests.suite.costs import COSTS, Cost
 
 SEED: Final = 500

@@ -7,11 +7,10 @@ from typing import Final
 
 import pytest
 
-from tests.suite.process import ROOT, FunctionProcess
+from emulator.environment import local_secrets
+from tests.suite.process import FunctionProcess
 
-_SECRETS: Final = [
-    line.partition("=")[2] for line in (ROOT / ".secret.local").read_text().splitlines() if line
-]
+_SECRETS: Final = local_secrets.read().values()
 
 LEAKS: Final = {
     "an e-mail address": r"[\w.+-]+(@|%40)[\w-]+\.[\w.-]+",

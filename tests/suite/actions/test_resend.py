@@ -13,8 +13,8 @@ from google.cloud import firestore
 from emulator.people import Person
 from emulator.receiver import always, fails
 from functions.access import Caller, Role
+from functions.gcp.cloud_tasks import CloudTasks
 from functions.gcp.documents import documents
-from functions.gcp.emulated_tasks import EmulatedTasks
 from functions.side_by_side import Threads
 from functions.webhooks import wiring
 from functions.webhooks.actions import Actions
@@ -167,7 +167,7 @@ def test_everything_that_failed_since_a_time(
     assert arrived == {named(name) for name in ("at-once", "later", "skipped")}
 
 
-def test_a_dry_run_counts_what_a_page_would_send_and_leave_alone(
+def test_a_dry_run_counts_what_a_page_would_look_at(
     configure: Configure, record: Record, resend: Resend
 ) -> None:
     """Of one URL, of one type, or both; nothing changes, and what is wrong is told."""
@@ -182,7 +182,6 @@ def test_a_dry_run_counts_what_a_page_would_send_and_leave_alone(
     references += [
         record(url, "skipped", outcome="skipped", reason="the URL is disabled"),
         record(url, "success", outcome="success"),
-        record(url, "test", test=True),
         record(url, "earlier", endedAt=since - timedelta(seconds=1)),
     ]
     before = [one.get().update_time for one in references]
@@ -197,11 +196,7 @@ def test_a_dry_run_counts_what_a_page_would_send_and_leave_alone(
     answers = [resend(**asked, **one).result for one in filters]
     refused = resend(**asked, url=f"{url}?mistyped")
 
-    nothing = {"removedUrl": 0, "disabledUrl": 0, "unusableUrl": 0, "tests": 0}
-    assert answers == [
-        {"matching": count, "leftAlone": nothing | {"tests": tests}}
-        for count, tests in ((7, 1), (4, 1), (3, 1), (1, 0), (0, 0))
-    ]
+    assert answers == [{"matching": count} for count in (7, 4, 3, 1, 0)]
     assert (refused.status, refused.error[0]) == (400, "INVALID_ARGUMENT")
     assert [one.get().update_time for one in references] == before
 
@@ -277,7 +272,7 @@ def test_page_after_page_everything_is_met_once(
         wall=WallStore(documents()),
         deliveries=DeliveryStore(documents()),
         secrets=SecretStore(documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic),
-        queue=EmulatedTasks(tasks.address, db.project),
+        queue=CloudTasks.at_stand_in(tasks.address, db.project),
         worker=wiring.worker(),
         side_by_side=Threads(20, "resend"),
         now=lambda: datetime.now(UTC),
@@ -335,7 +330,7 @@ def test_a_task_of_an_older_round_does_nothing(
     """Cloud Tasks may bring a task of yesterday back; the round has tasks of its own."""
     with (
         receiving({"/hook": always()}) as receiver,
-        FunctionProcess("deliverWebhook", CLOUD_TASKS_EMULATOR_HOST=tasks.address) as worker,
+        FunctionProcess("deliverWebhook", **tasks.environment) as worker,
     ):
         url = receiver.url("/hook")
         configure(url)
@@ -369,7 +364,7 @@ def test_an_answer_to_an_older_round_changes_nothing(
             {"/hook": always()},
             lambda _: reference.update({"round": 1, "outcome": "pending", "attempts": 0}),
         ) as receiver,
-        FunctionProcess("deliverWebhook", CLOUD_TASKS_EMULATOR_HOST=tasks.address) as worker,
+        FunctionProcess("deliverWebhook", **tasks.environment) as worker,
     ):
         url = receiver.url("/hook")
         configure(url)

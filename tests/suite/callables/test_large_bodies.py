@@ -22,7 +22,7 @@ _MEGABYTE: Final = 1_000_000
 @pytest.fixture(params=["getEmailPreferences", "sendEventRecap", "unsubscribe", "mailEvents"])
 def served(request: pytest.FixtureRequest) -> Iterator[FunctionProcess]:
     """A callable for everybody, one for staff, the one for forms, and the one for SendGrid."""
-    with FunctionProcess(request.param, THREADS=str(AT_ONCE), EMAIL_PREFS_KEY="k" * 32) as process:
+    with FunctionProcess(request.param, THREADS=str(AT_ONCE)) as process:
         process.post(b"{}", {"Content-Type": "application/json"})  # it is warm
         yield process
 

@@ -4,12 +4,12 @@ import itertools
 import time
 import uuid
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Final
 
 import pytest
 from google.cloud import firestore
 
+from emulator.environment import local_secrets
 from functions.signed_links.token import Scope, TokenKeys
 
 _LIMIT_TEST_SECONDS: Final = 30
@@ -19,12 +19,7 @@ _ADDRESSES = itertools.count(int(uuid.uuid4().hex[:6], 16))
 @pytest.fixture(scope="session")
 def secret() -> str:
     """The key that the functions of the local suite sign with."""
-    values = dict(
-        line.split("=", 1)
-        for line in (Path(__file__).parents[3] / ".secret.local").read_text().splitlines()
-        if "=" in line
-    )
-    return values["EMAIL_PREFS_KEY"]
+    return local_secrets.read()["EMAIL_PREFS_KEY"]
 
 
 @pytest.fixture(scope="session")

@@ -21,14 +21,14 @@ from tests.suite.process import local_parameters
 
 
 @contextmanager
-def served(documents: Documents, key: str) -> Iterator[None]:
-    """Have the handlers of this process use `documents`, and tokens made with `key`."""
+def served(documents: Documents) -> Iterator[None]:
+    """Have the handlers of this process use `documents`."""
     users, limiter = (
         UserStore(documents),
         Limiter(CallCountStore(documents), now=links.now, monotonic=time.monotonic),
     )
     with (
-        patch.dict(os.environ, local_parameters() | {"EMAIL_PREFS_KEY": key}),
+        patch.dict(os.environ, local_parameters()),
         patch.object(wiring, "users", lambda: users),
         patch.object(links, "limiter", lambda: limiter),
     ):

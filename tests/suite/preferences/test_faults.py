@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from google.cloud import firestore
@@ -20,13 +21,12 @@ from tests.suite.wire import Wire
 
 
 @pytest.fixture
-def start(secret: str) -> Iterator[Callable[..., FunctionProcess]]:
+def start() -> Iterator[Callable[..., FunctionProcess]]:
     """Start functions with the suite's key; all are ended in the end."""
     started: list[FunctionProcess] = []
 
-    def one(function: str, **environment: str) -> FunctionProcess:
-        environment.setdefault("EMAIL_PREFS_KEY", secret)
-        process = FunctionProcess(function, event=False, **environment)
+    def one(function: str, **environment: Any) -> FunctionProcess:
+        process = FunctionProcess(function, **environment)
         started.append(process)
         return process
 
@@ -118,7 +118,7 @@ def test_no_key(
     function: str, start: Callable[..., FunctionProcess], headers: dict[str, str]
 ) -> None:
     """Spec 7.2: a fault of our own is `internal`; neither answer nor log tells what was sent."""
-    process = start(function, EMAIL_PREFS_KEY="")
+    process = start(function, secrets={})
     data = {"token": "sent-by-somebody", "preferences": {"recap": False}}
     answer = call(process, data, headers)
     assert (answer.status, answer.error[0]) == (500, "INTERNAL")

@@ -18,11 +18,11 @@ from tests.suite.preferences.here import request, served
 
 
 @pytest.fixture
-def counted(db: firestore.Client, secret: str) -> Iterator[Operations]:
+def counted(db: firestore.Client) -> Iterator[Operations]:
     """The counts of this test."""
     counts = Operations()
     counting = counting_documents(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counts)
-    with served(counting, secret):
+    with served(counting):
         yield counts
 
 

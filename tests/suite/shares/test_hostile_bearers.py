@@ -21,9 +21,9 @@ AFTER: Final = (
 
 
 @pytest.fixture(params=["getWebhookLog", "resendSharedWebhook"])
-def called(request: pytest.FixtureRequest, secret: str) -> Iterator[Called]:
+def called(request: pytest.FixtureRequest) -> Iterator[Called]:
     """Each of the calls that a link opens, in a process of its own; its log in the end."""
-    one = Called(request.param, EMAIL_PREFS_KEY=secret)
+    one = Called(request.param)
     yield one
     log = one.process.printed()
     assert "Traceback" not in log

@@ -79,7 +79,6 @@ def test_a_link_and_its_first_page(
     configure: Configure,
     record: Record,
     keys: TokenKeys,
-    secret: str,
     client: str,
 ) -> None:
     """Nothing is read that is not shown but the event, and the share that says what may be."""
@@ -97,7 +96,7 @@ def test_a_link_and_its_first_page(
     limiter = _limiter(here.documents)
     token = shared.link.partition("#token=")[2]
     with (
-        patch.dict(os.environ, local_parameters() | {"EMAIL_PREFS_KEY": secret}),
+        patch.dict(os.environ, local_parameters()),
         patch.object(wiring, "shared_log", here.shared_log),
         patch.object(links, "limiter", lambda: limiter),
     ):

@@ -44,8 +44,8 @@ def start(tasks: Tasks) -> Iterator[Callable[..., FunctionProcess]]:
     """Start functions whose tasks go to `tasks`; all are ended in the end."""
     started: list[FunctionProcess] = []
 
-    def one(function: str = "deliverWebhook", **environment: str) -> FunctionProcess:
-        options = {"CLOUD_TASKS_EMULATOR_HOST": tasks.address, **environment}
+    def one(function: str = "deliverWebhook", **environment: Any) -> FunctionProcess:
+        options = tasks.environment | environment
         process = FunctionProcess(function, event=function.startswith("on"), **options)
         started.append(process)
         return process

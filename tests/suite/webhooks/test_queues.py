@@ -44,7 +44,7 @@ def test_an_upload_is_delivered_by_whichever_queue_has_it(
     event.set({"tenantId": f"tenant-{event.id}", "name": "Party", "status": "draft"})
     paths = [f"/{number}" for number in range(URLS)]
     options: dict[str, Any] = {
-        "CLOUD_TASKS_EMULATOR_HOST": tasks.address,
+        **tasks.environment,
         "DELIVERY_QUEUES": "2",
         **environment,
     }

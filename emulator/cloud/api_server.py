@@ -1,0 +1,115 @@
+"""Google's APIs over gRPC on a port of loopback."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+
+import grpc
+
+from emulator.server import HOST
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+ADDRESS_VARIABLE: Final = "GOOGLE_API_STAND_INS"
+"""The environment variable by which functions find the server: `host:port`."""
+
+_THREADS: Final = 16
+
+
+class Refused(Exception):  # noqa: N818 - an answer, not a fault
+    """The error that a call is answered with."""
+
+    def __init__(self, code: grpc.StatusCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One method: what answers it, and its message types, which are protobuf's own."""
+
+    answer: Callable[[Any], Any]
+    request: Any
+    response: Any
+
+
+class Service(Protocol):
+    """One API."""
+
+    name: str
+
+    @property
+    def methods(self) -> Mapping[str, Method]:
+        """The methods by their names in the API."""
+        ...
+
+
+class ApiServer:
+    """Serves APIs until it is closed; a context manager.
+
+    Attributes:
+        address: `host:port`.
+        calls: Names of the methods called so far, in order.
+        before: What to do before a method is run, by the method's name; it may raise `Refused`.
+    """
+
+    def __init__(self, *services: Service, port: int = 0) -> None:
+        """Start to listen, on a free port where `port` is 0."""
+        self.calls: list[str] = []
+        self.before: dict[str, Callable[[], None]] = {}
+        self._server = grpc.server(ThreadPoolExecutor(_THREADS))
+        for service in services:
+            handlers = {
+                name: grpc.unary_unary_rpc_method_handler(
+                    functools.partial(self._answer, name, method),
+                    request_deserializer=method.request.FromString,
+                    response_serializer=method.response.SerializeToString,
+                )
+                for name, method in service.methods.items()
+            }
+            handler = grpc.method_handlers_generic_handler(service.name, handlers)
+            self._server.add_generic_rpc_handlers((handler,))
+        self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:{port}')}"
+        self._server.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop to listen."""
+        self._server.stop(None).wait()
+
+    def refuse(self, method: str, *codes: grpc.StatusCode) -> None:
+        """Refuse the next calls of `method` with `codes`, one each."""
+        left = list(codes)
+
+        def refuse() -> None:
+            if left:
+                raise Refused(left.pop(0), "as told")
+
+        self.before[method] = refuse
+
+    def _answer(
+        self, name: str, method: Method, request: Any, context: grpc.ServicerContext
+    ) -> Any:
+        self.calls.append(name)
+        try:
+            if before := self.before.get(name):
+                before()
+            return method.answer(request)
+        except Refused as refused:
+            context.abort(refused.code, refused.message)

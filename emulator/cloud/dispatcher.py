@@ -1,0 +1,172 @@
+"""How Cloud Tasks dispatches: not before a task is due, within the limits of its queue, and again.
+
+A call that is not answered 2xx is repeated with the queue's backoff. One thread serves all queues.
+
+https://cloud.google.com/tasks/docs/configuring-queues
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from emulator.cloud.cloud_tasks import Queued
+
+BURST_SECONDS: Final = 0.2
+"""What a queue may dispatch at once, of its rate: 100 of 500 a second, as Cloud Tasks sets it."""
+
+NO_ANSWER: Final = 0
+"""The status of a call that no answer came to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How a queue repeats a call.
+
+    A task is given up when it has had `attempts` calls and `seconds` have passed since its first.
+    """
+
+    attempts: int
+    seconds: float
+    min_backoff: float
+    max_backoff: float
+    doublings: int
+
+    def backoff(self, calls: int) -> float:
+        """Seconds between a call and the next one, after so many `calls`."""
+        doubled = min(calls - 1, self.doublings)
+        beyond = calls - 1 - doubled
+        longest_doubled = self.min_backoff * float(2**doubled)
+        return min(longest_doubled * (1 + beyond), self.max_backoff)
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What a deploy sets of a queue: calls at a time, calls a second, and the retries."""
+
+    at_a_time: int
+    a_second: float
+    retries: Retries
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the queues did: calls by queue, those answered other than 2xx, tasks given up."""
+
+    dispatches: Mapping[str, int]
+    refused: Mapping[str, int]
+    given_up: int
+
+
+Call = Callable[["Queued", int], Awaitable[int]]
+"""Calls a task's function; given the calls made before, returns the status."""
+
+
+class _Turns:
+    """The limits of one queue."""
+
+    def __init__(self, queue: Queue) -> None:
+        self._places = asyncio.Semaphore(queue.at_a_time)
+        self._interval = 1 / queue.a_second
+        self._next = 0.0
+
+    async def take(self) -> None:
+        """Wait for a place, to be given back, and until the queue may call once more."""
+        await self._places.acquire()
+        try:
+            now = time.monotonic()
+            turn = max(self._next, now - BURST_SECONDS)
+            self._next = turn + self._interval
+            if turn > now:
+                await asyncio.sleep(turn - now)
+        except asyncio.CancelledError:
+            self._places.release()
+            raise
+
+    def give_back(self) -> None:
+        """Let another call begin."""
+        self._places.release()
+
+
+class Dispatcher:
+    """Dispatches tasks in the event loop that it is made in."""
+
+    def __init__(self, queues: Mapping[str, Queue], call: Call) -> None:
+        """Dispatch nothing yet."""
+        self._loop = asyncio.get_running_loop()
+        self._queues = queues
+        self._call = call
+        self._turns = {name: _Turns(queue) for name, queue in queues.items()}
+        self._forgotten: list[Callable[[Queued], bool]] = []
+        self._open: set[asyncio.Task[None]] = set()
+        self._waiting: dict[asyncio.Task[None], Queued] = {}
+        self._dispatches: Counter[str] = Counter()
+        self._refused: Counter[str] = Counter()
+        self._given_up = 0
+
+    def take(self, task: Queued) -> None:
+        """Dispatch `task` when it is due; called from any thread."""
+        self._loop.call_soon_threadsafe(self._begin, task)
+
+    async def is_idle_within(self, seconds: float) -> bool:
+        """Wait until no task is left; False when that takes longer."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._open:
+                    await asyncio.wait(self._open)
+        return not self._open
+
+    def forget(self, unwanted: Callable[[Queued], bool]) -> None:
+        """Never call again for the `unwanted` tasks, those to come included."""
+        self._forgotten.append(unwanted)
+        for way, task in list(self._waiting.items()):
+            if unwanted(task):
+                way.cancel()
+
+    def report(self) -> Report:
+        """What was done since the last report."""
+        done = Report(self._dispatches, self._refused, self._given_up)
+        self._dispatches, self._refused, self._given_up = Counter(), Counter(), 0
+        return done
+
+    def _begin(self, task: Queued) -> None:
+        if any(unwanted(task) for unwanted in self._forgotten):
+            return
+        way = asyncio.create_task(self._dispatch(task))
+        self._open.add(way)
+        way.add_done_callback(self._open.discard)
+
+    async def _dispatch(self, task: Queued) -> None:
+        """Call until the task is acknowledged, given up or forgotten."""
+        turns, retries = self._turns[task.queue], self._queues[task.queue].retries
+        way = asyncio.current_task()
+        assert way  # noqa: S101 - this is one
+        seconds = task.due - time.time()
+        first, calls = 0.0, 0
+        while True:
+            self._waiting[way] = task
+            try:
+                await asyncio.sleep(max(seconds, 0))
+                await turns.take()
+            finally:
+                del self._waiting[way]
+            first = first or time.monotonic()
+            try:
+                status = await self._call(task, calls)
+            finally:
+                turns.give_back()
+            calls += 1
+            self._dispatches[task.queue] += 1
+            if 200 <= status <= 299:  # noqa: PLR2004 - HTTP's successes
+                return
+            self._refused[task.queue] += 1
+            if calls >= retries.attempts and time.monotonic() - first >= retries.seconds:
+                self._given_up += 1
+                return
+            seconds = retries.backoff(calls)

@@ -1,0 +1,62 @@
+"""The environment in which Google starts a function, as far as a deploy of Firebase's sets it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from emulator.cloud.api_server import ADDRESS_VARIABLE
+from emulator.environment import ROOT, STATE, VENV
+from emulator.suite import PROJECT
+
+REGION: Final = "us-central1"
+
+STAND_INS: Final = ("FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST", ADDRESS_VARIABLE)
+"""What stands in for Google's servers; nothing else is taken over from who starts a function."""
+
+
+def parameters() -> dict[str, str]:
+    """The settings of `.env` and, over them, of `.env.demo-wall`, as a deploy to it reads them."""
+    return _read(".env") | _read(f".env.{PROJECT}")
+
+
+def of_function(name: str, signature: str, given: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment of the function `name`; addresses of stand-ins are taken from `given`.
+
+    `signature` is what the function is called with: `http` or `cloudevent`.
+    """
+    service = name.lower()
+    return {
+        "PATH": f"{VENV / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+        # Empty: no credentials of the user's are found.
+        "HOME": str(STATE / "home"),
+        # There is no metadata server here, and nobody waits for one.
+        "NO_GCE_CHECK": "true",
+        "LANG": "C.UTF-8",
+        # Google's build image.
+        "PYTHONUNBUFFERED": "TRUE",
+        "FUNCTION_SIGNATURE_TYPE": signature,
+        # Cloud Run.
+        "K_SERVICE": service,
+        "K_REVISION": f"{service}-00001-abc",
+        "K_CONFIGURATION": service,
+        # firebase-tools.
+        "FIREBASE_CONFIG": json.dumps(
+            {"projectId": PROJECT, "storageBucket": f"{PROJECT}.firebasestorage.app"}
+        ),
+        "GCLOUD_PROJECT": PROJECT,
+        "EVENTARC_CLOUD_EVENT_SOURCE": f"projects/{PROJECT}/locations/{REGION}/services/{name}",
+        "FUNCTION_TARGET": name,
+        "LOG_EXECUTION_ID": "true",
+        # By its line "Booting worker" the start is known to be over.
+        "GUNICORN_LOG_LEVEL": "info",
+        **parameters(),
+        **{variable: given[variable] for variable in STAND_INS if variable in given},
+    }
+
+
+def _read(name: str) -> dict[str, str]:
+    lines = (ROOT / name).read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))

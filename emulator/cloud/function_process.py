@@ -1,0 +1,164 @@
+"""A function in a process of its own, started as Google starts it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Final, Protocol, Self
+
+from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
+from emulator.cloud.environment import of_function
+from emulator.cloud.secret_manager import SecretManager
+from emulator.environment import ROOT, VENV
+from emulator.server import HOST
+from emulator.suite import PROJECT
+
+ENTRY: Final = "emulator/cloud/entry.py"
+
+_START_SECONDS: Final = 60
+_ANSWER_SECONDS: Final = 120
+_BOOTED: Final = "Booting worker"
+
+
+class Event(Protocol):
+    """A CloudEvent over HTTP."""
+
+    body: bytes
+    headers: dict[str, str]
+
+
+class FunctionProcess:
+    """One function, served on a port of loopback; a context manager that ends the process.
+
+    Attributes:
+        everything: What every process of this run has printed.
+        port: Where the function listens.
+        output: The lines that the process has printed.
+    """
+
+    everything: ClassVar[list[str]] = []
+
+    def __init__(
+        self,
+        function: str,
+        *,
+        event: bool = False,
+        source: str = ENTRY,
+        secrets: Mapping[str, str] | None = None,
+        on_line: Callable[[str], None] | None = None,
+        **environment: str,
+    ) -> None:
+        """Start `function`, and wait until it listens.
+
+        Args:
+            function: Its name.
+            event: Whether it is a trigger.
+            source: The file that has it, as seen from the project.
+            secrets: The secrets that exist for this process; by default those of the suite.
+            on_line: Called with each line that it prints.
+            environment: Goes over Google's.
+
+        Raises:
+            TimeoutError: It does not listen after a minute.
+        """
+        with socket.create_server((HOST, 0)) as free:
+            self.port: int = free.getsockname()[1]
+        signature = "cloudevent" if event else "http"
+        self._secrets = contextlib.ExitStack()
+        if secrets is not None:
+            server = self._secrets.enter_context(ApiServer(SecretManager(PROJECT, secrets)))
+            environment[ADDRESS_VARIABLE] = server.address
+        self._on_line = on_line
+        self._process = subprocess.Popen(
+            [
+                str(VENV / "bin" / "functions-framework"),
+                f"--source={source}",
+                f"--target={function}",
+                f"--signature-type={signature}",
+                f"--host={HOST}",
+                f"--port={self.port}",
+            ],
+            cwd=ROOT,
+            env=of_function(function, signature) | environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.output: list[str] = []
+        self._ready = threading.Event()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+        if not self._ready.wait(_START_SECONDS):
+            self.kill()
+            raise TimeoutError("".join(self.output))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    @property
+    def pid(self) -> int:
+        """Process id of the runtime; its workers are its children."""
+        return self._process.pid
+
+    def kill(self) -> None:
+        """SIGKILL, at once, with all of its workers."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        if threading.current_thread() is not self._reader:
+            self._reader.join()
+        self._secrets.close()
+
+    def printed(self) -> str:
+        """End the process; all that it has printed, to the last line."""
+        self.kill()
+        return "".join(self.output)
+
+    def dispatch(self, data: object, *, dispatched_before: int = 0) -> int | None:
+        """Send a task or call as Cloud Tasks does; the status, None where no answer came."""
+        headers = {
+            "Content-Type": "application/json",
+            "X-CloudTasks-TaskRetryCount": str(dispatched_before),
+        }
+        return self.post(json.dumps({"data": data}).encode(), headers)
+
+    def written(self, event: Event) -> int | None:
+        """Send a Firestore event as Eventarc does; the status, None where no answer came."""
+        return self.post(event.body, event.headers)
+
+    def post(self, body: bytes, headers: Mapping[str, str]) -> int | None:
+        """POST to the function; the status, None where no answer came."""
+        address = f"http://{HOST}:{self.port}/"
+        request = urllib.request.Request(address, body, dict(headers))
+        try:
+            with urllib.request.urlopen(request, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310
+                status: int = answer.status
+                return status
+        except urllib.error.HTTPError as refused:
+            return refused.code
+        except OSError:
+            return None
+
+    def _read(self) -> None:
+        assert self._process.stdout  # noqa: S101 - it is a pipe
+        for line in self._process.stdout:
+            self.output.append(line)
+            self.everything.append(line)
+            if self._on_line:
+                self._on_line(line)
+            if _BOOTED in line:
+                self._ready.set()
+        self._ready.set()

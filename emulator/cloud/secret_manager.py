@@ -1,0 +1,172 @@
+"""A stand-in for Secret Manager.
+
+https://cloud.google.com/secret-manager/docs/reference/rpc/google.cloud.secretmanager.v1
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import grpc
+from google.cloud import secretmanager_v1
+from google.cloud.secretmanager_v1 import SecretVersion
+
+from emulator.cloud.api_server import Method, Refused
+
+State = SecretVersion.State
+
+ENABLED: Final = State(SecretVersion.State.ENABLED)
+DISABLED: Final = State(SecretVersion.State.DISABLED)
+DESTROYED: Final = State(SecretVersion.State.DESTROYED)
+
+_MAX_VALUE_BYTES: Final = 64 * 1024
+
+
+@dataclass(slots=True)
+class _Version:
+    value: bytes
+    state: State = ENABLED
+
+
+@dataclass(slots=True)
+class _Secret:
+    versions: dict[int, _Version] = field(default_factory=dict)
+
+
+class SecretManager:
+    """Secrets of one project and their versions; versions count from 1 and keep their numbers."""
+
+    name: str = "google.cloud.secretmanager.v1.SecretManagerService"
+
+    def __init__(self, project: str, secrets: Mapping[str, str] | None = None) -> None:
+        """A project with these secrets, each in one version."""
+        self._project = project
+        self._secrets: dict[str, _Secret] = {}
+        self._changing = threading.Lock()
+        for secret, value in (secrets or {}).items():
+            self.add(secret, value)
+
+    def add(self, secret: str, value: str) -> int:
+        """Add a version, and the secret where it is missing; return the version's number."""
+        with self._changing:
+            versions = self._secrets.setdefault(secret, _Secret()).versions
+            number = len(versions) + 1
+            versions[number] = _Version(value.encode())
+            return number
+
+    def set_state(self, secret: str, number: int, state: State) -> None:
+        """Enable, disable or destroy a version.
+
+        Raises:
+            Refused: There is no such version, or it has been destroyed.
+        """
+        with self._changing:
+            version = self._version(secret, str(number))
+            if version.state == DESTROYED and state != DESTROYED:
+                raise Refused(
+                    grpc.StatusCode.FAILED_PRECONDITION, "The version has been destroyed."
+                )
+            version.state = state
+            if state == DESTROYED:
+                version.value = b""
+
+    @property
+    def methods(self) -> Mapping[str, Method]:
+        """What functions, and set-up's commands, call."""
+        api = secretmanager_v1
+        version = SecretVersion.pb()
+        return {
+            "ListSecretVersions": Method(
+                self._list, api.ListSecretVersionsRequest.pb(), api.ListSecretVersionsResponse.pb()
+            ),
+            "AccessSecretVersion": Method(
+                self._access,
+                api.AccessSecretVersionRequest.pb(),
+                api.AccessSecretVersionResponse.pb(),
+            ),
+            "AddSecretVersion": Method(self._add, api.AddSecretVersionRequest.pb(), version),
+            "EnableSecretVersion": Method(
+                lambda request: self._changed(request, ENABLED),
+                api.EnableSecretVersionRequest.pb(),
+                version,
+            ),
+            "DisableSecretVersion": Method(
+                lambda request: self._changed(request, DISABLED),
+                api.DisableSecretVersionRequest.pb(),
+                version,
+            ),
+            "DestroySecretVersion": Method(
+                lambda request: self._changed(request, DESTROYED),
+                api.DestroySecretVersionRequest.pb(),
+                version,
+            ),
+        }
+
+    def _list(self, request: Any) -> Any:
+        """All versions, the newest first, as Google lists them; of filters only that of states."""
+        secret = self._named(request.parent)
+        wanted = request.filter.removeprefix("state:")
+        with self._changing:
+            versions = [
+                _answered(f"{request.parent}/versions/{number}", version.state)
+                for number, version in sorted(self._found(secret).versions.items(), reverse=True)
+                if wanted in {"", version.state.name}
+            ]
+        return secretmanager_v1.ListSecretVersionsResponse.pb()(
+            versions=versions, total_size=len(versions)
+        )
+
+    def _access(self, request: Any) -> Any:
+        parent, _, number = request.name.rpartition("/versions/")
+        with self._changing:
+            version = self._version(self._named(parent), number)
+            if version.state != ENABLED:
+                raise Refused(
+                    grpc.StatusCode.FAILED_PRECONDITION,
+                    f"Secret Version [{request.name}] is in {version.state.name} state.",
+                )
+            return secretmanager_v1.AccessSecretVersionResponse.pb()(
+                name=request.name, payload={"data": version.value}
+            )
+
+    def _add(self, request: Any) -> Any:
+        secret = self._named(request.parent)
+        if len(request.payload.data) > _MAX_VALUE_BYTES:
+            raise Refused(grpc.StatusCode.INVALID_ARGUMENT, "The payload is over 65536 bytes.")
+        with self._changing:
+            self._found(secret)
+        number = self.add(secret, request.payload.data.decode())
+        return _answered(f"{request.parent}/versions/{number}", ENABLED)
+
+    def _changed(self, request: Any, state: State) -> Any:
+        parent, _, number = request.name.rpartition("/versions/")
+        self.set_state(self._named(parent), int(number), state)
+        return _answered(request.name, state)
+
+    def _named(self, parent: str) -> str:
+        prefix = f"projects/{self._project}/secrets/"
+        if not parent.startswith(prefix):
+            raise Refused(
+                grpc.StatusCode.PERMISSION_DENIED, f"Permission denied on resource {parent}."
+            )
+        return parent.removeprefix(prefix)
+
+    def _found(self, secret: str) -> _Secret:
+        if secret not in self._secrets:
+            raise Refused(grpc.StatusCode.NOT_FOUND, f"Secret [{secret}] not found.")
+        return self._secrets[secret]
+
+    def _version(self, secret: str, number: str) -> _Version:
+        """The version of that number, or `latest`: the newest one, whatever its state."""
+        versions = self._found(secret).versions
+        key = max(versions, default=0) if number == "latest" else int(number)
+        if key not in versions:
+            raise Refused(grpc.StatusCode.NOT_FOUND, f"Secret [{secret}] has no version {number}.")
+        return versions[key]
+
+
+def _answered(name: str, state: State) -> Any:
+    return SecretVersion.pb(SecretVersion(name=name, state=state))
