@@ -15,7 +15,8 @@ from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, ta
 from functions import log
 from functions.gcp import parameters, request_fields
 from functions.gcp.callables import anonymous, signed_in
-from functions.gcp.manifest import called_by, private, retried
+from functions.gcp.document_events import trigger
+from functions.gcp.manifest import called_by, private
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD, RetryStep
 
@@ -90,7 +91,7 @@ _LOG: Final[dict[str, Any]] = {
 }
 
 
-@retried
+@trigger
 @firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
 def onPhotoWritten(event: Any) -> None:
     """A photo was uploaded, moderated, edited or deleted."""
@@ -99,7 +100,7 @@ def onPhotoWritten(event: Any) -> None:
     handlers.photo_written(event)
 
 
-@retried
+@trigger
 @firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER)
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""

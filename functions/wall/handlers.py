@@ -1,23 +1,22 @@
 """What the deployed functions call of the wall itself: a deleted event is emptied."""
 
-from typing import Any
-
 from functions import log
+from functions.gcp.document_events import DocumentWritten
 from functions.gcp.run_again import run_again
 from functions.wall import wiring
 from functions.wall.emptying import NotEmptyYetError
 
 
-def event_written(event: Any) -> None:
+def event_written(event: DocumentWritten) -> None:
     """A write of `events/{eventId}`, which may be its deletion.
 
     Raises:
         InternalServerError: Eventarc is to run this again.
     """
-    if event.data.after is not None:
+    if event.after is not None:
         return
     with run_again("event.not-emptied"):
-        wiring.emptying().empty(event.params["eventId"])
+        wiring.emptying().empty(event.ids["eventId"])
 
 
 def sweep() -> None:

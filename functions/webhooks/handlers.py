@@ -1,12 +1,12 @@
 """What the deployed functions call: from events, tasks and requests to this package's nouns."""
 
-from datetime import datetime
 from typing import Any
 
 from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
 
 from functions import access, log
 from functions.access import Role
+from functions.gcp.document_events import DocumentWritten, Snapshot
 from functions.gcp.run_again import run_again
 from functions.signed_links.admission import admitted
 from functions.signed_links.link import TO_A_LOG
@@ -30,26 +30,26 @@ from functions.webhooks.shared_logs.arguments import (
 _OWNERS = frozenset({Role.ADMIN, Role.SUPERADMIN})
 
 
-def photo_written(event: Any) -> None:
+def photo_written(event: DocumentWritten) -> None:
     """A write of `events/{eventId}/photos/{photoId}`."""
-    photo_id = _as_stored(event.params["photoId"])
+    photo_id = event.ids["photoId"]
     with run_again("photo.not-published"):
         wiring.publisher().photo_written(
             event.id,
-            event.params["eventId"],
-            _photo(photo_id, event.data.before),
-            _photo(photo_id, event.data.after),
+            event.ids["eventId"],
+            _photo(photo_id, event.before),
+            _photo(photo_id, event.after),
         )
 
 
-def event_written(event: Any) -> None:
+def event_written(event: DocumentWritten) -> None:
     """A write of `events/{eventId}`."""
     with run_again("event.not-published"):
         wiring.publisher().event_written(
             event.id,
-            event.params["eventId"],
-            _wall_event(event.data.before),
-            _wall_event(event.data.after),
+            event.ids["eventId"],
+            _wall_event(event.before),
+            _wall_event(event.after),
         )
 
 
@@ -252,31 +252,13 @@ def _on_wire(delivery: Delivery) -> dict[str, Any]:
     }
 
 
-def _photo(photo_id: str, snapshot: Any) -> Photo | None:
+def _photo(photo_id: str, snapshot: Snapshot | None) -> Photo | None:
     if snapshot is None:
         return None
-    return Photo.read(
-        photo_id,
-        snapshot.to_dict(),
-        created=_moment(snapshot.create_time),
-        updated=_moment(snapshot.update_time),
-    )
+    return Photo.read(photo_id, snapshot.fields, created=snapshot.created, updated=snapshot.updated)
 
 
-def _as_stored(header: str) -> str:
-    """An id from a header of the trigger's request: the bytes are UTF-8, Python reads Latin-1."""
-    try:
-        return header.encode("latin-1").decode()
-    except UnicodeError:
-        return header
-
-
-def _wall_event(snapshot: Any) -> WallEvent | None:
+def _wall_event(snapshot: Snapshot | None) -> WallEvent | None:
     if snapshot is None:
         return None
-    return WallEvent.read(snapshot.to_dict(), updated=_moment(snapshot.update_time))
-
-
-def _moment(timestamp: Any) -> datetime:
-    moment: datetime = timestamp
-    return moment
+    return WallEvent.read(snapshot.fields, updated=snapshot.updated)

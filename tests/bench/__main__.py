@@ -12,6 +12,7 @@ from typing import Final
 EXPERIMENTS: Final = (
     "operations",
     "delivery",
+    "trigger",
     "cold-start",
     "recap",
     "mail-events",

@@ -85,7 +85,7 @@ def main() -> None:
 
 
 @contextmanager
-def _one_cpu() -> Iterator[None]:
+def on_one_cpu() -> Iterator[None]:
     """Have processes that are started here run on one CPU, where the system can do that."""
     if not hasattr(os, "sched_setaffinity"):
         yield
@@ -106,7 +106,7 @@ class Lane:
         self._in_flight = in_flight
         self._event_id = f"bench-{uuid.uuid4().hex[:8]}"
         self._store = DeliveryStore(documents())
-        with _one_cpu() if one_cpu else nullcontext():
+        with on_one_cpu() if one_cpu else nullcontext():
             self._worker = stack.enter_context(
                 FunctionProcess("deliverWebhook", THREADS=str(in_flight))
             )

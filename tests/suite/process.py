@@ -38,7 +38,7 @@ class Written:
         after: dict[str, Any] | None = None,
     ) -> None:
         """A write of the document at `path`; None stands for no document."""
-        now = datetime.now(UTC)
+        now = self.written_at = datetime.now(UTC)
         name = f"projects/{db.project}/databases/(default)/documents/{path}"
         data = DocumentEventData()
         for field, fields in (("value", after), ("old_value", before)):

@@ -1,0 +1,88 @@
+"""A write of a document of Firestore, as Eventarc tells it to a trigger.
+
+`firestore_fn` of the SDK declares a trigger; `trigger` above it takes over its events.
+firebase-functions 0.6.0 itself makes a Firestore client for each event, to decode values with it:
+that takes 3.4 ms of CPU and two requests to the metadata server, and where one of them fails the
+event fails before the function is called.
+
+https://cloud.google.com/firestore/docs/extend-with-functions-2nd-gen
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Self, TypeAlias
+
+from cloudevents.http import CloudEvent
+from google.events.cloud.firestore import DocumentEventData
+
+from functions.gcp.values import decoded
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A document at one moment; the times are aware and in UTC."""
+
+    fields: Mapping[str, Any]
+    created: datetime
+    updated: datetime
+
+    @classmethod
+    def read(cls, document: Any) -> Self:
+        """Read a `google.events.cloud.firestore.v1.Document`."""
+        return cls(
+            decoded(document.fields),
+            created=document.create_time.ToDatetime(UTC),
+            updated=document.update_time.ToDatetime(UTC),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentWritten:
+    """One write: `before` is None where it made the document, `after` where it deleted it.
+
+    `id` is the same each time that Eventarc tells of the write; `ids` are those of the path.
+    """
+
+    id: str
+    ids: Mapping[str, str]
+    before: Snapshot | None
+    after: Snapshot | None
+
+
+Handler: TypeAlias = Callable[[DocumentWritten], None]
+
+
+def trigger(declared: Any) -> Any:
+    """Call the trigger `declared` with a `DocumentWritten`; Eventarc runs a failed call again.
+
+    The SDK would write `retry: false`.
+
+    https://firebase.google.com/docs/functions/retries
+    """
+    handler: Handler = inspect.unwrap(declared)
+    endpoint = declared.__firebase_endpoint__
+    endpoint.eventTrigger["retry"] = True
+    pattern: Final = endpoint.eventTrigger["eventFilterPathPatterns"]["document"]
+
+    @functools.wraps(handler)
+    def serve(event: CloudEvent) -> None:
+        handler(_read(event, pattern))
+
+    serve.__firebase_endpoint__ = endpoint  # type: ignore[attr-defined]
+    return serve
+
+
+def _read(event: CloudEvent, pattern: str) -> DocumentWritten:
+    data = DocumentEventData.pb(DocumentEventData.deserialize(event.get_data()))
+    # Not from the header `ce-document`, whose bytes Python reads as Latin-1.
+    path = (data.value.name or data.old_value.name).partition("/documents/")[2]
+    parts = zip(pattern.split("/"), path.split("/"), strict=True)
+    return DocumentWritten(
+        id=event["id"],
+        ids={name[1:-1]: value for name, value in parts if name.startswith("{")},
+        before=Snapshot.read(data.old_value) if data.old_value.name else None,
+        after=Snapshot.read(data.value) if data.value.name else None,
+    )

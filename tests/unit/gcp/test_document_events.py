@@ -1,0 +1,69 @@
+"""Design 2 and 5: what a trigger gets of a write, and what an event costs but for its handler."""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pytest
+from cloudevents.http import from_http
+from firebase_functions import firestore_fn
+from google.auth.credentials import AnonymousCredentials
+from google.cloud import firestore
+
+from emulator.suite import PROJECT
+from functions.gcp.document_events import DocumentWritten, trigger
+from tests.suite.metadata_server import MetadataServer
+from tests.suite.process import FunctionProcess, Written
+
+PHOTO: Final = "events/e1/photos/größe"
+PATTERN: Final = "events/{eventId}/photos/{photoId}"
+FIELDS: Final[dict[str, Any]] = {
+    "url": "https://example.com/ü.jpg",
+    "featured": True,
+    "uploaderEmail": None,
+    "createdAt": datetime(2026, 8, 1, 12, 30, 0, 123456, tzinfo=UTC),
+}
+EVENTS: Final = 40
+
+
+def write(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Written:
+    """A write of the photo."""
+    credentials = AnonymousCredentials()  # type: ignore[no-untyped-call]
+    client = firestore.Client(project=PROJECT, credentials=credentials)
+    return Written(client, PHOTO, event_id="w1", before=before, after=after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(None, FIELDS), (FIELDS, FIELDS | {"featured": False}), (FIELDS, None)]
+)
+def test_what_a_trigger_gets(before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
+    """A document as it was and as it is; None where there was or is none."""
+    got: list[DocumentWritten] = []
+
+    def take(event: Any) -> None:
+        got.append(event)
+
+    served = trigger(firestore_fn.on_document_written(document=PATTERN)(take))
+    sent = write(before, after)
+    served(from_http(sent.headers, sent.body))
+    [written] = got
+    assert (written.id, written.ids) == ("w1", {"eventId": "e1", "photoId": "größe"})
+    assert (written.before and written.before.fields) == before
+    assert (written.after and written.after.fields) == after
+    snapshot = written.after or written.before
+    assert snapshot
+    assert snapshot.created == snapshot.updated == sent.written_at
+
+
+def test_one_client_serves_all_events() -> None:
+    """After the first event nobody is asked for credentials: a refusal fails no event."""
+    edit = write(FIELDS, FIELDS | {"featured": False})
+    with (
+        MetadataServer() as metadata,
+        FunctionProcess("onPhotoWritten", event=True, **metadata.environment) as function,
+    ):
+        assert function.written(edit) == 200
+        asked = metadata.requests
+        metadata.refusing = True
+        assert [function.written(edit) for _ in range(EVENTS)] == [200] * EVENTS
+        assert metadata.requests == asked
+    assert asked > 0, "else the function has not looked there"
