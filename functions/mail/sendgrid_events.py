@@ -29,8 +29,12 @@ TIMESTAMP_HEADER: Final = "X-Twilio-Email-Event-Webhook-Timestamp"
 MAX_BODY_BYTES: Final = 1_000_000
 """SendGrid's requests have 768 KB at most."""
 
-MAX_AGE: Final = timedelta(minutes=5)
-"""Of a request, either way: clocks differ. SendGrid signs anew what it sends again."""
+MAX_AGE: Final = timedelta(hours=25)
+"""SendGrid repeats a request for up to 24 hours, and does not say whether it signs the repetition
+anew. An old request does no harm, because recording is idempotent."""
+
+MAX_AHEAD: Final = timedelta(minutes=5)
+"""Clocks differ."""
 
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,11}", re.ASCII)
 _SIGNATURE_CHARACTERS: Final = 100  # of base64, for two numbers of 32 bytes in DER
@@ -76,10 +80,11 @@ class EventKeys:
         return bool(self._keys)
 
     def verify(self, signature: str, timestamp: str, body: bytes, now: datetime) -> bool:
-        """Whether SendGrid has sent `body`, and within five minutes of `now`."""
+        """Whether SendGrid has sent `body`, `MAX_AGE` before `now` or later."""
         if not _TIMESTAMP.fullmatch(timestamp) or len(signature) > _SIGNATURE_CHARACTERS:
             return False
-        if abs(now.timestamp() - int(timestamp)) > MAX_AGE.total_seconds():
+        age = now.timestamp() - int(timestamp)
+        if not -MAX_AHEAD.total_seconds() <= age <= MAX_AGE.total_seconds():
             return False
         try:
             signed = base64.b64decode(signature, validate=True)

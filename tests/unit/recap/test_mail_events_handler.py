@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, Final
 
 import flask
@@ -74,11 +75,13 @@ def post(
 
 
 def test_what_verifies_is_put_on_record(house: House, logged: Logged) -> None:
-    """And answered once it is; a second time nothing is new."""
+    """And answered once it is; the same request a day later changes nothing."""
     body = delivered(house)
+    headers = signed(KEY, body, at(house))
     logged()
-    assert post(house, body) == (200, "Recorded.\n")
-    assert post(house, body) == (200, "Recorded.\n")
+    assert post(house, body, headers) == (200, "Recorded.\n")
+    house.now += timedelta(hours=25)
+    assert post(house, body, headers) == (200, "Recorded.\n")
     assert house.recap()["delivered"] == 2
     assert [(line["told"], line["new"]) for line in logged()] == [(2, 2), (2, 0)]
 
@@ -97,7 +100,7 @@ def test_every_request_that_does_not_verify_is_answered_the_same(
         post(house, body.replace(b"delivered", b"dropped"), good),
         post(house, body, good | {TIMESTAMP_HEADER: str(at(house) + 1)}),
         post(house, body, signed(other, body, at(house))),
-        post(house, body, signed(KEY, body, at(house) - 301)),
+        post(house, body, signed(KEY, body, at(house) - 25 * 3600 - 1)),
         post(house, body, signed(KEY, body, at(house) + 301)),
         post(house, body, {SIGNATURE_HEADER: good[SIGNATURE_HEADER]}),
         post(house, body, {TIMESTAMP_HEADER: good[TIMESTAMP_HEADER]}),
