@@ -37,7 +37,7 @@ _TRIGGER: Final[dict[str, Any]] = {
     "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
     "concurrency": 80,  # a trigger waits for Firestore most of its time
     "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
-    "max_instances": 20,  # 1,600 writes at a time; more would only queue up in Firestore
+    "max_instances": 2,  # 160 writes at a time
 }
 
 _PUBLIC: Final[dict[str, Any]] = {
@@ -45,7 +45,7 @@ _PUBLIC: Final[dict[str, Any]] = {
     "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
     "concurrency": 80,  # a call waits for Firestore most of its time
     "timeout_sec": 60,  # two or three calls of 10 s in an outage, and a cold start
-    "max_instances": 10,  # 800 calls at a time; whoever floods us pays for no more
+    "max_instances": 1,  # 80 calls at a time: some 200 a second
 }
 
 
@@ -73,12 +73,20 @@ def _worker(step: RetryStep) -> dict[str, Any]:
     }
 
 
+_RECAP_PLACES: Final[dict[str, Any]] = {
+    # Of 100,000 photos a recap takes 154 MiB, of 12,000 it takes 37, an idle instance 78
+    # (docs/benchmarks.md): five of the largest fit.
+    "memory": options.MemoryOption.GB_1,
+    "concurrency": 5,
+}
+
+
 _ACTION: Final[dict[str, Any]] = {
     "service_account": _WEBHOOKS,
     "memory": options.MemoryOption.MB_512,
     "concurrency": 40,  # organizers are few, and wait for Firestore or a receiver
     "timeout_sec": 60,  # 5 s for a receiver, or a page of deliveries; the rest for an outage
-    "max_instances": 5,  # bounds what a flood of calls can cost
+    "max_instances": 1,
 }
 
 
@@ -87,7 +95,7 @@ _LOG: Final[dict[str, Any]] = {
     "memory": options.MemoryOption.MB_512,  # a page holds a megabyte of bodies, and its copies
     "concurrency": 20,  # a call waits for Firestore most of its time
     "timeout_sec": 60,  # three calls in an outage, and a cold start
-    "max_instances": 5,  # 100 calls at a time; whoever floods us pays for no more
+    "max_instances": 1,
 }
 
 
@@ -101,7 +109,7 @@ def onPhotoWritten(event: Any) -> None:
 
 
 @trigger
-@firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER)
+@firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER | {"max_instances": 1})
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""
     from functions.wall import handlers as wall
@@ -198,12 +206,12 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     memory=options.MemoryOption.MB_512,
     timeout_sec=120,  # 60 s of the mail service's silence, the rest for an outage of Firestore
     concurrency=10,  # one mail for some URLs that fail
-    max_instances=5,  # bounds what a flood of failures can cost
+    max_instances=1,
     # Faults of ours; the sweep comes back to what is left after that.
     retry_config=options.RetryConfig(
         max_attempts=5, min_backoff_seconds=10, max_backoff_seconds=160, max_doublings=4
     ),
-    rate_limits=options.RateLimits(max_concurrent_dispatches=50, max_dispatches_per_second=50),
+    rate_limits=options.RateLimits(max_concurrent_dispatches=10, max_dispatches_per_second=50),
 )
 def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
     """Whether an event's failing webhook URLs are news, and the mail that says so."""
@@ -232,10 +240,9 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
 @signed_in
 @https_fn.on_call(
     service_account=_RECAP,
-    memory=options.MemoryOption.MB_512,  # up to 5000 mails, 3000 of them on their way at a time
+    **_RECAP_PLACES,
     timeout_sec=RECAP_TIMEOUT.seconds,  # 100,000 photos, a slow mail service, and its rate limit
-    concurrency=2,  # a call may take most of the memory, a refused one needs next to none
-    max_instances=20,  # one call a day and event; bounds what a flood of calls can cost
+    max_instances=2,  # ten recaps at a time; an event has one a day
 )
 def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer sends every guest of an event the recap mail."""
@@ -247,10 +254,9 @@ def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
 @signed_in
 @https_fn.on_call(
     service_account=_RECAP,
-    memory=options.MemoryOption.MB_512,  # guests and pictures as for a recap, and one mail
+    **_RECAP_PLACES,
     timeout_sec=120,  # 100,000 photos, an outage, a slow mail service
-    concurrency=2,  # a call may take most of the memory
-    max_instances=10,  # bounds what a flood of calls can cost
+    max_instances=1,
 )
 def previewEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer looks at the recap before it is sent."""
@@ -288,9 +294,9 @@ def unsubscribe(request: flask.Request) -> flask.Response:
 @https_fn.on_request(
     service_account=_MAIL_EVENTS,
     memory=options.MemoryOption.MB_512,  # a body of 1 MB takes some ten when it is parsed
-    concurrency=10,  # parsing takes the CPU
+    concurrency=20,  # few are parsed at a time, because parsing takes the CPU
     timeout_sec=60,  # an outage of Firestore, or others' news of the same recap
-    max_instances=5,  # bounds what a flood of requests can cost; SendGrid sends again
+    max_instances=1,  # SendGrid sends again what finds no place
 )
 def mailEvents(request: flask.Request) -> flask.Response:
     """SendGrid tells what became of mails."""

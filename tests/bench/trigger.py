@@ -1,8 +1,8 @@
 """CPU of a trigger, as a ratio to the same handler behind the SDK's own way to an event.
 
 Both are whole `functions-framework` processes on one CPU, with the environment of a deploy and a
-metadata server each, whose requests are counted. The event is an edit, of which nothing follows:
-what is measured is what every event costs. They take turns, as those of `delivery` do.
+metadata server each, whose requests are counted. No delivery follows an edit, so that the figure is
+the cost of any event. The two take turns, as the workers of `delivery` do.
 """
 
 import http.client

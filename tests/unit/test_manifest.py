@@ -37,6 +37,18 @@ CALLABLES: Final = {
     "getWebhookLog",
     "resendSharedWebhook",
 }
+ANONYMOUS: Final = {
+    "getEmailPreferences",
+    "updateEmailPreferences",
+    "unsubscribe",
+    "mailEvents",
+    "getWebhookLog",
+    "resendSharedWebhook",
+}
+REGION_CPUS: Final = 20
+"""Of a new project: `CpuAllocPerProjectRegion`."""
+ATTEMPTS_CPUS: Final = 6
+"""Of the workers that make attempts."""
 TRIGGERS: Final = {
     "onPhotoWritten": "events/{eventId}/photos/{photoId}",
     "onEventWritten": "events/{eventId}",
@@ -153,6 +165,22 @@ def test_every_function_says_where_and_how_large_it_runs(endpoints: dict[str, An
             assert isinstance(endpoint[option], int), (name, option)
 
 
+def test_the_functions_fit_a_new_project(endpoints: dict[str, Any]) -> None:
+    """docs/scale.md: 20 vCPU in the region; a deploy refuses a function that may take more.
+
+    With everything in the background and every anonymous function at its most, organizers still
+    have some.
+    """
+    most = {name: each["maxInstances"] * each["cpu"] for name, each in endpoints.items()}
+    for name in RETRY_SCHEDULE:
+        del most[name]  # what `.env` says of the workers
+    assert max(most.values()) <= REGION_CPUS / 2
+    background = sum(most.pop(name) for name in (*TRIGGERS, NOTICES, "sweepDeliveries"))
+    anonymous = sum(most.pop(name) for name in ANONYMOUS)
+    assert (background, anonymous, sum(most.values())) == (5, 6, 8)
+    assert REGION_CPUS - background - ATTEMPTS_CPUS - anonymous >= 3
+
+
 @pytest.mark.parametrize(("name", "document"), TRIGGERS.items())
 def test_a_trigger_is_retried(endpoints: dict[str, Any], name: str, document: str) -> None:
     """Design 2: triggers run at least once; the SDK alone would drop a failed event."""
@@ -186,7 +214,8 @@ def test_the_queue_of_notices(endpoints: dict[str, Any]) -> None:
     queue = endpoint["taskQueueTrigger"]
     assert queue["invoker"] == [account("WEBHOOKS")]
     assert queue["retryConfig"]["maxAttempts"] == 5
-    assert queue["rateLimits"]["maxConcurrentDispatches"] == 50
+    assert queue["rateLimits"]["maxConcurrentDispatches"] == 10
+    assert endpoint["maxInstances"] * endpoint["concurrency"] == 10, "each task finds a place"
 
 
 def test_the_sweeper_runs_every_five_minutes(endpoints: dict[str, Any]) -> None:
