@@ -167,7 +167,7 @@ def test_everything_that_failed_since_a_time(
     assert arrived == {named(name) for name in ("at-once", "later", "skipped")}
 
 
-def test_a_dry_run_counts_what_a_page_would_look_at(
+def test_a_dry_run_counts_what_a_page_would_send_and_leave_alone(
     configure: Configure, record: Record, resend: Resend
 ) -> None:
     """Of one URL, of one type, or both; nothing changes, and what is wrong is told."""
@@ -182,6 +182,7 @@ def test_a_dry_run_counts_what_a_page_would_look_at(
     references += [
         record(url, "skipped", outcome="skipped", reason="the URL is disabled"),
         record(url, "success", outcome="success"),
+        record(url, "test", test=True),
         record(url, "earlier", endedAt=since - timedelta(seconds=1)),
     ]
     before = [one.get().update_time for one in references]
@@ -196,7 +197,11 @@ def test_a_dry_run_counts_what_a_page_would_look_at(
     answers = [resend(**asked, **one).result for one in filters]
     refused = resend(**asked, url=f"{url}?mistyped")
 
-    assert answers == [{"matching": count} for count in (7, 4, 3, 1, 0)]
+    nothing = {"removedUrl": 0, "disabledUrl": 0, "unusableUrl": 0, "tests": 0}
+    assert answers == [
+        {"matching": count, "leftAlone": nothing | {"tests": tests}}
+        for count, tests in ((7, 1), (4, 1), (3, 1), (1, 0), (0, 0))
+    ]
     assert (refused.status, refused.error[0]) == (400, "INVALID_ARGUMENT")
     assert [one.get().update_time for one in references] == before
 
