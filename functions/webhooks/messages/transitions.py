@@ -34,9 +34,9 @@ def of_photo(write_id: str, before: Photo | None, after: Photo | None) -> Sequen
             return [uploaded, approved]
         case (None, _):
             return [uploaded]
-        case (PhotoStatus.PENDING, PhotoStatus.APPROVED):
+        case (PhotoStatus.PENDING | PhotoStatus.REJECTED, PhotoStatus.APPROVED):
             return [approved]
-        case (PhotoStatus.PENDING, PhotoStatus.REJECTED):
+        case (PhotoStatus.PENDING | PhotoStatus.APPROVED, PhotoStatus.REJECTED):
             return [rejected]
         case _:
             return []

@@ -27,10 +27,10 @@ def owed_for_photo(before: Photo | None, after: Photo | None) -> Iterator[tuple[
         return
     if before is None:
         yield "photo.uploaded", after.id
-    was_pending = before is None or before.status is PhotoStatus.PENDING
-    if after.status is PhotoStatus.APPROVED and was_pending:
+    earlier = before and before.status
+    if after.status is PhotoStatus.APPROVED and earlier is not PhotoStatus.APPROVED:
         yield "photo.approved", after.id
-    if before is not None and was_pending and after.status is PhotoStatus.REJECTED:
+    if after.status is PhotoStatus.REJECTED and earlier not in (None, PhotoStatus.REJECTED):
         yield "photo.rejected", after.id
 
 

@@ -116,7 +116,7 @@ class WebhookWorld:
         for one in self._scenario.uploads:
             path = f"events/{EVENT}/photos/{one.photo_id}"
             self._later(one.at, partial(self._database.commit, Create(path, one.fields)))
-            if one.moderated and one.status == "pending":
+            if one.moderated:
                 write = Update(path, partial(_with_status, one.moderated))
                 self._later(one.moderated_at, partial(self._database.commit, write))
         for what, at in self._scenario.organizer:

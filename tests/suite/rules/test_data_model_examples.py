@@ -43,11 +43,15 @@ EVENING: Final = (
     Step("urls: ["),
     Step("notify: ["),
     Step('status: "pending"', photo="p1"),
-    Step("approvedBy: user.email", photo="p1"),
+    Step("approvedBy: user.email,\n", photo="p1"),
     Step("featured: true", photo="p1"),
     Step('status: "pending"', photo="p2"),
-    Step("rejectedBy: user.email", photo="p2"),
+    Step('reason: "blurred"', photo="p2"),
+    Step("const again", photo="p2"),
+    Step("reason: null", photo="p2"),
     Step("limit(100)"),
+    Step('status: "pending"', photo="p4"),
+    Step("deleteDoc(", photo="p4"),
     Step("{ autoApprove: true }"),
     Step("approvedAt: serverTimestamp(),\n});", photo="p3"),
     Step("archivedAt: serverTimestamp()"),
@@ -166,8 +170,9 @@ def test_every_example_is_part_of_the_evening() -> None:
     [
         ("", {"status": "published", "autoApprove": True, "name": "Midsummer"}),
         ("/photos/p1", {"status": "approved", "featured": True, "uploaderName": "Ann"}),
-        ("/photos/p2", {"status": "rejected", "reason": "blurred"}),
+        ("/photos/p2", {"status": "rejected", "reason": None}),
         ("/photos/p3", {"status": "approved", "uploaderName": "Bob"}),
+        ("/photos/p4", {"status": None}),
     ],
 )
 def test_the_examples_pass_the_rules_and_leave_what_they_say(

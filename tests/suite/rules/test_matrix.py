@@ -20,6 +20,7 @@ SUPERS: Final = frozenset({Who.SUPERADMIN, Who.SUPERADMIN_OF_NONE})
 STAFF: Final = MODS | SUPERS
 OWNERS: Final = ADMIN | SUPERS
 READS: Final = STAFF | SELF
+DELETE: Final = MODS | SELF
 LISTS: Final = frozenset({Who.SUPERADMIN_OF_NONE})  # others name their tenant: test_events.py
 
 OPERATIONS: Final = ("get", "list", "create", "update", "delete")
@@ -29,7 +30,7 @@ MATRIX: Final = {
     # path                                                 get     list    create  update  delete
     # Of an event that is published; a deletion needs a tombstone: see test_deletion.py.
     "events/{eventId}":                                   (GUESTS, LISTS,  ADMIN,  ADMIN,  NONE),
-    "events/{eventId}/photos/{photoId}":                  (READS,  STAFF,  GUESTS, MODS,   NONE),
+    "events/{eventId}/photos/{photoId}":                  (READS,  STAFF,  GUESTS, MODS,   DELETE),
     "events/{eventId}/settings/webhooks":                 (OWNERS, NONE,   ADMIN,  ADMIN,  ADMIN),
     "events/{eventId}/secrets/webhooks":                  (SUPERS, NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/deliveries/{deliveryId}":           (OWNERS, OWNERS, NONE,   NONE,   NONE),

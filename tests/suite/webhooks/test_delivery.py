@@ -225,6 +225,45 @@ def test_an_event_goes_live_and_is_archived(
     assert archived["data"]["photoCount"] == 2
 
 
+def test_what_moderators_undo_is_told_and_a_deletion_is_not(
+    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
+) -> None:
+    """Spec 3.1: a deleted photo counts no longer, and takes no delivery under way back."""
+    photo = event.collection("photos").document("p1")
+    decisions = ["approved", "rejected", "approved"]
+
+    def delete(request: Any) -> None:
+        if request.headers["Wall-Event-Type"] == "photo.uploaded":
+            photo.delete()
+
+    with receiving({"/hook": always(), "/late": fails(1)}, on_request=delete) as receiver:
+        event.set({"tenantId": "t1", "name": "Midsummer", "status": "published"})
+        configure(
+            event,
+            {
+                "url": receiver.url("/hook"),
+                "events": ["photo.approved", "photo.rejected", "event.archived"],
+            },
+        )
+        upload(event)
+        for number, status in enumerate(decisions, start=1):
+            photo.update({"status": status, f"{status}At": firestore.SERVER_TIMESTAMP})
+            deliveries.ended(number)
+        photo.delete()
+        event.update({"status": "archived"})
+        deliveries.ended(4)
+        told = [one.event_type for one in receiver.to("/hook")]
+        [archived] = [one.json() for one in receiver.to("/hook")[3:]]
+
+        configure(event, {"url": receiver.url("/late"), "events": ["photo.uploaded"]})
+        upload(event)
+        deliveries.ended(5)
+        first, second = receiver.to("/late")
+    assert told == [*(f"photo.{status}" for status in decisions), "event.archived"]
+    assert archived["data"]["photoCount"] == 0
+    assert first.body == second.body
+
+
 def test_a_guest_joins_once(
     event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
 ) -> None:

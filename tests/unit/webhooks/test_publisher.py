@@ -14,7 +14,7 @@ from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
-from tests.simulation.database import Set
+from tests.simulation.database import Delete, Set
 from tests.simulation.faults import Crash, ServiceError
 from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
 
@@ -180,8 +180,11 @@ def test_a_milestone_fires_once(parts: Parts) -> None:
     assert parts.data(MILESTONE)["latestPhoto"]["id"] == "p0"
     assert parts.calls.count("wall.milestones") == 2  # the third is remembered
     parts.monotonic += 61
+    gone = (f"events/{EVENT}/photos/p{number}" for number in range(3))
+    parts.database.commit(*map(Delete, gone))  # 99 again, and 100 once more
     publisher.photo_written("w4", EVENT, None, parts.photo("p4"))
     assert parts.calls.count("wall.milestones") == 3
+    assert [event for event, _ in parts.told].count(MILESTONE) == 1
 
 
 def test_of_two_photos_that_reach_a_milestone_at_once_one_is_told_of(parts: Parts) -> None:
