@@ -78,6 +78,7 @@ class Looks:
             ("The keys, and the accounts that read them", self.keys),
             ("Sign-in by e-mail, from the Hosting site too", self.sign_in),
             ("One web app: the console's", self.web_app),
+            ("A Hosting site", self.site),
         ]
 
     @property
@@ -237,6 +238,15 @@ class Looks:
             body = {"displayName": "Photo wall"}
             yield Lack("no web app", mend=self._maker("firebase", path, body))
 
+    def site(self) -> Iterator[Lack]:
+        """A new project has none, and a deploy that may not ask refuses to make one."""
+        path = f"v1beta1/{self._project}/sites"
+        if not next(self._cloud.every("firebasehosting", path, "sites"), None):
+            yield Lack(
+                "no site",
+                mend=self._maker("firebasehosting", f"{path}?siteId={self._cloud.project}", {}),
+            )
+
     def settings(self) -> Iterator[Lack]:
         """Nobody else can know them."""
         if names := self._wanted.unfilled:
@@ -371,9 +381,13 @@ class Looks:
             yield from self._building(f"TTL of {field}", fields.get(field), "ACTIVE")
 
     def hosting(self) -> Iterator[Lack]:
-        """A release of the site."""
-        path = f"v1beta1/sites/{self._cloud.project}/releases?pageSize=1"
-        if not (self._cloud.get("firebasehosting", path) or {}).get("releases"):
+        """A release of the project's default site, which is what a deploy deploys to."""
+        path = f"v1beta1/{self._project}/sites"
+        sites = list(self._cloud.every("firebasehosting", path, "sites"))
+        sites.sort(key=lambda site: site.get("type") != "DEFAULT_SITE")
+        releases = f"v1beta1/{sites[0]['name']}/releases?pageSize=1" if sites else ""
+        found = self._cloud.get("firebasehosting", releases) if releases else None
+        if not (found or {}).get("releases"):
             yield Lack("no release", deploy="hosting")
 
     def _of(self, kind: str) -> list[Function]:

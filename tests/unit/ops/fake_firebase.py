@@ -48,11 +48,17 @@ class Deploy:
 
     def all(self) -> None:
         """Rules and indexes, functions, pages: as far as they are named."""
+        wants_hosting = not self.only or "hosting" in self.only
+        sites = self.call("GET", "firebasehosting", "v1beta1/projects/acme/sites")["sites"]
+        if wants_hosting and not sites:
+            print("Unable to deploy to Hosting as there is no Hosting site.")
+            self.failed = True
+            return
         if not self.only or "firestore" in self.only:
             self.firestore()
         self.functions()
-        if not self.only or "hosting" in self.only:
-            self.call("POST", "firebasehosting", "v1beta1/sites/acme/releases", {})
+        if wants_hosting:
+            self.call("POST", "firebasehosting", f"v1beta1/{sites[0]['name']}/releases", {})
 
     def firestore(self) -> None:
         self.call("POST", "firebaserules", "v1/projects/acme/releases", {"name": "cloud.firestore"})

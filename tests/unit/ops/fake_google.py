@@ -33,10 +33,10 @@ _ALWAYS_ON: Final = ("serviceusage", "cloudresourcemanager")
 _COLLECTIONS: Final = {
     *("functions", "services", "queues", "triggers", "jobs", "indexes", "fields", "secrets"),
     *("versions", "serviceAccounts", "webApps", "alertPolicies", "notificationChannels"),
-    *("metrics", "dashboards", "budgets", "databases", "releases"),
+    *("metrics", "dashboards", "budgets", "databases", "releases", "sites"),
 }
 _LIST_KEYS: Final = {"serviceAccounts": "accounts", "webApps": "apps"}
-_IDS: Final = ("functionId", "secretId", "databaseId", "triggerId")
+_IDS: Final = ("functionId", "secretId", "databaseId", "siteId")
 _PAGE: Final = 5
 
 
@@ -203,7 +203,7 @@ class FakeGoogle:
         if "eventTrigger" in body:
             self._check_eventarc()
             trigger = f"{REGION}/triggers/{name.lower()}-1"
-            destination = {"destination": {"cloudFunction": path}}
+            destination = {"destination": {"cloudFunction": path}, "eventFilters": []}
             self._keep("eventarc", trigger, {"name": trigger, **destination})
         service = f"{REGION}/services/{name.lower()}"
         self._keep("run", service, {"name": service})

@@ -94,7 +94,7 @@ def test_functions_are_deployed_by_name(first_run: FirstRun) -> None:
     assert all(triggers in command for command in again), "only what Eventarc was not ready for"
 
 
-@pytest.mark.parametrize("call", ["services:batchEnable", "projects/acme:setIam", "addVersion"])
+@pytest.mark.parametrize("call", ["projects/acme:setIam", "addVersion"])
 def test_a_run_that_stopped_goes_on(operator: Operator, call: str) -> None:
     """Google's words are printed, and a further run makes the rest."""
     operator.google.refuse = call
