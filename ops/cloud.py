@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias
 ROOT: Final = Path(__file__).resolve().parent.parent
 _TOOLS: Final = ROOT / "emulator" / "node_modules" / ".bin"
 WAITS: Final = (2, 4, 8, 16, 32, 60, 60, 60)
-"""Seconds between attempts at what Google refuses while something is young: four minutes in all."""
+"""Seconds between attempts at a call that needs something new: four minutes together."""
 _CALL_SECONDS: Final = 60
 _OPERATION_SECONDS: Final = 2
 _PAYS_ITSELF: Final = ("serviceusage", "cloudresourcemanager")
@@ -66,7 +66,7 @@ class RefusedError(OpsError):
 
 @dataclass(frozen=True)
 class Outside:
-    """What a script meets outside of itself; a test hands in its own."""
+    """Programs, clock, terminal, network and checkout of a script; a test hands in its own."""
 
     run: Run = subprocess.run
     sleep: Callable[[float], None] = time.sleep
@@ -219,19 +219,19 @@ class Cloud:
         """Run a program that may talk to the operator; its status.
 
         Raises:
-            OpsError: it is not installed.
+            OpsError: the program is not installed.
         """
         complete = [*command, f"--project={self.project}"]
         say(f"    {shlex.join(complete)}")
         return self._run(complete, stdout=None).returncode
 
     def hear(self, *command: str) -> str:
-        """What a program prints; nothing where it fails."""
+        """The output of a program; empty where it fails."""
         ran = self._run(command, stdout=subprocess.PIPE)
         return "" if ran.returncode else ran.stdout.strip()
 
     def type_in(self, question: str) -> str:
-        """What the operator types, unseen; nothing where there is no operator."""
+        """A text that the operator types unseen; empty where nobody is at the terminal."""
         try:
             return self._outside.type_in(question).strip()
         except EOFError:

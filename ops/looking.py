@@ -1,4 +1,4 @@
-"""What of the declaration is missing in a project, and what would put it there.
+"""Which part of the declaration is missing in a project, and how it comes to be there.
 
 `ops/check` prints it. `ops/setup` makes it, and looks again.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from functions.gcp import secret_readers
-from ops.cloud import Cloud, OpsError
+from ops.cloud import Cloud, OpsError, say
 from ops.wanted import (
     APIS,
     BUILDER_ROLE,
@@ -35,10 +35,7 @@ _POLICIES: Final = ("iam.allowedPolicyMemberDomains", "iam.managed.allowedPolicy
 
 @dataclass(frozen=True)
 class Lack:
-    """Something that has to be there and is not.
-
-    Exactly one of the other fields says how it comes to be there.
-    """
+    """A part is missing in the project; one of the other fields says how it comes to be there."""
 
     text: str
     mend: Callable[[], object] | None = None
@@ -67,7 +64,7 @@ class Looks:
 
     @property
     def foundations(self) -> list[tuple[str, Look]]:
-        """What a deploy needs, in the order in which it can be made."""
+        """Looks at the resources that a deploy needs, in the order in which they can be made."""
         return [
             ("APIs that the functions, and their deploy, call", self.apis),
             ("The project is one of Firebase's", self.firebase),
@@ -83,7 +80,7 @@ class Looks:
 
     @property
     def conditions(self) -> list[tuple[str, Look]]:
-        """What stops a deploy, and only the operator can change."""
+        """Looks at conditions that stop a deploy, and that only the operator can change."""
         return [
             ("Sender and site in .env", self.settings),
             (f"CPU in {REGION}", self.quota),
@@ -92,7 +89,7 @@ class Looks:
 
     @property
     def deployed(self) -> list[tuple[str, Look]]:
-        """What a deploy makes."""
+        """Looks at the resources that a deploy makes."""
         return [
             ("Functions", self.functions),
             ("Queues", self.queues),
@@ -105,11 +102,11 @@ class Looks:
 
     @property
     def answering(self) -> list[tuple[str, Look]]:
-        """Whether all of it works."""
+        """The look at the whole: a call."""
         return [("A callable answers", self.answers)]
 
     def apis(self) -> Iterator[Lack]:
-        """All at once, as far as Google takes them."""
+        """Switched on together, at most 20 in a call."""
         listed = self._cloud.every(
             "serviceusage", f"v1/{self._project}/services?filter=state:ENABLED", "services"
         )
@@ -248,14 +245,14 @@ class Looks:
             )
 
     def settings(self) -> Iterator[Lack]:
-        """Nobody else can know them."""
+        """Only the operator knows the sender and the site."""
         if names := self._wanted.unfilled:
             yield Lack(
                 f"{' and '.join(names)} are the example's", ask=f"Fill in {' and '.join(names)}."
             )
 
     def quota(self) -> Iterator[Lack]:
-        """A function that may take more than the region has is refused, and its queue not made."""
+        """Google refuses a function that may take more than the region has, and makes no queue."""
         path = f"v1/{self._project}/locations/global/services/run.googleapis.com/quotaInfos"
         info = self._cloud.get("cloudquotas", f"{path}/{CPU_QUOTA}") or {}
         values = [
@@ -264,15 +261,19 @@ class Looks:
             if limit.get("dimensions", {}).get("region", REGION) == REGION
         ]
         needed, largest = self._wanted.largest.max_cpu, self._wanted.largest
+        say(
+            f"  the settings let {largest.name} take {needed:g} vCPU, and all functions together "
+            f"{self._wanted.max_cpu:g}"
+        )
         if not values:
             yield Lack(f"the quota {CPU_QUOTA} is not known yet", is_under_way=True)
-        elif 0 <= values[0] < needed * _MILLI:
-            lower = f"Set {largest.cpu_setting} lower. Or: " if largest.cpu_setting else ""
+            return
+        say(f"  the project has {values[0] / _MILLI:g}")
+        if 0 <= values[0] < needed * _MILLI:
+            lower = f"Set {largest.cpu_setting} lower, or ask" if largest.cpu_setting else "Ask"
             yield Lack(
-                f"{largest.name} may take {needed:g} vCPU, and the project has "
-                f"{values[0] / _MILLI:g} there: the deploy would be refused",
-                ask=f"{lower}Ask for {needed * _MILLI:.0f} (all functions at their maxima at once "
-                f"would take {self._wanted.max_cpu * _MILLI:.0f}):\n"
+                f"{largest.name} would be refused",
+                ask=f"{lower} for more, in thousandths of a vCPU:\n"
                 "      gcloud beta quotas preferences create --service=run.googleapis.com"
                 f" --quota-id={CPU_QUOTA} --dimensions=region={REGION}"
                 f" --preferred-value={needed * _MILLI:.0f} --project={self._cloud.project}",
@@ -407,17 +408,17 @@ class Looks:
         self, api: str, path: str, state: str | None, wanted: str, function: Function
     ) -> Iterator[Lack]:
         """A queue or a job: deployed where it is missing, resumed where it was paused."""
-        what = f"{path.split('/')[-2].removesuffix('s')} {path.rpartition('/')[2]}"
+        name = f"{path.split('/')[-2].removesuffix('s')} {path.rpartition('/')[2]}"
         if state is None:
-            yield Lack(f"no {what}", deploy=self._target(function))
+            yield Lack(f"no {name}", deploy=self._target(function))
         elif state != wanted:
-            yield Lack(f"the {what} is {state}", mend=self._maker(api, f"{path}:resume", {}))
+            yield Lack(f"the {name} is {state}", mend=self._maker(api, f"{path}:resume", {}))
 
-    def _building(self, what: str, state: str | None, wanted: str) -> Iterator[Lack]:
+    def _building(self, name: str, state: str | None, wanted: str) -> Iterator[Lack]:
         if state == "CREATING":
-            yield Lack(f"{what} is being built", is_under_way=True)
+            yield Lack(f"{name} is being built", is_under_way=True)
         elif state != wanted:
-            yield Lack(f"{what} is {state or 'not there'}", deploy="firestore")
+            yield Lack(f"{name} is {state or 'not there'}", deploy="firestore")
 
     def _bound(self, api: str, path: str, roles: Any, account: str) -> Iterator[Lack]:
         """Roles that an account has to have on a resource."""

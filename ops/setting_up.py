@@ -1,6 +1,6 @@
-"""A Google Cloud project made ready and deployed to: look, make what is missing, look again.
+"""A Google Cloud project made ready and deployed to: look, make the missing parts, look again.
 
-A run that stops is mended by a further run: it makes what is missing then, and nothing else.
+After a run that stopped, a further run makes the parts that are missing then, and nothing else.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Final
 
 from ops.cloud import Cloud, OpsError, Outside, say
 from ops.looking import Lack, Look, Looks
-from ops.wanted import REGION, Wanted, read
+from ops.wanted import Wanted, read
 
 DEPLOY_WAITS: Final = (0, 60, 120, 180, 240)
 """Seconds before each deploy: Eventarc takes up to ten minutes in a new project."""
 _SET_UP: Final = """\
-Makes what is missing in a Google Cloud project with a billing account, and deploys to it. Nothing
-is made twice: in a project where everything is there, it changes nothing.
+Makes the missing parts of the service in a Google Cloud project with a billing account, and deploys
+to it. In a project where everything is there, it changes nothing.
 """
 _CHECK: Final = """\
-Looks at everything that ops/setup and a deploy make, changes nothing, and says what is missing.
-The status is 1 where something is.
+Looks at everything that ops/setup and a deploy make, changes nothing, and lists the missing parts.
+The status is 1 where the list is not empty.
 """
 
 
@@ -51,7 +51,7 @@ class SetUp:
         """Make everything.
 
         Raises:
-            OpsError: something is still missing; the text says what, and what to do.
+            OpsError: a part cannot be made; the text says which, and how to go on.
         """
         self._sign_in()
         self._mend(self._looks.foundations)
@@ -68,7 +68,7 @@ class SetUp:
         """Change nothing.
 
         Raises:
-            OpsError: something is missing; what, and what to do, is printed.
+            OpsError: a part is missing; it is printed, with the way to mend it.
         """
         looks = self._looks
         lacks = self._seen(
@@ -87,10 +87,10 @@ class SetUp:
             self._cloud.start("firebase", "login")
 
     def _deploy(self) -> list[Lack]:
-        """Deploy what is missing until nothing is; the rest is what Google is still making.
+        """Deploy missing parts until none is left; return the parts that Google is still making.
 
         Raises:
-            OpsError: something is missing after the last attempt.
+            OpsError: a part is missing after the last attempt.
         """
         for seconds in (*DEPLOY_WAITS, None):
             left = self._mend(self._looks.deployed)
@@ -109,7 +109,7 @@ class SetUp:
         """Deploy by name, so that nothing of the project's own is deleted.
 
         Functions need `--force`, for the first failure policy and for the clean-up of old images.
-        Of functions that are named it deletes none. Rules, indexes and pages do not need it.
+        Where functions are named, it deletes none. Rules, indexes and pages are deployed without.
         """
         functions = [target for target in targets if target.startswith("functions:")]
         others = [target for target in targets if target not in functions]
@@ -120,7 +120,7 @@ class SetUp:
                 self._changes += 1
 
     def _mend(self, looks: Sequence[tuple[str, Look]]) -> list[Lack]:
-        """Make what is missing, each look after the one before; what it cannot make is left."""
+        """Make the missing parts, look by look; return the parts that only a deploy can make."""
         left = []
         for title, look in looks:
             say(title)
@@ -134,12 +134,12 @@ class SetUp:
         return left
 
     def _stop_at(self, looks: Sequence[tuple[str, Look]]) -> None:
-        """Stop where the operator has to do something."""
+        """Stop where the operator has to act."""
         if any(lack.ask for lack in self._seen(looks)):
             raise OpsError("Then run this again.")
 
     def _seen(self, looks: Sequence[tuple[str, Look]]) -> list[Lack]:
-        """What is missing, printed with what to do."""
+        """The missing parts, printed with the way to mend them."""
         lacks = []
         for title, look in looks:
             say(title)
@@ -161,11 +161,6 @@ def _run(
     given = parser.parse_args(arguments)
     try:
         wanted = read(given.project, outside.root)
-        largest = wanted.largest
-        say(
-            f"The settings let {largest.name} take {largest.max_cpu:g} vCPU in {REGION}, "
-            f"and all functions together {wanted.max_cpu:g}."
-        )
         act(SetUp(Cloud(given.project, outside), wanted))
     except OpsError as error:
         sys.stderr.write(f"{error}\n")

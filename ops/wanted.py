@@ -1,7 +1,6 @@
-"""What has to be in the project: read off main.py's manifest, the indexes and the settings.
+"""The parts that a project has to have: read off main.py's manifest, the indexes and the settings.
 
-The manifest is the one that `firebase deploy` reads. The tables here say what no manifest says:
-which account may do what.
+`firebase deploy` reads the same manifest. The tables here hold the roles, which no manifest holds.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ class Wanted:
 
 
 def read(project: str, root: Path) -> Wanted:
-    """What has to be in `project`, of the checkout at `root`.
+    """Everything that `project` has to have, of the checkout at `root`.
 
     Raises:
         OpsError: the checkout is not installed.

@@ -11,6 +11,7 @@ import { countdown, duration, relative, shortTime, utcTime } from "../src/domain
 import { timeline } from "../src/domain/timeline.ts";
 import { attemptWords, attemptsWords, lastWords, leftAloneWords, skippedWords } from "../src/domain/words.ts";
 import { NOW, attempt, delivery } from "./samples.ts";
+import { wordsOf } from "../src/ui/errors.ts";
 
 const HOSTILE = `it's $(touch /tmp/x) \`id\` "\u202e" <b>&\\`;
 
@@ -120,4 +121,8 @@ test("numbers of what is left out add up", () => {
     leftAloneWords({ removedUrl: 0, disabledUrl: 2, unusableUrl: 0, tests: 1 }),
     "2 to an address that is switched off; 1 test",
   );
+});
+
+test("a mail that may not lead to this site says who can mend it", () => {
+  assert.match(wordsOf({ code: "auth/unauthorized-continue-uri" }), /runs the service .* authorized domains/);
 });

@@ -1,6 +1,7 @@
 """`ops/setup` and `ops/check`: step by step, each refusal of Google's, and what is asked for."""
 
 import base64
+import json
 from typing import Final
 
 import pytest
@@ -120,7 +121,8 @@ def test_more_cpu_than_the_region_has_is_told_before_the_deploy(operator: Operat
     operator.google.milli_cpu = 3_000
     status, said, _ = operator.run("setup")
     assert status == 1
-    assert "the project has 3 there: the deploy would be refused" in said
+    assert "the project has 3\n" in said
+    assert "would be refused" in said
     assert "gcloud beta quotas preferences create --service=run.googleapis.com" in said
     assert operator.commands == []
 
@@ -196,6 +198,21 @@ def test_a_missing_program_is_named(operator: Operator) -> None:
     (operator.checkout / "bin" / "gcloud").unlink()
     status, _, errors = operator.run("setup")
     assert (status, errors) == (1, "gcloud: No such file or directory\n")
+
+
+def test_a_parameter_sets_the_instances(operator: Operator) -> None:
+    """The CPU that a function asks for follows from `.env`, and the setting is named."""
+    manifest = json.loads((operator.checkout / "manifest.json").read_text())
+    name = next(iter(manifest["endpoints"]))
+    manifest["endpoints"][name]["maxInstances"] = "{{ params.INSTANCES }}"
+    (operator.checkout / "manifest.json").write_text(json.dumps(manifest))
+    with (operator.checkout / ".env").open("a") as env:
+        env.write("INSTANCES=70\n")
+    largest = wanted.read("acme", operator.checkout).largest
+    assert (largest.name, largest.max_cpu, largest.cpu_setting) == (name, 70, "INSTANCES")
+    _, said, _ = operator.run("setup")
+    assert "Set INSTANCES lower, or ask for more" in said
+    assert "--preferred-value=70000 --project=acme" in said
 
 
 def test_a_projects_own_settings_count(operator: Operator) -> None:
