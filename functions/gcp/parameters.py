@@ -63,6 +63,9 @@ EVENT_DELIVERIES_A_SECOND = IntParam(
 ENFORCE_APP_CHECK = BoolParam(
     "ENFORCE_APP_CHECK", default=False, description="Whether callables take calls of own apps only"
 )
+PUBLIC_WALL = BoolParam(
+    "PUBLIC_WALL", default=False, description="Whether guests may list approved photos"
+)
 SERVICE_ACCOUNT_WEBHOOKS = StringParam(
     "SERVICE_ACCOUNT_WEBHOOKS", default="wall-webhooks", description="Account of the webhooks"
 )

@@ -1,10 +1,26 @@
-"""What the deployed functions call of the wall itself: a deleted event is emptied."""
+"""What the deployed functions call of the wall itself: a copy for guests, and emptying."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from functions import log
-from functions.gcp.document_events import DocumentWritten
+from functions.gcp.document_events import DocumentWritten, Snapshot
 from functions.gcp.run_again import run_again
 from functions.wall import wiring
 from functions.wall.emptying import NotEmptyYetError
+from functions.wall.public_photo import public_fields
+
+
+def photo_written(event: DocumentWritten) -> None:
+    """A write of `events/{eventId}/photos/{photoId}`, which may change what is public of it.
+
+    Raises:
+        InternalServerError: Eventarc is to run this again.
+    """
+    if _public(event.before) == _public(event.after):
+        return
+    with run_again("photo.not-shown"):
+        wiring.public_wall().copy(event.ids["eventId"], event.ids["photoId"])
 
 
 def event_written(event: DocumentWritten) -> None:
@@ -27,3 +43,7 @@ def sweep() -> None:
         log.info("events.not-swept-yet")
     except Exception as error:  # noqa: BLE001 - its text may hold somebody's data
         log.fault("events.not-swept", error)
+
+
+def _public(photo: Snapshot | None) -> Mapping[str, Any] | None:
+    return public_fields(photo.fields, photo.created) if photo else None

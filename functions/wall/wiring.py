@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from functions.gcp import firestore
 from functions.wall.emptying import Emptying
+from functions.wall.public_wall import PublicWall
 from functions.wall.store import RemainsStore
 
 
@@ -17,3 +18,9 @@ def emptying() -> Emptying:
         now=lambda: datetime.now(UTC),
         monotonic=time.monotonic,
     )
+
+
+@functools.cache
+def public_wall() -> PublicWall:
+    """What copies approved photos for guests."""
+    return PublicWall(firestore.client())

@@ -28,6 +28,8 @@ COSTS: Final = {
     "a photo, 20 URLs for everything, a new guest": Cost(rpcs=4, reads=3, writes=40, tasks=40),
     # Settings, and one commit.
     "an approval, one URL": Cost(rpcs=2, reads=1, writes=1, tasks=1),
+    # A transaction that reads the photo and writes the copy.
+    "with PUBLIC_WALL, the copy that an approval makes": Cost(rpcs=3, reads=1, writes=1),
     "an edit": Cost(),
     # Its secret.
     "a new event": Cost(rpcs=1, writes=1),

@@ -9,6 +9,7 @@ RULES: Final = Path(__file__).parents[3] / "firestore.rules"
 DATA_MODEL: Final = (
     "events/{eventId}",
     "events/{eventId}/photos/{photoId}",
+    "events/{eventId}/wall/{photoId}",
     "events/{eventId}/settings/webhooks",
     "events/{eventId}/secrets/webhooks",
     "events/{eventId}/deliveries/{deliveryId}",

@@ -8,7 +8,7 @@ import json
 import re
 import subprocess
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,13 +17,16 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from emulator.midsummer import TENANT
 from emulator.people import sign_in
+from emulator.suite import PROJECT as SUITE_PROJECT
+from emulator.up import PASSWORD
 from tests.suite.rules.client import PROJECT, Client
 
 ROOT: Final = Path(__file__).parents[3]
 _BLOCK: Final = re.compile(r"```javascript (\w+)\n(.*?)```", re.DOTALL)
 _EXAMPLES: Final = _BLOCK.findall((ROOT / "docs/data-model.md").read_text())
-_TENANT: Final = "acme"  # as in the examples
+_ROLES: Final = ("admin", "moderator", "guest")
 _GIVEN_UP: Final = "u0123"
 _STILL_GIVEN_UP: Final = "u4567"
 
@@ -50,6 +53,7 @@ EVENING: Final = (
     Step("const again", photo="p2"),
     Step("reason: null", photo="p2"),
     Step("limit(100)"),
+    Step("const newest"),
     Step('status: "pending"', photo="p4"),
     Step("deleteDoc(", photo="p4"),
     Step("{ autoApprove: true }"),
@@ -62,16 +66,15 @@ EVENING: Final = (
 )
 
 _BEGINNING: Final = """
-import {{ signInWithEmailAndPassword, connectAuthEmulator }} from "firebase/auth";
-import {{ connectFirestoreEmulator, terminate }} from "firebase/firestore";
-const firebaseConfig = {{ projectId: {project}, apiKey: "local" }};
+import {{ terminate }} from "firebase/firestore";
+{setup}
+{up}
+await asGuest();
 const people = {people};
 const key = {key};
-{setup}
-connectAuthEmulator(auth, `http://${{process.env.FIREBASE_AUTH_EMULATOR_HOST}}`, {{ disableWarnings: true }});
-const [host, port] = process.env.FIRESTORE_EMULATOR_HOST.split(":");
-connectFirestoreEmulator(db, host, Number(port));
-"""  # noqa: E501 - JavaScript
+let show;
+const shown = new Promise((resolve) => {{ show = resolve; }});
+"""
 _STEP: Final = """
 {{
   const {{ email, password }} = people[{role}];
@@ -84,21 +87,22 @@ _STEP: Final = """
   }}
 }}
 """
-_END: Final = "await terminate(db);\nprocess.exit(0);\n"
+_END: Final = "console.log(JSON.stringify(await shown));\nawait terminate(db);\nprocess.exit(0);\n"
 
 
 def example(step: Step) -> tuple[str, str]:
     """Role and code of the one example that `step` names."""
-    [found] = [(role, code) for role, code in _EXAMPLES if role != "setup" and step.what in code]
+    [found] = [(role, code) for role, code in _EXAMPLES if role in _ROLES and step.what in code]
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Evening:
-    """What the examples have left: documents of this run, and the uid of its guest."""
+    """What the examples have left: documents of this run, its guest's uid, what the wall showed."""
 
     name: str
     guest: str
+    wall: Sequence[Mapping[str, Any]]
 
     def read(self, path: str) -> Mapping[str, Any]:
         """Fields of the document at `path`, in which `~` stands for the name of this run."""
@@ -113,17 +117,18 @@ def evening(rules: str, tmp_path_factory: pytest.TempPathFactory) -> Evening:
     name = uuid.uuid4().hex[:12]
     people: dict[str, dict[str, str]] = {}
     uid = ""
-    for role in ("admin", "moderator", "guest"):
-        password = uuid.uuid4().hex
+    for role in _ROLES:
         staff = role != "guest"
-        person = sign_in(role if staff else None, _TENANT if staff else None, password=password)
-        people[role] = {"email": person.email, "password": password}
+        email = f"{role}@example.com" if staff else None
+        claims = (role, TENANT) if staff else ()
+        person = sign_in(*claims, email=email, password=PASSWORD)  # as `up` has them
+        people[role] = {"email": person.email, "password": PASSWORD}
         uid = person.uid
     administrator = Client.administrator()
     administrator.replace(f"users/{uid}", {"email": "ann@example.com", "emailPreferences": {}})
     given_up = f"events/given-up-{name}"
     now = datetime.now(UTC)
-    administrator.replace(given_up, {"tenantId": _TENANT, "name": "Late", "status": "published"})
+    administrator.replace(given_up, {"tenantId": TENANT, "name": "Late", "status": "published"})
     entry = {"url": "https://example.com/gone", "reason": "no answer", "at": now}
     settings = {
         "urls": ["https://example.com/gone"],
@@ -131,9 +136,14 @@ def evening(rules: str, tmp_path_factory: pytest.TempPathFactory) -> Evening:
     }
     administrator.replace(f"{given_up}/settings/webhooks", settings)
 
-    [setup] = [code for role, code in _EXAMPLES if role == "setup"]
+    copy = {"uploaderName": "Ann", "createdAt": now}
+    administrator.replace(f"events/evening-{name}/wall/p1", copy)
+    [setup, up] = [code for role, code in _EXAMPLES if role not in _ROLES]
     program = _BEGINNING.format(
-        project=json.dumps(PROJECT), people=json.dumps(people), key=f'"{_GIVEN_UP}"', setup=setup
+        people=json.dumps(people),
+        key=f'"{_GIVEN_UP}"',
+        setup=setup,
+        up=up.replace(f'"{SUITE_PROJECT}"', f'"{PROJECT}"'),  # where no write fires a trigger
     )
     for step in EVENING:
         role, code = example(step)
@@ -156,12 +166,12 @@ def evening(rules: str, tmp_path_factory: pytest.TempPathFactory) -> Evening:
         timeout=120,
     )
     assert ran.returncode == 0, ran.stderr
-    return Evening(name, uid)
+    return Evening(name, uid, json.loads(ran.stdout))
 
 
 def test_every_example_is_part_of_the_evening() -> None:
     """No example of the page is left out."""
-    shown = [code for role, code in _EXAMPLES if role != "setup"]
+    shown = [code for role, code in _EXAMPLES if role in _ROLES]
     assert sorted(shown) == sorted({example(step)[1] for step in EVENING})
 
 
@@ -188,6 +198,11 @@ def test_the_settings_hold_the_urls_and_lose_the_entry_that_was_enabled(evening:
     assert len(evening.read("events/evening-~/settings/webhooks")["urls"]) == 2
     settings = evening.read("events/given-up-~/settings/webhooks")
     assert list(settings["disabled"]) == [_STILL_GIVEN_UP]
+
+
+def test_a_guest_sees_the_wall(evening: Evening) -> None:
+    """The recipe shows the copies of approved photos, not the photos."""
+    assert [photo["uploaderName"] for photo in evening.wall] == ["Ann"]
 
 
 def test_a_user_turns_the_recap_off(evening: Evening) -> None:

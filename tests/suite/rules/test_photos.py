@@ -225,6 +225,7 @@ def test_a_guest_finds_their_own_photos_and_no_others(
 
 
 @pytest.mark.parametrize("read", [Client.list, Client.count])
+@pytest.mark.parametrize("collection", ["photos", "wall"])
 @pytest.mark.parametrize(
     ("limit", "offset", "allowed"),
     [
@@ -238,6 +239,7 @@ def test_a_guest_finds_their_own_photos_and_no_others(
 )
 def test_a_guest_reads_and_counts_by_pages_of_a_hundred(
     read: Callable[..., bool],
+    collection: str,
     limit: int | None,
     offset: int | None,
     allowed: bool,
@@ -246,9 +248,9 @@ def test_a_guest_reads_and_counts_by_pages_of_a_hundred(
     uid: str,
 ) -> None:
     """Documents that an offset skips are billed like those that are read."""
-    photos = f"{wall}/photos"
+    own = {"uploaderUid": uid} if collection == "photos" else {}
 
-    assert allowed is read(guest, photos, uploaderUid=uid, limit=limit, offset=offset)
+    assert allowed is read(guest, f"{wall}/{collection}", limit=limit, offset=offset, **own)
 
 
 @pytest.mark.parametrize("status", ["pending", "approved", "rejected"])

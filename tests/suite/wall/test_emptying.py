@@ -22,6 +22,7 @@ UNDER = (
     "secrets/webhooks",
     "settings/webhooks",
     "shares/1",
+    "wall/1",
 )
 FIELDS = {"tenantId": "tenant-a", "name": "Party", "status": "archived"}
 

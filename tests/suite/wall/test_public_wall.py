@@ -1,0 +1,90 @@
+"""PUBLIC_WALL: copies of approved photos, with the deployed trigger."""
+
+import os
+from datetime import UTC, datetime
+from typing import Any
+
+from google.cloud import firestore
+
+from functions.wall.public_wall import PublicWall
+from tests.suite.costs import COSTS
+from tests.suite.operations import Operations, counting_client
+from tests.suite.process import FunctionProcess, Written, background_triggers_off
+from tests.suite.wall.test_emptying import wait_for
+
+NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+PENDING = {
+    "status": "pending",
+    "url": "https://example.com/1.jpg",
+    "uploaderName": "Ann",
+    "uploaderEmail": "ann@example.com",
+    "uploaderUid": "u1",
+    "createdAt": NOW,
+}
+APPROVED = PENDING | {"status": "approved"}
+PUBLIC = {
+    "url": "https://example.com/1.jpg",
+    "thumbUrl": None,
+    "uploaderName": "Ann",
+    "createdAt": NOW,
+    "featured": False,
+}
+
+
+def test_the_wall_follows_moderation(event: firestore.DocumentReference) -> None:
+    """Approved, featured, taken down, approved again, deleted."""
+    photo = event.collection("photos").document("p1")
+    copied = event.collection("wall").document("p1")
+
+    def becomes(expected: dict[str, Any] | None) -> None:
+        wait_for(copied, lambda found: (found.to_dict() if found else None) == expected)
+
+    photo.set(PENDING)
+    photo.update({"status": "approved"})
+    becomes(PUBLIC)
+    photo.update({"featured": True})
+    becomes(PUBLIC | {"featured": True})
+    photo.update({"status": "rejected"})
+    becomes(None)
+    photo.update({"status": "approved", "featured": False})
+    becomes(PUBLIC)
+    photo.delete()
+    becomes(None)
+
+
+def test_a_trigger_that_runs_late_brings_nothing_back(
+    db: firestore.Client, event: firestore.DocumentReference
+) -> None:
+    """The copy is of the photo as it is now, not as it was when the trigger was owed."""
+    photo = event.collection("photos").document("p1")
+    with background_triggers_off():
+        photo.set(PENDING | {"status": "rejected"})
+    approved = Written(db, photo.path, event_id=event.id, before=PENDING, after=APPROVED)
+    with FunctionProcess("onPhotoWritten", event=True) as trigger:
+        assert trigger.written(approved) == 200
+    assert not event.collection("wall").document("p1").get().exists
+
+
+def test_without_the_parameter_there_is_no_wall(
+    db: firestore.Client, event: firestore.DocumentReference
+) -> None:
+    """It is off by default."""
+    photo = event.collection("photos").document("p1")
+    with background_triggers_off():
+        photo.set(APPROVED)
+    approved = Written(db, photo.path, event_id=event.id, before=PENDING, after=APPROVED)
+    with FunctionProcess("onPhotoWritten", event=True, PUBLIC_WALL="false") as trigger:
+        assert trigger.written(approved) == 200
+    assert not event.collection("wall").document("p1").get().exists
+
+
+def test_what_a_copy_costs(db: firestore.Client, event: firestore.DocumentReference) -> None:
+    """One read and one write."""
+    with background_triggers_off():
+        event.collection("photos").document("p1").set(APPROVED)
+    counted = Operations()
+    client = counting_client(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
+
+    PublicWall(client).copy(event.id, "p1")
+
+    assert counted.cost() == COSTS["with PUBLIC_WALL, the copy that an approval makes"]

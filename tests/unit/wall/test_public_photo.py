@@ -1,0 +1,51 @@
+"""What of a photo guests may list, with PUBLIC_WALL."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from functions.wall.public_photo import public_fields
+
+NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+EARLIER = datetime(2026, 5, 1, 18, 0, tzinfo=UTC)
+APPROVED: dict[str, Any] = {
+    "status": "approved",
+    "url": "https://example.com/1.jpg",
+    "thumbUrl": "https://example.com/1-small.jpg",
+    "uploaderName": "Ann",
+    "uploaderEmail": "ann@example.com",
+    "uploaderUid": "u1",
+    "createdAt": EARLIER,
+    "approvedBy": "moderator@example.com",
+    "reason": "blurred",
+    "featured": True,
+}
+
+
+def test_an_approved_photo_is_public_without_what_tells_of_people() -> None:
+    """No address, no uid, nothing of moderation."""
+    assert public_fields(APPROVED, NOW) == {
+        "url": "https://example.com/1.jpg",
+        "thumbUrl": "https://example.com/1-small.jpg",
+        "uploaderName": "Ann",
+        "createdAt": EARLIER,
+        "featured": True,
+    }
+
+
+@pytest.mark.parametrize("status", ["pending", "rejected", "Approved", None, 1])
+def test_any_other_photo_is_not_public(status: object) -> None:
+    """Only `approved` is (spec 3.1)."""
+    assert public_fields(APPROVED | {"status": status}, NOW) is None
+
+
+def test_what_cannot_be_read_is_left_out() -> None:
+    """A page of the wall is ordered by the time, so that there is always one."""
+    assert public_fields({"status": "approved", "url": 1, "featured": "yes"}, NOW) == {
+        "url": None,
+        "thumbUrl": None,
+        "uploaderName": None,
+        "createdAt": NOW,
+        "featured": False,
+    }
