@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from ops.cloud import Cloud, OpsError, Outside, say
-from ops.looking import Lack, Look, Looks
+from ops.deployed import Deployed
+from ops.foundations import Foundations
+from ops.parts import Lack, Look
 from ops.wanted import Wanted, read
 
 DEPLOY_WAITS: Final = (0, 60, 120, 180, 240)
@@ -43,8 +45,8 @@ class SetUp:
     def __init__(self, cloud: Cloud, wanted: Wanted) -> None:
         """Do nothing yet."""
         self._cloud = cloud
-        self._wanted = wanted
-        self._looks = Looks(cloud, wanted)
+        self._foundations = Foundations(cloud, wanted)
+        self._deployed = Deployed(cloud, wanted)
         self._changes = 0
 
     def all(self) -> None:
@@ -54,12 +56,12 @@ class SetUp:
             OpsError: a part cannot be made; the text says which, and how to go on.
         """
         self._sign_in()
-        self._mend(self._looks.foundations)
-        self._stop_at(self._looks.conditions)
+        self._mend(self._foundations.looks)
+        self._stop_at(self._foundations.conditions)
         under_way = self._deploy()
         say("Once more, after the deploy")
-        self._mend(self._looks.foundations)  # a deploy gives roles that nothing needs
-        self._stop_at(self._looks.answering)
+        self._mend(self._foundations.looks)  # a deploy gives roles that nothing needs
+        self._stop_at(self._deployed.answering)
         if under_way:
             say(f"Google is still at work: ops/check {self._cloud.project} tells when it is done.")
         say(f"Changed: {self._changes}." if self._changes else "Everything is there.")
@@ -70,10 +72,9 @@ class SetUp:
         Raises:
             OpsError: a part is missing; it is printed, with the way to mend it.
         """
-        looks = self._looks
-        lacks = self._seen(
-            [*looks.foundations, *looks.conditions, *looks.deployed, *looks.answering]
-        )
+        foundations, deployed = self._foundations, self._deployed
+        lacks = self._seen(foundations.looks + foundations.conditions)
+        lacks += self._seen(deployed.looks + deployed.answering)
         if lacks:
             raise OpsError(f"Missing: {len(lacks)}. ops/setup {self._cloud.project} makes it.")
         say("Everything is there.")
@@ -93,7 +94,7 @@ class SetUp:
             OpsError: a part is missing after the last attempt.
         """
         for seconds in (*DEPLOY_WAITS, None):
-            left = self._mend(self._looks.deployed)
+            left = self._mend(self._deployed.looks)
             targets = sorted({lack.deploy for lack in left if lack.deploy})
             if not targets:
                 return left

@@ -1,18 +1,15 @@
-"""Which part of the declaration is missing in a project, and how it comes to be there.
-
-`ops/check` prints it. `ops/setup` makes it, and looks again.
-"""
+"""The parts that a deploy needs, such as accounts and keys; and the conditions that stop it."""
 
 from __future__ import annotations
 
 import base64
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from functions.gcp import secret_readers
-from ops.cloud import Cloud, OpsError, say
+from ops.cloud import OpsError, say
+from ops.parts import Lack, Look, Parts, grants
 from ops.wanted import (
     APIS,
     BUILDER_ROLE,
@@ -22,9 +19,6 @@ from ops.wanted import (
     ROLES,
     TAKEN_FROM_BUILDER,
     WEBHOOKS,
-    Function,
-    Wanted,
-    index_text,
 )
 
 _APIS_AT_ONCE: Final = 20
@@ -33,38 +27,12 @@ _POLICIES: Final = ("iam.allowedPolicyMemberDomains", "iam.managed.allowedPolicy
 """Rules of an organization that can forbid `allUsers`."""
 
 
-@dataclass(frozen=True)
-class Lack:
-    """A part is missing in the project; one of the other fields says how it comes to be there."""
-
-    text: str
-    mend: Callable[[], object] | None = None
-    """Makes it."""
-    deploy: str = ""
-    """The target of `firebase deploy --only` that makes it."""
-    ask: str = ""
-    """What the operator has to do."""
-    is_under_way: bool = False
-    """Google is making it."""
-
-
-Look: TypeAlias = Callable[[], Iterator[Lack]]
-
-
-class Looks:
-    """One project, looked at."""
-
-    def __init__(self, cloud: Cloud, wanted: Wanted) -> None:
-        """Look at nothing yet."""
-        self._cloud = cloud
-        self._wanted = wanted
-        self._project = f"projects/{cloud.project}"
-        self._region = f"{self._project}/locations/{REGION}"
-        self._database = f"v1/{self._project}/databases/(default)"
+class Foundations(Parts):
+    """The parts that a deploy needs, in one project."""
 
     @property
-    def foundations(self) -> list[tuple[str, Look]]:
-        """Looks at the resources that a deploy needs, in the order in which they can be made."""
+    def looks(self) -> list[tuple[str, Look]]:
+        """Every look but the conditions, in the order in which the parts can be made."""
         return [
             ("APIs that the functions, and their deploy, call", self.apis),
             ("The project is one of Firebase's", self.firebase),
@@ -86,24 +54,6 @@ class Looks:
             (f"CPU in {REGION}", self.quota),
             ("The organization lets everybody call a function", self.organization),
         ]
-
-    @property
-    def deployed(self) -> list[tuple[str, Look]]:
-        """Looks at the resources that a deploy makes."""
-        return [
-            ("Functions", self.functions),
-            ("Queues", self.queues),
-            ("Triggers", self.triggers),
-            ("The schedule", self.schedule),
-            ("Callers of the functions", self.invokers),
-            ("Rules, indexes and TTL of Firestore", self.firestore),
-            ("Pages", self.hosting),
-        ]
-
-    @property
-    def answering(self) -> list[tuple[str, Look]]:
-        """The look at the whole: a call."""
-        return [("A callable answers", self.answers)]
 
     def apis(self) -> Iterator[Lack]:
         """Switched on together, at most 20 in a call."""
@@ -169,7 +119,7 @@ class Looks:
         yield from self._bound(api, path, [BUILDER_ROLE], account)
         policy = self._cloud.policy(api, path)
         for role in TAKEN_FROM_BUILDER:
-            if _grants(policy, f"roles/{role}", f"serviceAccount:{account}"):
+            if grants(policy, f"roles/{role}", f"serviceAccount:{account}"):
                 yield Lack(
                     f"the default account has {role}",
                     mend=self._binder(api, path, role, account, take=True),
@@ -205,13 +155,12 @@ class Looks:
             yield Lack("sign-in is off", mend=self._maker("identitytoolkit", start, {}))
             config = self._cloud.get("identitytoolkit", path) or {}
         if not config.get("signIn", {}).get("email", {}).get("enabled"):
-            wanted: dict[str, Any] = {"enabled": True, "passwordRequired": False}
             yield Lack(
                 "sign-in by e-mail is off",
                 mend=self._maker(
                     "identitytoolkit",
                     f"{path}?updateMask=signIn.email",
-                    {"signIn": {"email": wanted}},
+                    {"signIn": {"email": {"enabled": True, "passwordRequired": False}}},
                     "PATCH",
                 ),
             )
@@ -294,156 +243,12 @@ class Looks:
                     f"gcloud org-policies reset {name} --project={self._cloud.project}",
                 )
 
-    def functions(self) -> Iterator[Lack]:
-        """Each one ACTIVE."""
-        states = self._states("cloudfunctions", f"v2/{self._region}/functions", "functions")
-        for function in self._wanted.functions:
-            state = states.get(function.name, "not there")
-            if state != "ACTIVE":
-                is_under_way = state == "DEPLOYING"
-                target = "" if is_under_way else self._target(function)
-                yield Lack(f"{function.name} is {state}", deploy=target, is_under_way=is_under_way)
-
-    def queues(self) -> Iterator[Lack]:
-        """Each one RUNNING."""
-        states = self._states("cloudtasks", f"v2/{self._region}/queues", "queues")
-        for function in self._of("taskQueue"):
-            path = f"v2/{self._region}/queues/{function.name}"
-            state = states.get(function.name)
-            yield from self._running("cloudtasks", path, state, "RUNNING", function)
-
-    def schedule(self) -> Iterator[Lack]:
-        """Each job ENABLED, under the name that firebase-tools gives it."""
-        states = self._states("cloudscheduler", f"v1/{self._region}/jobs", "jobs")
-        for function in self._of("schedule"):
-            job = f"firebase-schedule-{function.name}-{REGION}"
-            path = f"v1/{self._region}/jobs/{job}"
-            yield from self._running("cloudscheduler", path, states.get(job), "ENABLED", function)
-
-    def triggers(self) -> Iterator[Lack]:
-        """Each one without a complaint of Eventarc's."""
-        listed = self._cloud.every(
-            "eventarc", f"v1/{self._project}/locations/-/triggers", "triggers"
-        )
-        there = {
-            trigger["destination"].get("cloudFunction", "").rpartition("/")[2]
-            for trigger in listed
-            if not trigger.get("conditions")
-        }
-        for function in self._of("event"):
-            if function.name not in there:
-                yield Lack(
-                    f"no trigger calls {function.name}",
-                    deploy=self._target(function),
-                )
-
-    def invokers(self) -> Iterator[Lack]:
-        """Of each function that is there."""
-        services = self._states("run", f"v2/{self._region}/services", "services")
-        for function in self._wanted.functions:
-            if function.service in services:
-                path = f"v2/{self._region}/services/{function.service}"
-                policy = self._cloud.policy("run", path)
-                for member in function.invokers:
-                    if not _grants(policy, "roles/run.invoker", member):
-                        yield Lack(
-                            f"{function.name} may not be called by {member}",
-                            mend=self._binder("run", path, "run.invoker", member),
-                        )
-
-    def answers(self) -> Iterator[Lack]:
-        """Whether a callable is reached: a policy on paper is not an answer."""
-        function = self._of("callable")[0]
-        if not self._cloud.is_answering(REGION, function.name):
-            yield Lack(
-                f"{function.name} does not answer",
-                ask="Google answers in its place where the organization forbids allUsers. "
-                "Otherwise look into its log.",
-            )
-
-    def firestore(self) -> Iterator[Lack]:
-        """A release of the rules; each index READY, each TTL policy ACTIVE."""
-        if self._cloud.get("firebaserules", f"v1/{self._project}/releases/cloud.firestore") is None:
-            yield Lack("no rules", deploy="firestore")
-        groups = f"{self._database}/collectionGroups"
-        indexes = {
-            index_text(index["name"].split("/")[-3], index): index["state"]
-            for index in self._cloud.every("firestore", f"{groups}/-/indexes", "indexes")
-        }
-        for index in sorted(self._wanted.indexes):
-            yield from self._building(f"index {index}", indexes.get(index), "READY")
-        fields = {
-            ".".join(field["name"].split("/")[-3::2]): field["ttlConfig"]["state"]
-            for field in self._cloud.every(
-                "firestore", f"{groups}/-/fields?filter=ttlConfig:*", "fields"
-            )
-        }
-        for field in sorted(self._wanted.ttl):
-            yield from self._building(f"TTL of {field}", fields.get(field), "ACTIVE")
-
-    def hosting(self) -> Iterator[Lack]:
-        """A release of the project's default site, which is what a deploy deploys to."""
-        path = f"v1beta1/{self._project}/sites"
-        sites = list(self._cloud.every("firebasehosting", path, "sites"))
-        sites.sort(key=lambda site: site.get("type") != "DEFAULT_SITE")
-        releases = f"v1beta1/{sites[0]['name']}/releases?pageSize=1" if sites else ""
-        found = self._cloud.get("firebasehosting", releases) if releases else None
-        if not (found or {}).get("releases"):
-            yield Lack("no release", deploy="hosting")
-
-    def _of(self, kind: str) -> list[Function]:
-        return [function for function in self._wanted.functions if function.kind == kind]
-
-    def _target(self, function: Function) -> str:
-        return f"functions:{self._wanted.codebase}:{function.name}"
-
-    def _states(self, api: str, path: str, key: str) -> dict[str, str]:
-        """States of a collection's resources, by the last part of their names."""
-        return {
-            found["name"].rpartition("/")[2]: found.get("state", "")
-            for found in self._cloud.every(api, path, key)
-        }
-
-    def _running(
-        self, api: str, path: str, state: str | None, wanted: str, function: Function
-    ) -> Iterator[Lack]:
-        """A queue or a job: deployed where it is missing, resumed where it was paused."""
-        name = f"{path.split('/')[-2].removesuffix('s')} {path.rpartition('/')[2]}"
-        if state is None:
-            yield Lack(f"no {name}", deploy=self._target(function))
-        elif state != wanted:
-            yield Lack(f"the {name} is {state}", mend=self._maker(api, f"{path}:resume", {}))
-
-    def _building(self, name: str, state: str | None, wanted: str) -> Iterator[Lack]:
-        if state == "CREATING":
-            yield Lack(f"{name} is being built", is_under_way=True)
-        elif state != wanted:
-            yield Lack(f"{name} is {state or 'not there'}", deploy="firestore")
-
-    def _bound(self, api: str, path: str, roles: Any, account: str) -> Iterator[Lack]:
-        """Roles that an account has to have on a resource."""
-        policy = self._cloud.policy(api, path)
-        for role in roles:
-            if not _grants(policy, f"roles/{role}", f"serviceAccount:{account}"):
-                yield Lack(
-                    f"{account.partition('@')[0]} has no {role} on {path.rpartition('/')[2]}",
-                    mend=self._binder(api, path, role, account),
-                )
-
-    def _binder(
-        self, api: str, path: str, role: str, member: str, *, take: bool = False
-    ) -> Callable[[], None]:
-        full = member if member == "allUsers" or ":" in member else f"serviceAccount:{member}"
-        return lambda: self._cloud.bind(api, path, f"roles/{role}", full, take=take)
-
-    def _maker(
-        self, api: str, path: str, body: dict[str, Any], method: str = "POST"
-    ) -> Callable[[], object]:
-        return lambda: self._cloud.make(api, path, body, method)
-
     def _key_maker(self, name: str, path: str) -> Callable[[], object]:
         def make() -> object:
-            value = _made_up() if name == PREFS_KEY else self._cloud.type_in(f"    {name}: ")
+            if name == PREFS_KEY:
+                value = secrets.token_hex(32)  # signs links; nobody needs to see it
+            else:
+                value = self._cloud.type_in(f"    {name}: ")
             if not value:
                 raise OpsError(
                     f"{name} is missing. With the key on its input, this adds it:\n"
@@ -456,17 +261,3 @@ class Looks:
             )
 
         return make
-
-
-def _made_up() -> str:
-    """32 random bytes that nobody needs to see."""
-    return secrets.token_hex(32)
-
-
-def _grants(policy: dict[str, Any], role: str, member: str) -> bool:
-    """Whether a member has a role for good: under a condition it may end."""
-    return any(
-        binding["role"] == role and member in binding["members"]
-        for binding in policy.get("bindings", [])
-        if "condition" not in binding
-    )

@@ -1,0 +1,156 @@
+"""The parts that a deploy makes: functions with their queues and callers, indexes, pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ops.parts import Lack, Look, Parts, grants
+from ops.wanted import REGION, Function, index_text
+
+
+class Deployed(Parts):
+    """The parts that a deploy makes, in one project."""
+
+    @property
+    def looks(self) -> list[tuple[str, Look]]:
+        """Every look but the call."""
+        return [
+            ("Functions", self.functions),
+            ("Queues", self.queues),
+            ("Triggers", self.triggers),
+            ("The schedule", self.schedule),
+            ("Callers of the functions", self.invokers),
+            ("Rules, indexes and TTL of Firestore", self.firestore),
+            ("Pages", self.hosting),
+        ]
+
+    @property
+    def answering(self) -> list[tuple[str, Look]]:
+        """The look at the whole: a call."""
+        return [("A callable answers", self.answers)]
+
+    def functions(self) -> Iterator[Lack]:
+        """Each one ACTIVE."""
+        states = self._states("cloudfunctions", f"v2/{self._region}/functions", "functions")
+        for function in self._wanted.functions:
+            state = states.get(function.name, "not there")
+            if state != "ACTIVE":
+                is_under_way = state == "DEPLOYING"
+                target = "" if is_under_way else self._target(function)
+                yield Lack(f"{function.name} is {state}", deploy=target, is_under_way=is_under_way)
+
+    def queues(self) -> Iterator[Lack]:
+        """Each one RUNNING."""
+        states = self._states("cloudtasks", f"v2/{self._region}/queues", "queues")
+        for function in self._of("taskQueue"):
+            path = f"v2/{self._region}/queues/{function.name}"
+            state = states.get(function.name)
+            yield from self._running("cloudtasks", path, state, "RUNNING", function)
+
+    def schedule(self) -> Iterator[Lack]:
+        """Each job ENABLED, under the name that firebase-tools gives it."""
+        states = self._states("cloudscheduler", f"v1/{self._region}/jobs", "jobs")
+        for function in self._of("schedule"):
+            job = f"firebase-schedule-{function.name}-{REGION}"
+            path = f"v1/{self._region}/jobs/{job}"
+            yield from self._running("cloudscheduler", path, states.get(job), "ENABLED", function)
+
+    def triggers(self) -> Iterator[Lack]:
+        """Each one without a complaint of Eventarc's."""
+        listed = self._cloud.every(
+            "eventarc", f"v1/{self._project}/locations/-/triggers", "triggers"
+        )
+        there = {
+            trigger["destination"].get("cloudFunction", "").rpartition("/")[2]
+            for trigger in listed
+            if not trigger.get("conditions")
+        }
+        for function in self._of("event"):
+            if function.name not in there:
+                yield Lack(
+                    f"no trigger calls {function.name}",
+                    deploy=self._target(function),
+                )
+
+    def invokers(self) -> Iterator[Lack]:
+        """Of each function that is there."""
+        services = self._states("run", f"v2/{self._region}/services", "services")
+        for function in self._wanted.functions:
+            if function.service in services:
+                path = f"v2/{self._region}/services/{function.service}"
+                policy = self._cloud.policy("run", path)
+                for member in function.invokers:
+                    if not grants(policy, "roles/run.invoker", member):
+                        yield Lack(
+                            f"{function.name} may not be called by {member}",
+                            mend=self._binder("run", path, "run.invoker", member),
+                        )
+
+    def firestore(self) -> Iterator[Lack]:
+        """A release of the rules; each index READY, each TTL policy ACTIVE."""
+        if self._cloud.get("firebaserules", f"v1/{self._project}/releases/cloud.firestore") is None:
+            yield Lack("no rules", deploy="firestore")
+        groups = f"{self._database}/collectionGroups"
+        indexes = {
+            index_text(index["name"].split("/")[-3], index): index["state"]
+            for index in self._cloud.every("firestore", f"{groups}/-/indexes", "indexes")
+        }
+        for index in sorted(self._wanted.indexes):
+            yield from self._building(f"index {index}", indexes.get(index), "READY")
+        fields = {
+            ".".join(field["name"].split("/")[-3::2]): field["ttlConfig"]["state"]
+            for field in self._cloud.every(
+                "firestore", f"{groups}/-/fields?filter=ttlConfig:*", "fields"
+            )
+        }
+        for field in sorted(self._wanted.ttl):
+            yield from self._building(f"TTL of {field}", fields.get(field), "ACTIVE")
+
+    def hosting(self) -> Iterator[Lack]:
+        """A release of the project's default site, which is what a deploy deploys to."""
+        path = f"v1beta1/{self._project}/sites"
+        sites = list(self._cloud.every("firebasehosting", path, "sites"))
+        sites.sort(key=lambda site: site.get("type") != "DEFAULT_SITE")
+        releases = f"v1beta1/{sites[0]['name']}/releases?pageSize=1" if sites else ""
+        found = self._cloud.get("firebasehosting", releases) if releases else None
+        if not (found or {}).get("releases"):
+            yield Lack("no release", deploy="hosting")
+
+    def answers(self) -> Iterator[Lack]:
+        """Whether a callable is reached: a policy on paper is not an answer."""
+        function = self._of("callable")[0]
+        if not self._cloud.is_answering(REGION, function.name):
+            yield Lack(
+                f"{function.name} does not answer",
+                ask="Google answers in its place where the organization forbids allUsers. "
+                "Otherwise look into its log.",
+            )
+
+    def _of(self, kind: str) -> list[Function]:
+        return [function for function in self._wanted.functions if function.kind == kind]
+
+    def _target(self, function: Function) -> str:
+        return f"functions:{self._wanted.codebase}:{function.name}"
+
+    def _states(self, api: str, path: str, key: str) -> dict[str, str]:
+        """States of a collection's resources, by the last part of their names."""
+        return {
+            found["name"].rpartition("/")[2]: found.get("state", "")
+            for found in self._cloud.every(api, path, key)
+        }
+
+    def _running(
+        self, api: str, path: str, state: str | None, wanted: str, function: Function
+    ) -> Iterator[Lack]:
+        """A queue or a job: deployed where it is missing, resumed where it was paused."""
+        name = f"{path.split('/')[-2].removesuffix('s')} {path.rpartition('/')[2]}"
+        if state is None:
+            yield Lack(f"no {name}", deploy=self._target(function))
+        elif state != wanted:
+            yield Lack(f"the {name} is {state}", mend=self._maker(api, f"{path}:resume", {}))
+
+    def _building(self, name: str, state: str | None, wanted: str) -> Iterator[Lack]:
+        if state == "CREATING":
+            yield Lack(f"{name} is being built", is_under_way=True)
+        elif state != wanted:
+            yield Lack(f"{name} is {state or 'not there'}", deploy="firestore")

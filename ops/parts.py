@@ -1,0 +1,70 @@
+"""A part that is missing in a project, and the means to make it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ops.cloud import Cloud
+from ops.wanted import REGION, Wanted
+
+
+@dataclass(frozen=True)
+class Lack:
+    """A part is missing in the project; one of the other fields says how it comes to be there."""
+
+    text: str
+    mend: Callable[[], object] | None = None
+    """Makes it."""
+    deploy: str = ""
+    """The target of `firebase deploy --only` that makes it."""
+    ask: str = ""
+    """What the operator has to do."""
+    is_under_way: bool = False
+    """Google is making it."""
+
+
+Look: TypeAlias = Callable[[], Iterator[Lack]]
+
+
+class Parts:
+    """Some of the parts of one project; the parts of a kind have a look each."""
+
+    def __init__(self, cloud: Cloud, wanted: Wanted) -> None:
+        """Look at nothing yet."""
+        self._cloud = cloud
+        self._wanted = wanted
+        self._project = f"projects/{cloud.project}"
+        self._region = f"{self._project}/locations/{REGION}"
+        self._database = f"v1/{self._project}/databases/(default)"
+
+    def _bound(self, api: str, path: str, roles: Iterable[str], account: str) -> Iterator[Lack]:
+        """Roles that an account has to have on a resource."""
+        policy = self._cloud.policy(api, path)
+        for role in roles:
+            if not grants(policy, f"roles/{role}", f"serviceAccount:{account}"):
+                yield Lack(
+                    f"{account.partition('@')[0]} has no {role} on {path.rpartition('/')[2]}",
+                    mend=self._binder(api, path, role, account),
+                )
+
+    def _binder(
+        self, api: str, path: str, role: str, member: str, *, take: bool = False
+    ) -> Callable[[], None]:
+        full = member if member == "allUsers" or ":" in member else f"serviceAccount:{member}"
+        return lambda: self._cloud.bind(api, path, f"roles/{role}", full, take=take)
+
+    def _maker(
+        self, api: str, path: str, body: dict[str, Any], method: str = "POST"
+    ) -> Callable[[], object]:
+        return lambda: self._cloud.make(api, path, body, method)
+
+
+def grants(policy: dict[str, Any], role: str, member: str) -> bool:
+    """Whether a member has a role for good: under a condition it may end."""
+    return any(
+        binding["role"] == role and member in binding["members"]
+        for binding in policy.get("bindings", [])
+        if "condition" not in binding
+    )
