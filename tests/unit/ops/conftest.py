@@ -16,7 +16,7 @@ import pytest
 
 from ops import applying, setting_up
 from ops.cloud import Outside
-from ops.wanted import manifest
+from ops.wanted import manifest, read
 from tests.unit.ops import fake_firebase, fake_google
 from tests.unit.ops.fake_google import FakeGoogle
 
@@ -98,7 +98,7 @@ class FirstRun:
     commands: list[str]
 
 
-def checkout(folder: Path, manifest_text: str) -> Path:
+def checkout(folder: Path, manifest_text: str) -> None:
     """A folder with what the scripts read and start; its `.env` is filled in."""
     for name in ("firebase.json", "firestore.indexes.json"):
         (folder / name).symlink_to(ROOT / name)
@@ -115,13 +115,15 @@ def checkout(folder: Path, manifest_text: str) -> Path:
         program.parent.mkdir(parents=True, exist_ok=True)
         program.write_text(f"#!/bin/sh\n{line}\n")
         program.chmod(0o755)
-    return folder
 
 
 @contextmanager
 def _operating(google: FakeGoogle, folder: Path, manifest_text: str) -> Iterator[Operator]:
+    checkout(folder, manifest_text)
+    # A new project has 20 vCPU; main.py may ask for more, and the operator was granted it then.
+    google.milli_cpu = max(google.milli_cpu, int(1000 * read("acme", folder).largest.max_cpu))
     with fake_google.serving(google) as address:
-        yield Operator(google, address, checkout(folder, manifest_text))
+        yield Operator(google, address, folder)
 
 
 @pytest.fixture(scope="session")

@@ -65,7 +65,7 @@ class FakeGoogle:
     def __init__(self) -> None:
         self.now = 0.0
         self.has_firebase = False
-        self.milli_cpu = 25_000
+        self.milli_cpu = 20_000
         self.forbids_all_users = False
         self.apis: dict[str, float] = {}
         self.resources: dict[str, dict[str, Any]] = {}
