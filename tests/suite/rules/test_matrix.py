@@ -47,6 +47,7 @@ MATRIX: Final = {
     "rateLimits/{key}":                                   (NONE,   NONE,   NONE,   NONE,   NONE),
     "recapMails/{day}":                                   (NONE,   NONE,   NONE,   NONE,   NONE),
     # What the data model does not name.
+    "service/brake":                                      (NONE,   NONE,   NONE,   NONE,   NONE),
     "unheardOf/{id}":                                     (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/unheardOf/{id}":                    (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/secrets/other":                     (NONE,   NONE,   NONE,   NONE,   NONE),

@@ -1,0 +1,124 @@
+"""The brake: `service/brake` closes uploads and lists for guests, where the rules look at it."""
+
+import base64
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.cloud import firestore
+
+from ops import braking
+from ops.cloud import Outside
+from tests.suite.process import ROOT, FunctionProcess
+from tests.suite.rules.cast import Cast, Who
+from tests.suite.rules.client import PROJECT, Client, load_rules
+from tests.suite.rules.samples import approval, photo, upload
+
+Brake = Callable[[str], int]
+
+
+@pytest.fixture
+def braked(rules: str, administrator: Client) -> Iterator[str]:
+    """The rules of a project with a brake, applied while the test runs."""
+    text = rules.replace(braking.OFF, braking.ON)
+    assert text != rules
+    load_rules(text)
+    yield text
+    load_rules(rules)
+    administrator.delete("service/brake")
+
+
+@pytest.fixture
+def brake(tmp_path: Path) -> Brake:
+    """Run `ops/brake` in a checkout of those rules, against the Firestore of these tests."""
+
+    def gcloud(command: Any, **_: Any) -> "subprocess.CompletedProcess[str]":
+        return subprocess.CompletedProcess(command, 0, stdout="owner\n")
+
+    address = f"http://{os.environ['FIRESTORE_EMULATOR_HOST']}"
+    outside = Outside(run=gcloud, address=address, root=tmp_path)
+    return lambda what: braking.main([PROJECT, what], outside)
+
+
+def what_guests_may(cast: Cast, wall: str) -> set[str]:
+    """Which of their three doors are open."""
+    guest, uid = cast.client(Who.GUEST), cast.uid(Who.GUEST)
+    doors = {
+        "upload": guest.replace(f"{wall}/photos/new", upload(uid)),
+        "own photos": guest.list(f"{wall}/photos", uploaderUid=uid),
+        "wall": guest.list(f"{wall}/wall"),
+    }
+    Client.administrator().delete(f"{wall}/photos/new")
+    return {door for door, is_open in doors.items() if is_open}
+
+
+def test_an_operator_closes_and_opens(
+    braked: str, brake: Brake, cast: Cast, administrator: Client, wall: str, tmp_path: Path
+) -> None:
+    """Staff go on moderating, and guests still get and delete what is theirs."""
+    (tmp_path / "firestore.rules").write_text(braked)
+    uid, moderator = cast.uid(Who.UPLOADER), cast.client(Who.MODERATOR)
+    administrator.replace(f"{wall}/photos/p", photo(uid))
+    assert what_guests_may(cast, wall) == {"upload", "own photos", "wall"}
+
+    assert brake("close") == 0
+
+    assert what_guests_may(cast, wall) == set()
+    assert moderator.list(f"{wall}/photos")
+    assert moderator.update(f"{wall}/photos/p", approval(cast.email(Who.MODERATOR)))
+    assert cast.client(Who.UPLOADER).get(f"{wall}/photos/p")
+    assert cast.client(Who.UPLOADER).delete(f"{wall}/photos/p")
+
+    assert brake("open") == 0
+    assert what_guests_may(cast, wall) == {"upload", "own photos", "wall"}
+    assert brake("open") == 0, "open already"
+
+
+def test_without_a_brake_in_the_rules_the_document_means_nothing(
+    rules: str,
+    brake: Brake,
+    cast: Cast,
+    administrator: Client,
+    wall: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It is off by default, and the command says what is missing."""
+    (tmp_path / "firestore.rules").write_text(rules)
+    administrator.replace("service/brake", {"by": "somebody"})
+
+    assert brake("close") == 1
+    assert braking.ON in capsys.readouterr().err
+    assert what_guests_may(cast, wall) == {"upload", "own photos", "wall"}
+    administrator.delete("service/brake")
+
+
+@pytest.mark.parametrize(("cost", "closes"), [(49.99, False), (50.0, True), (120.5, True)])
+def test_the_budgets_message_closes(cost: float, closes: bool, db: firestore.Client) -> None:
+    """Messages come several times a day, most of them below the budget."""
+    brake = db.document("service/brake")
+    told = json.dumps({"costAmount": cost, "budgetAmount": 50.0, "currencyCode": "USD"})
+    message = {"message": {"data": base64.b64encode(told.encode()).decode()}}
+    headers = {
+        "Content-Type": "application/json",
+        "ce-id": "1",
+        "ce-specversion": "1.0",
+        "ce-type": "google.cloud.pubsub.topic.v1.messagePublished",
+        "ce-source": f"//pubsub.googleapis.com/projects/{db.project}/topics/wall-budget",
+    }
+    source = "ops/brake_on_budget/main.py"
+    with FunctionProcess("close_on_budget", event=True, source=source) as function:
+        assert function.post(json.dumps(message).encode(), headers) == 200
+    assert brake.get().exists is closes
+    brake.delete()
+
+
+def test_the_functions_pins_are_the_services() -> None:
+    """One version of each library in the project."""
+    pinned = (ROOT / "requirements.txt").read_text()
+    own = (ROOT / "ops/brake_on_budget/requirements.txt").read_text().splitlines()
+    assert [line for line in own if f"\n{line} " not in pinned] == []
