@@ -123,6 +123,15 @@ def onEventWritten(event: Any) -> None:
     wall.event_written(event)
 
 
+@trigger
+@firestore_fn.on_document_written(document="users/{uid}", **_TRIGGER | {"max_instances": 1})
+def onUserWritten(event: Any) -> None:
+    """The record of a user was written, perhaps with an address in a spelling of its own."""
+    from functions.preferences import handlers
+
+    handlers.user_written(event)
+
+
 @private
 @tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:

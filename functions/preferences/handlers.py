@@ -14,7 +14,9 @@ from functions import log
 from functions.call_error import CallError, Code
 from functions.gcp import parameters
 from functions.gcp.callables import bounded_body
+from functions.gcp.run_again import run_again
 from functions.preferences import wiring
+from functions.preferences.accounts import record_to_note_in
 from functions.preferences.links import confirmation_link
 from functions.preferences.preferences import (
     EmailPreferences,
@@ -90,6 +92,19 @@ def unsubscribe(request: flask.Request) -> flask.Response:
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault("unsubscribe.failed", error)
         return _text(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong; try again.")
+
+
+def user_written(event: Any) -> None:
+    """A write of `users/{uid}`: the record of its address names it, where no query finds it.
+
+    Raises:
+        InternalServerError: Eventarc is to run this again.
+    """
+    after = event.data.after
+    record = record_to_note_in(after.to_dict()) if after else None
+    if record:
+        with run_again("preferences.account-not-noted"):
+            wiring.users().note_account(record, event.params["uid"])
 
 
 def _one_click(request: flask.Request, token: str) -> flask.Response:

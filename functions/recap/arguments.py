@@ -26,12 +26,13 @@ class RecapArguments(EventArguments):
     """A request whose every field is as the specification wants it.
 
     `subject` is one line, `message` may have several; both are None where nothing was given, or
-    nothing but blanks.
+    nothing but blanks. `only_new` keeps the recap from guests who have had one of the event.
     """
 
     mode: Mode = Mode.PERSONAL
     subject: str | None = None
     message: str | None = None
+    only_new: bool = False
 
     @classmethod
     def read(cls, data: Any) -> Self:
@@ -73,6 +74,7 @@ def _recap(data: Any) -> dict[str, Any]:
         "mode": Mode.PERSONAL if mode is None else Mode(mode),
         "subject": one_line(_text(data, "subject", SUBJECT_CHARACTERS)) or None,
         "message": paragraph(_text(data, "message", MESSAGE_CHARACTERS)) or None,
+        "only_new": flag_argument("onlyNew", data.get("onlyNew")),
     }
 
 

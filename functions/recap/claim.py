@@ -20,7 +20,7 @@ from functions.recap.ledger import (
     Counts,
     Lock,
     RecapState,
-    first_mail,
+    last_mail,
     recap_state,
     resumable,
 )
@@ -30,6 +30,7 @@ from functions.recap.ports import (
     Recaps,
     StoredLock,
     TakenElsewhereError,
+    Taking,
 )
 
 _CRASHED: Final = "the call ended before its answer"
@@ -47,14 +48,16 @@ class Claim:
         one_at_a_time: AbstractContextManager[object],
         *,
         resumed: bool,
+        first: bool,
     ) -> None:
-        """Hold the lock as `take` has written it."""
+        """Hold the lock as `take` has written it; `first` where the event had no lock before."""
         lock = held.lock
         self._recaps = recaps
         self._lock, self._version = lock, held.version
         self._now = now
         self.key = RecapKey(event_id, lock.recap_id)
         self.resumed = resumed
+        self.first = first
         self._ledger: dict[int, Batch] | None = None if resumed else {}
         self._doubted = False
         self._one_at_a_time = one_at_a_time
@@ -87,14 +90,15 @@ class Claim:
         """
         holder, recap_id = new_id(), new_id()
         resumed: str | None = None
-        while True:
-            found = recaps.lock(event_id)
-            if found and found.lock.holder == holder:  # only the answer to the write was lost
-                held = found
-                break
+        first = False
+        taking: Taking | None = None
+
+        def decide(before: Lock | None) -> Taking:
+            nonlocal resumed, first, taking
+            if taking and before and before.holder == holder:
+                return taking  # only the answer to the commit was lost
             moment = now()
-            before = found.lock if found else None
-            resumed = resumable(before, moment)
+            resumed, first = resumable(before, moment), before is None
             lock = Lock(
                 recap_id=resumed or recap_id,
                 holder=holder,
@@ -106,13 +110,23 @@ class Claim:
             head = RecapHead(mode=mode, started_by=started_by, began=None if resumed else moment)
             # Its cooldown is over, so nobody can continue that one any more.
             ended = before.recap_id if before and before.unfinished and not resumed else None
+            taking = Taking(lock=lock, head=head, ended=ended)
+            return taking
+
+        while True:
             try:
-                version = recaps.take(event_id, lock, found, head, ended)
+                held = recaps.take(event_id, decide)
             except TakenElsewhereError:
-                continue  # somebody else was first, or we were: look again
-            held = StoredLock(lock, version)
-            break
-        return cls(recaps, event_id, held, now, one_at_a_time, resumed=resumed is not None)
+                continue  # the lock is free for nobody for long: look again
+            return cls(
+                recaps,
+                event_id,
+                held,
+                now,
+                one_at_a_time,
+                resumed=resumed is not None,
+                first=first,
+            )
 
     @property
     def ledger(self) -> Mapping[int, Batch]:
@@ -180,10 +194,8 @@ class Claim:
                 self._doubted = True
                 raise TakenElsewhereError
             now = self._now()
-            # What is under way may come to nothing: only what has been sent counts.
-            sent = [one for one in self.ledger.values() if one.state.counts_as_sent]
-            first = first_mail(sent) or now
-            lock = replace(self._lock, cooldown_until=first + COOLDOWN)
+            # It may come to nothing: `release` goes by what was sent.
+            lock = replace(self._lock, cooldown_until=now + COOLDOWN)
             started = batch.started(
                 lock.holder, now, recipients=recipients, refused=refused, opted_out=opted_out
             )
@@ -261,8 +273,8 @@ class Claim:
             state = recap_state(self._ledger.values())
             if failed and state is RecapState.EMPTY:
                 state = RecapState.FAILED
-            first = first_mail(self._ledger.values())
-            cooldown = first + COOLDOWN if first else None
+            last = last_mail(self._ledger.values())
+            cooldown = last + COOLDOWN if last else None
         lock = replace(
             self._lock,
             leased_until=None,

@@ -8,7 +8,7 @@ from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
 from functions.recap.lines import greeted_name
 from functions.recap.photos import MAIL_BYTES, ApprovedPhoto, Newest, Picture
-from functions.wall.address import address_hash, normalised
+from functions.wall.address import address_hash, guest_uid, normalised
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -44,12 +44,15 @@ class Guest:
     @property
     def guest_id(self) -> str:
         """Id of the user record of this guest, who has no account (design 3)."""
-        return f"guest-{address_hash(self.spellings[0])}"
+        return guest_uid(address_hash(self.spellings[0]))
 
     @property
     def guest_ids(self) -> set[str]:
         """Ids of all records in which a guest without an account may have opted out."""
-        return {f"guest-{address_hash(one)}" for one in (self.address.casefold(), *self.spellings)}
+        return {
+            guest_uid(address_hash(spelling))
+            for spelling in (self.address.casefold(), *self.spellings)
+        }
 
 
 class Audience:

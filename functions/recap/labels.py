@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from functions.event_arguments import is_id
+from functions.wall.address import guest_uid
 
 # The mail service gives them back beside fields of its own.
 _EVENT: Final = "wall_event"
@@ -70,8 +71,3 @@ class MailLabels:
         return cls(
             event_id=event_id, recap_id=recap_id, batch=int(batch), guest_id=guest_id, uid=uid
         )
-
-
-def guest_uid(guest_id: str) -> str:
-    """The user id of a guest who has no account (design 3)."""
-    return f"guest-{guest_id}"

@@ -241,13 +241,13 @@ def recap_state(batches: Iterable[Batch]) -> RecapState:
     return RecapState.SENT if something_sent else RecapState.EMPTY
 
 
-def first_mail(batches: Iterable[Batch]) -> datetime | None:
-    """When the first request left that may have brought in mails; None where none did."""
-    return min(
+def last_mail(batches: Iterable[Batch]) -> datetime | None:
+    """When the last request left that may have brought in mails; None where none did."""
+    return max(
         (
-            one.started_at
-            for one in batches
-            if one.recipients and one.started_at and one.state is not BatchState.PLANNED
+            batch.started_at
+            for batch in batches
+            if batch.recipients and batch.started_at and batch.state is not BatchState.PLANNED
         ),
         default=None,
     )

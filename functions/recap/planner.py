@@ -19,7 +19,7 @@ from functions.recap.ledger import RECIPIENTS_PER_BATCH, RECIPIENTS_PER_CALL, Ba
 from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.photos import web_address
 from functions.recap.ports import Guests, Mailings, RecapKey, Recaps
-from functions.recap.recipients import Selection, Skipped, UserRecords, select
+from functions.recap.recipients import Skipped, UserRecords, whose_turn
 from functions.recap.report import Report
 from functions.wall.fields import text
 
@@ -76,12 +76,14 @@ class Choice:
         skipped: Who is left out.
         left: Guests who have never had a recap of this event, and are not chosen.
         short: Whether the tenant may not mail all of those who are left.
+        spared: Guests who have had a recap of this event, and get none now.
     """
 
     chosen: Sequence[Guest]
     skipped: Skipped
     left: int
     short: bool
+    spared: int
 
     def report(self, audience: Audience) -> Report:
         """What there is to tell of it before anything is sent."""
@@ -91,8 +93,9 @@ class Choice:
             left=self.left,
             full=self.skipped.had_enough,
             short=self.short,
+            spared=self.spared,
             hidden=audience.hidden,
-            nobody=_why_nobody(audience, self.skipped) if nobody else None,
+            nobody=_why_nobody(audience, self.skipped, self.spared) if nobody else None,
         )
 
 
@@ -156,31 +159,38 @@ class Planner:
 
     def choose(
         self,
-        event_id: str,
+        wanted: RecapArguments,
         gathered: Gathered,
+        *,
+        first: bool,
         allow: Callable[[Sequence[Guest], Callable[[Allowed], Sequence[Guest]]], None],
     ) -> Choice:
         """Choose whom a new recap goes to.
 
         Args:
-            event_id: Of the event.
+            wanted: For which event, and whether for guests who have had none alone.
             gathered: Everybody.
+            first: Whether the event has had no recap.
             allow: Asks for the choice among those who may have one more mail: `Allowance.reserve`,
                 which puts it on record, or `Allowance.look`, which does not.
         """
         willing = gathered.willing
-        sent_at: Mapping[str, datetime] | None = None
-        selection, full, short = Selection([], 0), 0, False
+        sent_at: Mapping[str, datetime] | None = {} if first else None
+        chosen: Sequence[Guest] = []
+        full, left, spared, short = 0, 0, 0, False
 
         def choose(allowed: Allowed) -> Sequence[Guest]:
-            nonlocal selection, full, short, sent_at
+            nonlocal chosen, full, left, spared, short, sent_at
+            if sent_at is None:
+                sent_at = self._recaps.sent_at(wanted.event_id)
+            waiting = whose_turn(allowed.guests, sent_at, only_new=wanted.only_new)
             at_most = min(self.limits.a_call, allowed.mails)
-            if len(allowed.guests) > at_most and sent_at is None:
-                sent_at = self._recaps.sent_at(event_id)
-            selection = select(allowed.guests, sent_at or {}, at_most)
+            chosen = waiting[:at_most]
+            left = sum(guest.id not in sent_at for guest in waiting[at_most:])
+            spared = len(allowed.guests) - len(waiting)
             full = len(willing) - len(allowed.guests)
-            short = allowed.mails < min(self.limits.a_call, len(allowed.guests))
-            return selection.chosen
+            short = allowed.mails < min(self.limits.a_call, len(waiting))
+            return chosen
 
         if willing:
             allow(willing, choose)
@@ -189,7 +199,7 @@ class Planner:
             invalid_address=gathered.audience.invalid,
             had_enough=full,
         )
-        return Choice(chosen=selection.chosen, skipped=skipped, left=selection.left, short=short)
+        return Choice(chosen=chosen, skipped=skipped, left=left, short=short, spared=spared)
 
     def with_pictures(
         self, wanted: RecapArguments, audience: Audience, ids: Iterable[str]
@@ -233,7 +243,9 @@ def recipient(
     )
 
 
-def _why_nobody(audience: Audience, skipped: Skipped) -> str:
+def _why_nobody(audience: Audience, skipped: Skipped, spared: int) -> str:
+    if spared:
+        return "Every guest has had a recap of this event; leave onlyNew out to send another one."
     if not audience.photo_count:
         return "There are no approved photos, so there is nobody to send to."
     if not skipped.total:

@@ -3,7 +3,7 @@
 What is said of each holds for every adapter, the tests' too.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -55,6 +55,21 @@ class RecapHead:
     began: datetime | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taking:
+    """What a call writes that takes the lock.
+
+    Attributes:
+        lock: As it is to be.
+        head: Of the recap `lock.recap_id`, whose state becomes `sending`.
+        ended: Id of an older recap that becomes `interrupted` for good; None where there is none.
+    """
+
+    lock: Lock
+    head: RecapHead
+    ended: str | None
+
+
 class Recaps(Protocol):
     """The locks, the recaps and their ledgers. Every write is one commit: all of it, or nothing."""
 
@@ -64,28 +79,20 @@ class Recaps(Protocol):
     def lock(self, event_id: str) -> StoredLock | None:
         """The event's lock; None where there has been no recap yet."""
 
-    def take(
-        self,
-        event_id: str,
-        lock: Lock,
-        over: StoredLock | None,
-        head: RecapHead,
-        ended: str | None,
-    ) -> Version:
-        """Take the lock in place of `over`, and begin or continue its recap.
+    def take(self, event_id: str, decide: Callable[[Lock | None], Taking]) -> StoredLock:
+        """Take the event's lock in one transaction: read it, have it judged, write.
 
         Args:
             event_id: Of the event.
-            lock: As it is to be.
-            over: As it was read; None where there was none.
-            head: Of the recap `lock.recap_id`, whose state becomes `sending`.
-            ended: Id of an older recap that becomes `interrupted` for good.
+            decide: Is given the lock, and called again with another one where somebody else has
+                written it meanwhile, the caller itself included where an answer was lost. Answers
+                what to write, or raises what keeps the caller from taking the lock.
 
         Returns:
-            The lock's version.
+            The lock as it stands now.
 
         Raises:
-            TakenElsewhereError: the lock is not as it was read.
+            TakenElsewhereError: others have written the lock all the time.
         """
 
     def batches(self, key: RecapKey) -> list[Batch]:
@@ -143,7 +150,10 @@ class Recaps(Protocol):
         """
 
     def sent_at(self, event_id: str) -> Mapping[str, datetime]:
-        """When each guest, by id, was last sent a recap of the event; a read for each batch."""
+        """When each guest, by id, last had a turn, which the mail service may have refused.
+
+        A read for each batch of the event's recaps.
+        """
 
 
 class Guests(Protocol):

@@ -184,7 +184,7 @@ class RecapPreview:
                 blocked=blocked,
             )
         allowance = self._planner.allowance(event, key, reserved=False)
-        choice = self._planner.choose(wanted.event_id, gathered, allowance.look)
+        choice = self._planner.choose(wanted, gathered, first=found is None, allow=allowance.look)
         return _Plan(
             ids=[one.id for one in choice.chosen],
             skipped=choice.skipped,

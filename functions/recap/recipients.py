@@ -6,10 +6,11 @@ from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
+from functions.preferences.accounts import noted, record_to_note_in
+from functions.preferences.preferences import email_address
 from functions.preferences.reach import LeftOut
 from functions.recap.guests import Guest
 from functions.recap.ports import Guests
-from functions.wall.fields import text
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -45,13 +46,21 @@ class UserRecords:
             if reason and reasons.get(guest.id) is not LeftOut.OPTED_OUT:
                 reasons[guest.id] = reason
 
-        for uid, record in records.records(by_record):
-            look(by_record[uid], record)
-        for uid, record in records.records_with(by_email):
-            guest = by_email[text(record.get("email")) or ""]
+        def look_at_account(guest: Guest, uid: str, record: Mapping[str, Any]) -> None:
             look(guest, record)
             # Several accounts with one address are rare; the choice is at least always the same.
             accounts[guest.id] = min(uid, accounts.get(guest.id, uid))
+
+        named: dict[str, Guest] = {}
+        for uid, record in records.records(by_record):
+            look(by_record[uid], record)
+            named |= dict.fromkeys(noted(record), by_record[uid])
+        for uid, record in records.records(named) if named else ():
+            # The account may have another address by now.
+            if record_to_note_in(record) in named[uid].guest_ids:
+                look_at_account(named[uid], uid, record)
+        for uid, record in records.records_with(by_email):
+            look_at_account(by_email[email_address(record)], uid, record)
         return cls(uids | accounts, reasons)
 
 
@@ -83,22 +92,16 @@ class Skipped:
         return sum(astuple(self))
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Whom a recap goes to, and how many of the others have never had one of this event."""
-
-    chosen: Sequence[Guest]
-    left: int
-
-
-def select(guests: Iterable[Guest], sent_at: Mapping[str, datetime], at_most: int) -> Selection:
-    """Choose `at_most` of `guests`: those never sent a recap first, then the longest ago.
+def whose_turn(
+    guests: Iterable[Guest], sent_at: Mapping[str, datetime], *, only_new: bool
+) -> Sequence[Guest]:
+    """Guests who have had no recap of the event; where every guest has, all, the last turn first.
 
     Args:
         guests: In any order; among equals it is kept.
-        sent_at: When a guest was last sent a recap of this event, by the guest's id.
-        at_most: The limit of a call.
+        sent_at: When a guest last had a turn, by the guest's id.
+        only_new: Whether nobody is to get a second recap.
     """
     waiting = sorted(guests, key=lambda guest: sent_at.get(guest.id, _NEVER))
-    left = sum(guest.id not in sent_at for guest in waiting[at_most:])
-    return Selection(waiting[:at_most], left)
+    new = [guest for guest in waiting if guest.id not in sent_at]
+    return new if new or only_new else waiting

@@ -29,6 +29,7 @@ class Report:
         left: Guests who have never had a recap of this event, and are in no batch.
         full: Guests among the skipped who have had all recaps of the tenant that an address gets.
         short: Whether the tenant may not mail all of those who are left.
+        spared: Guests who have had a recap of this event, and get none now.
         hidden: Photos that are on no host that may be shown.
         nobody: Why there is nobody to send to.
         cause: Why the mail service did not take what is open, where it is known who can change it.
@@ -41,6 +42,7 @@ class Report:
     left: int = 0
     full: int = 0
     short: bool = False
+    spared: int = 0
     hidden: int = 0
     nobody: str | None = None
     cause: Cause | None = None
@@ -129,6 +131,11 @@ def _notes(report: Report, *, ahead: bool = False) -> list[str]:
         notes.append(
             "Your events have sent as many recap mails as they may in 24 hours "
             "(RECAP_MAILS_PER_DAY)."
+        )
+    if report.spared and not report.nobody:
+        notes.append(
+            f"{report.spared} guests have had a recap of this event before: this one "
+            f"{'would go' if ahead else 'went'} to guests without one alone."
         )
     if report.left:
         notes.append(

@@ -129,7 +129,7 @@ class RecapSender:
         if before.sent:
             report = Report(before=before, hidden=audience.hidden)
         else:
-            report = self._plan(claim, allowance, gathered)
+            report = self._plan(claim, allowance, gathered, wanted)
         waiting = [one for one in claim.ledger.values() if one.state is BatchState.PLANNED]
         ids = {one for batch in waiting for one in batch.recipients}
         guests = self._planner.with_pictures(wanted, audience, ids)
@@ -144,8 +144,10 @@ class RecapSender:
         )
         return report, dispatch, self._planned(claim.key, waiting, guests, gathered)
 
-    def _plan(self, claim: Claim, allowance: Allowance, gathered: Gathered) -> Report:
-        choice = self._planner.choose(claim.key.event_id, gathered, allowance.reserve)
+    def _plan(
+        self, claim: Claim, allowance: Allowance, gathered: Gathered, wanted: RecapArguments
+    ) -> Report:
+        choice = self._planner.choose(wanted, gathered, first=claim.first, allow=allowance.reserve)
         batches = plan(
             [one.id for one in choice.chosen],
             first=max(claim.ledger, default=-1) + 1,

@@ -8,6 +8,11 @@ def normalised(email: str) -> str:
     return email.strip().casefold()
 
 
+def guest_uid(guest_id: str) -> str:
+    """Id of the user record of an address, whether or not the address has an account (design 3)."""
+    return f"guest-{guest_id}"
+
+
 def address_hash(address: str) -> str:
     """First 32 hex digits of SHA-256 of a normalised address, by which records know a guest."""
     return hashlib.sha256(address.encode()).hexdigest()[:32]

@@ -15,9 +15,9 @@ from google.cloud import firestore
 
 from emulator import certificates
 from emulator.mailbox import signed
-from functions.recap.labels import MailLabels, guest_uid
+from functions.recap.labels import MailLabels
 from functions.recap.ledger import plan
-from functions.wall.address import address_hash
+from functions.wall.address import address_hash, guest_uid
 from tests.bench.turns import tree_cpu
 from tests.suite.process import FunctionProcess
 from tests.suite.recap.wall import Wall

@@ -57,7 +57,7 @@ _RENDER: Final = (
     "made = serving.functions_as_yaml(serving.get_functions());"
     "print(json.dumps(yaml.safe_load(made)))"
 )
-TRIGGERS: Final = {"onPhotoWritten", "onEventWritten"}
+TRIGGERS: Final = {"onPhotoWritten", "onEventWritten", "onUserWritten"}
 
 
 def account(name: str) -> str:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions.gcp.documents import Documents
-from functions.preferences import reach
+from functions.preferences import accounts, reach
 from functions.preferences.preferences import FIELD, Flag
 
 CALL_SECONDS: Final = 10.0
@@ -41,3 +41,18 @@ class UserStore:
         self._documents.write(
             f"users/{uid}", {reach.FIELD: until}, mask=[reach.FIELD], seconds=CALL_SECONDS
         )
+
+    def note_account(self, record: str, uid: str) -> None:
+        """Have the record of an address name the account `uid` (see `accounts`)."""
+        self._documents.write(
+            f"users/{record}",
+            {accounts.FIELD: {uid: True}},
+            mask=[f"{accounts.FIELD}.{_quoted(uid)}"],
+            seconds=CALL_SECONDS,
+        )
+
+
+def _quoted(name: str) -> str:
+    """`name` as a part of a field path, whatever characters it has."""
+    escaped = name.replace("\\", "\\\\").replace("`", "\\`")
+    return f"`{escaped}`"

@@ -18,11 +18,11 @@ from functions.mail.fate import NOTHING_YET, Fate, Tally
 from functions.mail.told import Told
 from functions.preferences.preferences import Flag, email_address
 from functions.preferences.reach import KEPT
-from functions.recap.labels import MailLabels, guest_uid
+from functions.recap.labels import MailLabels
 from functions.recap.mail_events.ports import Outcomes, StoredOutcomes, Users
 from functions.recap.ports import RecapKey, TakenElsewhereError
 from functions.side_by_side import SideBySide
-from functions.wall.address import address_hash, normalised
+from functions.wall.address import address_hash, guest_uid, normalised
 
 _WITH_EFFECT: Final = Fate.UNWELCOME | Fate.UNREACHABLE
 

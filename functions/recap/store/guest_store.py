@@ -8,10 +8,11 @@ from google.cloud.firestore_v1.base_query import FieldFilter
 
 from functions.gcp.documents import Documents
 from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.preferences import accounts
 from functions.recap.photos import FIELDS, ApprovedPhoto
 from functions.side_by_side import SideBySide
 
-_RECORDS_A_READ: Final = 300
+_RECORDS_A_READ: Final = 500
 _ADDRESSES_A_QUERY: Final = 30  # the most that `in` takes
 PAGES_AT_ONCE: Final = 8
 
@@ -38,7 +39,7 @@ class GuestStore:
 
         def read(some: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
             references = [self._client.document("users", uid) for uid in some]
-            fields = ["emailPreferences", "unreachableUntil"]
+            fields = ["emailPreferences", "unreachableUntil", accounts.FIELD, "email"]
             found = self._client.get_all(references, fields, retry=RETRY, timeout=CALL_SECONDS)
             return [(one.id, one.to_dict() or {}) for one in found if one.exists]
 

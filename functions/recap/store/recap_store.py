@@ -1,27 +1,39 @@
 """Recaps in Firestore: the lock, the recap and its ledger of batches (design 4).
 
-Every write is one commit on the condition that the records are as they were read, so that of any
-number of calls at the same moment one goes on.
+The lock is taken in a transaction: what is written follows from what was read. Every later step is
+one commit on the condition that the records are as they were read, which its call knows without
+reading them again. So of any number of calls at the same moment one goes on.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from google.api_core import exceptions
+from google.api_core.retry import if_exception_type
 from google.cloud import firestore
 
 from functions.gcp.firestore import CALL_SECONDS, RETRY
 from functions.mail.fate import Tally
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
-from functions.recap.ports import RecapHead, RecapKey, StoredLock, TakenElsewhereError, Version
+from functions.recap.ports import RecapKey, StoredLock, TakenElsewhereError, Taking, Version
 
-_CHANGED = (exceptions.AlreadyExists, exceptions.FailedPrecondition, exceptions.NotFound)
+_IN_TRANSACTION: Final = RETRY.with_predicate(
+    if_exception_type(
+        exceptions.ServiceUnavailable,
+        exceptions.DeadlineExceeded,
+        exceptions.InternalServerError,
+        exceptions.ResourceExhausted,
+    )
+)
+"""Not of `Aborted`: the whole transaction has to be made again."""
+
+_CHANGED: Final = (exceptions.AlreadyExists, exceptions.FailedPrecondition, exceptions.NotFound)
 
 
 class RecapStore:
-    """Reads and writes of recaps; every method but `sent_at` is one round trip."""
+    """Reads and writes of recaps; every method but `take` and `sent_at` is one round trip."""
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client
@@ -35,23 +47,32 @@ class RecapStore:
 
     def lock(self, event_id: str) -> StoredLock | None:
         """See `Recaps`."""
-        found = self._lock(event_id).get(retry=RETRY, timeout=CALL_SECONDS)
-        return StoredLock(_lock(found.to_dict() or {}), found.update_time) if found.exists else None
+        return _stored(self._lock(event_id).get(retry=RETRY, timeout=CALL_SECONDS))
 
-    def take(
-        self,
-        event_id: str,
-        lock: Lock,
-        over: StoredLock | None,
-        head: RecapHead,
-        ended: str | None,
-    ) -> Version:
+    def take(self, event_id: str, decide: Callable[[Lock | None], Taking]) -> StoredLock:
         """See `Recaps`."""
-        commit = self._client.batch()
-        if over:
-            self._write_lock(commit, event_id, StoredLock(lock, over.version))
-        else:
-            commit.create(self._lock(event_id), _lock_fields(lock))
+        reference = self._lock(event_id)
+
+        @firestore.transactional
+        def read_and_write(transaction: firestore.Transaction) -> Lock:
+            found = _stored(
+                reference.get(transaction=transaction, retry=_IN_TRANSACTION, timeout=CALL_SECONDS)
+            )
+            taking = decide(found.lock if found else None)
+            transaction.set(reference, _lock_fields(taking.lock))
+            self._write_heads(transaction, event_id, taking)
+            return taking.lock
+
+        transaction = self._client.transaction()
+        try:
+            lock = read_and_write(transaction)
+        except (exceptions.Aborted, ValueError) as contended:  # the library's word for five tries
+            raise TakenElsewhereError from contended
+        [lock_written, *_] = transaction.write_results or []
+        return StoredLock(lock, lock_written.update_time)
+
+    def _write_heads(self, commit: firestore.WriteBatch, event_id: str, taking: Taking) -> None:
+        head = taking.head
         recap: dict[str, Any] = {
             "mode": head.mode,
             "startedBy": head.started_by,
@@ -59,11 +80,10 @@ class RecapStore:
         }
         if head.began:
             recap |= {"startedAt": head.began, **asdict(Counts()), **asdict(Tally())}
-        commit.set(self._recap(RecapKey(event_id, lock.recap_id)), recap, merge=True)
-        if ended:
+        commit.set(self._recap(RecapKey(event_id, taking.lock.recap_id)), recap, merge=True)
+        if taking.ended:
             state = {"state": RecapState.INTERRUPTED}
-            commit.set(self._recap(RecapKey(event_id, ended)), state, merge=True)
-        return _commit(commit)[0].update_time
+            commit.set(self._recap(RecapKey(event_id, taking.ended)), state, merge=True)
 
     def batches(self, key: RecapKey) -> list[Batch]:
         """See `Recaps`."""
@@ -131,7 +151,7 @@ class RecapStore:
             for batch in map(_batch, batches):
                 if batch.state is BatchState.PLANNED or batch.started_at is None:
                     continue
-                for guest in batch.recipients:
+                for guest in batch.recipients + batch.refused:
                     latest[guest] = max(batch.started_at, latest.get(guest, batch.started_at))
         return latest
 
@@ -177,6 +197,10 @@ def _commit(commit: firestore.WriteBatch) -> list[Any]:
     except _CHANGED as changed:
         raise TakenElsewhereError from changed
     return written
+
+
+def _stored(found: firestore.DocumentSnapshot[Any]) -> StoredLock | None:
+    return StoredLock(_lock(found.to_dict() or {}), found.update_time) if found.exists else None
 
 
 def _lock(fields: Mapping[str, Any]) -> Lock:

@@ -4,6 +4,7 @@ Each round trip of the real adapter is one `through`, so that a schedule can hav
 repeat a write whose answer was lost, or end the instance.
 """
 
+import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime
@@ -22,10 +23,10 @@ from functions.recap.mail_events.ports import StoredOutcomes
 from functions.recap.photos import ApprovedPhoto
 from functions.recap.ports import (
     MailedDay,
-    RecapHead,
     RecapKey,
     StoredLock,
     TakenElsewhereError,
+    Taking,
     Version,
 )
 from tests.simulation.database import (
@@ -42,6 +43,9 @@ from tests.simulation.database import (
 from tests.simulation.explore import Through, at_once
 from tests.simulation.faults import ServiceError
 from tests.simulation.simulation import Actor, current
+
+TRANSACTIONS_AT_MOST: Final = 5
+"""Tries of the library before it gives up."""
 
 _NO_RESET_IS_TOLD: Final = datetime.fromtimestamp(0, UTC)
 
@@ -71,15 +75,18 @@ class InMemoryRecaps:
 
         return self._through("recaps.lock", get)
 
-    def take(
-        self,
-        event_id: str,
-        lock: Lock,
-        over: StoredLock | None,
-        head: RecapHead,
-        ended: str | None,
-    ) -> Version:
-        """See `ports.Recaps`."""
+    def take(self, event_id: str, decide: Callable[[Lock | None], Taking]) -> StoredLock:
+        """See `ports.Recaps`; an aborted transaction is made again, as the library does."""
+        for _ in range(TRANSACTIONS_AT_MOST):
+            found = self.lock(event_id)
+            taking = decide(found.lock if found else None)
+            with contextlib.suppress(TakenElsewhereError):
+                version = self._take(event_id, taking, found)
+                return StoredLock(taking.lock, version)
+        raise TakenElsewhereError
+
+    def _take(self, event_id: str, taking: Taking, over: StoredLock | None) -> Version:
+        lock, head = taking.lock, taking.head
         path = recap_path(RecapKey(event_id, lock.recap_id))
         fields = {
             "mode": head.mode,
@@ -96,9 +103,9 @@ class InMemoryRecaps:
             writes.append(Set(path, {**fields, "startedAt": head.began, **counts}))
         else:
             writes.append(Update(path, lambda recap: {**recap, **fields}))
-        if ended:
+        if taking.ended:
             state = {"state": RecapState.INTERRUPTED}
-            path = recap_path(RecapKey(event_id, ended))
+            path = recap_path(RecapKey(event_id, taking.ended))
             writes.append(Update(path, lambda recap: {**recap, **state}))
         return self._commit("recaps.take", *writes)
 
@@ -169,7 +176,7 @@ class InMemoryRecaps:
                 if not path.startswith(f"events/{event_id}/") or batch.started_at is None:
                     continue
                 if batch.state is not BatchState.PLANNED:
-                    for guest in batch.recipients:
+                    for guest in batch.recipients + batch.refused:
                         latest[guest] = max(batch.started_at, latest.get(guest, batch.started_at))
             return latest
 

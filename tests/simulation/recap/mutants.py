@@ -1,7 +1,7 @@
 """The recap with one thought left out each."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -9,13 +9,13 @@ from typing import Any, Final
 from functions.mail.fate import Fate, Tally
 from functions.mail.outcome import Later, Outcome
 from functions.mail.sendgrid import refusal
-from functions.recap import claim
+from functions.recap import claim, planner
 from functions.recap.claim import Claim
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState, resumable
 from functions.recap.mail_events import recorder
 from functions.recap.mail_events.ports import StoredOutcomes
 from functions.recap.mail_events.recorder import MailEvents
-from functions.recap.ports import RecapKey, StoredLock, TakenElsewhereError
+from functions.recap.ports import RecapKey, StoredLock, TakenElsewhereError, Taking
 from tests.simulation.database import Set, Update
 from tests.simulation.mutant import Mutant, instead_of
 from tests.simulation.recap import memory
@@ -28,6 +28,7 @@ from tests.simulation.recap.memory import (
 )
 
 _start = InMemoryRecaps.start
+_take = InMemoryRecaps._take  # noqa: SLF001 - a mutant goes inside
 _settle = InMemoryRecaps.settle
 _plan = InMemoryRecaps.plan
 _release = InMemoryRecaps.release
@@ -40,6 +41,21 @@ _changed = recorder._changed  # noqa: SLF001
 
 def _resumable_while_leased(lock: Lock | None, now: datetime) -> str | None:
     return resumable(replace(lock, leased_until=None) if lock else None, now)
+
+
+def _first_mail(batches: Iterable[Batch]) -> datetime | None:
+    return min((one.started_at for one in batches if one.started_at), default=None)
+
+
+def _take_any_version(
+    self: InMemoryRecaps, event_id: str, taking: Taking, over: StoredLock | None
+) -> Any:
+    return _take(self, event_id, taking, over and replace(over, version=None))
+
+
+def _everybodys_turn(guests: Any, sent_at: Any, *, only_new: bool) -> Any:
+    del sent_at, only_new
+    return list(guests)
 
 
 def _started_in_memory_only(
@@ -273,10 +289,31 @@ MUTANTS: Final = (
     ),
     _recap(
         "cooldown-from-the-lock",
-        "that the cooldown counts from the first mail: it is a minute long",
+        "that the cooldown counts from a mail: it is a minute long",
         claim,
         "COOLDOWN",
         timedelta(minutes=1),  # type: ignore[arg-type]
+    ),
+    _recap(
+        "cooldown-from-the-first-mail",
+        "that the cooldown counts from the last mail",
+        claim,
+        "last_mail",
+        _first_mail,
+    ),
+    _recap(
+        "taken-by-hope",
+        "the transaction: the lock is written whatever it has become since it was read",
+        InMemoryRecaps,
+        "_take",
+        _take_any_version,
+    ),
+    _recap(
+        "turns-forgotten",
+        "that nobody gets a second recap before everybody had one",
+        planner,
+        "whose_turn",
+        _everybodys_turn,
     ),
     _recap(
         "outcomes-any-version",

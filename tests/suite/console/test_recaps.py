@@ -7,8 +7,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.mailbox import PORT, Mailbox
-from functions.recap.labels import guest_uid
-from functions.wall.address import address_hash
+from functions.wall.address import address_hash, guest_uid
 from tests.suite.console.conftest import TENANT, Browser
 from tests.suite.recap.wall import Wall
 

@@ -1,5 +1,6 @@
 """Design 4: `updateEmailPreferences` and `unsubscribe`, end to end over HTTP."""
 
+import queue
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -10,6 +11,7 @@ import pytest
 from google.cloud import firestore
 
 from functions.preferences.preferences import opted_out_of_recap
+from functions.wall.address import address_hash, guest_uid
 from tests.suite.call import Answer, call, url
 
 ALL: Final = {"lifecycle": True, "transactional": True, "recap": True, "marketing": True}
@@ -42,6 +44,26 @@ def visit(
     except urllib.error.HTTPError as answer:
         with answer:
             return answer.code, answer.read().decode(), answer.headers
+
+
+def test_an_account_is_found_whatever_the_case_of_its_address(
+    db: firestore.Client, record: firestore.DocumentReference, uid: str
+) -> None:
+    """Design 3, "Opt-outs": the record of the address names the account, whatever its id."""
+    told: queue.Queue[dict[str, Any]] = queue.Queue()
+    of_address = db.document("users", guest_uid(address_hash(f"{uid}@example.com")))
+    watch = of_address.on_snapshot(
+        lambda found, *_: told.put((found[0].to_dict() or {}) if found else {})
+    )
+    odd = record.parent.document(f"{uid}: a`\\b.c")
+    try:
+        record.set({"email": f"{uid}@Example.com"})
+        odd.set({"email": f"{uid.title()}@example.com"})
+        accounts: dict[str, bool] = {}
+        while accounts.keys() != {record.id, odd.id}:
+            accounts = told.get(timeout=60).get("accounts", {})
+    finally:
+        watch.unsubscribe()  # type: ignore[no-untyped-call]
 
 
 def test_change_and_back(

@@ -18,14 +18,14 @@ from functions.gcp.firestore import client
 from functions.mail.fate import Fate, Tally
 from functions.mail.told import Told
 from functions.preferences.store.user_store import UserStore
-from functions.recap.labels import MailLabels, guest_uid
+from functions.recap.labels import MailLabels
 from functions.recap.ledger import plan
 from functions.recap.mail_events.outcome_store import OutcomeStore
 from functions.recap.mail_events.ports import Outcomes
 from functions.recap.mail_events.recorder import MailEvents
 from functions.recap.ports import RecapKey, TakenElsewhereError
 from functions.side_by_side import Threads
-from functions.wall.address import address_hash
+from functions.wall.address import address_hash, guest_uid
 from tests.simulation.database import Database, Set
 from tests.simulation.recap.memory import InMemoryOutcomes, batch_path, recap_path
 from tests.suite.call import Answer, url

@@ -11,6 +11,7 @@ from functions.access import Caller, Role
 from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.mail.misconfigured import MisconfiguredError
+from functions.preferences.accounts import record_to_note_in
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import left_out_of_recap
 from functions.recap.arguments import PreviewArguments, RecapArguments
@@ -157,6 +158,13 @@ class House:
         """Have the guest turn the flag off."""
         record = {"emailPreferences": {flag: False}}
         self.database.commit(Set(f"users/guest-{address_hash(address)}", record))
+
+    def account(self, uid: str, email: str, **flags: bool) -> None:
+        """Write an account's record, and what the trigger makes of it."""
+        record = {"email": email, "emailPreferences": flags}
+        self.database.commit(Set(f"users/{uid}", record))
+        if noted_in := record_to_note_in(record):
+            self.database.commit(Set(f"users/{noted_in}", {"accounts": {uid: True}}))
 
     def sender(self, through: Through = at_once, limits: Limits | None = None) -> RecapSender:
         """The use case, with two recipients a batch."""

@@ -10,7 +10,7 @@ from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
 from functions.recap.guests import Audience, Guest
 from functions.recap.photos import SHOWN, ApprovedPhoto, Picture, web_address
-from functions.recap.recipients import select
+from functions.recap.recipients import whose_turn
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -142,11 +142,11 @@ def test_a_document_of_nothing_but_wrong_types_is_read() -> None:
     assert (photo.email, photo.url, photo.featured, photo.created_at) == ("", None, False, NOON)
 
 
-def test_of_too_many_those_come_first_who_never_had_a_recap() -> None:
-    """Design 3, "More than 5000 recipients"; then those whose last one is the longest ago."""
-    guests = [Guest(f"{name}@example.com", 0) for name in "abcde"]
+def test_first_the_guests_who_never_had_a_recap_alone_then_everybody() -> None:
+    """Design 3, "More than 5,000 recipients"; the last turn that is longest ago comes first."""
+    guests = [Guest(f"{name}@example.com", 0) for name in "abc"]
     sent_at = {guests[0].id: NOON, guests[1].id: NOON - timedelta(days=2)}
-    chosen = select(guests, sent_at, 4)
-    assert [guest.address[0] for guest in chosen.chosen] == ["c", "d", "e", "b"]
-    assert chosen.left == 0
-    assert select(guests, sent_at, 2).left == 1
+    assert whose_turn(guests, sent_at, only_new=False) == [guests[2]]
+    sent_at[guests[2].id] = NOON - timedelta(days=1)
+    assert whose_turn(guests, sent_at, only_new=True) == []
+    assert whose_turn(guests, sent_at, only_new=False) == [guests[1], guests[2], guests[0]]

@@ -147,20 +147,36 @@ def test_no_recap_is_sent_while_a_batch_is_open(house: House) -> None:
     assert house.recap()["state"] == "sent"
 
 
-@pytest.mark.parametrize("port", ["recaps.settle", "recaps.release"])
-def test_the_cooldown_counts_from_the_first_mail_whenever_the_end_is_recorded(
-    house: House, port: str
+@pytest.mark.parametrize(
+    ("port", "minutes"),
+    [("recaps.settle", 10), ("recaps.release", 0)],  # the call in between sends the other batches
+)
+def test_the_cooldown_counts_from_the_last_mail_whenever_the_end_is_recorded(
+    house: House, port: str, minutes: int
 ) -> None:
     """A late end neither shortens it nor begins it anew."""
     held_up(house, port, before=True)
     house.now = NOON.replace(day=2)
-    house.later(seconds=-1)
-    with pytest.raises(
-        CallError, match="the next one is possible from 2026-05-02T12:00:00"
-    ) as told:
+    house.later(minutes=minutes, seconds=-1)
+    possible_from = f"2026-05-02T12:{minutes:02}:00.000Z"
+    with pytest.raises(CallError, match=f"the next one is possible from {possible_from}") as told:
         house.send()
-    assert told.value.details == {"possibleFrom": "2026-05-02T12:00:00.000Z"}
+    assert told.value.details == {"possibleFrom": possible_from}
     house.later(seconds=1)
+    assert house.send().sent == GUESTS
+
+
+def test_a_recap_that_is_continued_begins_the_cooldown_anew(house: House) -> None:
+    """Spec 3.3: 24 hours from the last mail, so that nobody gets two recaps within an hour."""
+    house.answers = [(202, {}, b""), *[(403, {}, ERRORS)] * 2]
+    with pytest.raises(CallError):
+        house.send()
+    house.later(hours=23)
+    assert house.send().sent == GUESTS - 2
+    house.later(hours=23, minutes=59)
+    with pytest.raises(CallError, match="the next one is possible from 2026-05-03T11:00:00"):
+        house.send()
+    house.later(minutes=1)
     assert house.send().sent == GUESTS
 
 

@@ -13,7 +13,7 @@ from functions.recap.ledger import (
     Counts,
     Lock,
     RecapState,
-    first_mail,
+    last_mail,
     plan,
     recap_state,
     resumable,
@@ -131,7 +131,7 @@ def test_what_a_recap_counts_follows_from_its_batches() -> None:
     )
 
 
-def test_the_cooldown_counts_from_the_first_mail() -> None:
+def test_the_cooldown_counts_from_the_last_mail() -> None:
     """Spec 3.3: not from a request that has brought in nothing, or was for nobody."""
     batches = [
         _batch(BatchState.PLANNED, started_at=NOW - timedelta(hours=3)),
@@ -139,5 +139,5 @@ def test_the_cooldown_counts_from_the_first_mail() -> None:
         _batch(BatchState.ACCEPTED, started_at=NOW),
         _batch(BatchState.UNKNOWN, started_at=NOW - timedelta(hours=1)),
     ]
-    assert first_mail(batches) == NOW - timedelta(hours=1)
-    assert first_mail(batches[:2]) is None
+    assert last_mail(batches) == NOW
+    assert last_mail(batches[:2]) is None
