@@ -17,10 +17,12 @@ from functions.gcp import parameters, request_fields
 from functions.gcp.callables import anonymous, signed_in
 from functions.gcp.document_events import trigger
 from functions.gcp.manifest import called_by, private
+from functions.gcp.request_body import limit_reading
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD, RetryStep
 
 log.describe_requests_with(request_fields.of_request)
+limit_reading()
 
 # spec 6.3.3: deliveries come from this region's addresses. A whole CPU, because less of one also
 # means one request at a time (the SDK's silent default is a sixth).

@@ -9,7 +9,6 @@ logs bodies and tokens that it refuses, and refuses anonymous calls that carry a
 
 import functools
 import inspect
-import io
 import json
 import threading
 from collections.abc import Callable, Mapping
@@ -21,11 +20,12 @@ import flask
 from firebase_admin import auth
 from firebase_functions.https_fn import AuthData, CallableRequest
 from flask_cors import cross_origin
-from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.exceptions import RequestTimeout
 
 from functions import log
 from functions.call_error import CallError, Code
 from functions.gcp import parameters
+from functions.gcp.request_body import bounded_body, hurry
 
 MAX_BODY_BYTES: Final = 100_000
 """Twice the longest body that can be valid: a message of 4,000 characters, escaped as JSON may.
@@ -76,11 +76,13 @@ def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None])
     @functools.wraps(handler)
     def serve(request: flask.Request) -> flask.Response:
         try:
-            data = _data(request)  # what is no call at all has no caller yet
-            call = CallableRequest(data=data, raw_request=request, auth=identify(request))
+            caller = _identified(request, identify)
+            call = CallableRequest(data=_data(request), raw_request=request, auth=caller)
             answer = flask.jsonify(result=handler(call))
         except CallError as refused:
             answer = _error(refused)
+        except RequestTimeout:
+            raise  # no client of the protocol drips
         # Whatever it is: it must be on record, and must reach neither the caller nor the log as it
         # stands, for its text may hold somebody's data.
         except Exception as error:  # noqa: BLE001
@@ -95,26 +97,23 @@ def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None])
     return serve
 
 
+def _identified(
+    request: flask.Request, identify: Callable[[flask.Request], AuthData | None]
+) -> AuthData | None:
+    """The caller, from the headers alone: a stranger's body is not waited for."""
+    try:
+        return identify(request)
+    except Exception:
+        hurry(request)
+        raise
+
+
 def _error(refused: CallError) -> flask.Response:
     status = refused.code.upper().replace("-", "_")
     details = {"details": dict(refused.details)} if refused.details else {}
     answer = flask.jsonify(error={"status": status, "message": refused.message, **details})
     answer.status_code = _STATUS[refused.code]
     return answer
-
-
-def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
-    """The body of `request`; None where it is longer than `at_most` bytes.
-
-    No more than that is read of it, whatever it says of its length, or if it says nothing.
-    """
-    request.max_content_length = at_most
-    try:
-        return request.get_data()
-    except RequestEntityTooLarge:
-        # The framework reads what is left of a body before it answers.
-        request.stream = io.BytesIO()
-        return None
 
 
 def _data(request: flask.Request) -> Any:

@@ -79,19 +79,29 @@ class EventKeys:
     def __bool__(self) -> bool:
         return bool(self._keys)
 
-    def verify(self, signature: str, timestamp: str, body: bytes, now: datetime) -> bool:
-        """Whether SendGrid has sent `body`, `MAX_AGE` before `now` or later."""
+    def plausible(self, signature: str, timestamp: str, now: datetime) -> bool:
+        """Whether the headers are well formed, and from `MAX_AGE` before `now` or later."""
         if not _TIMESTAMP.fullmatch(timestamp) or len(signature) > _SIGNATURE_CHARACTERS:
             return False
         age = now.timestamp() - int(timestamp)
         if not -MAX_AHEAD.total_seconds() <= age <= MAX_AGE.total_seconds():
             return False
-        try:
-            signed = base64.b64decode(signature, validate=True)
-        except (binascii.Error, ValueError):
+        return _decoded(signature) is not None
+
+    def verify(self, signature: str, timestamp: str, body: bytes, now: datetime) -> bool:
+        """Whether SendGrid has sent `body`, `MAX_AGE` before `now` or later."""
+        signed = _decoded(signature)
+        if signed is None or not self.plausible(signature, timestamp, now):
             return False
         text = timestamp.encode() + body
         return any(_has_signed(one, signed, text) for one in self._keys)
+
+
+def _decoded(signature: str) -> bytes | None:
+    try:
+        return base64.b64decode(signature, validate=True)
+    except (binascii.Error, ValueError):
+        return None
 
 
 def _key(text: str) -> ec.EllipticCurvePublicKey:

@@ -13,7 +13,7 @@ from firebase_functions.https_fn import CallableRequest
 from functions import log
 from functions.call_error import CallError, Code
 from functions.gcp import parameters
-from functions.gcp.callables import bounded_body
+from functions.gcp.request_body import bounded_body
 from functions.gcp.run_again import run_again
 from functions.preferences import wiring
 from functions.preferences.accounts import record_to_note_in

@@ -254,9 +254,9 @@ def test_signed_in_without_valid_token(
     assert capfd.readouterr() == ("", "")
 
 
-def test_malformed_body_comes_first() -> None:
-    """Design 3: a malformed body is `invalid-argument`, whoever sends it."""
-    assert error_of(serve(echo, signed_in).post("/", data="{", headers=JSON))[0] == 400
+def test_the_caller_comes_first() -> None:
+    """Design 3: nothing is read of a stranger's body, malformed or not."""
+    assert error_of(serve(echo, signed_in).post("/", data="{", headers=JSON))[0] == 401
 
 
 class Counting(io.BytesIO):
