@@ -14,11 +14,12 @@ from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, ta
 
 from functions import log
 from functions.gcp import parameters, request_fields
-from functions.gcp.callables import anonymous, signed_in
+from functions.gcp.callables import anonymous
 from functions.gcp.document_events import trigger
 from functions.gcp.manifest import called_by, private
 from functions.gcp.request_body import limit_reading
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
+from functions.signed_in import signed_in
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD, RetryStep
 
 log.describe_requests_with(request_fields.of_request)
@@ -252,7 +253,7 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     wall.sweep()
 
 
-@signed_in
+@signed_in()
 @https_fn.on_call(
     service_account=_RECAP,
     **_RECAP_PLACES,
@@ -266,7 +267,7 @@ def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     return handlers.send_event_recap(request)
 
 
-@signed_in
+@signed_in()
 @https_fn.on_call(
     service_account=_RECAP,
     **_RECAP_PLACES,
@@ -320,7 +321,7 @@ def mailEvents(request: flask.Request) -> flask.Response:
     return handlers.mail_events(request)
 
 
-@signed_in
+@signed_in()
 @https_fn.on_call(**_ACTION)
 def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
@@ -329,7 +330,7 @@ def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     return handlers.send_test(request)
 
 
-@signed_in
+@signed_in(times=10)  # a page of deliveries each
 @https_fn.on_call(**_ACTION)
 def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer has deliveries sent again."""
@@ -338,7 +339,7 @@ def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     return handlers.resend(request)
 
 
-@signed_in
+@signed_in()
 @https_fn.on_call(**_ACTION)
 def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """A superadmin replaces the webhook secret of an event."""
@@ -347,7 +348,7 @@ def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any
     return handlers.rotate_secret(request)
 
 
-@signed_in
+@signed_in()
 @https_fn.on_call(**_ACTION)
 def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin gives out a link to the deliveries to one URL."""
@@ -356,7 +357,7 @@ def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     return handlers.share_log(request)
 
 
-@signed_in
+@signed_in()
 @https_fn.on_call(**_ACTION)
 def revokeWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin ends such a link."""

@@ -57,14 +57,20 @@ def anonymous(declared: Any) -> Any:
     return _served(declared, lambda _: None)
 
 
-def signed_in(declared: Any) -> Any:
-    """Serve the callable `declared` to whoever shows a valid ID token: `request.auth` is there.
+def signed_in(declared: Any, admit: Callable[[AuthData], None] = lambda _: None) -> Any:
+    """Serve the callable `declared` to callers with a valid ID token whom `admit` lets pass.
 
     Anybody else is answered `unauthenticated`; with `ENFORCE_APP_CHECK`, so is a call that comes
     from no app of this project. Anonymous callables go without: the pages behind links in mails
     call them, and the link is the proof.
     """
-    return _served(declared, _verified)
+
+    def identify(request: flask.Request) -> AuthData:
+        caller = _verified(request)
+        admit(caller)
+        return caller
+
+    return _served(declared, identify)
 
 
 def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None]) -> Any:

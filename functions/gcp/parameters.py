@@ -60,6 +60,9 @@ EVENT_DELIVERIES_A_SECOND = IntParam(
     description="Of one event, from one instance, on its tenant's queue; the rest on the slow one",
 )
 
+STAFF_CALLS_AN_HOUR = IntParam(
+    "STAFF_CALLS_AN_HOUR", default=60, description="Calls of one function by a tenant's staff"
+)
 ENFORCE_APP_CHECK = BoolParam(
     "ENFORCE_APP_CHECK", default=False, description="Whether callables take calls of own apps only"
 )

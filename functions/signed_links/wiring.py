@@ -1,7 +1,6 @@
 """What anonymous calls are limited with, put together for this process on first use."""
 
 import functools
-import time
 from datetime import UTC, datetime
 
 from functions.gcp.documents import documents
@@ -17,4 +16,4 @@ def now() -> datetime:
 @functools.cache
 def limiter() -> Limiter:
     """The limit on calls."""
-    return Limiter(CallCountStore(documents()), now=now, monotonic=time.monotonic)
+    return Limiter(CallCountStore(documents()), now=now)

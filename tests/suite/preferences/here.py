@@ -1,7 +1,6 @@
 """The functions of the preferences in this process, on a Firestore client of one's choice."""
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,7 +24,7 @@ def served(documents: Documents) -> Iterator[None]:
     """Have the handlers of this process use `documents`."""
     users, limiter = (
         UserStore(documents),
-        Limiter(CallCountStore(documents), now=links.now, monotonic=time.monotonic),
+        Limiter(CallCountStore(documents), now=links.now),
     )
     with (
         patch.dict(os.environ, local_parameters()),

@@ -73,7 +73,7 @@ def recap_sender(client: firestore.Client, documents: Documents, host: str) -> R
 def recap_preview(client: firestore.Client, documents: Documents, host: str) -> RecapPreview:
     """Likewise, what shows a recap."""
     limiter, secret = (
-        Limiter(CallCountStore(documents), now=now, monotonic=time.monotonic),
+        Limiter(CallCountStore(documents), now=now),
         "k" * 32,
     )
     return RecapPreview(

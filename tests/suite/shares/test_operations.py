@@ -1,7 +1,6 @@
 """What links cost, as exact numbers: a change that costs more shows itself here."""
 
 import os
-import time
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from unittest.mock import patch
@@ -70,7 +69,7 @@ class Here:
 
 
 def _limiter(documents: Documents) -> Limiter:
-    return Limiter(CallCountStore(documents), now=_now, monotonic=time.monotonic)
+    return Limiter(CallCountStore(documents), now=_now)
 
 
 def test_a_link_and_its_first_page(

@@ -5,6 +5,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any, Final
 
 import flask
@@ -227,7 +228,7 @@ def test_every_code_that_a_call_can_answer_has_an_example(
     expected |= {Code.INVALID_ARGUMENT, Code.INTERNAL}
     expected -= TOLD_IN_ANSWERS.get(function, set())
     if signed_in:
-        expected.add(Code.UNAUTHENTICATED)
+        expected |= {Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.RESOURCE_EXHAUSTED}
     told = {one.name for one in refusals() if one.function == function}
     assert told == expected
 
@@ -242,7 +243,10 @@ def handler_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[..., 
         monkeypatch.setattr(f"functions.{capability}.handlers.{name}", by)
 
     monkeypatch.setattr(protocol, "_app", lambda: None)
-    monkeypatch.setattr("firebase_admin.auth.verify_id_token", lambda *_, **__: {"uid": "u1"})
+    claims = {"uid": "u1", "role": "admin", "tenantId": "acme"}
+    monkeypatch.setattr("firebase_admin.auth.verify_id_token", lambda *_, **__: dict(claims))
+    unlimited = SimpleNamespace(pass_or_raise=lambda *_, **__: None)
+    monkeypatch.setattr("functions.signed_links.wiring.limiter", lambda: unlimited)
     return replace
 
 

@@ -259,7 +259,7 @@ class House:
     def _count(self, uid: str) -> None:
         self.counted.append(uid)
         if len(self.counted) > self.previews_an_hour:
-            raise TooManyCallsError
+            raise TooManyCallsError(self.now)
 
     def later(self, **time: float) -> None:
         """Let time pass."""

@@ -1,8 +1,11 @@
 """Spec 8 and design 3: the record that counts one client's calls of one hour."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-from functions.signed_links.limiter import Window
+import pytest
+
+from functions.signed_links.limiter import MAX_CALLS, Limiter, TooManyCallsError, Window
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
@@ -37,3 +40,58 @@ def test_key_tells_nothing() -> None:
     """Design 3: what is stored is a keyed hash, and a valid document id."""
     assert window().key.isalnum()
     assert len(window().key) == 40
+
+
+class Contended:
+    """The shared count where one record is written by too many at once."""
+
+    asked = 0
+
+    def add(self, key: str, expire_at: datetime) -> int:
+        """Fail, as Firestore does."""
+        del key, expire_at
+        self.asked += 1
+        raise TimeoutError
+
+
+def outcome(limiter: Limiter, function: str) -> str:
+    """What becomes of one call."""
+    try:
+        limiter.pass_or_raise(function, "203.0.113.7", "k")
+    except TooManyCallsError as refused:
+        return f"until {refused.until:%H:%M}"
+    except TimeoutError:
+        return "failed"
+    return "passed"
+
+
+def test_many_calls_at_once_are_counted_where_the_shared_count_fails() -> None:
+    """Spec 8: the limiter's failure lets calls through, but not more than a client has."""
+    counts = Contended()
+    limiter = Limiter(counts, now=lambda: NOW)
+    with ThreadPoolExecutor(80) as threads:
+        outcomes = list(threads.map(lambda _: outcome(limiter, "getEmailPreferences"), range(800)))
+    assert outcomes.count("passed") == MAX_CALLS
+    assert outcomes.count("until 19:00") == 800 - MAX_CALLS
+    assert counts.asked == MAX_CALLS
+
+
+@pytest.mark.parametrize("function", ["updateEmailPreferences", "unsubscribe", "getWebhookLog"])
+def test_only_the_look_up_passes_uncounted(function: str) -> None:
+    """Spec 8 names getEmailPreferences; other functions fail with the limiter."""
+    assert outcome(Limiter(Contended(), now=lambda: NOW), function) == "failed"
+
+
+def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
+    """Where other instances have counted the calls of the hour."""
+
+    class Full(Contended):
+        def add(self, key: str, expire_at: datetime) -> int:
+            del key, expire_at
+            self.asked += 1
+            return MAX_CALLS + 1
+
+    counts = Full()
+    limiter = Limiter(counts, now=lambda: NOW)
+    assert {outcome(limiter, "f") for _ in range(5)} == {"until 19:00"}
+    assert counts.asked == 1

@@ -1,0 +1,52 @@
+"""Callables of staff: who may call at all, and how often one tenant may.
+
+Both follow from the headers, so that nothing is read of the bodies of others.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from firebase_functions.https_fn import AuthData
+
+from functions import access
+from functions.call_error import CallError, Code
+from functions.gcp import callables, parameters
+
+
+def signed_in(*, times: int = 1) -> Callable[[Any], Any]:
+    """Serve a callable to staff; see `callables.signed_in`.
+
+    One tenant has `STAFF_CALLS_AN_HOUR` calls of it, or so many `times` more. A superadmin without
+    a tenant counts alone.
+    """
+
+    def served(declared: Any) -> Any:
+        name = inspect.unwrap(declared).__name__
+        return callables.signed_in(declared, functools.partial(_admit, name, times))
+
+    return served
+
+
+def _admit(function: str, times: int, identity: AuthData) -> None:
+    """Let staff pass, and count the call.
+
+    Raises:
+        CallError: `permission-denied` without a role, `resource-exhausted` over the limit.
+        Exception: the call could not be counted.
+    """
+    from functions.signed_links import wiring  # noqa: PLC0415 - a cold start
+    from functions.signed_links.limiter import TooManyCallsError  # noqa: PLC0415
+
+    caller = access.staff(identity)
+    counted = f"tenant {caller.tenant_id}" if caller.tenant_id else f"user {caller.uid}"
+    at_most = times * parameters.STAFF_CALLS_AN_HOUR.value
+    try:
+        wiring.limiter().pass_or_raise(function, counted, secret="", at_most=at_most)
+    except TooManyCallsError as error:
+        raise CallError(
+            Code.RESOURCE_EXHAUSTED,
+            f"Your tenant has made its {at_most} calls of {function} this hour; call again from"
+            f" {error.until:%H:%M} UTC on.",
+        ) from None
