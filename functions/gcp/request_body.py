@@ -6,9 +6,12 @@ of a body itself before it answers, also where no function of ours is called.
 """
 
 import contextlib
+import heapq
 import io
+import itertools
 import socket
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -31,6 +34,39 @@ _CHUNKED: Final = "HTTP_TRANSFER_ENCODING"
 Application = Callable[[dict[str, Any], Callable[..., Any]], Any]
 
 
+class _Alarm:
+    """One thread that calls back, for all bodies: a `threading.Timer` each takes 0.1 ms of CPU."""
+
+    def __init__(self) -> None:
+        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._numbers = itertools.count()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    def set(self, seconds: float, call: Callable[[], None]) -> None:
+        """Have `call` called after so many seconds."""
+        entry = (time.monotonic() + seconds, next(self._numbers), call)
+        with self._changed:
+            heapq.heappush(self._due, entry)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="bodies", daemon=True)
+                self._thread.start()
+            elif self._due[0] is entry:
+                self._changed.notify()
+
+    def _run(self) -> None:
+        with self._changed:
+            while True:
+                left = self._due[0][0] - time.monotonic() if self._due else None
+                if left is None or left > 0:
+                    self._changed.wait(left)
+                else:
+                    heapq.heappop(self._due)[2]()
+
+
+_ALARM: Final = _Alarm()
+
+
 class TimedBody:
     """The body of one request, in the place of gunicorn's own."""
 
@@ -39,55 +75,47 @@ class TimedBody:
         self.late = False
         self._body = body
         self._connection = connection
-        self._timer: threading.Timer | None = None
+        self._begun = False
         self._ended = False
 
     def read(self, size: int = -1) -> bytes:
         """The next `size` bytes, or all; fewer at the end of the body, or of its time."""
         if self._ended:
             return b""
-        if self._timer is None:
-            self._timer = threading.Timer(self.seconds, self._stop)
-            self._timer.daemon = True
-            self._timer.start()
+        if not self._begun:
+            self._begun = True
+            _ALARM.set(self.seconds, self._stop)
         try:
             found: bytes = self._body.read(None if size < 0 else size)
         except Exception:
-            self._end()
+            self._ended = True
             if not self.late:
                 raise
             return b""
         if size < 0 or len(found) < size:
-            self._end()
+            self._ended = True
         return found
 
     def close(self) -> None:
         """Leave the rest of the body: nobody waits for it any more."""
         if not self._ended:
+            self._begun = False
             self.seconds = REFUSED_SECONDS
-            if self._timer:
-                self._timer.cancel()
-                self._timer = None
             with contextlib.suppress(Exception):
                 self.read(_LEFT_BYTES)
-        if not self._ended:
-            self._end()
-            self._stop()
-
-    def _end(self) -> None:
-        self._ended = True
-        if self._timer:
-            self._timer.cancel()
+        self._stop()
 
     def _stop(self) -> None:
-        """End the reading; whoever waits for a byte gets the end of the body."""
+        """End the reading: a thread that waits for a byte gets the end of the body."""
+        if self._ended:
+            return
         self.late = True
         with contextlib.suppress(OSError):  # the client has gone
             self._connection.shutdown(socket.SHUT_RD)
 
 
 def limit_reading() -> None:
-    """Give the bodies of all requests of this process a deadline, whatever their path."""
+    """Give the bodies of all requests of this process a deadline, on every path."""
     if flask.has_app_context():  # else a deploy reads `main.py`
         app = flask.current_app
         app.wsgi_app = _timed(app.wsgi_app)  # type: ignore[assignment, method-assign]

@@ -63,7 +63,7 @@ def declared(name: str, **options: int) -> Any:
 
 
 def test_a_tenant_has_so_many_calls_of_a_function_in_an_hour(claims: dict[str, Any]) -> None:
-    """Whoever of its staff makes them; other functions and tenants are not touched."""
+    """All of its staff together; other functions and tenants are not touched."""
     preview = declared("preview")
     assert [call(preview)[0] for _ in range(AT_MOST)] == [200] * AT_MOST
     claims["uid"] = "u2"

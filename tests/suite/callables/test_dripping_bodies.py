@@ -81,7 +81,6 @@ def function(stack: ExitStack, request: pytest.FixtureRequest) -> FunctionProces
         FunctionProcess(
             request.param,
             THREADS=str(THREADS),
-            FIREBASE_AUTH_EMULATOR_HOST="127.0.0.1:9",
             SENDGRID_WEBHOOK_KEY="",
         )
     )
