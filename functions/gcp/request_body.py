@@ -25,8 +25,11 @@ REFUSED_SECONDS: Final = 0.2
 """The same for the body of a request that is refused already. A body that comes with its headers is
 there, and the connection can be kept."""
 
-_LEFT_BYTES: Final = 65_536
-"""How much of a body that nobody wants is read, so that the client gets its answer."""
+MOST_BYTES: Final = 1_048_576
+"""How much of any body is read: a little more than the longest that a function takes."""
+
+REFUSED_BYTES: Final = 65_536
+"""The same for the body of a request that is refused already."""
 
 _INPUT: Final = "wsgi.input"
 _CHUNKED: Final = "HTTP_TRANSFER_ENCODING"
@@ -71,38 +74,45 @@ class TimedBody:
     """The body of one request, in the place of gunicorn's own."""
 
     def __init__(self, body: Any, connection: socket.socket) -> None:
-        self.seconds = BODY_SECONDS
         self.late = False
+        self._seconds = BODY_SECONDS
+        self._left = MOST_BYTES
         self._body = body
         self._connection = connection
         self._begun = False
         self._ended = False
 
     def read(self, size: int = -1) -> bytes:
-        """The next `size` bytes, or all; fewer at the end of the body, or of its time."""
-        if self._ended:
+        """The next `size` bytes, or all; fewer at the end of the body, or of its share."""
+        if self._ended or not self._left:
             return b""
+        size = self._left if size < 0 else min(size, self._left)
         if not self._begun:
             self._begun = True
-            _ALARM.set(self.seconds, self._stop)
+            _ALARM.set(self._seconds, self._stop)
         try:
-            found: bytes = self._body.read(None if size < 0 else size)
+            found: bytes = self._body.read(size)
         except Exception:
             self._ended = True
             if not self.late:
                 raise
             return b""
-        if size < 0 or len(found) < size:
+        self._left -= len(found)
+        if len(found) < size:
             self._ended = True
         return found
 
+    def hurry(self) -> None:
+        """Nobody wants the body: only its beginning is read, and only shortly."""
+        self._begun = False
+        self._seconds = REFUSED_SECONDS
+        self._left = min(self._left, REFUSED_BYTES)
+
     def close(self) -> None:
         """Leave the rest of the body: nobody waits for it any more."""
-        if not self._ended:
-            self._begun = False
-            self.seconds = REFUSED_SECONDS
-            with contextlib.suppress(Exception):
-                self.read(_LEFT_BYTES)
+        self.hurry()
+        with contextlib.suppress(Exception):
+            self.read()
         self._stop()
 
     def _stop(self) -> None:
@@ -139,7 +149,7 @@ def hurry(request: flask.Request) -> None:
     """Wait only shortly for the body of a `request` that is refused already."""
     body = request.environ.get(_INPUT)
     if isinstance(body, TimedBody):
-        body.seconds = REFUSED_SECONDS
+        body.hurry()
 
 
 def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
