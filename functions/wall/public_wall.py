@@ -9,7 +9,7 @@ from functions.wall.public_photo import public_fields
 
 
 class PublicWall:
-    """Copies of what is public of approved photos."""
+    """Copies of approved photos."""
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client

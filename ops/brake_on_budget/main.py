@@ -14,7 +14,7 @@ from google.cloud import firestore
 
 @functions_framework.cloud_event
 def close_on_budget(event: CloudEvent) -> None:
-    """A message of the budget: it comes several times a day, whatever was spent."""
+    """A message of the budget; it comes several times a day, most days below the budget."""
     told: Any = event.get_data()
     spending = json.loads(base64.b64decode(told["message"]["data"]))
     if spending["costAmount"] >= spending["budgetAmount"]:
