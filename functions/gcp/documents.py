@@ -41,6 +41,12 @@ class Document:
     version: Version
     created: datetime
 
+    @property
+    def written(self) -> datetime:
+        """When it was last written, to the microsecond."""
+        written: datetime = self.version.ToDatetime(UTC)
+        return written
+
 
 @dataclass(frozen=True, slots=True)
 class Create:
@@ -145,28 +151,37 @@ class Documents:
             last = types.Value(reference_value=found[-1].name)
             query.start_at = types.Cursor(values=[last], before=False)
 
-    def first(self, path: str, field: str, value: str, *, by: str) -> str | None:
-        """Id of the document of the collection at `path` with the least `by` whose `field` is so.
+    def first(self, path: str, field: str, value: str, *, by: str) -> tuple[str, Document] | None:
+        """The document of the collection at `path` with the least `by` whose `field` is so.
+
+        With its id; None where there is none.
 
         Raises:
             GoogleAPICallError: it could not be looked for.
         """
         parent, query = self._query(path, (field, value))
-        query.select = types.StructuredQuery.Projection(
-            fields=[types.StructuredQuery.FieldReference(field_path=by)]
-        )
         query.order_by = [_ascending(by)]
         query.limit = _limit(1)
         found = self._found(parent, query)
-        return _id(found[0]) if found else None
+        return (_id(found[0]), _document(found[0])) if found else None
 
-    def count(self, path: str, at_most: int | None = None) -> int:
+    def count(
+        self,
+        path: str,
+        at_most: int | None = None,
+        *,
+        not_after: tuple[str, datetime] | None = None,
+    ) -> int:
         """How many documents the collection at `path` has; counts to `at_most`.
+
+        Only those with a time in a field, no later than another, where `not_after` names both.
 
         Raises:
             GoogleAPICallError: they could not be counted.
         """
         parent, query = self._query(path)
+        if not_after:
+            query.where = _filter(not_after[0], "LESS_THAN_OR_EQUAL", not_after[1])
         if at_most:
             query.limit = _limit(at_most)
         aggregation = types.StructuredAggregationQuery.Aggregation
@@ -286,13 +301,7 @@ class Documents:
         query = types.StructuredQuery()
         query.from_ = [types.StructuredQuery.CollectionSelector(collection_id=collection)]
         if where:
-            query.where = types.StructuredQuery.Filter(
-                field_filter=types.StructuredQuery.FieldFilter(
-                    field=types.StructuredQuery.FieldReference(field_path=where[0]),
-                    op=types.StructuredQuery.FieldFilter.Operator.EQUAL,
-                    value=types.Value(string_value=where[1]),
-                )
-            )
+            query.where = _filter(where[0], "EQUAL", where[1])
         return self._name(parent), query
 
     def _found(self, parent: str, query: types.StructuredQuery) -> Sequence[Any]:
@@ -344,6 +353,21 @@ def _ascending(field: str) -> types.StructuredQuery.Order:
     return types.StructuredQuery.Order(
         field=types.StructuredQuery.FieldReference(field_path=field),
         direction=types.StructuredQuery.Direction.ASCENDING,
+    )
+
+
+def _filter(field: str, operator: str, value: str | datetime) -> types.StructuredQuery.Filter:
+    written = (
+        types.Value(string_value=value)
+        if isinstance(value, str)
+        else types.Value(timestamp_value=value)
+    )
+    return types.StructuredQuery.Filter(
+        field_filter=types.StructuredQuery.FieldFilter(
+            field=types.StructuredQuery.FieldReference(field_path=field),
+            op=getattr(types.StructuredQuery.FieldFilter.Operator, operator),
+            value=written,
+        )
     )
 
 

@@ -31,6 +31,7 @@ class Photo:
     url: str | None
     uploader_name: str | None
     uploader_email: str | None
+    uploader_uid: str | None
     created_at: datetime
     updated_at: datetime
     approved_at: datetime | None
@@ -53,6 +54,7 @@ class Photo:
             url=text(fields.get("url")),
             uploader_name=text(fields.get("uploaderName")),
             uploader_email=text(fields.get("uploaderEmail")),
+            uploader_uid=text(fields.get("uploaderUid")),
             created_at=time(fields.get("createdAt")) or created,
             updated_at=updated,
             approved_at=time(fields.get("approvedAt")),

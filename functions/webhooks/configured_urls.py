@@ -11,7 +11,7 @@ from functions.webhooks.ports import Wall
 def configured_urls(wall: Wall, event_id: str) -> Mapping[str, Subscription]:
     """The event's subscriptions by their URLs. One round trip."""
     settings = wall.webhook_settings(event_id)
-    return {one.url: one for one in subscriptions.read(settings)}
+    return {one.url: one for one in subscriptions.read(settings.fields if settings else None)}
 
 
 def check_url(url: str, configured: Mapping[str, Subscription]) -> None:

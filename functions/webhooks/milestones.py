@@ -1,6 +1,8 @@
 """Which milestones of an event are due and unclaimed (spec 6.1, design 3)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from functions.recent import Recent
@@ -8,8 +10,19 @@ from functions.wall.photo import Photo
 from functions.webhooks.messages.milestone import MILESTONES, milestones_due
 from functions.webhooks.ports import Wall
 
+BEHIND_BEFORE: Final = timedelta(minutes=10)
+"""A milestone that had been passed so long before the URLs were last written is told to nobody."""
+
 _REMEMBERED_SECONDS: Final = 60.0
 _REMEMBERED: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Unclaimed:
+    """Milestones that no other photo is recorded for: those to tell of, and those behind."""
+
+    crossed: Sequence[int] = ()
+    behind: Sequence[int] = ()
 
 
 class Milestones:
@@ -22,21 +35,30 @@ class Milestones:
             seconds=_REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
         )
 
-    def unclaimed(self, event_id: str, photo: Photo) -> Sequence[int]:
+    def unclaimed(self, event_id: str, photo: Photo, urls_written_at: datetime) -> Unclaimed:
         """Milestones that the event has reached, and that no photo but this one is recorded for.
 
-        One round trip, none where all were claimed a moment ago, and two at a milestone.
+        One round trip, none where all were claimed a moment ago, two at a milestone, and a third
+        where it is on record for nobody.
         """
         claimed = {number for number in MILESTONES if self._claimed.get((event_id, number))}
         if len(claimed) == len(MILESTONES):
-            return []
+            return Unclaimed()
         count = self._wall.count_photos(event_id, at_most=MILESTONES[-1])
         due = milestones_due(count, claimed)
         if not due:
-            return []
+            return Unclaimed()
         recorded = self._wall.milestones(event_id, due)
         # A record of this very photo tells that its trigger runs again and may have more to do.
         others = {number for number, photo_id in recorded.items() if photo_id != photo.id}
         for number in others:
             self._claimed.put((event_id, number), value=True)
-        return [number for number in due if number not in others]
+        new = [number for number in due if number not in recorded]
+        passed = self._passed(event_id, new[-1], urls_written_at) if new else 0
+        behind = [number for number in new if number <= passed]
+        return Unclaimed([one for one in due if one not in others and one not in behind], behind)
+
+    def _passed(self, event_id: str, at_most: int, urls_written_at: datetime) -> int:
+        """How many photos the event had when its URLs were as good as written."""
+        until = urls_written_at - BEHIND_BEFORE
+        return self._wall.count_photos(event_id, at_most=at_most, until=until)

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from functions.gcp.task_queue import Task
 from functions.mail.message import Message
 from functions.mail.outcome import Outcome as MailOutcome
+from functions.wall.photo import Photo
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import (
     Cursor,
@@ -126,19 +127,27 @@ class Response:
 class Wall(Protocol):
     """Reads of an event and its photos."""
 
-    def webhook_settings(self, event_id: str) -> Mapping[str, Any] | None:
-        """Fields of `settings/webhooks`; None where there is no such document."""
+    def webhook_settings(self, event_id: str) -> StoredSettings | None:
+        """The document `settings/webhooks`; None where there is none."""
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """Fields of the event; None where there is none."""
 
-    def count_photos(self, event_id: str, at_most: int | None = None) -> int:
-        """How many photos the event has, whatever their status; counts to `at_most`."""
+    def count_photos(
+        self, event_id: str, at_most: int | None = None, until: datetime | None = None
+    ) -> int:
+        """How many photos the event has, whatever their status; counts to `at_most`.
 
-    def first_photo_by(self, event_id: str, uploader_email: str) -> str | None:
-        """Id of the oldest photo with that `uploaderEmail`; None where no photo has one."""
+        Where a time is given, only photos whose `createdAt` is no later than `until`.
+        """
 
-    def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str]:
+    def first_photo_by(self, event_id: str, photo: Photo) -> Photo | None:
+        """The oldest photo with the `uploaderEmail` of `photo`, or its `uploaderUid`.
+
+        By `uploaderUid` where `photo` has no address; None where no photo is found.
+        """
+
+    def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str | None]:
         """Which of the milestones `numbers` are recorded, each with the photo that reached it."""
 
 

@@ -66,10 +66,24 @@ class Publisher:
         messages = transitions.of_photo(write_id, before, after)
         if not messages:
             return
-        subscribed = self._subscriptions(event_id)
+        settings = self._wall.webhook_settings(event_id)
+        if settings is None:
+            return
+        subscribed = subscriptions.read(settings.fields)
+        behind: Sequence[Milestone] = ()
         if before is None and after is not None:
-            messages = [*messages, *self._first_times(event_id, after, subscribed)]
-        self._publish(event_id, messages, subscribed)
+            taken = {event for one in subscribed for event in one.events}
+            if EventType.MILESTONE_REACHED in taken:
+                unclaimed = self._milestones.unclaimed(event_id, after, settings.written_at)
+                crossed = [
+                    Message.of_milestone(event_id, number, after, place=place)
+                    for place, number in enumerate(unclaimed.crossed)
+                ]
+                behind = [Milestone(number=one) for one in unclaimed.behind]
+                messages = [*messages, *crossed]
+            if EventType.GUEST_JOINED in taken and (after.guest or after.uploader_uid):
+                messages = [*messages, *self._joined(event_id, after)]
+        self._publish(event_id, messages, subscribed, behind)
 
     def event_written(
         self, write_id: str, event_id: str, before: WallEvent | None, after: WallEvent | None
@@ -86,43 +100,46 @@ class Publisher:
             after,
             count_photos=lambda: self._wall.count_photos(event_id),
         )
-        if messages:
-            self._publish(event_id, messages, self._subscriptions(event_id))
+        settings = self._wall.webhook_settings(event_id) if messages else None
+        if settings is not None:
+            self._publish(event_id, messages, subscriptions.read(settings.fields))
 
-    def _subscriptions(self, event_id: str) -> Sequence[Subscription]:
-        return subscriptions.read(self._wall.webhook_settings(event_id))
-
-    def _first_times(
-        self, event_id: str, photo: Photo, subscribed: Sequence[Subscription]
-    ) -> Iterable[Message]:
-        """What an upload may be the first of: photos up to a milestone, photos of a guest."""
-        taken = {event for one in subscribed for event in one.events}
-        if EventType.MILESTONE_REACHED in taken:
-            for number in self._milestones.unclaimed(event_id, photo):
-                yield Message.of_milestone(event_id, number, photo)
-        if EventType.GUEST_JOINED in taken and photo.uploader_email and photo.guest:
-            first = self._wall.first_photo_by(event_id, photo.uploader_email)
-            if first in (photo.id, None):  # None: the photo has no createdAt to be found by
-                yield Message.of_guest(event_id, photo)
+    def _joined(self, event_id: str, photo: Photo) -> Iterable[Message]:
+        """That the guest has joined, if `photo` is the guest's first, or was until its deletion."""
+        first = self._wall.first_photo_by(event_id, photo)
+        if first is None:  # the photo has no createdAt to be found by, or is deleted, the only one
+            yield Message.of_guest(event_id, photo)
+        elif (first.created_at, first.id) >= (photo.created_at, photo.id):
+            # A later photo is found first: this one was deleted before its trigger has run. That
+            # of the later one may have run before the deletion, so its guest is told of here.
+            yield Message.of_guest(event_id, first)
 
     def _publish(
-        self, event_id: str, messages: Sequence[Message], subscribed: Sequence[Subscription]
+        self,
+        event_id: str,
+        messages: Sequence[Message],
+        subscribed: Sequence[Subscription],
+        behind: Sequence[Milestone] = (),
     ) -> None:
-        untried = self._record(event_id, messages, subscribed)
+        untried = self._record(event_id, messages, subscribed, behind)
         self._side_by_side(self._queue.enqueue, [attempt_task(one) for one in untried])
 
     def _record(
-        self, event_id: str, messages: Sequence[Message], subscribed: Sequence[Subscription]
+        self,
+        event_id: str,
+        messages: Sequence[Message],
+        subscribed: Sequence[Subscription],
+        behind: Sequence[Milestone] = (),
     ) -> Sequence[Delivery]:
         """Record what is not on record; the deliveries that still wait for their first attempt."""
         now = self._now()
         owed = [(what, fan_out(what, event_id, subscribed, now)) for what in messages]
         known: Mapping[str, Delivery] = {}
-        reached: Mapping[int, str] = {}
+        reached: Mapping[int, str | None] = {}
         while True:
             mine = [(what, them) for what, them in owed if not _is_lost(what.milestone, reached)]
             deliveries = [one for _, them in mine for one in them]
-            milestones = [what.milestone for what, _ in mine if what.milestone]
+            milestones = [*(what.milestone for what, _ in mine if what.milestone), *behind]
             fresh = [one for one in deliveries if one.id not in known]
             new_milestones = [one for one in milestones if one.number not in reached]
             if not fresh and not new_milestones:
@@ -139,11 +156,10 @@ class Publisher:
         return [one for one in (known.get(one.id, one) for one in deliveries) if one.is_untried]
 
 
-def _is_lost(milestone: Milestone | None, reached: Mapping[int, str]) -> bool:
-    """Whether another photo was recorded for `milestone`."""
-    return milestone is not None and reached.get(milestone.number) not in (
-        None,
-        milestone.photo_id,
+def _is_lost(milestone: Milestone | None, reached: Mapping[int, str | None]) -> bool:
+    """Whether `milestone` was recorded for another photo, or for none."""
+    return milestone is not None and (
+        reached.get(milestone.number, milestone.photo_id) != milestone.photo_id
     )
 
 

@@ -14,6 +14,7 @@ from google.cloud import firestore
 from google.cloud.firestore_v1 import types
 
 from functions.gcp.documents import Documents
+from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import Cursor, Outcome, Place, SentTo, Undelivered
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.ports import Deliveries, LogShares, Notices, Wall
@@ -56,8 +57,11 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
     "first_failure": [("e1", URL, None), ("e1", URL, NOW)],
     "due": [(NOW, 3)],
     "overdue": [(NOW,)],
-    "count_photos": [("e1",)],
-    "first_photo_by": [("e1", "ann@example.com")],
+    "count_photos": [("e1",), ("e1", 100, NOW)],
+    "first_photo_by": [
+        ("e1", Photo.read("p1", {"uploaderEmail": "a@example.com"}, created=NOW, updated=NOW)),
+        ("e1", Photo.read("p1", {"uploaderUid": "u1"}, created=NOW, updated=NOW)),
+    ],
 }
 """Methods of the ports that ask a query, with arguments of every kind that makes another."""
 

@@ -113,8 +113,11 @@ class Delivery:
         disabled: str | None = None,
         test: bool = False,
         written_at: datetime | None = None,
+        wait: timedelta = timedelta(0),
     ) -> Self:
-        """A new delivery, due at once, or skipped where `url` is unusable or `disabled` says why.
+        """A new delivery, due at once or after a `wait`.
+
+        It is skipped where `url` is unusable or `disabled` says why.
 
         `cause` is what happened, under a name that stays the same however often it is looked at:
         with the event type and the URL it makes the delivery's id.
@@ -140,7 +143,7 @@ class Delivery:
             body=json.dumps(body, ensure_ascii=False, separators=(",", ":")),
             created_at=now,
             outcome=Outcome.SKIPPED if reason else Outcome.PENDING,
-            next_attempt_at=None if reason else now,
+            next_attempt_at=None if reason else now + wait,
             reason=reason,
             ended_at=now if reason else None,
             test=test,
@@ -165,13 +168,14 @@ class Delivery:
     def is_news(self, attempt: Attempt) -> bool:
         """Whether `attempt` changes the record although another one was recorded in its place.
 
-        Only an acknowledgement of this round does, and only the first: the receiver has the
-        message, whatever the other one came to, the last of the schedule included.
+        Only an acknowledgement does, and only the first: the receiver has the message, whatever
+        the other one came to, the last of the schedule included. That of an earlier round counts
+        as well, unless the round was begun although the delivery had been acknowledged.
         """
         return (
             attempt.acknowledged
-            and attempt.round == self.round
             and self.outcome is not Outcome.SUCCESS
+            and (attempt.round == self.round or not any(one.acknowledged for one in self.log))
         )
 
     @property
@@ -190,7 +194,7 @@ class Delivery:
         others = [one for one in self.log if not one.is_again(attempt)]
         made = replace(
             self,
-            attempts=max(self.attempts, attempt.number),
+            attempts=max(self.attempts, attempt.number if attempt.round == self.round else 0),
             log=(*others, attempt)[-LOG_KEPT:],
             begun=0,
         )

@@ -26,6 +26,7 @@ def fan_out(
             now=now,
             disabled=one.disabled,
             written_at=message.written_at,
+            wait=message.wait,
         )
         for one in takers
     ]

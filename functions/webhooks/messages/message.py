@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 
 from functions.wall.photo import Photo
@@ -23,6 +23,7 @@ class Message:
             one type counts photos for it.
         written_at: When Firestore took the write that tells of it.
         milestone: What has to be recorded together with the deliveries.
+        wait: How much later than they are recorded its deliveries are due.
     """
 
     cause: str
@@ -30,10 +31,15 @@ class Message:
     payload: Callable[[], Payload]
     written_at: datetime
     milestone: Milestone | None = None
+    wait: timedelta = timedelta(0)
 
     @classmethod
-    def of_milestone(cls, event_id: str, number: int, photo: Photo) -> Self:
-        """That `photo` has brought the event to `number` photos; once an event (design 3)."""
+    def of_milestone(cls, event_id: str, number: int, photo: Photo, *, place: int = 0) -> Self:
+        """That `photo` has brought the event to `number` photos; once an event (design 3).
+
+        `place` is that among several milestones of one photo: a second lies between them, so that
+        receivers hear of them in order.
+        """
         reached_at = photo.updated_at
         return cls(
             f"{event_id}\nmilestone\n{number}",
@@ -41,6 +47,7 @@ class Message:
             lambda: payloads.milestone_reached(number, reached_at=reached_at, latest=photo),
             reached_at,
             Milestone(number=number, photo_id=photo.id, reached_at=reached_at),
+            wait=timedelta(seconds=place),
         )
 
     @classmethod
@@ -48,10 +55,16 @@ class Message:
         """That a guest has joined.
 
         Named after the guest, not the write: another spelling of the address, or a first photo
-        after all others were deleted, is the same guest and makes the same delivery.
+        after all others were deleted, is the same guest and makes the same delivery. A guest
+        without an address is known by `uploader_uid` (design 3).
         """
+        known_by = (
+            f"guest\n{first_photo.guest}"
+            if first_photo.guest
+            else f"guest without an address\n{first_photo.uploader_uid}"
+        )
         return cls(
-            f"{event_id}\nguest\n{first_photo.guest}",
+            f"{event_id}\n{known_by}",
             EventType.GUEST_JOINED,
             lambda: payloads.guest_joined(first_photo),
             first_photo.updated_at,

@@ -11,11 +11,14 @@ MILESTONES: Final = (100, 500, 1000, 5000, 10_000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Milestone:
-    """`events/{eventId}/milestones/{number}`: when it was reached, and by which photo."""
+    """`events/{eventId}/milestones/{number}`: when it was reached, and by which photo.
+
+    Neither is known of a milestone that was behind; it is on record, and nobody is told.
+    """
 
     number: int
-    photo_id: str
-    reached_at: datetime
+    photo_id: str | None = None
+    reached_at: datetime | None = None
 
 
 def milestones_due(photo_count: int, recorded: AbstractSet[int]) -> Sequence[int]:

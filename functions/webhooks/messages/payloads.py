@@ -85,10 +85,10 @@ def milestone_reached(milestone: int, *, reached_at: datetime, latest: Photo) ->
 
 
 def guest_joined(first_photo: Photo) -> Payload:
-    """`guest.joined`."""
+    """`guest.joined`; a guest without an address is known by `uploaderUid`, which is not told."""
     return {
         "uploaderName": first_photo.uploader_name,
-        "uploaderEmail": first_photo.uploader_email,
+        "uploaderEmail": first_photo.uploader_email if first_photo.guest else None,
         "firstPhotoId": first_photo.id,
         "joinedAt": wire_time(first_photo.created_at),
     }

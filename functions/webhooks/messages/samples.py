@@ -47,6 +47,7 @@ def _photo(now: datetime) -> Photo:
         url="https://example.com/test.jpg",
         uploader_name="Test Guest",
         uploader_email="guest@example.com",
+        uploader_uid="test",
         created_at=now,
         updated_at=now,
         approved_at=None,

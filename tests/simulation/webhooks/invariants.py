@@ -15,7 +15,8 @@ from tests.simulation.simulation import current
 from tests.simulation.webhooks.scenario import EVENT, Scenario
 from tests.simulation.webhooks.seen import Post, Seen
 
-_MILESTONE: Final = 100
+_MILESTONES: Final = (100, 500)
+_BEHIND: Final = timedelta(minutes=10)
 _IN_A_ROW: Final = 100
 _FOR: Final = timedelta(hours=24)
 _CLOCKS_DIFFER: Final = timedelta(seconds=1)
@@ -53,7 +54,8 @@ def at_rest(seen: Seen, scenario: Scenario, database: Database) -> Iterator[str]
     for one in found:
         if one.outcome.is_open:
             yield f"{one.id} ({one.event}) has not ended"
-    yield from _milestone(scenario, database, stored)
+    for number in _MILESTONES:
+        yield from _milestone(number, seen, scenario, database, stored)
     records = {one.id: one for one in found}
     for post in seen.posts:
         if post.body != records[post.delivery_id].body.encode():
@@ -67,11 +69,14 @@ def _messages(
 ) -> Iterator[str]:
     """One record for each message and URL, and none beside them."""
     owed = Counter(seen.owed)
-    if database.count(f"events/{EVENT}/photos") >= _MILESTONE:
-        owed["milestone.reached", str(_MILESTONE)] = 1
-    for upload in scenario.uploads:
-        if upload.guest:
-            owed["guest.joined", normalised(upload.guest)] = 1
+    for number in _MILESTONES:
+        record = database.get(_path(number))
+        enough = database.count(f"events/{EVENT}/photos") >= number and scenario.uploads
+        # Photos may be deleted again: a milestone that is on record was reached all the same.
+        if record.value["photoId"] if record else enough:
+            owed["milestone.reached", str(number)] = 1
+    for joined in {(normalised(one.guest or ""), one.uid) for one in scenario.uploads}:
+        owed["guest.joined", joined[0]] += 1
     expected = Counter(
         {
             (event, about, entry["url"]): count
@@ -95,17 +100,37 @@ def _about(delivery: Delivery) -> str:
         case "milestone.reached":
             return str(data["milestone"])
         case "guest.joined":
-            return normalised(data["uploaderEmail"])
+            return normalised(data["uploaderEmail"] or "")
         case "event.published" | "event.archived":
             return ""
         case _:
             return str(data["photo"]["id"])
 
 
-def _milestone(scenario: Scenario, database: Database, found: list[Stored]) -> Iterator[str]:
-    """It is on record since one commit with its deliveries, and they all tell of the same photo."""
-    record = database.get(f"events/{EVENT}/milestones/{_MILESTONE}")
-    told = [one for one in found if one.value.event.value == "milestone.reached"]
+def _path(number: int) -> str:
+    return f"events/{EVENT}/milestones/{number}"
+
+
+def _milestone(
+    number: int, seen: Seen, scenario: Scenario, database: Database, found: list[Stored]
+) -> Iterator[str]:
+    """It is on record since one commit with its deliveries, and they all tell of the same photo.
+
+    One that was behind when the URLs were written is told to nobody, and no other one is.
+    """
+    record = database.get(_path(number))
+    told = [
+        one
+        for one in found
+        if one.value.event.value == "milestone.reached" and _about(one.value) == str(number)
+    ]
+    behind = {_was_behind(number, scenario, at) for at in seen.urls_written}
+    if record and (record.value["photoId"] is None) not in behind:
+        yield f"milestone {number} is on record as {record.value}, against what was behind"
+    if record and record.value["photoId"] is None:
+        if told:
+            yield f"milestone {number} was behind, and somebody was told"
+        return
     photos = {json.loads(one.value.body)["data"]["latestPhoto"]["id"] for one in told}
     photo_id = record and record.value["photoId"]
     if told and photos != {photo_id}:
@@ -117,12 +142,22 @@ def _milestone(scenario: Scenario, database: Database, found: list[Stored]) -> I
         yield "the milestone was not recorded with its deliveries"
 
 
+def _was_behind(number: int, scenario: Scenario, urls_written: datetime) -> bool:
+    """Whether so many photos had been there for a while when the URLs were written."""
+    until = urls_written - _BEHIND
+    times = [fields["createdAt"] for fields in scenario.photos.values()]
+    times += [one.fields["createdAt"] for one in scenario.uploads]
+    return len([at for at in times if at <= until]) >= number
+
+
 def _acknowledged(seen: Seen, post: Post, record: Delivery) -> Iterator[str]:
-    """A 2xx is on record, or its round is over, or the attempt was made again."""
-    if record.round > post.round or record.outcome is Outcome.SUCCESS:
+    """A 2xx is on record, whichever round got it, or the attempt was made again."""
+    if any(one.acknowledged for one in record.log):
         return
     if post.survived:
         yield f"{post.delivery_id} is {record.outcome}, and its receiver has answered {post.status}"
+        return
+    if record.round > post.round:
         return
     # The instance did not live to write it, or could not: the same attempt is made again, unless
     # another dispatch of it came to its end meanwhile. A fifth attempt is made for nobody.

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import (
     Cursor,
     Delivery,
@@ -57,41 +58,62 @@ class InMemoryWall:
         self._database = database
         self._through = through
 
-    def webhook_settings(self, event_id: str) -> Mapping[str, Any] | None:
+    def webhook_settings(self, event_id: str) -> StoredSettings | None:
         """See `ports.Wall`."""
-        return self._through("wall.webhook_settings", lambda: self._fields(_settings(event_id)))
+
+        def load() -> StoredSettings | None:
+            found = self._database.get(_settings(event_id))
+            return StoredSettings(found.value, found.version) if found else None
+
+        return self._through("wall.webhook_settings", load)
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """See `ports.Wall`."""
         return self._through("wall.event", lambda: self._fields(f"events/{event_id}"))
 
-    def count_photos(self, event_id: str, at_most: int | None = None) -> int:
-        """See `ports.Wall`."""
+    def count_photos(
+        self, event_id: str, at_most: int | None = None, until: datetime | None = None
+    ) -> int:
+        """See `ports.Wall`; a photo without `createdAt` is in no query by it."""
 
         def count() -> int:
-            photos = self._database.count(f"events/{event_id}/photos")
+            if until is None:
+                photos = self._database.count(f"events/{event_id}/photos")
+            else:
+                found = self._database.collection(f"events/{event_id}/photos")
+                photos = sum(
+                    "createdAt" in one.value and one.value["createdAt"] <= until for _, one in found
+                )
             return min(photos, at_most) if at_most else photos
 
         return self._through("wall.count_photos", count)
 
-    def first_photo_by(self, event_id: str, uploader_email: str) -> str | None:
+    def first_photo_by(self, event_id: str, photo: Photo) -> Photo | None:
         """See `ports.Wall`; a photo without `createdAt` is in no query that is ordered by it."""
+        field, value = (
+            ("uploaderEmail", photo.uploader_email)
+            if photo.guest
+            else ("uploaderUid", photo.uploader_uid)
+        )
 
-        def first() -> str | None:
+        def first() -> Photo | None:
             theirs = [
-                (one.value["createdAt"], photo_id)
+                (one.value["createdAt"], photo_id, one)
                 for photo_id, one in self._database.collection(f"events/{event_id}/photos")
-                if one.value.get("uploaderEmail") == uploader_email and "createdAt" in one.value
+                if one.value.get(field) == value and "createdAt" in one.value
             ]
-            return min(theirs)[1] if theirs else None
+            if not theirs:
+                return None
+            _, photo_id, found = min(theirs, key=lambda one: one[:2])
+            return Photo.read(photo_id, found.value, created=found.created, updated=found.version)
 
         return self._through("wall.first_photo_by", first)
 
-    def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str]:
+    def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str | None]:
         """See `ports.Wall`."""
         wanted = list(numbers)
 
-        def recorded() -> Mapping[int, str]:
+        def recorded() -> Mapping[int, str | None]:
             found = {one: self._database.get(_milestone(event_id, one)) for one in wanted}
             return {number: one.value["photoId"] for number, one in found.items() if one}
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from unittest import mock
 
 from functions.gcp.task_queue import Task
+from functions.wall.photo import Photo
 from functions.webhooks import next_round, publisher, sweeper, worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery
@@ -16,7 +17,7 @@ from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.messages.message import Message
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.messages.subscriptions import Subscription
-from functions.webhooks.milestones import Milestones
+from functions.webhooks.milestones import Milestones, Unclaimed
 from functions.webhooks.ports import AlreadyRecordedError, StoredSettings
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.slow_receivers import SlowReceivers
@@ -33,6 +34,7 @@ _disable = InMemorySettings.disable
 _attempt = Worker.attempt
 _publish = Publisher._publish  # noqa: SLF001
 _after = Delivery.after
+_is_news = Delivery.is_news
 _unclaimed = Milestones.unclaimed
 _belongs = Worker._belongs_elsewhere  # noqa: SLF001
 _met = SlowReceivers.met
@@ -80,14 +82,20 @@ def _create_in_two_commits(
 
 
 def _record_once(
-    self: Publisher, event_id: str, messages: Sequence[Message], subscribed: Sequence[Subscription]
+    self: Publisher,
+    event_id: str,
+    messages: Sequence[Message],
+    subscribed: Sequence[Subscription],
+    behind: Sequence[Milestone] = (),
 ) -> Sequence[Delivery]:
     deliveries = [
         one for what in messages for one in fan_out(what, event_id, subscribed, self._now())
     ]
     try:
         self._deliveries.create(
-            event_id, deliveries, [one.milestone for one in messages if one.milestone]
+            event_id,
+            deliveries,
+            [*(one.milestone for one in messages if one.milestone), *behind],
         )
     except AlreadyRecordedError:
         return []
@@ -95,13 +103,17 @@ def _record_once(
 
 
 def _queue_first(
-    self: Publisher, event_id: str, messages: Sequence[Message], subscribed: Sequence[Subscription]
+    self: Publisher,
+    event_id: str,
+    messages: Sequence[Message],
+    subscribed: Sequence[Subscription],
+    behind: Sequence[Milestone] = (),
 ) -> None:
     for what in messages:
         for one in fan_out(what, event_id, subscribed, self._now()):
             if one.is_untried:
                 self._queue.enqueue(attempt_task(one))
-    _publish(self, event_id, messages, subscribed)
+    _publish(self, event_id, messages, subscribed, behind)
 
 
 def _attempt_of_any_round(self: Worker, request: AttemptRequest) -> Delivery | None:
@@ -137,9 +149,22 @@ def _is_news_while_open(self: Delivery, attempt: Attempt) -> bool:
     return attempt.acknowledged and attempt.round == self.round and self.outcome.is_open
 
 
-def _unclaimed_later(self: Milestones, event_id: str, photo: Any) -> Sequence[int]:
+def _unclaimed_later(self: Milestones, event_id: str, photo: Any, at: datetime) -> Unclaimed:
     has_just_begun = self._claimed._monotonic() < _JUST_BEGUN  # noqa: SLF001
-    return [] if has_just_begun else _unclaimed(self, event_id, photo)
+    return Unclaimed() if has_just_begun else _unclaimed(self, event_id, photo, at)
+
+
+def _passed_by_now(self: Milestones, event_id: str, at_most: int, _: datetime) -> int:
+    return self._wall.count_photos(event_id, at_most=at_most)
+
+
+def _joined_if_found_first(self: Publisher, event_id: str, photo: Photo) -> Iterable[Message]:
+    first = self._wall.first_photo_by(event_id, photo)
+    return [Message.of_guest(event_id, photo)] if first is None or first.id == photo.id else []
+
+
+def _is_news_of_its_round(self: Delivery, attempt: Attempt) -> bool:
+    return _is_news(self, attempt) and attempt.round == self.round
 
 
 def _is_dead_for_ever(
@@ -250,6 +275,34 @@ MUTANTS: Final = (
         Milestones,
         "unclaimed",
         _unclaimed_later,
+    ),
+    _webhooks(
+        "behind-by-now",
+        "that a milestone is behind only if it was when the URLs were written",
+        Milestones,
+        "_passed",
+        _passed_by_now,
+    ),
+    _webhooks(
+        "never-behind",
+        "that a milestone may be behind",
+        Milestones,
+        "_passed",
+        lambda *_: 0,
+    ),
+    _webhooks(
+        "joined-and-gone",
+        "that the next photo of a guest is the first where the first was deleted",
+        Publisher,
+        "_joined",
+        _joined_if_found_first,
+    ),
+    _webhooks(
+        "acknowledged-in-vain",
+        "that an acknowledgement of an earlier round counts",
+        Delivery,
+        "is_news",
+        _is_news_of_its_round,
     ),
     _webhooks(
         "success-forgotten",

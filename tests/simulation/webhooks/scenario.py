@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Self
 
+from functions.wall.address import normalised
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages.event_type import EventType
@@ -14,8 +15,10 @@ from tests.simulation.simulation import MINUTE, SECOND, START
 EVENT: Final = "e1"
 TENANT: Final = "t1"
 
-GUESTS: Final = ("ana@example.com", " Ana@Example.com ", "bo@example.com", None)
+GUESTS: Final = ("ana@example.com", " Ana@Example.com ", "bo@example.com", None, None)
 """The first two are one guest, who spells the address in two ways."""
+
+_UIDS: Final = ("uid-1", "uid-2")
 
 _URL: Final = "https://r{}.example.com/hook"
 _UNUSABLE: Final = ("http://r.example.com/hook", "", "https://user@r.example.com/")
@@ -29,6 +32,8 @@ _SUBSCRIPTIONS: Final = (
 _SENT_AGAIN: Final = (0.0, 0.0, 0.0, 0.1, 0.4)
 _TWICE: Final = SECOND // 5  # between two clicks, at most
 _CROWD: Final = {"status": "approved", "createdAt": START - timedelta(days=1)}
+_CROWD_BEHIND: Final = {"status": "approved", "createdAt": START - timedelta(days=9)}
+_BEHIND: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +43,11 @@ class Upload:
     photo_id: str
     at: int
     guest: str | None
+    uid: str
     status: str
     moderated: str | None
     moderated_at: int
+    deleted_at: int | None
 
     @property
     def fields(self) -> Mapping[str, Any]:
@@ -49,6 +56,7 @@ class Upload:
             "status": self.status,
             "url": f"https://photos.example.com/{self.photo_id}",
             "uploaderName": "A guest",
+            "uploaderUid": self.uid,
             "createdAt": START + timedelta(microseconds=self.at),
         } | ({} if self.guest is None else {"uploaderEmail": self.guest})
 
@@ -61,6 +69,7 @@ class Scenario:
         receivers: How the receiver at each URL answers.
         settings: The webhook settings of the event.
         crowd: How many photos the event has already.
+        behind: How many of them were there when the URLs were written.
         failed: Deliveries to the first URL that have failed lately.
         uploads: Photos that come.
         organizer: What the organizer does, and when.
@@ -70,6 +79,7 @@ class Scenario:
     receivers: Mapping[EndpointUrl, str]
     settings: Mapping[str, Any]
     crowd: int
+    behind: int
     failed: tuple[Delivery, ...]
     uploads: tuple[Upload, ...]
     organizer: tuple[tuple[str, int], ...]
@@ -98,7 +108,8 @@ class Scenario:
                 for url in urls
             },
             settings={"urls": entries},
-            crowd=choices.pick("crowd", (0, 0, 0, 99, 98, 97)),
+            crowd=choices.pick("crowd", (0, 0, 0, 99, 98, 97, 499)),
+            behind=choices.pick("behind", (0, 0, 50, _BEHIND, 101)),
             failed=_failed(urls[0], choices.between("failed", 98, 100)) if dying else (),
             uploads=tuple(_upload(choices, number) for number in range(_uploads(choices))),
             organizer=tuple(_organizer(choices)),
@@ -108,7 +119,10 @@ class Scenario:
     @property
     def photos(self) -> Mapping[str, Mapping[str, Any]]:
         """The photos that are there already, by id."""
-        return {f"crowd-{number}": _CROWD for number in range(self.crowd)}
+        return {
+            f"crowd-{number}": _CROWD_BEHIND if number < self.behind else _CROWD
+            for number in range(self.crowd)
+        }
 
 
 def _uploads(choices: Choices) -> int:
@@ -117,15 +131,20 @@ def _uploads(choices: Choices) -> int:
 
 def _upload(choices: Choices, number: int) -> Upload:
     name = f"photo-{number}"
+    guest = choices.pick(f"{name} guest", GUESTS)
     moderated = choices.pick(f"{name} moderated", (None, None, "approved", "rejected"))
     at = choices.between(f"{name} at", 0, choices.pick("within", (SECOND // 10, 10 * SECOND)))
     return Upload(
         photo_id=name,
         at=at,
-        guest=choices.pick(f"{name} guest", GUESTS),
+        guest=guest,
+        uid=normalised(guest) if guest else choices.pick(f"{name} uid", _UIDS),
         status=choices.pick(f"{name} status", ("pending", "pending", "approved")),
         moderated=moderated,
         moderated_at=at + choices.between(f"{name} moderated at", 1, 20 * SECOND),
+        deleted_at=at + choices.between(f"{name} deleted at", 1, 20 * SECOND)
+        if choices.happens(f"{name} deleted", 0.1, "its guest deletes it")
+        else None,
     )
 
 

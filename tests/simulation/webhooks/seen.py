@@ -2,11 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
 
 from functions.webhooks.deliveries.delivery import Delivery
-from tests.simulation.simulation import Actor, Returned, Simulation, current
+from tests.simulation.simulation import START, Actor, Returned, Simulation, current
 from tests.simulation.webhooks import law
 from tests.simulation.webhooks.slowness import Slowness
+
+URLS_WRITTEN: Final = START - timedelta(hours=27)
+"""When the webhook settings were written first, and whatever else is there at the beginning."""
 
 
 @dataclass(slots=True, eq=False)
@@ -44,6 +49,7 @@ class Seen:
         owed: The messages that the writes so far owe, as (event type, what it is about).
         tests: How many tests were asked for.
         open: Deliveries that are owed an attempt, by id.
+        urls_written: When the webhook settings were written.
         slowness: What each instance knows of slow receivers.
     """
 
@@ -55,6 +61,7 @@ class Seen:
         self.owed: list[tuple[str, str]] = []
         self.tests = 0
         self.open: set[str] = set()
+        self.urls_written = [URLS_WRITTEN]
         self.slowness = Slowness(simulation)
 
     def recorded(self, delivery: Delivery) -> None:

@@ -15,6 +15,7 @@ import pytest
 from google.cloud import firestore
 
 from functions.gcp.documents import documents
+from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import (
     Attempt,
     Cursor,
@@ -199,6 +200,8 @@ def test_a_commit_creates_all_or_none(ground: Ground) -> None:
         )
     assert ground.deliveries.load(ground.event_id, other.id) is None
     assert ground.wall.milestones(ground.event_id, [100, 500]) == {100: "p1"}
+    ground.deliveries.create(ground.event_id, [], [Milestone(number=500)])
+    assert ground.wall.milestones(ground.event_id, [100, 500]) == {100: "p1", 500: None}
 
 
 def test_a_write_whose_answer_was_lost_is_refused_when_it_is_made_again(ground: Ground) -> None:
@@ -468,7 +471,10 @@ def test_a_url_is_disabled_in_the_settings_that_were_read(ground: Ground) -> Non
     _disable(ground, "https://example.com/other", second)
     third = ground.settings.load(ground.event_id)
     assert third is not None
-    assert third.fields == ground.wall.webhook_settings(ground.event_id)
+    read = ground.wall.webhook_settings(ground.event_id)
+    assert read is not None
+    assert read.fields == third.fields
+    assert abs(read.written_at - third.written_at) < timedelta(milliseconds=1)
     assert all(one.disabled for one in subscriptions.read(third.fields))
     assert third.fields["disabled"][subscriptions.key(URL)] == {
         "url": URL,
@@ -481,7 +487,7 @@ def test_a_url_is_disabled_in_the_settings_that_were_read(ground: Ground) -> Non
 
 
 def test_photos_are_counted_and_a_guests_first_one_is_found(ground: Ground) -> None:
-    """Spec 6.1, design 3: the oldest by `createdAt`, of an address as it was typed."""
+    """Spec 6.1, design 3: the oldest by `createdAt`, of an address as it was typed, or of a uid."""
     assert ground.wall.event(ground.event_id) is None
     assert ground.wall.count_photos(ground.event_id) == 0
     ground.put("", {"tenantId": "t1"})
@@ -493,13 +499,29 @@ def test_photos_are_counted_and_a_guests_first_one_is_found(ground: Ground) -> N
         ("p0", "Ana@example.com", 0),
     ):
         created = NOW + timedelta(seconds=seconds)
-        ground.put(f"photos/{photo_id}", {"uploaderEmail": email, "createdAt": created})
+        fields = {"uploaderEmail": email, "uploaderUid": "u1", "createdAt": created}
+        ground.put(f"photos/{photo_id}", fields)
     ground.put("photos/p9", {"uploaderEmail": "bo@example.com"})
     assert ground.wall.event(ground.event_id) == {"tenantId": "t1"}
     assert ground.wall.count_photos(ground.event_id) == 5
     assert [ground.wall.count_photos(ground.event_id, most) for most in (4, 9)] == [4, 5]
-    assert ground.wall.first_photo_by(ground.event_id, mail) == "p2"
-    assert ground.wall.first_photo_by(ground.event_id, "bo@example.com") is None
+    for until, counted in ((0, 1), (1, 3), (9, 4)):
+        at = NOW + timedelta(seconds=until)
+        assert ground.wall.count_photos(ground.event_id, until=at) == counted
+        assert ground.wall.count_photos(ground.event_id, 2, until=at) == min(counted, 2)
+    first = ground.wall.first_photo_by(ground.event_id, _by(mail, "u2"))
+    assert first is not None
+    assert (first.id, first.created_at) == ("p2", NOW + timedelta(seconds=1))
+    of_uid = ground.wall.first_photo_by(ground.event_id, _by(None, "u1"))
+    assert of_uid is not None
+    assert of_uid.id == "p0"
+    assert ground.wall.first_photo_by(ground.event_id, _by("bo@example.com", "u1")) is None
+    assert ground.wall.first_photo_by(ground.event_id, _by(None, "u2")) is None
+
+
+def _by(email: str | None, uid: str) -> Photo:
+    fields = {"uploaderEmail": email, "uploaderUid": uid}
+    return Photo.read("new", fields, created=NOW, updated=NOW)
 
 
 def test_everybody_signs_with_the_secret_that_was_first(ground: Ground) -> None:

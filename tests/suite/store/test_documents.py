@@ -137,7 +137,12 @@ def test_the_first_of_some(
         ("nameless", {"kind": "a"}),
     ):
         db.document(parent, "parts", name).set(fields)
-    assert documents.first(f"{parent}/parts", "kind", "a", by="at") == "early"
+    first = documents.first(f"{parent}/parts", "kind", "a", by="at")
+    assert first is not None
+    assert (first[0], first[1].fields) == ("early", {"kind": "a", "at": AT - MILLISECOND})
+    until = ("at", AT - MILLISECOND)
+    assert documents.count(f"{parent}/parts", not_after=until) == 2
+    assert documents.count(f"{parent}/parts", 1, not_after=until) == 1
     assert documents.first(f"{parent}/parts", "kind", "c", by="at") is None
 
 

@@ -153,8 +153,11 @@ class Full(WallStore):
         super().__init__(of)
         self.counted_at_most: list[int | None] = []
 
-    def count_photos(self, event_id: str, at_most: int | None = None) -> int:  # noqa: ARG002
+    def count_photos(
+        self, _: str, at_most: int | None = None, until: datetime | None = None
+    ) -> int:
         """The last milestone."""
+        assert until is None
         self.counted_at_most.append(at_most)
         return MILESTONES[-1]
 

@@ -209,11 +209,88 @@ def test_a_guest_joins_once_however_the_address_is_spelled(parts: Parts) -> None
     assert len(parts.queued) == 4
 
 
-@pytest.mark.parametrize("email", [None, "", "  "])
-def test_a_photo_without_an_address_is_nobodys_first(parts: Parts, email: str | None) -> None:
-    """Design 3."""
-    publish(parts, parts.photo("p1", email))
+def test_a_milestone_that_was_behind_is_told_to_nobody(parts: Parts) -> None:
+    """Design 3: those passed ten minutes before the URLs were written; later ones fire."""
+    parts.crowd(499)
+    parts.subscribe(URL)
+    publish(parts, parts.photo("p1"))
+    assert parts.data(MILESTONE)["milestone"] == 500
+    behind = parts.database.get(_milestone(100))
+    assert behind is not None
+    assert behind.value == {"photoId": None, "reachedAt": None}
+
+    publish(parts, parts.photo("p2"), write="w2")
+    assert [event for event, _ in parts.told].count(MILESTONE) == 1
+
+
+@pytest.mark.parametrize(("minutes", "told"), [(9, [100]), (11, [])])
+def test_what_was_reached_just_before_the_urls_were_written_fires(
+    parts: Parts, minutes: int, told: list[int]
+) -> None:
+    """A trigger may be late; whoever has just added a URL may as well hear of it."""
+    for number in range(100):
+        parts.photo(f"p{number}")
+    parts.now += timedelta(minutes=minutes)
+    parts.subscribe(URL)
+    publish(parts, parts.photo("p100"))
+    bodies = [json.loads(one.body) for one in parts.records if one.event == MILESTONE]
+    assert [one["data"]["milestone"] for one in bodies] == told
+
+
+def test_several_milestones_at_once_are_due_in_order(parts: Parts) -> None:
+    """A second apart, as after an outage of the triggers."""
+    parts.database.commit(
+        *[Set(f"events/{EVENT}/photos/q{n}", {"createdAt": NOW}) for n in range(999)]
+    )
+    publish(parts, parts.photo("p1"))
+    due = {
+        json.loads(one.body)["data"]["milestone"]: one.next_attempt_at
+        for one in parts.records
+        if one.event == MILESTONE
+    }
+    assert due == {n: NOW + timedelta(seconds=s) for s, n in enumerate((100, 500, 1000))}
+
+
+def test_a_milestone_that_another_trigger_has_found_behind_stays_untold(parts: Parts) -> None:
+    """Whoever was first decides."""
+    parts.crowd(99)
+
+    def found_behind() -> None:
+        parts.database.commit(Set(_milestone(100), {"photoId": None, "reachedAt": None}))
+
+    parts.at("deliveries.create", found_behind)
+    publish(parts, parts.photo("p1"))
     assert [event for event, _ in parts.told] == [UPLOADED]
+
+
+@pytest.mark.parametrize("email", [None, "", "  "])
+def test_a_guest_without_an_address_is_known_by_uid(parts: Parts, email: str | None) -> None:
+    """Design 3: joins once with the first photo of the uid; the address is null then."""
+    for number, uid in enumerate(("u1", "u1", "u2", None)):
+        parts.now += timedelta(seconds=1)
+        publish(parts, parts.photo(f"p{number}", email, uploaderUid=uid), write=f"w{number}")
+    joined = [json.loads(one.body)["data"] for one in parts.records if one.event == JOINED]
+    assert sorted((one["firstPhotoId"], one["uploaderEmail"]) for one in joined) == [
+        ("p0", None),
+        ("p2", None),
+    ]
+    assert parts.calls.count("wall.first_photo_by") == 3
+
+
+@pytest.mark.parametrize("email", ["ana@example.com", None])
+def test_the_next_photo_is_the_first_where_the_first_was_deleted(
+    parts: Parts, email: str | None
+) -> None:
+    """Before its trigger has run, and after that of the next one, which saw it there."""
+    first = parts.photo("p1", email, uploaderUid="u1")
+    parts.now += timedelta(seconds=1)
+    publish(parts, parts.photo("p2", email, uploaderUid="u1"), write="w2")
+    assert JOINED not in [event for event, _ in parts.told]
+    parts.database.commit(Delete(f"events/{EVENT}/photos/p1"))
+    publish(parts, first, write="w1")
+    assert parts.data(JOINED)["firstPhotoId"] == "p2"
+    publish(parts, first, write="w1")
+    assert [event for event, _ in parts.told].count(JOINED) == 1
 
 
 def test_a_photo_without_a_time_may_be_a_guests_first(parts: Parts) -> None:

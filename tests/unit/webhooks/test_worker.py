@@ -321,8 +321,8 @@ def test_an_acknowledgement_of_an_early_attempt_counts_over_the_failure_of_the_l
     ]
 
 
-def test_an_acknowledgement_of_an_earlier_round_is_over(parts: Parts) -> None:
-    """An organizer has had it sent again meanwhile: that round is attempted for itself."""
+def test_an_acknowledgement_of_an_earlier_round_counts(parts: Parts) -> None:
+    """An organizer has had it sent again meanwhile: the receiver has it, and gets no more."""
     delivery = parts.delivery()
     parts.answers = [202]
 
@@ -333,6 +333,27 @@ def test_an_acknowledgement_of_an_earlier_round_is_over(parts: Parts) -> None:
         parts.deliveries().restart(ended.again(parts.now), stored.version)
 
     parts.after("sender.post", failed_and_sent_again)
+    parts.attempt(delivery)
+    record = parts.record(delivery)
+    assert (record.outcome, record.round, record.attempts) == (Outcome.SUCCESS, 1, 0)
+    assert parts.attempt(delivery, 1, in_round=1) == record
+    assert len(parts.posts) == 5
+
+
+def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
+    parts: Parts,
+) -> None:
+    """A receiver that has lost what it had acknowledged gets it, whatever is held up."""
+    delivery = parts.delivery()
+    parts.answers = [202]
+
+    def acknowledged_and_sent_again() -> None:
+        ended = parts.attempts(delivery, 200)
+        stored = parts.deliveries().load(EVENT, delivery.id)
+        assert stored is not None
+        parts.deliveries().restart(ended.again(parts.now), stored.version)
+
+    parts.after("sender.post", acknowledged_and_sent_again)
     parts.attempt(delivery)
     record = parts.record(delivery)
     assert (record.outcome, record.round, record.attempts) == (Outcome.PENDING, 1, 0)
