@@ -232,6 +232,7 @@ class WebhookWorld:
                 if task.queue == SLOW and isinstance(end, Returned):
                     self._attempted(request)
                 done(end)
+                self._check_acknowledgements(request.delivery_id)
 
             self._workers[task.queue].run(name, work, ended)
 
@@ -242,6 +243,14 @@ class WebhookWorld:
             self._seen.slowness.sent_on(EndpointUrl.parse(found.value.url))
         due = (task.due - START) // timedelta(microseconds=1)
         self._cloud_tasks.call(task.name, attempt, due=due, backoff=_BACKOFF[task.queue])
+
+    def _check_acknowledgements(self, delivery_id: str) -> None:
+        """Whoever has lived to tell of a 2xx has it on record, whichever round got it."""
+        found = self._database.get(f"events/{EVENT}/deliveries/{delivery_id}")
+        if found and not any(one.acknowledged for one in found.value.log):
+            for post in self._seen.posts:
+                if post.delivery_id == delivery_id and post.acknowledged and post.survived:
+                    self._simulation.violation(f"{delivery_id}: {post.status} is not on record")
 
     def _attempted(self, request: AttemptRequest) -> None:
         """A task of the slow queue was answered well: it is not sent on once more."""
