@@ -24,7 +24,7 @@ from functions.webhooks.arguments import (
 )
 from functions.webhooks.configured_urls import check_url, configured_urls
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
-from functions.webhooks.deliveries.delivery import Cursor, Delivery, Outcome, Undelivered
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
 from functions.webhooks.messages.samples import sample
 from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.next_round import NextRound, Obstacle, obstacle_at
@@ -147,7 +147,7 @@ class Actions:
         return self._worker.attempt(request) or delivery
 
     def resend(self, caller: Caller, wanted: ResendArguments) -> Resent:
-        """Send a delivery again, or a page of those that failed or were skipped.
+        """Send a delivery again, or a page of those that ended so, failed and skipped ones mostly.
 
         Raises:
             CallError: as `NextRound.begin_one` says. A page leaves alone what cannot be sent again;
@@ -199,7 +199,7 @@ class Actions:
         self, event_id: str, page: Page, configured: Mapping[str, Subscription]
     ) -> Resent:
         matching = self._matching(page, configured)
-        found = self._deliveries.undelivered(event_id, matching, page.after, self._page)
+        found = self._deliveries.ended(event_id, matching, page.after, self._page)
         wanted = [
             one
             for one in found
@@ -214,25 +214,32 @@ class Actions:
             next=next_,
         )
 
-    def _matching(self, page: Page, configured: Mapping[str, Subscription]) -> Undelivered:
+    def _matching(self, page: Page, configured: Mapping[str, Subscription]) -> EndedWithin:
         if page.url is not None:
             check_url(page.url, configured)
         # What fails again while the pages are turned is not met again: it ends later than that.
-        until = page.until or self._now()
-        return Undelivered(since=page.since, until=until, url=page.url, event=page.event)
+        now = self._now()
+        until = page.looked_until or min(page.until or now, now)
+        return EndedWithin(
+            since=page.since,
+            until=until,
+            outcomes=page.outcomes,
+            url=page.url,
+            event=page.event,
+        )
 
     def _foresee(
-        self, event_id: str, wanted: Undelivered, configured: Mapping[str, Subscription]
+        self, event_id: str, wanted: EndedWithin, configured: Mapping[str, Subscription]
     ) -> Foreseen:
         urls = list(configured) if wanted.url is None else [wanted.url]
 
         def counted(url: str) -> tuple[Obstacle | None, int, int]:
             obstacle = obstacle_at(url, configured)
             there = replace(wanted, url=url)
-            found = self._deliveries.count_undelivered(event_id, there)
+            found = self._deliveries.count_ended(event_id, there)
             has_tests = found and not obstacle
             tests = replace(there, tests_only=True)
-            count = self._deliveries.count_undelivered(event_id, tests) if has_tests else 0
+            count = self._deliveries.count_ended(event_id, tests) if has_tests else 0
             return obstacle, found, count
 
         barred: Counter[Obstacle] = Counter()
@@ -245,7 +252,7 @@ class Actions:
             else:
                 matching += found - of_tests
         if wanted.url is None:
-            everything = self._deliveries.count_undelivered(event_id, wanted)
+            everything = self._deliveries.count_ended(event_id, wanted)
             barred[Obstacle.REMOVED] += max(0, everything - known)
         return Foreseen(matching=matching, tests=tests, barred=barred)
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn, Self
 
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments, flag_argument, is_id, read_event
-from functions.webhooks.deliveries.delivery import Cursor
+from functions.webhooks.deliveries.delivery import UNDELIVERED, Cursor, Outcome
 from functions.webhooks.messages.event_type import EventType
 
 URL_CHARACTERS: Final = 2048
@@ -21,6 +21,13 @@ ANNOUNCED_MINUTES: Final = 10_080
 """How long before it takes over a secret can be announced: a week."""
 
 _TIME_CHARACTERS: Final = 40
+
+_OUTCOMES: Final[Mapping[str, tuple[Outcome, ...]]] = {
+    "failed": UNDELIVERED,
+    "success": (Outcome.SUCCESS,),
+    "any": (*UNDELIVERED, Outcome.SUCCESS),
+}
+"""What `outcome` of a page stands for: failed deliveries are those that were skipped as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +50,18 @@ class TestArguments(EventArguments):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Everything undelivered from `since` on; `after` and `until` where a page came before.
+    """Everything that ended so from `since` to `until`; `after` where a page came before.
 
-    Those to `url` alone, and of the type `event` alone, where they are given. In a dry run they are
+    `until` is now where it is not given; `looked_until` is what that was for the page before. Those
+    to `url` alone, and of the type `event` alone, where they are given. In a dry run they are
     counted, and nothing is sent.
     """
 
     since: datetime
     until: datetime | None = None
+    looked_until: datetime | None = None
     after: Cursor | None = None
+    outcomes: tuple[Outcome, ...] = UNDELIVERED
     url: str | None = None
     event: EventType | None = None
     dry_run: bool = False
@@ -59,7 +69,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResendArguments(EventArguments):
-    """What to send again: the delivery with that id, or a page of those that failed."""
+    """What to send again: the delivery with that id, or a page of those that ended so."""
 
     what: str | Page
 
@@ -75,7 +85,7 @@ class ResendArguments(EventArguments):
             return cls(**event, what=_page(data, dry_run=dry_run))
         if not is_id(delivery_id):
             _refuse("deliveryId must be the id of a delivery of the event.")
-        for name in ("next", "url", "event"):
+        for name in ("next", "url", "event", "until", "outcome"):
             if data.get(name) is not None:
                 _refuse(f"{name} goes with since; leave it out where deliveryId is given.")
         if dry_run:
@@ -108,12 +118,19 @@ def next_page(page: Page, until: datetime, after: Cursor) -> str:
 
 
 def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
-    since, url, event, next_ = (data.get(name) for name in ("since", "url", "event", "next"))
-    from_time = time_argument(since)
-    if from_time is None:
-        _refuse("since must be a time in ISO 8601 with its zone, as in 2026-05-01T18:30:00Z.")
+    url, event, outcome, next_ = (data.get(name) for name in ("url", "event", "outcome", "next"))
+    since, until = _moment(data, "since"), _moment(data, "until")
+    if since is None:  # it was given: this is no call for one delivery
+        _refuse("since must be a time.")
+    if until is not None and until < since:
+        _refuse("until must not be before since.")
+    outcomes = UNDELIVERED if outcome is None else _OUTCOMES.get(str(outcome))
+    if outcomes is None:
+        _refuse(f"outcome must be one of {', '.join(_OUTCOMES)}.")
     page = Page(
-        since=from_time,
+        since=since,
+        until=until,
+        outcomes=outcomes,
         url=None if url is None else url_argument(url),
         event=None if event is None else event_argument(event),
         dry_run=dry_run,
@@ -122,10 +139,22 @@ def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
         return page
     if dry_run:
         _refuse("dryRun counts everything from since on; leave next out.")
-    until, after, filters = _place(next_)
+    looked_until, after, filters = _place(next_)
     if filters != _filters(page):
-        _refuse("next goes on with the url and event of the call before; give the same ones.")
-    return replace(page, until=until, after=after)
+        _refuse(
+            "next goes on with the url, event, outcome and until of the call before;"
+            " give the same ones."
+        )
+    return replace(page, looked_until=looked_until, after=after)
+
+
+def _moment(data: Mapping[str, Any], name: str) -> datetime | None:
+    """A time that is given under that name; None where none is."""
+    given = data.get(name)
+    moment = time_argument(given)
+    if given is not None and moment is None:
+        _refuse(f"{name} must be a time in ISO 8601 with its zone, as in 2026-05-01T18:30:00Z.")
+    return moment
 
 
 def _place(next_: object) -> tuple[datetime, Cursor, str]:
@@ -140,9 +169,11 @@ def _place(next_: object) -> tuple[datetime, Cursor, str]:
 
 def _filters(page: Page) -> str:
     """A name for what a page is limited to; empty where it is not."""
-    if page.url is None and page.event is None:
+    until = page.until and page.until.isoformat()
+    limits = [page.url, page.event, until, page.outcomes]
+    if limits == [None, None, None, UNDELIVERED]:
         return ""
-    return hashlib.sha256(json.dumps([page.url, page.event]).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(limits).encode()).hexdigest()[:16]
 
 
 def url_argument(given: object) -> str:

@@ -94,12 +94,12 @@ def sweep() -> None:
 
 
 def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `sendTestWebhook`: how the first attempt went.
+    """A call of `sendTestWebhook`, for admins: how the first attempt went.
 
     Raises:
         CallError: as `Actions.send_test` says.
     """
-    caller = access.staff(request.auth)
+    caller = access.staff(request.auth, _OWNERS)
     delivery = wiring.actions().send_test(caller, TestArguments.read(request.data))
     last = delivery.log[-1] if delivery.log else None
     return {
@@ -113,14 +113,14 @@ def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
 
 
 def resend(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `resendWebhook`: how many deliveries are sent again, and whether more are left.
+    """A call of `resendWebhook`, for admins: how many are sent again, and whether more are left.
 
     In a dry run: how many would be sent again, and how many would be left alone, by the reason.
 
     Raises:
         CallError: as `Actions.resend` says.
     """
-    caller = access.staff(request.auth)
+    caller = access.staff(request.auth, _OWNERS)
     wanted = ResendArguments.read(request.data)
     if isinstance(wanted.what, Page) and wanted.what.dry_run:
         foreseen = wiring.actions().foresee(caller, wanted, wanted.what)

@@ -17,10 +17,10 @@ from functions.webhooks.deliveries.delivery import (
     Cursor,
     Delivery,
     Ended,
+    EndedWithin,
     Outcome,
     Place,
     SentTo,
-    Undelivered,
 )
 from functions.webhooks.deliveries.log_share import LogShare
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
@@ -183,12 +183,12 @@ class Deliveries(Protocol):
             ChangedMeanwhileError: the record is not in `version` any more.
         """
 
-    def undelivered(
-        self, event_id: str, wanted: Undelivered, after: Cursor | None, limit: int
+    def ended(
+        self, event_id: str, wanted: EndedWithin, after: Cursor | None, limit: int
     ) -> Sequence[StoredDelivery]:
         """Those that are `wanted`, the one that ended first at the top, one page."""
 
-    def count_undelivered(self, event_id: str, wanted: Undelivered) -> int:
+    def count_ended(self, event_id: str, wanted: EndedWithin) -> int:
         """How many are `wanted`; none of them is read."""
 
     def newest(

@@ -15,7 +15,7 @@ from google.cloud.firestore_v1 import types
 
 from functions.gcp.documents import Documents
 from functions.wall.photo import Photo
-from functions.webhooks.deliveries.delivery import Cursor, Outcome, Place, SentTo, Undelivered
+from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome, Place, SentTo
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.ports import Deliveries, LogShares, Notices, Wall
 from functions.webhooks.store.delivery_store import DeliveryStore
@@ -29,19 +29,19 @@ URL: Final = "https://example.com/hook"
 UPLOADED: Final = EventType.PHOTO_UPLOADED
 
 QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
-    "undelivered": [
-        ("e1", Undelivered(since=NOW, until=NOW), Cursor(NOW, "d1"), 3),
-        ("e1", Undelivered(since=NOW, until=NOW, url=URL), None, 3),
-        ("e1", Undelivered(since=NOW, until=NOW, event=UPLOADED), None, 3),
-        ("e1", Undelivered(since=NOW, until=NOW, url=URL, event=UPLOADED), None, 3),
+    "ended": [
+        ("e1", EndedWithin(since=NOW, until=NOW), Cursor(NOW, "d1"), 3),
+        ("e1", EndedWithin(since=NOW, until=NOW, url=URL), None, 3),
+        ("e1", EndedWithin(since=NOW, until=NOW, event=UPLOADED), None, 3),
+        ("e1", EndedWithin(since=NOW, until=NOW, url=URL, event=UPLOADED), None, 3),
     ],
-    "count_undelivered": [
-        ("e1", Undelivered(since=NOW, until=NOW)),
-        ("e1", Undelivered(since=NOW, until=NOW, url=URL)),
-        ("e1", Undelivered(since=NOW, until=NOW, event=UPLOADED)),
-        ("e1", Undelivered(since=NOW, until=NOW, url=URL, event=UPLOADED)),
-        ("e1", Undelivered(since=NOW, until=NOW, url=URL, tests_only=True)),
-        ("e1", Undelivered(since=NOW, until=NOW, url=URL, event=UPLOADED, tests_only=True)),
+    "count_ended": [
+        ("e1", EndedWithin(since=NOW, until=NOW)),
+        ("e1", EndedWithin(since=NOW, until=NOW, url=URL)),
+        ("e1", EndedWithin(since=NOW, until=NOW, event=UPLOADED)),
+        ("e1", EndedWithin(since=NOW, until=NOW, url=URL, event=UPLOADED)),
+        ("e1", EndedWithin(since=NOW, until=NOW, url=URL, tests_only=True)),
+        ("e1", EndedWithin(since=NOW, until=NOW, url=URL, event=UPLOADED, tests_only=True)),
     ],
     "newest": [
         ("e1", SentTo(url=URL), Place(NOW, "d1"), 3),

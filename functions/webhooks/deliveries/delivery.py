@@ -242,15 +242,20 @@ class Ended:
     error: str | None = None
 
 
+UNDELIVERED: Final = (Outcome.FAILED, Outcome.SKIPPED)
+"""Outcomes of deliveries that the receiver has not got."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undelivered:
-    """Deliveries that ended failed or skipped in `[since, until]`.
+class EndedWithin:
+    """Deliveries that ended in `[since, until]`, with one of `outcomes`.
 
     Those to `url` alone, and of the type `event` alone, where they are given; or tests alone.
     """
 
     since: datetime
     until: datetime
+    outcomes: tuple[Outcome, ...] = UNDELIVERED
     url: str | None = None
     event: EventType | None = None
     tests_only: bool = False

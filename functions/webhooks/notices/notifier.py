@@ -17,8 +17,8 @@ from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
 from functions.wall.fields import text
+from functions.webhooks.deliveries.delivery import EndedWithin
 from functions.webhooks.deliveries.delivery import Outcome as Ending
-from functions.webhooks.deliveries.delivery import Undelivered
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.notices import addressees
@@ -186,8 +186,8 @@ class Notifier:
 
     def _change(self, event_id: str, news: News) -> Change:
         url, now = news.before.url, self._now()
-        wanted = Undelivered(since=news.since or now, until=now, url=url)
-        waiting = self._deliveries.count_undelivered(event_id, wanted)
+        wanted = EndedWithin(since=news.since or now, until=now, url=url)
+        waiting = self._deliveries.count_ended(event_id, wanted)
         last = news.seen.counting[0] if news.seen.counting else None
         failed = next((one for one in news.seen.counting if one.outcome is Ending.FAILED), None)
         return Change(

@@ -18,10 +18,10 @@ from functions.webhooks.deliveries.delivery import (
     Cursor,
     Delivery,
     Ended,
+    EndedWithin,
     Outcome,
     Place,
     SentTo,
-    Undelivered,
 )
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
@@ -108,11 +108,11 @@ class DeliveryStore:
         fields = _progress(delivery) | {"round": delivery.round, "expireAt": begun + KEPT_FOR}
         self._update(Update(_path_of(delivery), fields, version, delete=("reason", "begun")))
 
-    def undelivered(
-        self, event_id: str, wanted: Undelivered, after: Cursor | None, limit: int
+    def ended(
+        self, event_id: str, wanted: EndedWithin, after: Cursor | None, limit: int
     ) -> Sequence[StoredDelivery]:
         """Those that are `wanted`, the one that ended first at the top, one page."""
-        query = self._undelivered(event_id, wanted).order_by("__name__").limit(limit)
+        query = self._ended_within(event_id, wanted).order_by("__name__").limit(limit)
         if after is not None:
             place = {
                 "endedAt": after.ended_at,
@@ -122,14 +122,14 @@ class DeliveryStore:
         found = query.get(retry=RETRY, timeout=CALL_SECONDS)
         return [StoredDelivery(_found(one), one.update_time.timestamp_pb()) for one in found]
 
-    def count_undelivered(self, event_id: str, wanted: Undelivered) -> int:
+    def count_ended(self, event_id: str, wanted: EndedWithin) -> int:
         """How many are `wanted`; each thousand of them costs as much as the read of a document."""
-        query: Any = self._undelivered(event_id, wanted)
+        query: Any = self._ended_within(event_id, wanted)
         return int(query.count().get(retry=RETRY, timeout=CALL_SECONDS)[0][0].value)
 
-    def _undelivered(self, event_id: str, wanted: Undelivered) -> firestore.Query:
+    def _ended_within(self, event_id: str, wanted: EndedWithin) -> firestore.Query:
         query = self._deliveries(event_id).where(
-            filter=FieldFilter("outcome", "in", [Outcome.FAILED, Outcome.SKIPPED])
+            filter=FieldFilter("outcome", "in", list(wanted.outcomes))
         )
         if wanted.url is not None:
             query = query.where(filter=FieldFilter("url", "==", wanted.url))

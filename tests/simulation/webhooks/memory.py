@@ -16,10 +16,10 @@ from functions.webhooks.deliveries.delivery import (
     Cursor,
     Delivery,
     Ended,
+    EndedWithin,
     Outcome,
     Place,
     SentTo,
-    Undelivered,
 )
 from functions.webhooks.deliveries.log_share import LogShare
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
@@ -190,8 +190,8 @@ class InMemoryDeliveries:
             ),
         )
 
-    def undelivered(
-        self, event_id: str, wanted: Undelivered, after: Cursor | None, limit: int
+    def ended(
+        self, event_id: str, wanted: EndedWithin, after: Cursor | None, limit: int
     ) -> Sequence[StoredDelivery]:
         """See `ports.Deliveries`."""
 
@@ -199,25 +199,25 @@ class InMemoryDeliveries:
             place = (after.ended_at, after.delivery_id) if after else None
             return [
                 StoredDelivery(one.value, one.version)
-                for ended_at, delivery_id, one in self._undelivered(event_id, wanted)
+                for ended_at, delivery_id, one in self._ended_within(event_id, wanted)
                 if place is None or (ended_at, delivery_id) > place
             ][:limit]
 
-        return self._through("deliveries.undelivered", page)
+        return self._through("deliveries.ended", page)
 
-    def count_undelivered(self, event_id: str, wanted: Undelivered) -> int:
+    def count_ended(self, event_id: str, wanted: EndedWithin) -> int:
         """See `ports.Deliveries`."""
         return self._through(
-            "deliveries.count_undelivered", lambda: len(self._undelivered(event_id, wanted))
+            "deliveries.count_ended", lambda: len(self._ended_within(event_id, wanted))
         )
 
-    def _undelivered(
-        self, event_id: str, wanted: Undelivered
+    def _ended_within(
+        self, event_id: str, wanted: EndedWithin
     ) -> Sequence[tuple[datetime, str, Stored]]:
         found = (
             (one.value.ended_at, one.value.id, one)
             for one in self._of(event_id)
-            if one.value.outcome in (Outcome.FAILED, Outcome.SKIPPED)
+            if one.value.outcome in wanted.outcomes
             and one.value.ended_at
             and wanted.since <= one.value.ended_at <= wanted.until
             and (one.value.test or not wanted.tests_only)

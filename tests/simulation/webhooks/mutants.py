@@ -34,7 +34,6 @@ _disable = InMemorySettings.disable
 _attempt = Worker.attempt
 _publish = Publisher._publish  # noqa: SLF001
 _after = Delivery.after
-_is_news = Delivery.is_news
 _unclaimed = Milestones.unclaimed
 _belongs = Worker._belongs_elsewhere  # noqa: SLF001
 _met = SlowReceivers.met
@@ -161,10 +160,6 @@ def _passed_by_now(self: Milestones, event_id: str, at_most: int, _: datetime) -
 def _joined_if_found_first(self: Publisher, event_id: str, photo: Photo) -> Iterable[Message]:
     first = self._wall.first_photo_by(event_id, photo)
     return [Message.of_guest(event_id, photo)] if first is None or first.id == photo.id else []
-
-
-def _is_news_of_its_round(self: Delivery, attempt: Attempt) -> bool:
-    return _is_news(self, attempt) and attempt.round == self.round
 
 
 def _is_dead_for_ever(
@@ -296,13 +291,6 @@ MUTANTS: Final = (
         Publisher,
         "_joined",
         _joined_if_found_first,
-    ),
-    _webhooks(
-        "acknowledged-in-vain",
-        "that an acknowledgement of an earlier round counts",
-        Delivery,
-        "is_news",
-        _is_news_of_its_round,
     ),
     _webhooks(
         "success-forgotten",

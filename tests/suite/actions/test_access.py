@@ -34,7 +34,7 @@ def outcome(handler: Any, data: object, claims: dict[str, Any] | None) -> Code |
 
 
 @pytest.mark.parametrize(
-    ("claims", "tenant_id", "staff", "superadmin"),
+    ("claims", "tenant_id", "admin", "superadmin"),
     [
         # claims                                         tenantId      test, resend     rotate
         (None, None, UNAUTHENTICATED, UNAUTHENTICATED),
@@ -42,7 +42,7 @@ def outcome(handler: Any, data: object, claims: dict[str, Any] | None) -> Code |
         ({"tenantId": TENANT}, None, DENIED, DENIED),
         ({"role": "owner", "tenantId": TENANT}, None, DENIED, DENIED),
         ({"role": ["admin"], "tenantId": TENANT}, None, DENIED, DENIED),
-        ({"role": "moderator", "tenantId": TENANT}, None, None, DENIED),
+        ({"role": "moderator", "tenantId": TENANT}, None, DENIED, DENIED),
         ({"role": "admin", "tenantId": TENANT}, None, None, DENIED),
         ({"role": "admin", "tenantId": TENANT}, TENANT, None, DENIED),
         ({"role": "admin", "tenantId": TENANT}, "tenant-b", DENIED, DENIED),
@@ -59,16 +59,16 @@ def outcome(handler: Any, data: object, claims: dict[str, Any] | None) -> Code |
 def test_roles_and_tenants(
     claims: dict[str, Any] | None,
     tenant_id: str | None,
-    staff: Code | None,
+    admin: Code | None,
     superadmin: Code | None,
     event_id: str,
     configure: Configure,
 ) -> None:
-    """Design 3: staff of the tenant test and resend, superadmins rotate; None is let through."""
+    """Design 3: admins of the tenant test and resend, superadmins rotate; None is let through."""
     configure("https://example.com/hook")
     for (handler, arguments, if_allowed), refused in (
-        (TEST, staff),
-        (RESEND, staff),
+        (TEST, admin),
+        (RESEND, admin),
         (ROTATE, superadmin),
     ):
         data = {"eventId": event_id, "tenantId": tenant_id} | arguments

@@ -19,7 +19,7 @@ from functions.side_by_side import Threads
 from functions.webhooks import wiring
 from functions.webhooks.actions import Actions
 from functions.webhooks.arguments import ResendArguments
-from functions.webhooks.deliveries.delivery import Undelivered
+from functions.webhooks.deliveries.delivery import EndedWithin
 from functions.webhooks.messages.subscriptions import key
 from functions.webhooks.store.delivery_store import DeliveryStore
 from functions.webhooks.store.secret_store import SecretStore
@@ -245,9 +245,9 @@ def test_a_count_reads_no_delivery(
     client = counting_client(db.project, host, counted)
     store = DeliveryStore(counting_documents(db.project, host, counted), lambda: client)
     now = datetime.now(UTC)
-    wanted = Undelivered(since=now - timedelta(days=1), until=now, url="https://example.com/hook")
+    wanted = EndedWithin(since=now - timedelta(days=1), until=now, url="https://example.com/hook")
 
-    assert store.count_undelivered(event_id, wanted) == 3
+    assert store.count_ended(event_id, wanted) == 3
     assert dict(counted.calls) == {"RunAggregationQuery": 1}
     assert (counted.reads, counted.writes) == (1, 0)
 

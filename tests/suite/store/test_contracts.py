@@ -20,10 +20,10 @@ from functions.webhooks.deliveries.delivery import (
     Attempt,
     Cursor,
     Delivery,
+    EndedWithin,
     Outcome,
     Place,
     SentTo,
-    Undelivered,
 )
 from functions.webhooks.deliveries.log_share import LogShare
 from functions.webhooks.messages import subscriptions
@@ -284,11 +284,11 @@ def test_undelivered_ones_are_turned_page_by_page(ground: Ground) -> None:
     _ended(ground, Outcome.SUCCESS, 1)
     ground.create()
 
-    wanted = Undelivered(since=NOW, until=NOW + timedelta(seconds=2))
+    wanted = EndedWithin(since=NOW, until=NOW + timedelta(seconds=2))
     found: list[str] = []
     cursor: Cursor | None = None
     while True:
-        page = ground.deliveries.undelivered(ground.event_id, wanted, cursor, 2)
+        page = ground.deliveries.ended(ground.event_id, wanted, cursor, 2)
         found += [one.delivery.id for one in page]
         if len(page) < 2:
             break
@@ -296,9 +296,7 @@ def test_undelivered_ones_are_turned_page_by_page(ground: Ground) -> None:
         assert last.ended_at is not None
         cursor = Cursor(last.ended_at, last.id)
     assert found == ["d1", "d0", "d2", "d3", "d4"]
-    [first] = ground.deliveries.undelivered(
-        ground.event_id, Undelivered(since=NOW, until=NOW), None, 2
-    )
+    [first] = ground.deliveries.ended(ground.event_id, EndedWithin(since=NOW, until=NOW), None, 2)
     ground.deliveries.restart(first.delivery.again(NOW), first.version)
 
 
@@ -317,9 +315,9 @@ def test_undelivered_ones_are_those_of_a_url_or_a_type(ground: Ground) -> None:
         ({"url": other, "event": EventType.GUEST_JOINED}, 2),
         ({"url": "https://example.com/none"}, 0),
     ):
-        wanted = Undelivered(since=NOW, until=NOW + timedelta(seconds=2), **filters)
-        found = ground.deliveries.undelivered(ground.event_id, wanted, None, 10)
-        assert len(found) == count == ground.deliveries.count_undelivered(ground.event_id, wanted)
+        wanted = EndedWithin(since=NOW, until=NOW + timedelta(seconds=2), **filters)
+        found = ground.deliveries.ended(ground.event_id, wanted, None, 10)
+        assert len(found) == count == ground.deliveries.count_ended(ground.event_id, wanted)
         assert all(
             getattr(one.delivery, name) == value for one in found for name, value in filters.items()
         )

@@ -274,7 +274,7 @@ def test_a_page_leaves_alone_what_others_have_taken_up(parts: Parts) -> None:
         resend(parts, made[0])
         parts.attempts(made[0], 204)
 
-    parts.after("deliveries.undelivered", acknowledged_after_all)
+    parts.after("deliveries.ended", acknowledged_after_all)
     assert resend_page(parts) == Resent(resent=1, left_alone=1)
     assert [parts.record(one).round for one in made] == [1, 1]
 

@@ -34,7 +34,7 @@ PLACE = Cursor(datetime(2026, 5, 2, 1, 2, 3, 456789, tzinfo=UTC), "d-1")
         ({"since": "2026-05-01T20:30:00+02:00"}, Page(since=SINCE)),
         (
             {"since": "2026-05-01T18:30:00Z", "next": next_page(Page(since=SINCE), SINCE, PLACE)},
-            Page(since=SINCE, until=SINCE, after=PLACE),
+            Page(since=SINCE, looked_until=SINCE, after=PLACE),
         ),
         ({"since": "2026-05-01T18:30:00Z", "dryRun": True}, Page(since=SINCE, dry_run=True)),
         ({"since": "2026-05-01T18:30:00Z", "dryRun": False}, Page(since=SINCE)),
@@ -105,19 +105,21 @@ FILTERS: list[dict[str, Any]] = [
     {"event": "photo.uploaded"},
     {"event": "photo.uploaded", "url": ""},
     {"event": "photo.uploaded", "url": URL},
+    {"outcome": "any"},
+    {"until": "2026-05-01T19:30:00Z"},
 ]
 
 
 @pytest.mark.parametrize("then", FILTERS)
 @pytest.mark.parametrize("now", FILTERS)
 def test_next_goes_on_with_the_same_filters(then: dict[str, Any], now: dict[str, Any]) -> None:
-    """Another `url` or `event` is refused: what it has not met would be passed over."""
+    """Other limits are refused: what they have not met would be passed over."""
     asked = {"eventId": "e1", "since": "2026-05-01T18:30:00Z"}
     page = ResendArguments.read(asked | then).what
     assert isinstance(page, Page)
     going_on = asked | now | {"next": next_page(page, SINCE, PLACE)}
     if then == now:
-        expected = replace(page, until=SINCE, after=PLACE)
+        expected = replace(page, looked_until=SINCE, after=PLACE)
         assert expected == ResendArguments.read(going_on).what
         return
     with pytest.raises(CallError, match="same ones") as refused:

@@ -379,7 +379,7 @@ CALLS = [
     "deliveries.last_ended",
     "wall.event",
     "deliveries.first_failure",
-    "deliveries.count_undelivered",
+    "deliveries.count_ended",
     "notices.save",
     "mailer.send",
 ]

@@ -11,8 +11,8 @@ from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
 from functions.webhooks.actions import Foreseen, Resent
-from functions.webhooks.arguments import Page, ResendArguments
-from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.arguments import Page, ResendArguments, next_page
+from functions.webhooks.deliveries.delivery import Cursor, Delivery
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.subscriptions import key
 from functions.webhooks.next_round import Obstacle
@@ -83,7 +83,7 @@ def test_a_dry_run_counts_and_sends_nothing(
     assert set(parts.calls) == {
         "wall.event",
         "wall.webhook_settings",
-        "deliveries.count_undelivered",
+        "deliveries.count_ended",
     }
     assert (parts.records, len(parts.queued), len(parts.posts)) == (before, queued, posts)
 
@@ -103,6 +103,49 @@ def test_as_many_are_looked_at_as_the_dry_run_has_counted(
     assert sum(one.resent + one.left_alone for one in pages) == matching == len(again)
     assert all(one.url == filters.get("url", one.url) for one in again)
     assert all(one.event == filters.get("event", one.event) for one in again)
+
+
+@pytest.mark.parametrize(("outcome", "again"), [("failed", 10), ("success", 2), ("any", 12)])
+def test_a_receiver_that_has_lost_its_database_gets_an_hour_again(
+    parts: Parts, outcome: str, again: int
+) -> None:
+    """Spec 4.7: acknowledged ones too, page after page; what ends anew is not met again."""
+    for number in range(2):
+        parts.attempts(parts.delivery(cause=f"acknowledged {number}"), 200)
+    asked: dict[str, Any] = {"eventId": EVENT, "since": SINCE.isoformat(), "outcome": outcome}
+    foreseen = parts.actions().foresee(
+        ADMIN, EventArguments(event_id=EVENT), _page(asked | {"dryRun": True})
+    )
+    assert foreseen.matching == again
+    pages: list[Resent] = []
+    while not pages or asked["next"]:
+        pages.append(parts.actions().resend(ADMIN, ResendArguments.read(asked)))
+        parts.now += timedelta(seconds=1)
+        asked["next"] = pages[-1].next
+        for record in [one for one in parts.records if one.outcome.is_open]:
+            parts.attempts(record, 200)
+    assert sum(one.resent for one in pages) == again
+    assert sum(one.round for one in parts.records) == again
+
+
+def _page(asked: dict[str, Any]) -> Page:
+    what = ResendArguments.read(asked).what
+    assert isinstance(what, Page)
+    return what
+
+
+def test_what_ended_later_is_left_alone(parts: Parts) -> None:
+    """`until` limits it, and belongs to `next`; one in the future is now."""
+    parts.page = 300
+    first = min(one.ended_at for one in parts.records if one.ended_at)
+    assert resend(parts, until=first).resent == 1
+    assert resend(parts, until=parts.now + timedelta(days=1)).resent == 9
+
+    asked = {"eventId": EVENT, "since": SINCE.isoformat(), "until": first.isoformat()}
+    next_ = next_page(_page(asked), first, Cursor(first, "d1"))
+    assert _page(asked | {"next": next_}).looked_until == first
+    with pytest.raises(CallError, match="until must not be before since"):
+        ResendArguments.read(asked | {"until": (SINCE - timedelta(seconds=1)).isoformat()})
 
 
 def test_a_dry_run_counts_what_is_left_alone_by_the_reason(parts: Parts) -> None:
