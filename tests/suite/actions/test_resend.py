@@ -354,7 +354,7 @@ def test_a_task_of_an_older_round_does_nothing(
         assert len(receiver.requests) == 1
 
 
-def test_an_answer_to_an_older_round_changes_nothing(
+def test_an_acknowledgement_of_an_older_round_counts(
     event: firestore.DocumentReference,
     configure: Configure,
     record: Record,
@@ -379,5 +379,6 @@ def test_an_answer_to_an_older_round_changes_nothing(
         )
         after = reference.get().to_dict() or {}
 
-    assert (after["round"], after["outcome"], after["log"]) == (1, "pending", [])
-    assert [one.name for one in tasks.queued] == [f"{named('d1')}-r1-1"]
+    assert (after["round"], after["outcome"], after["attempts"]) == (1, "success", 0)
+    assert [one["status"] for one in after["log"]] == [200]
+    assert not tasks.queued
