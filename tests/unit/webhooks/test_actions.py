@@ -261,7 +261,7 @@ def test_pages_are_turned_to_the_end(parts: Parts) -> None:
             {"eventId": EVENT, "since": "2026-04-30T00:00:00Z", "next": following}
         ).what
         assert isinstance(wanted, Page)
-        page = {"until": wanted.until, "after": wanted.after}
+        page = {"looked_until": wanted.looked_until, "after": wanted.after}
     assert [one.resent for one in turned] == [2, 2, 1]
     assert {parts.record(one).round for one in made} == {1}
 
