@@ -8,6 +8,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from emulator import people
+from emulator.certificates import SERVER
 from emulator.environment import ROOT, STATE
 from emulator.midsummer import TENANT, Midsummer
 from emulator.receiver import describe
@@ -129,6 +130,7 @@ def _overview(suite: Suite, secret: str, lines: Sequence[str]) -> str:
             "",
             "The event midsummer of the tenant demo has three photos and four webhook URLs. Its",
             f"deliveries are signed with {secret}.",
+            f"A receiver of your own: docs/receiving.md; certificate: {SERVER.relative_to(ROOT)}",
             "",
             "For the README's calls and for clients of the emulators, in another terminal, here:",
             f"  . {CALLS.relative_to(ROOT)}",

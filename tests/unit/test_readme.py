@@ -1,4 +1,4 @@
-"""README.md: what a receiver is told to do really verifies what is sent, in every language."""
+"""README.md and docs/receiving.md: what a receiver is told verifies what is sent."""
 
 import hmac
 import json
@@ -16,7 +16,7 @@ import stripe
 from functions.webhooks.deliveries.signature import sign
 
 ROOT: Final = Path(__file__).parents[2]
-README: Final = (ROOT / "README.md").read_text()
+PAGES: Final = "".join((ROOT / one).read_text() for one in ("README.md", "docs/receiving.md"))
 SECRET: Final = "whsec_test"
 OTHER: Final = "whsec_other"
 BODY: Final = '{"name":"Zoë ✓"}'.encode()
@@ -36,9 +36,9 @@ Verifier = Callable[[Sequence[Case]], list[bool]]
 
 
 def block(language: str) -> str:
-    """The README's code in `language` that defines `verify`."""
-    blocks = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
-    [found] = [one for one in blocks if re.search(r"\b[vV]erify\(", one)]
+    """The pages' code in `language` that defines `verify`."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", PAGES, re.DOTALL)
+    [found] = [one for one in blocks if re.search(r"(def|func|function) [vV]erify\(", one)]
     return str(found)
 
 
@@ -124,11 +124,11 @@ def _run(command: Sequence[str], cases: Sequence[Case], folder: Path = ROOT) -> 
 
 @pytest.fixture(params=["python", "javascript", "go", "php"])
 def verdicts(request: pytest.FixtureRequest, tmp_path: Path) -> Verifier:
-    """The README's code in each language; skipped where this machine cannot run it."""
+    """The pages' code in each language; skipped where this machine cannot run it."""
     language = request.param
     program = {"javascript": "node", "go": "go", "php": "php"}.get(language)
     if program and not shutil.which(program):
-        pytest.skip(f"no {program} on this machine: the README's {language} is not run")
+        pytest.skip(f"no {program} on this machine: {language} is not run")
     verifiers: dict[str, Verifier] = {
         "python": in_python,
         "javascript": in_javascript,

@@ -1,0 +1,147 @@
+"""docs/receiving.md: its receivers run as they stand, and refuse what is not genuine."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Final
+from urllib.error import HTTPError
+
+import pytest
+
+from emulator import certificates
+from functions.webhooks.deliveries.signature import HEADER, sign, standard_headers
+from functions.webhooks.store.secret_store import new_secret
+
+ROOT: Final = Path(__file__).parents[3]
+PAGE: Final = (ROOT / "docs/receiving.md").read_text()
+SECRET: Final = new_secret()
+BODY: Final = {
+    "event": "guest.joined",
+    "eventId": "midsummer",
+    "deliveryId": "19d0d87c-7fdb-59c7-8910-1bba61792a8f",
+    "timestamp": "2026-05-01T18:30:00.123Z",
+    "data": {"uploaderName": "Zoë", "uploaderEmail": None, "firstPhotoId": "p1", "joinedAt": "…"},
+}
+
+
+def listing(language: str, path: str) -> str:
+    """The code of the page in `language` that serves `path`."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    [found] = [one for one in blocks if f'post("{path}"' in one]
+    return str(found)
+
+
+@contextmanager
+def running(command: list[str], **environment: str) -> Iterator[int]:
+    """The receiver, once its port is open."""
+    certificates.ensure()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    given = {**os.environ, "PORT": str(port), "WALL_SECRET": SECRET, **environment}
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        until = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("localhost", port), 1).close()
+                break
+            except OSError:
+                assert process.poll() is None, process.communicate()
+                assert time.monotonic() < until
+        yield port
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def post(port: int, path: str, body: bytes, headers: Mapping[str, str]) -> int:
+    """The status of the answer."""
+    trusted = ssl.create_default_context(cafile=str(certificates.CA))
+    url = f"https://localhost:{port}{path}"
+    request = urllib.request.Request(url, body, dict(headers))
+    try:
+        with urllib.request.urlopen(request, timeout=30, context=trusted) as answer:  # noqa: S310 - it is https
+            return int(answer.status)
+    except HTTPError as refused:
+        return refused.code
+
+
+def signed(body: bytes, secret: str = SECRET, event_id: str = "midsummer") -> Mapping[str, str]:
+    """The headers that matter."""
+    at = int(time.time())
+    return {
+        "Content-Type": "application/json",
+        HEADER: sign(secret, body, at=at),
+        "Wall-Event-Id": event_id,
+        **standard_headers(secret, str(BODY["deliveryId"]), body, at=at),
+    }
+
+
+def command_of(language: str, path: str, folder: Path) -> list[str]:
+    """What runs the listing, which stands in `folder` then."""
+    if language == "python":
+        pytest.importorskip("standardwebhooks")
+        (folder / "receiver.py").write_text(listing(language, path))
+        return [sys.executable, str(folder / "receiver.py")]
+    modules = ROOT / "emulator/node_modules"
+    if not shutil.which("node") or not (modules / "express").exists():
+        pytest.skip("the Node packages are not installed: python3 -m emulator exec -- true")
+    (folder / "receiver.cjs").write_text(listing(language, path))
+    return ["node", str(folder / "receiver.cjs")]
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_a_receiver_takes_what_is_genuine(language: str, tmp_path: Path) -> None:
+    """Twice as well; not another body, another secret, another event, or nothing signed."""
+    body = json.dumps(BODY, ensure_ascii=False).encode()
+    command = command_of(language, "/hook", tmp_path)
+    with running(command, NODE_PATH=str(ROOT / "emulator/node_modules")) as port:
+        genuine = [post(port, "/hook", body, signed(body)) for _ in range(2)]
+        refused = [
+            post(port, "/hook", body + b" ", signed(body)),
+            post(port, "/hook", body, signed(body, new_secret())),
+            post(port, "/hook", body, signed(body, event_id="another")),
+            post(port, "/hook", body, {"Content-Type": "application/json"}),
+        ]
+    assert (genuine, refused) == ([204, 204], [400] * 4)
+
+
+def test_the_relay_posts_to_a_chat(tmp_path: Path) -> None:
+    """In the form that Slack and Discord take, and nothing that is not genuine."""
+    got: list[dict[str, str]] = []
+
+    class Chat(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Keep quiet."""
+
+    chat = HTTPServer(("127.0.0.1", 0), Chat)
+    threading.Thread(target=chat.serve_forever, daemon=True).start()
+    body = json.dumps(BODY).encode()
+    url = f"http://127.0.0.1:{chat.server_port}/services/T0/B0/x"
+    try:
+        with running(command_of("python", "/relay", tmp_path), CHAT_URL=url) as port:
+            assert post(port, "/relay", body, signed(body)) == 204
+            assert post(port, "/relay", body, signed(body, new_secret())) == 400
+    finally:
+        chat.shutdown()
+        chat.server_close()
+    assert got == [{"text": "Zoë has joined.", "content": "Zoë has joined."}]
