@@ -34,11 +34,11 @@ from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.ports import Deliveries, DisabledUrl, Settings, SettingsChangedError
 
 FAILED_IN_A_ROW: Final = 100
-FAILING_FOR: Final = timedelta(hours=24)
+FAILING_FOR: Final = timedelta(days=5)
 
 REASON: Final = (
     f"{FAILED_IN_A_ROW} deliveries in a row or more have failed, for more than"
-    f" {FAILING_FOR // timedelta(hours=1)} hours"
+    f" {FAILING_FOR.days} days"
 )
 
 # How often a process looks at the same URL: a busy event's dead receiver fails many times a second.

@@ -46,6 +46,7 @@ class Change:
         standing: What is news.
         since: When the first of the deliveries ended that have failed in a row.
         waiting: How many have not got through since then.
+        skipped: How many of them were not tried, while the URL was switched off.
         status: What the receiver last answered to one that failed, or None.
         error: Why there was no answer, or None.
         acknowledged_at: When it took one again, where it has.
@@ -55,6 +56,7 @@ class Change:
     standing: Standing
     since: datetime | None
     waiting: int
+    skipped: int = 0
     status: int | None = None
     error: str | None = None
     acknowledged_at: datetime | None = None
@@ -120,6 +122,7 @@ def _shown(change: Change) -> dict[str, Any]:
         "since": change.since and _time(change.since),
         "acknowledged": change.acknowledged_at and _time(change.acknowledged_at),
         "waiting": change.waiting,
+        "skipped": change.skipped,
     }
 
 

@@ -190,11 +190,16 @@ class Notifier:
         waiting = self._deliveries.count_ended(event_id, wanted)
         last = news.seen.counting[0] if news.seen.counting else None
         failed = next((one for one in news.seen.counting if one.outcome is Ending.FAILED), None)
+        skipped = 0
+        if waiting and news.standing is not Standing.FAILING:
+            not_tried = replace(wanted, outcomes=(Ending.SKIPPED,))
+            skipped = self._deliveries.count_ended(event_id, not_tried)
         return Change(
             url=url,
             standing=news.standing,
             since=news.since,
             waiting=waiting,
+            skipped=skipped,
             status=failed.status if failed else None,
             error=failed.error if failed else None,
             acknowledged_at=last.at if last and news.standing is Standing.RECOVERED else None,

@@ -47,7 +47,7 @@ class Scenario:
 
     Attributes:
         urls: Of the event; from the second on with a host of their own.
-        dead: Deliveries to the first URL that have failed for more than a day.
+        dead: Deliveries to the first URL that have failed for more than five days.
         ends: Deliveries that end.
         admin: What the admin does, and when.
         mails: What becomes of requests to the mail service, at most so many; then all are taken.
@@ -63,7 +63,7 @@ class Scenario:
     def of(cls, choices: Choices) -> Self:
         """Draw one."""
         urls = tuple(_URL.format(number) for number in range(choices.between("urls", 1, 3)))
-        dying = choices.happens("dying", 0.15, "the first URL has failed for a day")
+        dying = choices.happens("dying", 0.15, "the first URL has failed for five days")
         trouble = choices.pick("trouble", (0, 0, 2, 7))
         return cls(
             urls=urls,
@@ -104,9 +104,9 @@ _DEAD: Final[dict[str, tuple[Delivery, ...]]] = {}
 
 
 def _dead(url: str) -> tuple[Delivery, ...]:
-    """Ninety-nine that have failed, from 26 hours ago on; made once."""
+    """Ninety-nine that have failed, from five days and two hours ago on; made once."""
     if url not in _DEAD:
-        ago = timedelta(hours=26)
+        ago = timedelta(days=5, hours=2)
         _DEAD[url] = tuple(
             ended(f"dead-{number}", url, at=-(ago // timedelta(microseconds=1)) + number * SECOND)
             for number in range(99)

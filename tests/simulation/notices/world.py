@@ -75,7 +75,7 @@ class NoticeWorld:
         self._seen = Seen(simulation)
         self._names = 0
         self._mails = list(self._scenario.mails)
-        self._database = Database(lambda: START - timedelta(hours=27))
+        self._database = Database(lambda: START - timedelta(days=5, hours=3))
         self._database.watch(self._written)
         self._database.commit(
             Create(f"events/{EVENT}", {"tenantId": "t1", "name": "Garden party"}),

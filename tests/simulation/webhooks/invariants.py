@@ -18,7 +18,7 @@ from tests.simulation.webhooks.seen import Post, Seen
 _MILESTONES: Final = (100, 500)
 _BEHIND: Final = timedelta(minutes=10)
 _IN_A_ROW: Final = 100
-_FOR: Final = timedelta(hours=24)
+_FOR: Final = timedelta(days=5)
 _CLOCKS_DIFFER: Final = timedelta(seconds=1)
 
 

@@ -294,7 +294,7 @@ MUTANTS: Final = (
     ),
     _webhooks(
         "success-forgotten",
-        "that a success, or a day, ends the count of failures of a URL",
+        "that a success, or five days, end the count of failures of a URL",
         EndpointHealth,
         "_is_dead",
         _is_dead_for_ever,

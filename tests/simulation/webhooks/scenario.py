@@ -99,7 +99,7 @@ class Scenario:
         ]
         if choices.happens("unusable", 0.1, "a URL is unusable"):
             entries.append({"url": choices.pick("which", _UNUSABLE), "events": list(EventType)})
-        dying = choices.happens("dying", 0.12, "the first URL has failed for a day")
+        dying = choices.happens("dying", 0.12, "the first URL has failed for five days")
         return cls(
             receivers={
                 EndpointUrl.parse(url): "dying"
@@ -170,7 +170,7 @@ _FAILED: Final[dict[str, tuple[Delivery, ...]]] = {}
 
 
 def _failed(url: str, count: int) -> tuple[Delivery, ...]:
-    """Deliveries that have failed, from 26 hours ago on; made once."""
+    """Deliveries that have failed, from five days and two hours ago on; made once."""
     if url not in _FAILED:
         _FAILED[url] = tuple(_failed_delivery(url, number) for number in range(100))
     return _FAILED[url][:count]
@@ -183,7 +183,7 @@ def _failed_delivery(url: str, number: int) -> Delivery:
         event=EventType.EVENT_PUBLISHED,
         url=url,
         data={},
-        now=START - timedelta(hours=26) + timedelta(minutes=number),
+        now=START - timedelta(days=5, hours=2) + timedelta(minutes=number),
     )
     for attempt in range(1, 5):
         at = made.next_attempt_at or made.created_at

@@ -10,7 +10,7 @@ from tests.simulation.simulation import START, Actor, Returned, Simulation, curr
 from tests.simulation.webhooks import law
 from tests.simulation.webhooks.slowness import Slowness
 
-URLS_WRITTEN: Final = START - timedelta(hours=27)
+URLS_WRITTEN: Final = START - timedelta(days=5, hours=3)
 """When the webhook settings were written first, and whatever else is there at the beginning."""
 
 

@@ -155,7 +155,7 @@ class WebhookWorld:
                 test = TestArguments(event_id=EVENT, url=url)
                 self._act(what, lambda actions: actions.send_test(_CALLER, test))
             case _:
-                page = ResendArguments(event_id=EVENT, what=Page(since=START - timedelta(days=2)))
+                page = ResendArguments(event_id=EVENT, what=Page(since=START - timedelta(days=6)))
                 self._act(what, lambda actions: actions.resend(_CALLER, page))
 
     def _act(self, what: str, act: Callable[[Actions], object]) -> None:

@@ -96,17 +96,17 @@ def disabled(settings: firestore.DocumentReference) -> Callable[[Delivery, float
 Disabled = Callable[[Delivery, float], set[str]]
 
 
-def test_a_hundred_failures_over_a_day_disable_a_url(
+def test_a_hundred_failures_over_five_days_disable_a_url(
     record: Record, disabled: Disabled, settings: firestore.DocumentReference
 ) -> None:
     """With the reason and the time, and that URL only."""
     record(Outcome.FAILED, 1, 99)
-    failed = record(Outcome.FAILED, 25.5)
+    failed = record(Outcome.FAILED, 121.5)
 
-    assert disabled(failed, 26) == {URL}
+    assert disabled(failed, 122) == {URL}
     [entry] = settings.get().get("disabled").values()
     assert entry["url"] == URL
-    assert entry["at"] == hours(26)
+    assert entry["at"] == hours(122)
     assert "100 deliveries in a row" in entry["reason"]
 
 
@@ -142,9 +142,9 @@ def test_other_outcomes_do_not_count(record: Record, disabled: Disabled) -> None
     """What was skipped never reached for the receiver."""
     record(Outcome.SKIPPED, 1, 200)
     record(Outcome.FAILED, 2, 98)
-    failed = record(Outcome.FAILED, 27)
+    failed = record(Outcome.FAILED, 123)
 
-    assert not disabled(failed, 27)
+    assert not disabled(failed, 123)
 
 
 def test_a_change_of_the_settings_starts_the_count_anew(
@@ -165,7 +165,7 @@ def test_an_admin_who_saves_at_that_moment_is_not_overruled(
 ) -> None:
     """The URL is disabled in the settings that were looked at, or not at all."""
     record(Outcome.FAILED, 1, 100)
-    failed = record(Outcome.FAILED, 26)
+    failed = record(Outcome.FAILED, 122)
 
     class SavedMeanwhile(SettingsStore):
         def disable(self, *arguments: Any) -> None:
@@ -173,7 +173,7 @@ def test_an_admin_who_saves_at_that_moment_is_not_overruled(
             super().disable(*arguments)
 
     store = SavedMeanwhile()
-    _health(store, 26).delivery_failed(failed)
+    _health(store, 122).delivery_failed(failed)
 
     assert settings.get().to_dict() == {"urls": [URL]}
     assert event.id == failed.event_id
@@ -183,9 +183,9 @@ def test_the_other_dead_urls_are_disabled_with_it(record: Record, disabled: Disa
     """The write ends their count too."""
     record(Outcome.FAILED, 1, 100, OTHER)
     record(Outcome.FAILED, 1, 100)
-    failed = record(Outcome.FAILED, 26)
+    failed = record(Outcome.FAILED, 122)
 
-    assert disabled(failed, 26) == {URL, OTHER}
+    assert disabled(failed, 122) == {URL, OTHER}
 
 
 def test_a_url_that_is_not_configured_any_more_is_left_alone(
@@ -194,9 +194,9 @@ def test_a_url_that_is_not_configured_any_more_is_left_alone(
     """Its last deliveries may still be failing."""
     settings.update({"urls": [OTHER]})
     record(Outcome.FAILED, 1, 100)
-    failed = record(Outcome.FAILED, 26)
+    failed = record(Outcome.FAILED, 122)
 
-    assert not disabled(failed, 26)
+    assert not disabled(failed, 122)
     assert "disabled" not in (settings.get().to_dict() or {})
 
 
@@ -205,10 +205,10 @@ def test_many_who_find_it_dead_disable_it_once(
 ) -> None:
     """Deliveries fail in many processes at the same moment."""
     record(Outcome.FAILED, 1, 100)
-    failed = record(Outcome.FAILED, 26)
+    failed = record(Outcome.FAILED, 122)
 
     with ThreadPoolExecutor(8) as threads:
-        seen = list(threads.map(lambda _: disabled(failed, 26), range(8)))
+        seen = list(threads.map(lambda _: disabled(failed, 122), range(8)))
 
     assert {URL} in seen
     assert len(settings.get().get("disabled")) == 1
@@ -219,8 +219,8 @@ def test_a_disabled_url_is_not_disabled_again(
 ) -> None:
     """What is still on its way fails later, and the time on record stays."""
     record(Outcome.FAILED, 1, 100)
-    failed = record(Outcome.FAILED, 26)
-    disabled(failed, 26)
+    failed = record(Outcome.FAILED, 122)
+    disabled(failed, 122)
     before = settings.get().update_time
 
     assert disabled(record(Outcome.FAILED, 60), 60) == {URL}

@@ -67,15 +67,15 @@ def house() -> House:
 @pytest.mark.parametrize(
     ("early", "late", "at", "disabled"),
     [
-        (99, 1, 26, True),
-        (1, 99, 26, True),
-        (98, 1, 26, False),  # one too few
-        (300, 1, 24.9, False),  # the first is not a day ago
-        (0, 100, 26, False),  # nor are any of these
-        (99, 1, 25, True),  # to the minute
+        (99, 1, 122, True),
+        (1, 99, 122, True),
+        (98, 1, 122, False),  # one too few
+        (300, 1, 120.9, False),  # the first is not five days ago
+        (0, 100, 122, False),  # nor are any of these
+        (99, 1, 121, True),  # to the minute
     ],
 )
-def test_a_hundred_failures_over_a_day_disable_a_url(
+def test_a_hundred_failures_over_five_days_disable_a_url(
     house: House, early: int, late: int, at: float, *, disabled: bool
 ) -> None:
     """The first at the first hour, the last just before somebody looks."""
@@ -84,13 +84,13 @@ def test_a_hundred_failures_over_a_day_disable_a_url(
     assert house.look(failed, at) == ({URL} if disabled else set())
 
 
-@pytest.mark.parametrize(("success", "disabled"), [(0.5, True), (2, False), (25, False)])
+@pytest.mark.parametrize(("success", "disabled"), [(0.5, True), (2, False), (121, False)])
 def test_a_success_begins_the_count_anew(house: House, success: float, *, disabled: bool) -> None:
     """Only what has failed after it counts."""
     house.ended(Outcome.FAILED, 1, 99)
     house.ended(Outcome.SUCCESS, success)
-    failed = house.ended(Outcome.FAILED, 25.5)
-    assert bool(house.look(failed, 26)) == disabled
+    failed = house.ended(Outcome.FAILED, 121.5)
+    assert bool(house.look(failed, 122)) == disabled
 
 
 def test_what_an_admin_saves_begins_the_count_anew(house: House) -> None:
@@ -98,49 +98,49 @@ def test_what_an_admin_saves_begins_the_count_anew(house: House) -> None:
     house.ended(Outcome.FAILED, 1, 100)
     house.now = NOW + hours(2)
     house.subscribe(URL, OTHER)
-    failed = house.ended(Outcome.FAILED, 25.5)
-    assert not house.look(failed, 26)
+    failed = house.ended(Outcome.FAILED, 121.5)
+    assert not house.look(failed, 122)
 
 
 def test_what_is_sent_again_leaves_the_count(house: House) -> None:
     """Until it has ended."""
     house.ended(Outcome.FAILED, 1, 98)
     house.ended(Outcome.PENDING, 1)
-    failed = house.ended(Outcome.FAILED, 25.5)
-    assert not house.look(failed, 26)
+    failed = house.ended(Outcome.FAILED, 121.5)
+    assert not house.look(failed, 122)
 
 
 def test_the_other_dead_urls_go_with_it(house: House) -> None:
     """The settings are written, so their count would begin anew."""
     house.ended(Outcome.FAILED, 1, 100, url=OTHER)
     house.ended(Outcome.FAILED, 1, 99)
-    assert house.look(house.ended(Outcome.FAILED, 25.5), 26) == {URL, OTHER}
+    assert house.look(house.ended(Outcome.FAILED, 121.5), 122) == {URL, OTHER}
 
 
 def test_an_acknowledgement_while_the_failures_are_counted_ends_the_count(house: House) -> None:
     """Without it there were ninety-nine failures in a row when it came, and one after it."""
     house.ended(Outcome.FAILED, 1, 98)
-    failed = house.ended(Outcome.FAILED, 25.5)
+    failed = house.ended(Outcome.FAILED, 121.5)
 
     def acknowledged_and_failed_again() -> None:
-        house.ended(Outcome.SUCCESS, 25.6)
-        house.ended(Outcome.FAILED, 25.7)
+        house.ended(Outcome.SUCCESS, 121.6)
+        house.ended(Outcome.FAILED, 121.7)
 
     house.after("deliveries.last_success", acknowledged_and_failed_again)
-    assert not house.look(failed, 26)
+    assert not house.look(failed, 122)
 
 
 def test_an_acknowledgement_over_the_failure_that_was_one_too_many(house: House) -> None:
     """The count is made from the records: with the failure, it is gone from it."""
     house.ended(Outcome.FAILED, 1, 99)
-    failed = house.ended(Outcome.FAILED, 25.5)
+    failed = house.ended(Outcome.FAILED, 121.5)
 
     def acknowledged() -> None:
         path = f"events/{EVENT}/deliveries/{failed.id}"
         house.database.commit(Set(path, replace(failed, outcome=Outcome.SUCCESS)))
 
     house.after("deliveries.count_failed", acknowledged)
-    assert not house.look(failed, 26)
+    assert not house.look(failed, 122)
 
 
 @pytest.mark.parametrize("urls", [[URL, OTHER], [URL]])
@@ -148,18 +148,18 @@ def test_whoever_has_just_saved_is_not_overruled(house: House, urls: list[str]) 
     """Also where they have saved what was there: the count begins anew."""
     failed = house.ended(Outcome.FAILED, 1, 100)
     house.at("settings.disable", lambda: house.subscribe(*urls))
-    assert not house.look(failed, 26)
+    assert not house.look(failed, 122)
 
 
 def test_a_process_looks_once_a_minute(house: House) -> None:
     """A busy event's dead receiver fails many times a second; a fresh clock changes nothing."""
     health = house.endpoint_health()
     failed = house.ended(Outcome.FAILED, 1, 99)
-    assert not house.look(failed, 26, health)
-    house.ended(Outcome.FAILED, 26)
-    assert not house.look(failed, 26, health)
+    assert not house.look(failed, 122, health)
+    house.ended(Outcome.FAILED, 122)
+    assert not house.look(failed, 122, health)
     house.monotonic += 61
-    assert house.look(failed, 26, health) == {URL}
+    assert house.look(failed, 122, health) == {URL}
 
 
 @pytest.mark.parametrize(
@@ -178,5 +178,5 @@ def test_a_url_that_is_gone_or_disabled_is_not_looked_at(
     arrange(house)
     failed = house.ended(Outcome.FAILED, 1, 100)
     before = house.disabled
-    assert house.look(failed, 26) == before
+    assert house.look(failed, 122) == before
     assert "deliveries.last_success" not in house.calls

@@ -59,9 +59,14 @@ def mail(*changes: Change, name: str = "Garden party") -> Message:
             ["Nothing is sent to it any more", "An admin switches a URL on again."],
         ),
         (
-            change(Standing.RECOVERED, acknowledged_at=AGAIN),
+            change(Standing.RECOVERED, acknowledged_at=AGAIN, skipped=3),
             "Webhooks to hooks.example.com work again: Garden party",
-            ["on 1 May 2026, 20:05 UTC", "after failing since 1 May", "12 deliveries have not"],
+            [
+                "on 1 May 2026, 20:05 UTC",
+                "after failing since 1 May",
+                "12 deliveries have not",
+                "3 of them were skipped while the URL was switched off.",
+            ],
         ),
         (
             change(Standing.RECOVERED, acknowledged_at=AGAIN, waiting=0),

@@ -142,10 +142,13 @@ def test_an_admin_who_enables_a_url_knows_that_it_was_failing(failing: House) ->
     """Only its recovery is news, or that it was given up again."""
     disable(failing, URL)
     assert failing.look(70) == [DISABLED]
+    failing.ended(Ending.SKIPPED)
+    failing.ended(Ending.SKIPPED)
     failing.subscribe(URL, OTHER, notify=[ANN])
     assert failing.look(140) == []
     failing.ended(Ending.SUCCESS)
     assert failing.look(200) == [RECOVERED]
+    assert "2 of them were skipped while the URL was switched off." in failing.mails[-1].text
 
 
 def test_all_the_dead_urls_are_marked_before_they_are_disabled() -> None:
@@ -153,7 +156,7 @@ def test_all_the_dead_urls_are_marked_before_they_are_disabled() -> None:
     house = House()
     house.ended(count=100, url=OTHER)
     house.ended(count=99)
-    house.at_minute(25 * 60)
+    house.at_minute(121 * 60)
     house.fails()
     assert {one.url for one in house.watch.urls} == {URL, OTHER}
     house.subscribe(URL, OTHER, notify=[ANN], disabled=dict(_disabled(house)))
