@@ -48,7 +48,7 @@ test("a URL is judged as the service does", () => {
     assert.notEqual(problem(bad), null, bad);
   }
   assert.equal(doubt("https://example.com/hook"), null);
-  for (const odd of ["https://example.com:9443/", "https://localhost/", "https://192.168.1.2/x", "https://[::1]/"]) {
+  for (const odd of ["https://example.com:9443/", "https://localhost/", "https://192.168.1.2/x", "https://[::1]/", "https://hooks.slack.com/services/T0/B0/x", "https://discord.com/api/webhooks/1/x"]) {
     assert.notEqual(doubt(odd), null, odd);
   }
   assert.deepEqual(parts("https://a.example:8443/b?key=c"), { host: "a.example:8443", path: "/b?…" });

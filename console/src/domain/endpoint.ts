@@ -5,6 +5,12 @@ export const MAX_URL_CHARACTERS = 2048;
 /** Ports that deliveries go to unless the project has others (WEBHOOK_PORTS). */
 export const USUAL_PORTS = ["443", "8443"];
 
+const CHATS = [
+  ["slack.com", "Slack"],
+  ["discord.com", "Discord"],
+  ["discordapp.com", "Discord"],
+] as const;
+
 export interface Parts {
   readonly host: string;
   readonly path: string;
@@ -78,6 +84,10 @@ export function problem(url: string): string | null {
 export function doubt(url: string): string | null {
   if (problem(url)) return null;
   const { hostname, port } = new URL(url.trim());
+  const chat = CHATS.find(([host]) => hostname === host || hostname.endsWith(`.${host}`));
+  if (chat) {
+    return `${chat[1]} takes messages of a form of its own, and answers deliveries with 400. Put a step of Zapier or Make between, or the relay in docs/receiving.md (Slack and Discord).`;
+  }
   if (port && !USUAL_PORTS.includes(port)) {
     return `Port ${port}: deliveries go to ${USUAL_PORTS.join(" and ")} alone, unless your project allows others.`;
   }
