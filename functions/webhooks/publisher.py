@@ -112,7 +112,7 @@ class Publisher:
         elif (first.created_at, first.id) >= (photo.created_at, photo.id):
             # A later photo is found first: this one was deleted before its trigger has run. That
             # of the later one may have run before the deletion, so its guest is told of here.
-            yield Message.of_guest(event_id, first)
+            yield Message.of_guest(event_id, photo if first.id == photo.id else first)
 
     def _publish(
         self,
