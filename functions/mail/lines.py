@@ -26,9 +26,13 @@ def paragraph(text: str) -> str:
 
 
 def shortened(text: str, at_most: int) -> str:
-    """`text` as one line, cut with an ellipsis where it has more than `at_most` characters."""
+    """`text` as one line of `at_most` characters, cut at a space where the last words have one."""
     line = one_line(text)
-    return line if len(line) <= at_most else line[: at_most - 1].rstrip() + "…"
+    if len(line) <= at_most:
+        return line
+    kept = line[: at_most - 1]
+    words, space, _ = line[:at_most].rpartition(" ")
+    return (words if space and len(words) > at_most // 2 else kept).rstrip() + "…"
 
 
 def _encodable(text: str) -> str:

@@ -6,12 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Self
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from functions.wall.fields import text, time
 
 SHOWN: Final = 24
 """Photos in one mail at most; of the highlight reel by decision (design 3)."""
+
+ORIGINALS: Final = 4
+"""Photos in one mail at most of which there is no smaller picture: an original has some 4 MB."""
+
+SMALL_PIXELS: Final = 1600
+"""The longer side of a picture that a mail may show any number of."""
 
 MAIL_BYTES: Final = 100_000
 """Of both parts of a mail together: Gmail cuts off what is longer than 102 KB."""
@@ -33,12 +39,21 @@ _URL_CHARACTERS: Final = 2048  # what every mail client and browser takes
 _URL: Final = re.compile(r"""[!#-;=?-\[\]_a-z~]+""")
 
 
+# What Firebase's extension Resize Images calls its files: `name_400x400.webp`.
+# https://extensions.dev/extensions/firebase/storage-resize-images
+_RESIZED: Final = re.compile(r"_([0-9]{1,5})x([0-9]{1,5})(\.[A-Za-z]{3,4})?")
+
+
 class Picture(NamedTuple):
-    """A photo in a mail: what is shown, what it leads to, and who took it (may be empty)."""
+    """A photo in a mail: what is shown, what it leads to, and who took it (may be empty).
+
+    `small` tells that what is shown is no original.
+    """
 
     thumb: str
     url: str
     by: str = ""
+    small: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +98,9 @@ class ApprovedPhoto:
         """The picture of it; None where it has no web address that `shows` lets pass."""
         url, thumb = (one if one and shows(one) else None for one in (self.url, self.thumb))
         shown, leads_to = thumb or url, url or thumb
-        return Picture(shown, leads_to, by) if shown and leads_to else None
+        if not (shown and leads_to):
+            return None
+        return Picture(shown, leads_to, by, small=thumb is not None or is_resized(shown))
 
     @property
     def has_address(self) -> bool:
@@ -118,13 +135,29 @@ class Newest:
         self._bytes = 0
 
     def pictures(self) -> list[Picture]:
-        """Those kept, highest rank first."""
-        return [picture for _, _, picture in sorted(self._heap, reverse=True)]
+        """The pictures kept, highest rank first, with `ORIGINALS` at most that are not small."""
+        originals, shown = 0, []
+        for _, _, picture in sorted(self._heap, reverse=True):
+            originals += not picture.small
+            if picture.small or originals <= ORIGINALS:
+                shown.append(picture)
+        return shown
 
 
 def _bytes(picture: Picture) -> int:
     """Of a mail, at least: an address in the text, and two in the HTML."""
     return len(picture.thumb) + 2 * len(picture.url)
+
+
+def is_resized(url: str) -> bool:
+    """Whether the name in `url` says that the picture was made small."""
+    name = unquote(urlsplit(url).path).rpartition("/")[2]
+    found = _RESIZED.search(name)
+    return (
+        found is not None
+        and found.end() == len(name)
+        and max(int(found[1]), int(found[2])) <= SMALL_PIXELS
+    )
 
 
 def web_address(value: object) -> str | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from functions.mail.address import deliverable
 from functions.mail.letterhead import Letterhead
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import LeftOut
@@ -220,6 +221,8 @@ class Planner:
             mode=wanted.mode,
             letterhead=self._letterhead(),
             event_name=text(event.get("name")) or "",
+            language=text(event.get("language")),
+            reply_to=deliverable(text(event.get("replyTo")) or ""),
             gallery_url=web_address(event.get("galleryUrl")),
             subject=wanted.subject,
             message=wanted.message,

@@ -8,18 +8,25 @@ so every message has tags of its own that nobody can guess.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from email.utils import parseaddr, quote
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 from functions.mail.letterhead import Letterhead
 from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.mail.message import Copy, Message
 from functions.mail.templates import templates_in
+from functions.mail.texts import Texts
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
+from functions.recap.lines import greeted_name
+from functions.recap.mail.paragraph import linked
 from functions.recap.photos import MAIL_BYTES, Picture
+
+PREHEADER_CHARACTERS: Final = 110
+"""Beside the subject in a mailbox; phones show less."""
 
 _templates: Final = templates_in(Path(__file__).parent / "templates")
 
@@ -47,6 +54,8 @@ class Recap:
         mode: Whose photos a guest sees.
         letterhead: Whom they are from.
         event_name: As the organizer wrote it; may be empty.
+        language: BCP 47 tag of the event's language, or None.
+        reply_to: The organizer's address for answers; None: that of the letterhead.
         gallery_url: An http or https address, or None.
         subject: One line that replaces the templated one, or None.
         message: The organizer's own paragraph, or None.
@@ -57,6 +66,8 @@ class Recap:
     mode: Mode
     letterhead: Letterhead
     event_name: str
+    language: str | None = None
+    reply_to: str | None = None
     gallery_url: str | None = None
     subject: str | None = None
     message: str | None = None
@@ -64,29 +75,54 @@ class Recap:
     photo_count: int = 0
 
 
+class Photos(NamedTuple):
+    """Photos of a mail: the plain part's, and in HTML the first one and all others."""
+
+    text: str
+    first: str
+    html: str
+
+
 class Composer:
     """Writes messages of one recap."""
 
-    def __init__(self, recap: Recap, *, new_word: Callable[[], str], bytes_each: int) -> None:
+    def __init__(
+        self,
+        recap: Recap,
+        *,
+        new_word: Callable[[], str],
+        bytes_each: int,
+        texts: Texts | None = None,
+    ) -> None:
         """Prepare what is the same for everybody.
 
         Args:
             recap: What all mails have in common.
             new_word: Gives a word that nobody can guess.
             bytes_each: How much may differ for one recipient, counted as JSON.
+            texts: In which language; None: in that of the recap.
         """
         self._recap = recap
         self._new_word = new_word
         self._bytes_each = bytes_each
-        name = shortened(recap.event_name, EVENT_NAME_CHARACTERS)
-        self._subject = recap.subject or _subject(recap.mode, name)
+        self._texts = texts or Texts.of(recap.language)
+        self._event_name = shortened(recap.event_name, EVENT_NAME_CHARACTERS)
+        self._personal = recap.mode is Mode.PERSONAL
+        self._subject = recap.subject or self._templated_subject()
+        thanks = (
+            self._texts.text("Thank you for being part of it.")
+            if self._personal
+            else self._texts.text("Here are the highlights.")
+        )
         self._common = {
-            "event_name": name,
+            "language": self._texts.language,
+            "direction": self._texts.direction,
+            "event_name": self._event_name,
             "gallery_url": recap.gallery_url,
-            "message": recap.message,
-            "personal": recap.mode is Mode.PERSONAL,
+            "personal": self._personal,
             "address_line": recap.letterhead.address_line,
             "subject": self._subject,
+            "preheader": shortened(recap.message or thanks, PREHEADER_CHARACTERS),
         }
 
     def message(self, recipients: Iterable[Recipient]) -> Message:
@@ -94,63 +130,85 @@ class Composer:
         tags = _Tags(lambda: f"%{self._new_word()}%")
         text, html = self._content(tags)
         return Message(
-            sender=self._recap.letterhead.sender,
-            reply_to=self._recap.letterhead.reply_to,
+            sender=self._sender(),
+            reply_to=self._recap.reply_to or self._recap.letterhead.reply_to,
             subject=self._subject,
             text=text,
             html=html,
-            copies=[self._copy(one, tags) for one in recipients],
+            copies=[self._copy(recipient, tags) for recipient in recipients],
         )
+
+    def _templated_subject(self) -> str:
+        text, event = self._texts.text, self._event_name
+        if self._personal and event:
+            return text("Your photos from %(event)s", event=event)
+        if self._personal:
+            return text("Your photos from the event")
+        if event:
+            return text("The best photos of %(event)s", event=event)
+        return text("The best photos of the event")
+
+    def _sender(self) -> str:
+        """The event's name and the operator's before the address, where both are there."""
+        name, address = parseaddr(self._recap.letterhead.sender)
+        event = greeted_name(self._event_name)
+        if not (name and event):
+            return self._recap.letterhead.sender
+        shown = self._texts.text("%(event)s via %(sender)s", event=event, sender=name)
+        return f'"{quote(shown)}" <{address}>'
 
     def _content(self, tags: "_Tags") -> tuple[str, str]:
         """Text and HTML, with tags for what differs."""
-        if self._recap.mode is Mode.PERSONAL:
-            return self._render(tags.text, photos=tags.text["photos"], html=False), self._render(
-                tags.html, photos=tags.html["photos"], html=True
-            )
-        frame = [
-            self._render(names, photos="", html=html)
-            for names, html in ((tags.text, False), (tags.html, True))
-        ]
-        left = MAIL_BYTES - self._bytes_each - sum(len(one.encode()) for one in frame)
-        text, html = _photos(
+        if self._personal:
+            own = Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
+            return self._parts(tags, own)
+        frame = self._parts(tags, Photos("", "", ""))
+        left = MAIL_BYTES - self._bytes_each - sum(len(part.encode()) for part in frame)
+        reel = self._photos(
             self._recap.reel,
             self._recap.photo_count,
-            own=False,
-            gallery=self._recap.gallery_url,
-            size=lambda text, html: len(text.encode()) + len(html.encode()),
+            size=lambda part: len(part.encode()),
             at_most=left,
         )
-        return self._render(tags.text, photos=text, html=False), self._render(
-            tags.html, photos=html, html=True
-        )
+        return self._parts(tags, reel)
 
-    def _render(self, tags: dict[str, str], *, photos: str, html: bool) -> str:
-        name = "recap.html" if html else "recap.txt"
-        return _templates.get_template(name).render(**self._common, tags=tags, photos=photos)
+    def _parts(self, tags: "_Tags", photos: Photos) -> tuple[str, str]:
+        """Text and HTML around the photos."""
+        message = self._recap.message
+        html = _templates.get_template("recap.html").render(
+            **self._common,
+            tags=tags.html,
+            text=self._texts.html.text,
+            message=message and linked(message),
+            first=Markup(photos.first),  # noqa: S704 - rendered by a template, or a tag
+            photos=Markup(photos.html),  # noqa: S704 - likewise
+        )
+        text = _templates.get_template("recap.txt").render(
+            **self._common,
+            tags=tags.text,
+            text=self._texts.text,
+            message=message,
+            photos=photos.text,
+        )
+        return text, html
 
     def _copy(self, to: Recipient, tags: "_Tags") -> Copy:
         html, text = tags.html, tags.text
-        escaped_name = str(escape(to.name))
         values = {
-            html["greeting"]: f"Hi {escaped_name}," if to.name else "Hi there,",
-            text["greeting"]: f"Hi {to.name}," if to.name else "Hi there,",
+            html["greeting"]: str(self._greeting(self._texts.html, to.name)),
+            text["greeting"]: str(self._greeting(self._texts, to.name)),
             html["preferences"]: str(escape(to.links.page)),
             text["preferences"]: to.links.page,
         }
-        if self._recap.mode is Mode.PERSONAL:
-            left = self._bytes_each - _json_bytes(values) - 2 * len(html["photos"]) - 16
-            values[text["photos"]], values[html["photos"]] = _photos(
-                to.pictures,
-                to.photo_count,
-                own=True,
-                gallery=self._recap.gallery_url,
-                size=lambda text, html: _json_bytes(text) + _json_bytes(html),
-                at_most=left,
-            )
+        if self._personal:
+            places = (text["photos"], html["first"], html["photos"])
+            left = self._bytes_each - _json_bytes(values | dict.fromkeys(places, ""))
+            photos = self._photos(to.pictures, to.photo_count, size=_json_bytes, at_most=left)
+            values |= dict(zip(places, photos, strict=True))
         return Copy(
             address=to.address,
             headers={
+                "Content-Language": self._texts.language,
                 "List-Unsubscribe": f"<{to.links.one_click}>",
                 "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
             },
@@ -158,58 +216,70 @@ class Composer:
             labels=to.labels,
         )
 
+    @staticmethod
+    def _greeting(texts: Texts, name: str) -> str:
+        return texts.text("Hi %(name)s,", name=name) if name else texts.text("Hi there,")
+
+    def _photos(
+        self,
+        pictures: Sequence[Picture],
+        count: int,
+        *,
+        size: Callable[[str], int],
+        at_most: int,
+    ) -> Photos:
+        """As many `pictures` as fit into `at_most` bytes, and how many more of `count` there are.
+
+        A sentence alone is there in any case.
+        """
+
+        def fits(photos: Photos) -> bool:
+            return sum(map(size, photos)) <= at_most
+
+        shown = len(pictures)
+        photos = self._rendered(pictures, count)
+        if fits(photos):
+            return photos
+        # Pictures take about the same room each, so that this is nearly the number.
+        shown = max(shown * at_most // sum(map(size, photos)), 0)
+        photos = self._rendered(pictures[:shown], count)
+        while shown and not fits(photos):
+            shown -= 1
+            photos = self._rendered(pictures[:shown], count)
+        while fits(more := self._rendered(pictures[: shown + 1], count)):
+            shown, photos = shown + 1, more
+        return photos
+
+    def _rendered(self, pictures: Sequence[Picture], count: int) -> Photos:
+        values: dict[str, Any] = {
+            # Own photos tell the evening from its beginning; the reel begins with the best.
+            "pictures": pictures[:: -1 if self._personal else 1],
+            "count": count,
+            "own": self._personal,
+            "gallery_url": self._recap.gallery_url,
+            "format": self._texts.number,
+            "plain": self._texts.text,
+        }
+
+        def rendered(name: str, texts: Texts) -> str:
+            template = _templates.get_template(name)
+            return template.render(values, text=texts.text, plural=texts.plural)
+
+        return Photos(
+            text=rendered("photos.txt", self._texts),
+            first=rendered("first.html", self._texts.html),
+            html=rendered("photos.html", self._texts.html),
+        )
+
 
 class _Tags:
     """Tags of one message; `html` and `text` have the same names and never the same tag."""
 
-    NAMES: Final = ("greeting", "photos", "preferences")
+    NAMES: Final = ("greeting", "first", "photos", "preferences")
 
     def __init__(self, new_tag: Callable[[], str]) -> None:
         self.html = {name: new_tag() for name in self.NAMES}
         self.text = {name: new_tag() for name in self.NAMES}
-
-
-def _photos(
-    pictures: Sequence[Picture],
-    count: int,
-    *,
-    own: bool,
-    gallery: str | None,
-    size: Callable[[str, str], int],
-    at_most: int,
-) -> tuple[str, str]:
-    """Text and HTML of as many `pictures` as fit, and how many more of `count` there are.
-
-    `size` is their bytes, of which there may be `at_most`; a heading alone is there in any case.
-    """
-
-    def rendered(shown: int) -> tuple[str, str]:
-        # Own photos tell the evening from its beginning; the reel begins with the best.
-        kept = list(pictures[:shown])[:: -1 if own else 1]
-        values = {"pictures": kept, "count": count, "own": own, "gallery_url": gallery}
-        text, html = (
-            _templates.get_template(name).render(values) for name in ("photos.txt", "photos.html")
-        )
-        return text, html
-
-    shown = len(pictures)
-    parts = rendered(shown)
-    if size(*parts) <= at_most:
-        return parts
-    # Pictures take about the same room each, so that this is nearly the number.
-    shown = max(shown * at_most // size(*parts), 0)
-    parts = rendered(shown)
-    while shown and size(*parts) > at_most:
-        shown -= 1
-        parts = rendered(shown)
-    while size(*(more := rendered(shown + 1))) <= at_most:
-        shown, parts = shown + 1, more
-    return parts
-
-
-def _subject(mode: Mode, event_name: str) -> str:
-    name = event_name or "the event"
-    return f"Your photos from {name}" if mode is Mode.PERSONAL else f"The best photos of {name}"
 
 
 def _json_bytes(value: object) -> int:

@@ -23,6 +23,11 @@ ARCHIVED = {"status": "archived", "archivedAt": SERVER_TIMESTAMP}
         ({"template": "classic", "galleryUrl": "https://example.com/gallery"}, True),
         ({"autoApprove": True}, True),
         ({"autoApprove": DELETE_FIELD}, True),
+        ({"language": "pt-BR"}, True),
+        ({"language": "x" * 40}, False),
+        ({"language": 1}, False),
+        ({"replyTo": "somebody.else@example.com"}, False),
+        ({"replyTo": None}, True),
         ({"name": "n" * 200}, True),
         ({"name": "n" * 201}, False),
         ({"name": DELETE_FIELD}, False),
@@ -57,6 +62,13 @@ def test_an_admin_creates_an_event(
     whole = {n: value for n, value in (draft() | fields).items() if value is not DELETE_FIELD}
 
     assert allowed is admin.create(f"events/event-{uuid.uuid4().hex}", whole)
+
+
+def test_answers_go_to_a_verified_address_of_the_writer(admin: Client, cast: Cast) -> None:
+    """Design 3, "Who a recap is from"; another admin leaves the address as it is."""
+    own = draft() | {"replyTo": cast.email(Who.ADMIN)}
+
+    assert admin.create(f"events/event-{uuid.uuid4().hex}", own)
 
 
 @pytest.mark.parametrize(

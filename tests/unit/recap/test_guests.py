@@ -9,7 +9,7 @@ import pytest
 from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
 from functions.recap.guests import Audience, Guest
-from functions.recap.photos import SHOWN, ApprovedPhoto, Picture, web_address
+from functions.recap.photos import SHOWN, ApprovedPhoto, Picture, is_resized, web_address
 from functions.recap.recipients import whose_turn
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -18,7 +18,13 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 def _photo(number: int, email: str = "", **fields: Any) -> ApprovedPhoto:
     minute = NOON + timedelta(minutes=number)
     url = f"https://example.com/{number}.jpg"
-    document = {"uploaderEmail": email, "url": url, "createdAt": minute, "approvedAt": minute}
+    document = {
+        "uploaderEmail": email,
+        "url": url,
+        "thumbUrl": url,
+        "createdAt": minute,
+        "approvedAt": minute,
+    }
     return ApprovedPhoto.read(f"{number:05}", document | fields, created=NOON)
 
 
@@ -96,9 +102,10 @@ def test_a_photo_shows_its_thumbnail_and_leads_to_itself() -> None:
     """Brief of the mail: thumbUrl, else url; only web addresses."""
     thumb = "https://example.com/t.jpg"
     assert _photo(1, thumbUrl=thumb).picture(_any) == Picture(thumb, "https://example.com/1.jpg")
-    assert _photo(1).picture(_any) == Picture(*["https://example.com/1.jpg"] * 2)
+    own = "https://example.com/1.jpg"
+    assert _photo(1, thumbUrl=None).picture(_any) == Picture(own, own, small=False)
     assert _photo(1, thumbUrl=thumb, url="javascript:1").picture(_any) == Picture(thumb, thumb)
-    assert _photo(1, url=None).picture(_any) is None
+    assert _photo(1, url=None, thumbUrl=None).picture(_any) is None
 
 
 @pytest.mark.parametrize(
@@ -150,3 +157,28 @@ def test_first_the_guests_who_never_had_a_recap_alone_then_everybody() -> None:
     sent_at[guests[2].id] = NOON - timedelta(days=1)
     assert whose_turn(guests, sent_at, only_new=True) == []
     assert whose_turn(guests, sent_at, only_new=False) == [guests[1], guests[2], guests[0]]
+
+
+def test_of_originals_a_mail_shows_few() -> None:
+    """Four of some 4 MB each; any number of pictures that are made small, and known by name."""
+    resized = "https://example.com/o/a%2Fb_400x400.webp?alt=media"
+    photos = [_photo(n, "a@example.com", thumbUrl=None) for n in range(10)]
+    photos += [_photo(n, "a@example.com", thumbUrl=None, url=f"{resized}&{n}") for n in (10, 11)]
+    photos += [_photo(n, "a@example.com") for n in range(12, 20)]
+    (guest,) = _audience(Mode.PERSONAL, *photos).guests
+    assert [picture.small for picture in guest.pictures()] == [True] * 10 + [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("name", "small"),
+    [
+        ("a_200x200.jpeg", True),
+        ("a_1600x900", True),
+        ("a_4000x3000.jpg", False),
+        ("a_200x200_b.jpg", False),
+        ("200x200.jpg", False),
+    ],
+)
+def test_a_resized_picture_is_known_by_its_name(name: str, small: bool) -> None:
+    """As Firebase's extension Resize Images names its files."""
+    assert is_resized(f"https://example.com/o/photos%2F{name}?alt=media") is small

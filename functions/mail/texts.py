@@ -1,0 +1,90 @@
+"""Texts that guests read, in the guests' language: gettext's catalogues, Babel's numbers.
+
+The English texts stand where they are used, and are the keys of `catalogues/*.po`. Babel is
+imported with the first mail in another language: English mails start without it.
+"""
+
+import functools
+import gettext
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Self
+
+from markupsafe import Markup, escape
+
+ENGLISH: Final = "en"
+LANGUAGES: Final = (ENGLISH, "ar", "da", "de", "es", "fr", "it", "nl", "pl", "pt", "sv")
+_RIGHT_TO_LEFT: Final = frozenset({"ar"})
+
+CATALOGUES: Final = Path(__file__).parent / "catalogues"
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts of one language.
+
+    Attributes:
+        language: Its BCP 47 tag, for `lang` and `Content-Language`.
+        catalogue: The translations.
+        number: Writes a number as the language does.
+        markup: Whether texts are HTML: escaped, each value in an element of its own direction.
+    """
+
+    language: str
+    catalogue: gettext.NullTranslations = field(default_factory=gettext.NullTranslations)
+    number: Callable[[int], str] = "{:,}".format
+    markup: bool = False
+
+    @classmethod
+    def of(cls, tag: str | None) -> Self:
+        """The texts of the language that `tag` begins with; English where there are none."""
+        language = (tag or "").replace("_", "-").partition("-")[0].lower()
+        if language == ENGLISH or language not in LANGUAGES:
+            return cls(ENGLISH)
+        return cls(language, _catalogue(language), _number(language))
+
+    @property
+    def html(self) -> Self:
+        """The same texts as HTML."""
+        return replace(self, markup=True)
+
+    @property
+    def direction(self) -> str:
+        """Value of the attribute `dir`."""
+        return "rtl" if self.language in _RIGHT_TO_LEFT else "ltr"
+
+    def text(self, english: str, /, **values: str) -> str:
+        """The translation of `english`, with the `values` of its placeholders."""
+        return self._filled(self.catalogue.gettext(english), values)
+
+    def plural(self, one: str, many: str, count: int, /) -> str:
+        """The translation of `one` or `many` that fits `count`, the value of `%(count)s`."""
+        text = self.catalogue.ngettext(one, many, count)
+        return self._with(text, {"count": self.number(count)})
+
+    def _filled(self, text: str, values: dict[str, str]) -> str:
+        if self.markup:
+            values = {name: Markup("<bdi>%s</bdi>") % value for name, value in values.items()}
+        return self._with(text, values)
+
+    def _with(self, text: str, values: dict[str, str]) -> str:
+        return (escape(text) if self.markup else text) % values
+
+
+@functools.cache
+def _catalogue(language: str) -> gettext.NullTranslations:
+    from babel.messages import mofile, pofile  # noqa: PLC0415 - see above
+
+    compiled = io.BytesIO()
+    with (CATALOGUES / f"{language}.po").open("rb") as file:
+        mofile.write_mo(compiled, pofile.read_po(file, locale=language))
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+def _number(language: str) -> Callable[[int], str]:
+    from babel.numbers import format_decimal  # noqa: PLC0415 - see above
+
+    return functools.partial(format_decimal, locale=language)

@@ -1,0 +1,82 @@
+"""What leaves for SendGrid, checked by SendGrid's own description of its API.
+
+`data/tsg_mail_v3.json` is https://github.com/twilio/sendgrid-oai, spec/json, as of 22 January 2026
+(MIT License, Copyright (c) 2024 Twilio).
+"""
+
+import copy
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+
+from functions.mail.letterhead import Letterhead
+from functions.mail.message import Message
+from functions.mail.sendgrid import BYTES_EACH, request_body
+from functions.mail.texts import LANGUAGES
+from functions.preferences.links import PreferencesLinks
+from functions.recap.arguments import Mode
+from functions.recap.ledger import RECIPIENTS_PER_BATCH
+from functions.recap.mail.composer import Composer, Recap, Recipient
+from functions.recap.photos import Picture
+
+_COMPONENTS: Final = json.loads(
+    (Path(__file__).parent / "data" / "tsg_mail_v3.json").read_text(encoding="utf-8")
+)["components"]
+_BODY: Final = _COMPONENTS["requestBodies"]["PostMailSend"]["content"]["application/json"]
+DESCRIBED: Final = Draft202012Validator(
+    _BODY["schema"] | {"components": _COMPONENTS}, format_checker=FormatChecker()
+)
+
+
+def _batch(language: str, recipients: int) -> Message:
+    words = itertools.count()
+    recap = Recap(
+        mode=Mode.PERSONAL,
+        letterhead=Letterhead(sender="Wall <w@example.com>", reply_to="Anna <a@example.com>"),
+        event_name="Anna & Björn",
+        language=language,
+    )
+    composer = Composer(recap, new_word=lambda: f"word{next(words)}", bytes_each=BYTES_EACH)
+    links = PreferencesLinks("https://example.com/p#token=a", "https://example.com/u?token=b")
+    picture = Picture("https://example.com/t.jpg", "https://example.com/p.jpg")
+    return composer.message(
+        Recipient(
+            address=f"guest-{number}@example.com",
+            name="Özil",
+            links=links,
+            pictures=[picture] * 2,
+            photo_count=2,
+            labels={"wall_event": "e1", "wall_batch": "0"},
+        )
+        for number in range(recipients)
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_batch_in_each_language_is_as_sendgrid_describes_it(language: str) -> None:
+    """Every field and bound of the description; a thousand recipients in English."""
+    body = request_body(_batch(language, RECIPIENTS_PER_BATCH if language == "en" else 3))
+    assert [error.message for error in DESCRIBED.iter_errors(body)] == []
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda body: body.pop("from"),
+        lambda body: body.pop("personalizations"),
+        lambda body: body.update(subject=""),
+        lambda body: body["personalizations"][0].pop("to"),
+        lambda body: body["personalizations"][0].update(substitutions={"x": 1}),
+        lambda body: body.update(personalizations=body["personalizations"] * 501),
+    ],
+)
+def test_the_description_refuses_what_sendgrid_would(spoil: Callable[[Any], object]) -> None:
+    """Or the test above would show nothing."""
+    body = copy.deepcopy(request_body(_batch("en", 2)))
+    spoil(body)
+    assert not DESCRIBED.is_valid(body)

@@ -1,0 +1,171 @@
+"""What guests read, in each language: nothing missing, nothing unused, nothing left in English."""
+
+import gettext
+import itertools
+import re
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2.ext
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_python
+from babel.messages.pofile import read_po
+
+from functions.mail.letterhead import Letterhead
+from functions.mail.sendgrid import BYTES_EACH
+from functions.mail.texts import CATALOGUES, LANGUAGES, Texts
+from functions.preferences.links import PreferencesLinks
+from functions.recap.arguments import Mode
+from functions.recap.mail.composer import Composer, Recap, Recipient
+from functions.recap.photos import Picture
+
+ROOT: Final = Path(__file__).parents[3]
+MAIL: Final = ROOT / "functions/recap/mail"
+KEYWORDS: Final[dict[str, Any]] = dict.fromkeys(("text", "plain", "plural"))
+_PLACEHOLDER: Final = re.compile(r"%\((\w+)\)s")
+
+
+def _in_the_mail() -> set[str | tuple[str, ...]]:
+    found: list[Any] = []
+    for path in sorted((MAIL / "templates").iterdir()):
+        found += jinja2.ext.babel_extract(BytesIO(path.read_bytes()), list(KEYWORDS), [], {})
+    source = BytesIO((MAIL / "composer.py").read_bytes())
+    found += extract_python(source, KEYWORDS, [], {})
+    return {key for _, function, texts, _ in found if (key := _key(function, texts))}
+
+
+def _key(function: str, texts: Any) -> str | tuple[str, ...] | None:
+    """The key of a call's texts in a catalogue; None where the first is no literal."""
+    if function == "plural":
+        return tuple(texts[:2])
+    text: str | None = texts[0] if isinstance(texts, tuple) else texts
+    return text
+
+
+def _on_the_page() -> set[str | tuple[str, ...]]:
+    page = (ROOT / "public/preferences.html").read_text(encoding="utf-8")
+    script = (ROOT / "public/preferences.js").read_text(encoding="utf-8")
+    marked = re.findall(r"data-text[^>]*>([^<]+)<", page)
+    said = re.findall(r"\btext\(\s*\"([^\"]+)\"", script)
+    return {" ".join(one.split()) for one in [*marked, *said]}
+
+
+def _catalogue(language: str) -> Catalog:
+    with (CATALOGUES / f"{language}.po").open("rb") as file:
+        return read_po(file, locale=language, abort_invalid=True)
+
+
+def _messages(language: str) -> list[Message]:
+    return [one for one in _catalogue(language) if one.id]
+
+
+TRANSLATED: Final = [one for one in LANGUAGES if one != "en"]
+
+
+def test_every_catalogue_is_a_language() -> None:
+    """And every language but English has one."""
+    assert {path.stem for path in CATALOGUES.glob("*.po")} == set(TRANSLATED)
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_no_text_is_missing_or_unused(language: str) -> None:
+    """The catalogue has the texts of mail and page, and no other."""
+    assert {one.id for one in _messages(language)} == _in_the_mail() | _on_the_page()
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_every_text_is_whole(language: str) -> None:
+    """In every plural form, none of them empty, and with the placeholders of the English text."""
+    catalogue = _catalogue(language)
+    for message in _messages(language):
+        told = message.string or ""
+        forms = [told] if isinstance(told, str) else list(told)
+        assert len(forms) == (catalogue.num_plurals if message.pluralizable else 1)
+        english = message.id if isinstance(message.id, str) else message.id[1]
+        for form in forms:
+            assert form.strip()
+            missing = set(_PLACEHOLDER.findall(english)) ^ set(_PLACEHOLDER.findall(form))
+            assert missing <= ({"count"} if message.pluralizable else set())
+        assert "%(count)s" in forms[-1] or not message.pluralizable
+
+
+@pytest.mark.parametrize(
+    ("tag", "language", "direction"),
+    [
+        (None, "en", "ltr"),
+        ("de-AT", "de", "ltr"),
+        ("pt_BR", "pt", "ltr"),
+        ("AR-eg", "ar", "rtl"),
+        ("xx", "en", "ltr"),
+        ("../../x", "en", "ltr"),
+        ("", "en", "ltr"),
+    ],
+)
+def test_the_language_is_the_tags(tag: str | None, language: str, direction: str) -> None:
+    """Design 3, "Language": English where there is none, or no catalogue."""
+    texts = Texts.of(tag)
+    assert (texts.language, texts.direction) == (language, direction)
+
+
+@pytest.mark.parametrize(
+    ("language", "count", "text"),
+    [
+        ("en", 9000, "You shared 9,000 photos on the wall."),
+        ("de", 9000, "Du hast 9.000 Fotos auf der Fotowand geteilt."),
+        ("pl", 3, "Na ścianie są 3 Twoje zdjęcia."),
+        ("pl", 5, "Na ścianie jest 5 Twoich zdjęć."),
+        ("ar", 2, "شاركت صورتين على الجدار."),
+        ("ar", 11, "شاركت 11 صورة على الجدار."),
+    ],
+)
+def test_plurals_and_numbers_are_the_languages(language: str, count: int, text: str) -> None:
+    """Babel's numbers, gettext's plural forms."""
+    one, many = "You shared a photo on the wall.", "You shared %(count)s photos on the wall."
+    assert Texts.of(language).plural(one, many, count) == text
+
+
+class _Pseudo(gettext.NullTranslations):
+    """A language that nobody speaks: each text in brackets, half as long again."""
+
+    def gettext(self, message: str) -> str:
+        """The text in brackets."""
+        return f"⟦{message}{'~' * (len(message) // 2)}⟧"
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        """Likewise, of the form that fits."""
+        return self.gettext(msgid1 if n == 1 else msgid2)
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("message", [None, "@words@"])
+def test_nothing_in_a_mail_is_left_in_english(mode: Mode, message: str | None) -> None:
+    """Whatever is no word of people stands between the brackets of the pseudo-language."""
+    words, picture = itertools.count(), Picture("https://example.com/t", "https://example.com/p")
+    recap = Recap(
+        mode=mode,
+        letterhead=Letterhead(sender="@operator@ <w@example.com>", address_line="@address@"),
+        event_name="@event@",
+        gallery_url="https://example.com/g",
+        message=message,
+        reel=[picture, picture._replace(by="@by@")],
+        photo_count=9,
+    )
+    composer = Composer(
+        recap,
+        new_word=lambda: f"word{next(words):05}",
+        bytes_each=BYTES_EACH,
+        texts=Texts("en", _Pseudo()),
+    )
+    links = PreferencesLinks("https://example.com/l", "https://example.com/u")
+    guest = Recipient(
+        address="a@example.com", name="@name@", links=links, pictures=[picture] * 9, photo_count=99
+    )
+    mail = composer.message([guest])
+    text, html = mail.filled(mail.copies[0])
+    shown = re.sub(r"<style>.*?</style>|<!--.*?-->", "", html, flags=re.DOTALL)
+    alt = " ".join(re.findall(r'alt="([^"]*)"', shown))
+    for part in (mail.sender, mail.subject, text, re.sub(r"<[^>]+>", "", shown), alt):
+        rest = re.sub(r"⟦.*?⟧|@\w+@|<w@example.com>|https://\S+", "", part, flags=re.DOTALL)
+        assert not re.search(r"[A-Za-z]", rest), rest
