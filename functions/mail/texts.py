@@ -87,4 +87,4 @@ def _catalogue(language: str) -> gettext.NullTranslations:
 def _number(language: str) -> Callable[[int], str]:
     from babel.numbers import format_decimal  # noqa: PLC0415 - see above
 
-    return functools.partial(format_decimal, locale=language)
+    return functools.lru_cache(1000)(functools.partial(format_decimal, locale=language))

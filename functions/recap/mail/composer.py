@@ -23,7 +23,7 @@ from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.lines import greeted_name
 from functions.recap.mail.paragraph import linked
-from functions.recap.photos import MAIL_BYTES, Picture
+from functions.recap.photos import MAIL_BYTES, SHOWN, Picture
 
 PREHEADER_CHARACTERS: Final = 110
 """Beside the subject in a mailbox; phones show less."""
@@ -114,6 +114,11 @@ class Composer:
             if self._personal
             else self._texts.text("Here are the highlights.")
         )
+        self._own_alt = self._texts.text("Your photo")
+        self._own_alts = [
+            self._texts.text("Your photo %(number)s", number=self._texts.number(number))
+            for number in range(1, SHOWN + 1)
+        ]
         self._common = {
             "language": self._texts.language,
             "direction": self._texts.direction,
@@ -251,25 +256,55 @@ class Composer:
         return photos
 
     def _rendered(self, pictures: Sequence[Picture], count: int) -> Photos:
+        # Own photos tell the evening from its beginning; the reel begins with the best.
+        shown = pictures[:: -1 if self._personal else 1]
         values: dict[str, Any] = {
-            # Own photos tell the evening from its beginning; the reel begins with the best.
-            "pictures": pictures[:: -1 if self._personal else 1],
+            "pictures": shown,
+            "rows": _rows(shown, self._alts(shown)),
+            "shown": len(shown),
             "count": count,
             "own": self._personal,
             "gallery_url": self._recap.gallery_url,
-            "format": self._texts.number,
-            "plain": self._texts.text,
         }
 
         def rendered(name: str, texts: Texts) -> str:
             template = _templates.get_template(name)
             return template.render(values, text=texts.text, plural=texts.plural)
 
-        return Photos(
-            text=rendered("photos.txt", self._texts),
-            first=rendered("first.html", self._texts.html),
-            html=rendered("photos.html", self._texts.html),
-        )
+        first, _, others = rendered("photos.html", self._texts.html).partition("\f")
+        return Photos(rendered("photos.txt", self._texts), first.rstrip(), others.lstrip())
+
+    def _alts(self, pictures: Sequence[Picture]) -> Sequence[str]:
+        """What stands in the places of the pictures."""
+        if self._personal:
+            alone = len(pictures) == 1
+            return [self._own_alt] if alone else self._own_alts[: len(pictures)]
+        text, written = self._texts.text, self._texts.number
+        return [
+            text("Photo by %(name)s", name=picture.by)
+            if picture.by
+            else text("Photo %(number)s", number=written(number))
+            for number, picture in enumerate(pictures, start=1)
+        ]
+
+
+def _rows(
+    pictures: Sequence[Picture], alts: Sequence[str]
+) -> Sequence[Sequence[tuple[Picture, str, bool]]]:
+    """The first picture, five more, and all others, each with its alt and whether it is wide.
+
+    Two stand side by side; so the last of an odd number is wide.
+    """
+    cells = list(zip(pictures, alts, strict=True))
+    rows = (cells[:1], cells[1:6], cells[6:])
+    return [
+        [
+            (picture, alt, len(row) % 2 == 1 and place == len(row))
+            for place, (picture, alt) in enumerate(row, start=1)
+        ]
+        for row in rows
+        if row
+    ]
 
 
 class _Tags:
