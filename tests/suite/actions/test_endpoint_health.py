@@ -118,12 +118,12 @@ def test_ninety_nine_failures_are_not_enough(record: Record, disabled: Disabled)
     assert not disabled(failed, 200)
 
 
-def test_failures_of_less_than_a_day_are_not_enough(record: Record, disabled: Disabled) -> None:
-    """However many there are: an outage of an evening disables nothing."""
+def test_failures_of_less_than_five_days_are_not_enough(record: Record, disabled: Disabled) -> None:
+    """However many there are: an outage of a weekend disables nothing."""
     record(Outcome.FAILED, 10, 300)
-    failed = record(Outcome.FAILED, 33.9)
+    failed = record(Outcome.FAILED, 129.9)
 
-    assert not disabled(failed, 33.9)
+    assert not disabled(failed, 129.9)
 
 
 def test_a_success_resets_the_count(record: Record, disabled: Disabled) -> None:
@@ -131,11 +131,11 @@ def test_a_success_resets_the_count(record: Record, disabled: Disabled) -> None:
     record(Outcome.FAILED, 1, 150)
     record(Outcome.SUCCESS, 10)
     record(Outcome.FAILED, 11, 98)
-    failed = record(Outcome.FAILED, 40)
-    assert not disabled(failed, 40)
+    failed = record(Outcome.FAILED, 140)
+    assert not disabled(failed, 140)
 
-    failed = record(Outcome.FAILED, 41)
-    assert disabled(failed, 41) == {URL}
+    failed = record(Outcome.FAILED, 141)
+    assert disabled(failed, 141) == {URL}
 
 
 def test_other_outcomes_do_not_count(record: Record, disabled: Disabled) -> None:
