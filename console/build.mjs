@@ -20,6 +20,11 @@ const addresses = Object.fromEntries(
   ]),
 );
 
+// Which pictures the console may load: those that mails may show. As firebase-tools reads parameters:
+// the project's own file beside the general one.
+const project = process.env.GCLOUD_PROJECT ?? "demo-wall";
+const photoHosts = await parameter("PHOTO_HOSTS");
+
 const OPTIONS = {
   absWorkingDir: HERE,
   bundle: true,
@@ -35,6 +40,14 @@ const OPTIONS = {
 if (process.argv.includes("--tests")) await buildTests();
 else await buildPages();
 
+async function parameter(name) {
+  const texts = await Promise.all(
+    [".env", `.env.${project}`].map((file) => readFile(join(ROOT, file), "utf8").catch(() => "")),
+  );
+  const found = texts.join("\n").matchAll(new RegExp(`^${name}=(.*)$`, "gm"));
+  return [...found].at(-1)?.[1]?.trim().replace(/^(["'])(.*)\1$/, "$2") ?? "";
+}
+
 async function buildPages() {
   const entries = ["src/console.tsx", "src/receiver.tsx", "src/styles/app.css"];
   const { outputFiles, metafile } = await build({
@@ -49,7 +62,9 @@ async function buildPages() {
     metafile: true,
     write: false,
   });
-  const names = {};
+  const { imageSources, readHosts } = await hosts();
+  const shown = readHosts(photoHosts, project);
+  const names = { "photo hosts": shown.join(" "), "image sources": imageSources(shown) };
   for (const [path, { entryPoint, imports }] of Object.entries(metafile.outputs)) {
     if (!entryPoint) continue;
     names[basename(entryPoint)] = basename(path);
@@ -67,7 +82,8 @@ async function buildPages() {
   }
 }
 
-// `{{name}}` becomes the address of that entry, `{{chunks of name}}` links that load its parts early.
+// `{{name}}` becomes the address of that entry, or a text of that name; `{{chunks of name}}` links that
+// load its parts early.
 function filled(text, names) {
   return text.replace(/( *)\{\{(.+?)\}\}\n?|\{\{(.+?)\}\}/g, (found, indent, block, inline) => {
     const name = block ?? inline;
@@ -76,8 +92,14 @@ function filled(text, names) {
     if (Array.isArray(value)) {
       return value.map((one) => `${indent}<link rel="modulepreload" href="/app/${one}">\n`).join("");
     }
-    return found.replace(`{{${name}}}`, `/app/${value}`);
+    return found.replace(`{{${name}}}`, name.includes(".") ? `/app/${value}` : value);
   });
+}
+
+// What the page itself goes by, so that its policy says the same.
+async function hosts() {
+  const { outputFiles } = await build({ ...OPTIONS, entryPoints: ["src/domain/hosts.ts"], write: false });
+  return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
 }
 
 async function buildTests() {

@@ -17,6 +17,8 @@ import yaml
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -45,9 +47,24 @@ def pages() -> dict[Path, str]:
         version=document["info"]["version"],
         headers=[_resolved(document, one) for one in first["parameters"]],
         events=[_event(document, name, one) for name, one in operations.items()],
+        waits=[_wait(step.delay.total_seconds()) for step in RETRY_SCHEDULE],
+        verifier=_verifier(),
         policy=document["info"]["description"].strip().split("\n\n")[1:],
     )
     return {PAGE: page + "\n", JSON_FILE: json.dumps(document, indent=1) + "\n"}
+
+
+def _wait(seconds: float) -> str:
+    return f"{seconds:g} s" if seconds else "at once"
+
+
+def _verifier() -> str:
+    """The Python receiver's check, as the pages for people have it."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    texts = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    blocks = re.findall(r"^```python[^\n]*\n(.*?)^```", texts, re.MULTILINE | re.DOTALL)
+    verifier: str = next(block.strip() for block in blocks if "def verify(" in block)
+    return verifier
 
 
 def _event(document: dict[str, Any], name: str, operation: dict[str, Any]) -> dict[str, Any]:

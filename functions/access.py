@@ -42,6 +42,7 @@ class Caller:
     uid: str
     role: Role
     tenant_id: str | None
+    email: str | None = None
 
 
 def staff(identity: Identity | None, roles: frozenset[Role] = STAFF) -> Caller:
@@ -61,8 +62,12 @@ def staff(identity: Identity | None, roles: frozenset[Role] = STAFF) -> Caller:
         wanted = " or ".join(sorted(roles))
         _deny(f"The ID token needs the custom claim role: {wanted}.")
     tenant_id = claims.get("tenantId")
+    email = claims.get("email")
     return Caller(
-        identity.uid, Role(role), tenant_id if isinstance(tenant_id, str) and tenant_id else None
+        identity.uid,
+        Role(role),
+        tenant_id if isinstance(tenant_id, str) and tenant_id else None,
+        email if isinstance(email, str) and email else None,
     )
 
 

@@ -42,6 +42,8 @@ def read_event(data: Any) -> Mapping[str, Any]:
     if not isinstance(data, dict):
         raise CallError(Code.INVALID_ARGUMENT, "data must be an object with the field eventId.")
     event_id, tenant_id = data.get("eventId"), data.get("tenantId")
+    if event_id is None:
+        _refuse_misspelt(data)
     if not is_id(event_id):
         raise CallError(
             Code.INVALID_ARGUMENT,
@@ -50,6 +52,17 @@ def read_event(data: Any) -> Mapping[str, Any]:
     if tenant_id is not None and (not isinstance(tenant_id, str) or not tenant_id):
         raise CallError(Code.INVALID_ARGUMENT, "tenantId must be the id of a tenant, or left out.")
     return {"event_id": event_id, "tenant_id": tenant_id}
+
+
+def _refuse_misspelt(data: Mapping[Any, Any]) -> None:
+    """Say so where `eventId` is there in other letters.
+
+    Raises:
+        CallError: `invalid-argument`.
+    """
+    for name in data:
+        if isinstance(name, str) and name.casefold().replace("_", "") == "eventid":
+            raise CallError(Code.INVALID_ARGUMENT, f"Unknown field {name}: write eventId.")
 
 
 def flag_argument(name: str, given: object) -> bool:

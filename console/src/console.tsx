@@ -3,47 +3,42 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-import { type Sdk, connect } from "./data/sdk.ts";
+import { type Connection, connect } from "./data/sdk.ts";
 import { type Session, watchSession } from "./data/session.ts";
 import { NoProjectError } from "./data/site.ts";
 import { Empty, Skeleton } from "./ui/notice.tsx";
-import { useRoute } from "./ui/route.ts";
-import { EventPage } from "./views/event_page.tsx";
-import { EventsView } from "./views/events.tsx";
 import { NobodyView, SignInView } from "./views/sign_in.tsx";
-import { TopBar } from "./views/top_bar.tsx";
 
 function App() {
-  const [sdk, setSdk] = useState<Sdk | null>(null);
+  const [connection, setConnection] = useState<Connection | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
   useEffect(() => {
-    connect().then(setSdk, setFailure);
+    connect().then(setConnection, setFailure);
   }, []);
   if (failure) return <NotConnected failure={failure} />;
-  return sdk ? <Console sdk={sdk} /> : <Loading />;
+  return connection ? <Console connection={connection} /> : <Loading />;
 }
 
-function Console({ sdk }: { readonly sdk: Sdk }) {
-  const [session, setSession] = useState<Session>({ state: "loading" });
-  const route = useRoute();
-  useEffect(() => watchSession(sdk.auth, setSession), [sdk]);
+// Everything that reads, Firestore's part among it; it is not needed to sign in.
+const signedIn = () => import("./views/signed_in.tsx");
+type Rest = Awaited<ReturnType<typeof signedIn>>;
 
-  if (session.state === "loading") return <Loading />;
-  if (session.state === "signed out") return <SignInView auth={sdk.auth} />;
-  if (session.state === "nobody") return <NobodyView auth={sdk.auth} email={session.email} />;
-  const { staff } = session;
-  if (route.at === "events") {
-    return (
-      <>
-        <TopBar auth={sdk.auth} staff={staff} />
-        <main tabIndex={-1}>
-          <EventsView db={sdk.db} staff={staff} />
-        </main>
-      </>
-    );
-  }
-  // Everything of one person and event goes with them.
-  return <EventPage key={`${staff.uid} ${route.eventId}`} sdk={sdk} staff={staff} route={route} />;
+function Console({ connection }: { readonly connection: Connection }) {
+  const { auth } = connection;
+  const [session, setSession] = useState<Session>({ state: "loading" });
+  const [rest, setRest] = useState<Rest | null>(null);
+  const [failure, setFailure] = useState<unknown>(null);
+  useEffect(() => watchSession(auth, setSession), [auth]);
+  useEffect(() => {
+    // While somebody types a password there is time to load what comes after it.
+    if (session.state !== "loading") signedIn().then(setRest, setFailure);
+  }, [session.state]);
+
+  if (session.state === "signed out") return <SignInView auth={auth} />;
+  if (session.state === "nobody") return <NobodyView auth={auth} email={session.email} />;
+  if (failure) return <NotConnected failure={failure} />;
+  if (session.state === "loading" || !rest) return <Loading />;
+  return <rest.SignedIn connection={connection} staff={session.staff} />;
 }
 
 function Loading() {
@@ -75,4 +70,8 @@ function NotConnected({ failure }: { readonly failure: unknown }) {
 }
 
 const page = document.getElementById("page");
-if (page) render(<App />, page);
+if (page) {
+  // The frame that the HTML shows has done its work.
+  page.replaceChildren();
+  render(<App />, page);
+}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { linkTo, linkToDelivery, readRoute, writeRoute } from "../src/domain/address.ts";
+import { linkTo, linkToDelivery, linkToPhotos, readRoute, writeRoute } from "../src/domain/address.ts";
 import { nameOf, named } from "../src/domain/endpoint.ts";
 import { NO_FILTERS, matches, queryOf, readFilters, writeFilters } from "../src/domain/filters.ts";
 
@@ -18,11 +18,13 @@ test("a view is the same after its address was sent to somebody", () => {
     until: new Date("2026-05-01T11:00:00.000Z"),
   } as const;
   for (const deliveryId of [null, "0f7c"]) {
-    const route = { at: "deliveries", eventId: "midsummer", filters, deliveryId } as const;
+    const route = { at: "deliveries", eventId: "midsummer", filters, deliveryId, status: "pending" } as const;
     assert.deepEqual(readRoute(writeRoute(route)), route);
   }
   const route = readRoute(linkTo("recaps", "midsummer"));
-  assert.deepEqual(route, { at: "recaps", eventId: "midsummer", filters: NO_FILTERS, deliveryId: null });
+  assert.deepEqual(route, { at: "recaps", eventId: "midsummer", filters: NO_FILTERS, deliveryId: null, status: "pending" });
+  const photos = readRoute(linkToPhotos("midsummer", "rejected"));
+  assert.equal(photos.at === "photos" && photos.status, "rejected");
 });
 
 test("an address that makes no sense leads to the start, or to a view without filters", () => {

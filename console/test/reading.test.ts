@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { test } from "node:test";
 
 import { pretty, size, visible } from "../src/domain/body.ts";
@@ -8,6 +8,14 @@ import { isCallable, signedCurl, signingCurl } from "../src/domain/curl.ts";
 import { doubt, parts, problem } from "../src/domain/endpoint.ts";
 import { COUNTED, rateOf, successRate } from "../src/domain/health.ts";
 import { countdown, duration, relative, shortTime, utcTime } from "../src/domain/time.ts";
+import { verdict } from "../src/domain/verdict.ts";
+import { decisionOf, decisions } from "../src/domain/photo.ts";
+import { imageSources, mayShow, readHosts } from "../src/domain/hosts.ts";
+import { suggestedId } from "../src/domain/event.ts";
+import { recapWords } from "../src/domain/recap.ts";
+import { isOpenTo, tabsOf } from "../src/domain/tabs.ts";
+import { DESK, PHONE, holds } from "../src/domain/media.ts";
+import { addressHash, masked, troubles } from "../src/domain/outcomes.ts";
 import { timeline } from "../src/domain/timeline.ts";
 import { attemptWords, attemptsWords, lastWords, leftAloneWords, skippedWords } from "../src/domain/words.ts";
 import { NOW, attempt, delivery } from "./samples.ts";
@@ -124,5 +132,92 @@ test("numbers of what is left out add up", () => {
 });
 
 test("a mail that may not lead to this site says who can mend it", () => {
-  assert.match(wordsOf({ code: "auth/unauthorized-continue-uri" }), /runs the service .* authorized domains/);
+  assert.match(wordsOf({ code: "auth/unauthorized-continue-uri" }), /operator of this service .* authorized domains/);
+});
+
+test("a delivery says whose turn it is", () => {
+  const failed = (fields: object) => verdict(delivery({ outcome: "failed", log: [attempt(1, { status: null, ...fields })] }));
+  assert.deepEqual(failed({ status: 503 }), {
+    turn: "receiver",
+    words:
+      "The receiver's server answered 503 Service Unavailable. It is overloaded or in maintenance. " +
+      "It is not tried again by itself: send it again once that is fixed.",
+  });
+  for (const error of ["the connection was refused", "the host name does not resolve", "the certificate is not valid: expired"]) {
+    assert.equal(failed({ error })?.turn, "receiver");
+    assert.doesNotMatch(failed({ error })?.words ?? "", /was not reached/);
+  }
+  assert.equal(verdict(delivery({ outcome: "skipped", reason: "the URL is disabled" }))?.turn, "organizer");
+  assert.equal(verdict(delivery({ outcome: "pending", log: [] })), null);
+});
+
+test("a key does what can be done with a photo, and nothing else", () => {
+  const keys = (status: "pending" | "approved" | "rejected", featured = false) =>
+    [..."arftx", "Delete"].map((key) => decisionOf(key, { status, featured }));
+  assert.deepEqual(keys("pending"), ["approve", "reject", null, "reject", null, "delete"]);
+  assert.deepEqual(keys("approved"), [null, "reject", "feature", "reject", null, "delete"]);
+  assert.deepEqual(keys("approved", true), [null, "reject", "unfeature", "reject", null, "delete"]);
+  assert.deepEqual(keys("rejected"), ["approve", null, null, null, null, "delete"]);
+  assert.deepEqual(decisions({ status: "pending", featured: false })[0], "approve");
+});
+
+test("pictures come from the hosts of the parameter alone", () => {
+  const hosts = readHosts("project, cdn.example.com, storage.example.com/photos/", "wall");
+  for (const good of [
+    "https://firebasestorage.googleapis.com/v0/b/wall.appspot.com/o/a.jpg?alt=media",
+    "https://cdn.example.com/a.jpg",
+    "https://storage.example.com/photos/a.jpg",
+  ]) assert.ok(mayShow(good, hosts), good);
+  for (const bad of [
+    "http://cdn.example.com/a.jpg",
+    "https://cdn.example.com.evil.example/a.jpg",
+    "https://cdn.example.com@evil.example/a.jpg",
+    "https://user@cdn.example.com/a.jpg",
+    "https://storage.example.com/photos/../private/a.jpg",
+    "https://firebasestorage.googleapis.com/v0/b/another.appspot.com/o/a.jpg",
+    "data:image/png;base64,AA",
+    "nonsense",
+  ]) assert.ok(!mayShow(bad, hosts), bad);
+  assert.ok(mayShow("http://127.0.0.1:9180/1.svg", readHosts("*", "wall")));
+  assert.match(imageSources(hosts), /^https:\/\/firebasestorage\.googleapis\.com\/v0\/b\/wall\.firebasestorage\.app\/o\/ .*https:\/\/cdn\.example\.com /);
+});
+
+test("an id is suggested by the name", () => {
+  assert.equal(suggestedId("  Anna & Björn 2026! "), "anna-bjorn-2026");
+  assert.equal(suggestedId("誕生日"), "");
+});
+
+test("what a recap came to is told in words", () => {
+  const told = { delivered: 8, bounced: 1, dropped: 0, complained: 1 };
+  assert.equal(
+    recapWords({ state: "sent", sent: 10, left: 0, told }),
+    "8 arrived, 1 address does not exist or refused it, 1 marked it as spam, of 1 nothing is known yet.",
+  );
+  assert.equal(recapWords({ state: "sent", sent: 2, left: 0, told: null }), "2 mails sent.");
+});
+
+test("a view that somebody cannot use is not there", () => {
+  assert.deepEqual(tabsOf("moderator").map(({ title }) => title), ["Overview", "Photos", "Recaps"]);
+  assert.deepEqual(tabsOf("admin").at(-1)?.views, ["deliveries", "endpoints", "sharing", "signature"]);
+  assert.ok(isOpenTo("superadmin", "secret") && !isOpenTo("admin", "secret"));
+});
+
+test("a mail looks as it would on the screen that is chosen", () => {
+  const phone = { width: PHONE, scheme: "dark" } as const;
+  const desk = { width: DESK, scheme: "light" } as const;
+  for (const query of ["(max-width: 480px)", "only screen and (max-width: 480px)", "(prefers-color-scheme: dark)", "print, (max-width:480px)"]) {
+    assert.deepEqual([holds(query, phone), holds(query, desk)], [true, false], query);
+  }
+  assert.deepEqual([holds("(min-width: 600px)", phone), holds("(min-width: 600px)", desk)], [false, true]);
+  assert.ok(!holds("print", desk) && !holds("(hover: hover)", desk));
+});
+
+test("who was not reached follows from hashes and facts", async () => {
+  const hash = createHash("sha256").update("ann@example.com").digest().subarray(0, 16);
+  const entry = (facts: number) => new Uint8Array([...hash, facts]);
+  const found = (facts: number) => troubles(entry(facts)).get(hash.toString("hex")) ?? null;
+  assert.equal(await addressHash(" Ann@Example.com "), hash.toString("hex"));
+  // Dropped, delivered, delivered and sent back, called spam: the later counts.
+  assert.deepEqual([1, 2, 3, 6, 10].map(found), ["dropped", null, null, "bounced", "complained"]);
+  assert.deepEqual(["ann@example.com", "a@example.com", "no address"].map(masked), ["a…n@example.com", "a…@example.com", "n…s"]);
 });

@@ -52,7 +52,7 @@ def build() -> None:
 
 def sources() -> str:
     """Return a text that differs where any source does: the time of a file says nothing in git."""
-    found = [CONSOLE / "build.mjs", ROOT / "firebase.json"]
+    found = [CONSOLE / "build.mjs", ROOT / "firebase.json", ROOT / ".env", ROOT / ".env.demo-wall"]
     for folder in _SOURCES:
         found += sorted(path for path in (CONSOLE / folder).rglob("*") if path.is_file())
     return digest(_stamp(), *(f"{path.relative_to(ROOT)}\n{read(path)}" for path in found))

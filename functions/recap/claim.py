@@ -28,6 +28,7 @@ from functions.recap.ports import (
     RecapHead,
     RecapKey,
     Recaps,
+    Said,
     StoredLock,
     TakenElsewhereError,
     Taking,
@@ -70,6 +71,7 @@ class Claim:
         *,
         mode: Mode,
         started_by: str,
+        said: Said,
         now: Callable[[], datetime],
         new_id: Callable[[], str],
         one_at_a_time: AbstractContextManager[object],
@@ -81,6 +83,7 @@ class Claim:
             event_id: An event that exists.
             mode: Of the recap.
             started_by: The caller's uid.
+            said: What the organizer gave it.
             now: The time, aware.
             new_id: Gives a word that nobody else has.
             one_at_a_time: Is entered by one thread of this call at a time.
@@ -107,7 +110,9 @@ class Claim:
                 cooldown_until=before.cooldown_until if before and resumed else moment + COOLDOWN,
                 unfinished=True,
             )
-            head = RecapHead(mode=mode, started_by=started_by, began=None if resumed else moment)
+            head = RecapHead(
+                mode=mode, started_by=started_by, said=said, began=None if resumed else moment
+            )
             # Its cooldown is over, so nobody can continue that one any more.
             ended = before.recap_id if before and before.unfinished and not resumed else None
             taking = Taking(lock=lock, head=head, ended=ended)

@@ -47,11 +47,13 @@ class RecapHead:
     Attributes:
         mode: Of the call, which may differ from that of the one before.
         started_by: The caller's uid.
+        said: Whose words the mail has, and which.
         began: When the recap began; None where it is continued.
     """
 
     mode: Mode
     started_by: str
+    said: "Said"
     began: datetime | None
 
 
@@ -68,6 +70,19 @@ class Taking:
     lock: Lock
     head: RecapHead
     ended: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What an organizer gave a recap: kept, so that others can tell later what guests were sent.
+
+    `subject` and `message` are None where the mail has none but the usual words; `sender` is the
+    organizer's address, None where the account has none.
+    """
+
+    sender: str | None = None
+    subject: str | None = None
+    message: str | None = None
 
 
 class Recaps(Protocol):

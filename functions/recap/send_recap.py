@@ -26,7 +26,7 @@ from functions.recap.ledger import (
     total,
 )
 from functions.recap.planner import Gathered, Planner, recipient
-from functions.recap.ports import Mailer, RecapKey, Recaps
+from functions.recap.ports import Mailer, RecapKey, Recaps, Said
 from functions.recap.report import RecapResult, Report, answer
 from functions.side_by_side import SideBySide
 
@@ -90,6 +90,7 @@ class RecapSender:
             wanted.event_id,
             mode=wanted.mode,
             started_by=caller.uid,
+            said=Said(sender=caller.email, subject=wanted.subject, message=wanted.message),
             now=self._now,
             new_id=self._new_word,
             one_at_a_time=self._new_mutex(),

@@ -23,6 +23,7 @@ class Identity:
         ({"role": "admin", "tenantId": "t"}, Caller("u", Role.ADMIN, "t")),
         ({"role": "moderator", "tenantId": "t"}, Caller("u", Role.MODERATOR, "t")),
         ({"role": "superadmin"}, Caller("u", Role.SUPERADMIN, None)),
+        ({"role": "superadmin", "email": "a@b.c"}, Caller("u", Role.SUPERADMIN, None, "a@b.c")),
         ({"role": "superadmin", "tenantId": ""}, Caller("u", Role.SUPERADMIN, None)),
         ({"role": "superadmin", "tenantId": 7}, Caller("u", Role.SUPERADMIN, None)),
         ({"role": "guest"}, None),

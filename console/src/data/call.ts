@@ -1,7 +1,10 @@
 // A call of one of the service's functions, in the callable protocol (docs/openapi.yaml).
 
-import { NoAnswerError, PATIENCE_MS, RefusedError } from "./errors.ts";
+import { NoAnswerError, RefusedError } from "./errors.ts";
 import { functionsAddress } from "./site.ts";
+
+/** Longer than a function takes that has to be started first. */
+export const CALL_MS = 30_000;
 
 export interface CallOptions {
   readonly token?: string;
@@ -14,7 +17,7 @@ export interface CallOptions {
 export async function call<Result>(
   name: string,
   data: object,
-  { token, lookAt = null, limitMs = PATIENCE_MS }: CallOptions = {},
+  { token, lookAt = null, limitMs = CALL_MS }: CallOptions = {},
 ): Promise<Result> {
   let answer: Answer<Result>;
   const end = new AbortController();

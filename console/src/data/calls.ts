@@ -1,8 +1,8 @@
 // The service's functions, as the console calls them (docs/openapi.yaml).
 
 import type { EventType, Outcome } from "../domain/delivery.ts";
-import { call } from "./call.ts";
-import { NoAnswerError, PATIENCE_MS } from "./errors.ts";
+import { CALL_MS, call } from "./call.ts";
+import { NoAnswerError } from "./errors.ts";
 
 export interface TestResult {
   readonly deliveryId: string;
@@ -118,15 +118,16 @@ export class Calls {
     return this.#call("rotateWebhookSecret", { activeInMinutes }, "the secret");
   }
 
-  preview(text: RecapText, sendToMe: boolean): Promise<Preview> {
-    return this.#call("previewEventRecap", { ...text, sendToMe }, sendToMe ? "your mailbox" : null, LOOK_MS);
+  /** `guest` is the address of the guest whose mail is shown; empty: a guest with most photos. */
+  preview(text: RecapText, sendToMe: boolean, guest = ""): Promise<Preview> {
+    return this.#call("previewEventRecap", { ...text, sendToMe, ...(guest && { guest }) }, sendToMe ? "your mailbox" : null, LOOK_MS);
   }
 
   send(text: RecapText): Promise<Sent> {
     return this.#call("sendEventRecap", text, "the recaps below", RECAP_MS);
   }
 
-  async #call<Result>(name: string, data: object, lookAt: string | null, limitMs = PATIENCE_MS): Promise<Result> {
+  async #call<Result>(name: string, data: object, lookAt: string | null, limitMs = CALL_MS): Promise<Result> {
     let token: string;
     try {
       token = await this.idToken();

@@ -5,6 +5,7 @@ import {
   type Firestore,
   deleteField,
   doc,
+  getDoc,
   onSnapshot,
   runTransaction,
   updateDoc,
@@ -36,6 +37,11 @@ export function watchEndpoints(
   onError: (error: unknown) => void,
 ): () => void {
   return onSnapshot(settingsOf(db, eventId), (found) => onSettings(read(found.data() ?? {})), onError);
+}
+
+/** The settings as they are now. */
+export async function readEndpoints(db: Firestore, eventId: string): Promise<Settings> {
+  return read((await getDoc(settingsOf(db, eventId))).data() ?? {});
 }
 
 /** Puts `endpoint` in the place of the one of `before`, or at the end; takes it out where null. */

@@ -33,8 +33,8 @@ export class ChangedMeanwhileError extends Error {
   override readonly name = "ChangedMeanwhileError";
 }
 
-/** Longer than this nobody waits for a button. */
-export const PATIENCE_MS = 15_000;
+/** Longer than this nobody waits for a write. */
+const PATIENCE_MS = 15_000;
 
 /** What `work` comes to; rejects with a `NoAnswerError` where it does not end in time. */
 export async function answered<Result>(work: Promise<Result>, lookAt: string): Promise<Result> {

@@ -10,20 +10,36 @@ import {
   onSnapshot,
   orderBy,
   query,
+  serverTimestamp,
+  setDoc,
   startAfter,
+  startAt,
+  updateDoc,
   where,
 } from "firebase/firestore";
 
+import { type EventStatus, STATUSES } from "../domain/event.ts";
+import { ChangedMeanwhileError, answered } from "./errors.ts";
+import { date, text } from "./fields.ts";
 import type { Staff } from "./session.ts";
-import { text } from "./fields.ts";
 
 export const EVENTS_PAGE = 50;
 
-export interface WallEvent {
-  readonly id: string;
+/** What an admin says of an event. */
+export interface EventFields {
   readonly name: string;
-  readonly status: string;
+  /** Whether guests' photos show without anybody having looked at them. */
+  readonly autoApprove: boolean;
+  /** Address of the page that shows the photos; may be empty. */
+  readonly galleryUrl: string;
+}
+
+export interface WallEvent extends EventFields {
+  readonly id: string;
+  readonly status: EventStatus;
   readonly tenantId: string;
+  readonly publishedAt: Date | null;
+  readonly archivedAt: Date | null;
 }
 
 /** A page of the events that somebody may see, by their ids. */
@@ -54,11 +70,53 @@ export function watchEvent(
   );
 }
 
+/** Makes a draft under an id that is free. */
+export async function createEvent(db: Firestore, tenantId: string, id: string, fields: EventFields): Promise<void> {
+  await answered(made(), "the list of events");
+
+  async function made(): Promise<void> {
+    // The rules let nobody get an event that is not there, but list the next one of their own.
+    const own = where("tenantId", "==", tenantId);
+    const next = query(collection(db, "events"), own, orderBy(documentId()), startAt(id), limit(1));
+    if ((await getDocs(next)).docs[0]?.id === id) throw new ChangedMeanwhileError("There is an event with this id already; choose another.");
+    try {
+      await setDoc(doc(db, "events", id), { tenantId, status: "draft", ...onRecord(fields) });
+    } catch (error) {
+      if ((error as { code?: string }).code !== "permission-denied") throw error;
+      throw new ChangedMeanwhileError("This id is not free: another event has it, or had it until now; choose another.");
+    }
+  }
+}
+
+export async function changeEvent(db: Firestore, id: string, fields: EventFields): Promise<void> {
+  await answered(updateDoc(doc(db, "events", id), onRecord(fields)), "the overview");
+}
+
+/** Opens the event for guests, for the first time or again. */
+export async function publishEvent(db: Firestore, id: string): Promise<void> {
+  const published = { status: "published", publishedAt: serverTimestamp(), archivedAt: null };
+  await answered(updateDoc(doc(db, "events", id), published), "the overview");
+}
+
+/** Ends the uploads. */
+export async function archiveEvent(db: Firestore, id: string): Promise<void> {
+  const archived = { status: "archived", archivedAt: serverTimestamp() };
+  await answered(updateDoc(doc(db, "events", id), archived), "the overview");
+}
+
+function onRecord({ name, autoApprove, galleryUrl }: EventFields) {
+  return { name, autoApprove, galleryUrl: galleryUrl || null };
+}
+
 function read(id: string, fields: Record<string, unknown>): WallEvent {
   return {
     id,
     name: text(fields["name"]) || id,
-    status: text(fields["status"]),
+    status: STATUSES.find((status) => status === fields["status"]) ?? "draft",
     tenantId: text(fields["tenantId"]),
+    autoApprove: fields["autoApprove"] === true,
+    galleryUrl: text(fields["galleryUrl"]),
+    publishedAt: date(fields["publishedAt"]),
+    archivedAt: date(fields["archivedAt"]),
   };
 }

@@ -14,6 +14,19 @@ import {
 import { COUNTED, DAY_MS, type Health, SAMPLE, health } from "../domain/health.ts";
 import { read } from "./deliveries.ts";
 
+/** Whether the last delivery to `url` that ended has failed: two deliveries are read. */
+export async function failsAt(db: Firestore, eventId: string, url: string): Promise<boolean> {
+  const all = collection(db, "events", eventId, "deliveries");
+  const [success, failure] = await Promise.all(
+    ["success", "failed"].map(async (outcome) => {
+      const ended = [where("url", "==", url), where("outcome", "==", outcome)];
+      const found = await getDocs(query(all, ...ended, orderBy("endedAt", "desc"), limit(1)));
+      return found.docs.map(read)[0]?.endedAt ?? null;
+    }),
+  );
+  return Boolean(failure && (!success || failure > success));
+}
+
 export async function healthOf(db: Firestore, eventId: string, url: string, now: Date): Promise<Health> {
   const ended = (outcome: string) =>
     query(

@@ -7,6 +7,7 @@ import {
   deleteDoc,
   doc,
   getCountFromServer,
+  getDocs,
   limit,
   onSnapshot,
   orderBy,
@@ -65,6 +66,30 @@ export function watchPhotos(
 export async function countPhotos(db: Firestore, eventId: string, status: Status): Promise<number> {
   const counted = query(photosOf(db, eventId), where("status", "==", status), limit(COUNTED));
   return (await getCountFromServer(counted)).data().count;
+}
+
+export interface Guest {
+  readonly email: string;
+  readonly name: string;
+}
+
+const GUESTS_LOOKED_FOR = 100;
+
+/** Guests of the latest approved photos, by their names: some to choose from, not all. */
+export async function guestsOf(db: Firestore, eventId: string): Promise<readonly Guest[]> {
+  const latest = query(
+    photosOf(db, eventId),
+    where("status", "==", "approved"),
+    orderBy("createdAt", "desc"),
+    limit(GUESTS_LOOKED_FOR),
+  );
+  const guests = new Map<string, Guest>();
+  for (const found of (await getDocs(latest)).docs) {
+    const email = text(found.get("uploaderEmail")).trim();
+    const known = email.toLowerCase();
+    if (email && !guests.has(known)) guests.set(known, { email, name: text(found.get("uploaderName")) });
+  }
+  return [...guests.values()].sort((one, other) => one.name.localeCompare(other.name));
 }
 
 /** Carries out a decision of somebody with that address. */

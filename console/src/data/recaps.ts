@@ -1,13 +1,32 @@
 // Recaps of an event, and who may send one now.
 
-import { type Firestore, collection, doc, limit, onSnapshot, orderBy, query } from "firebase/firestore";
+import {
+  Bytes,
+  type Firestore,
+  collection,
+  doc,
+  getDoc,
+  getDocs,
+  limit,
+  onSnapshot,
+  orderBy,
+  query,
+  startAfter,
+  where,
+} from "firebase/firestore";
 
+import { type Trouble, addressHash, masked, troubles } from "../domain/outcomes.ts";
 import { date, number, text } from "./fields.ts";
 
 export const RECAPS_PAGE = 10;
 
 export interface Recap {
   readonly id: string;
+  /** As the organizer gave them; empty where they were not given. */
+  readonly subject: string;
+  readonly message: string;
+  /** Who sent it; empty where the record does not say. */
+  readonly sender: string;
   readonly mode: string;
   readonly state: string;
   readonly startedAt: Date | null;
@@ -31,13 +50,14 @@ export interface RecapLock {
 export function watchRecaps(
   db: Firestore,
   eventId: string,
+  most: number,
   onRecaps: (recaps: readonly Recap[]) => void,
   onError: (error: unknown) => void,
 ): () => void {
   const latest = query(
     collection(db, "events", eventId, "recaps"),
     orderBy("startedAt", "desc"),
-    limit(RECAPS_PAGE),
+    limit(most),
   );
   return onSnapshot(latest, (found) => onRecaps(found.docs.map((one) => read(one.id, one.data()))), onError);
 }
@@ -61,12 +81,55 @@ export function watchLock(
   );
 }
 
+export interface Unreached {
+  readonly name: string;
+  /** Masked. */
+  readonly address: string;
+  readonly trouble: Trouble;
+}
+
+/**
+ * Whom a recap did not reach. The record knows guests by a hash alone, so that their photos have to
+ * be read for names and addresses; a guest whose photos are gone stays out.
+ */
+export async function readUnreached(db: Firestore, eventId: string, recapId: string): Promise<readonly Unreached[]> {
+  const record = await getDoc(doc(db, "events", eventId, "recaps", recapId, "outcomes", "mails"));
+  const entries: unknown = record.get("entries");
+  const open = new Map(entries instanceof Bytes ? troubles(entries.toUint8Array()) : []);
+  const found: Unreached[] = [];
+  const photos = query(
+    collection(db, "events", eventId, "photos"),
+    where("status", "==", "approved"),
+    orderBy("createdAt", "desc"),
+    limit(PHOTOS_A_READ),
+  );
+  let page = open.size ? await getDocs(photos) : null;
+  while (page?.size && open.size) {
+    for (const photo of page.docs) {
+      const address = text(photo.get("uploaderEmail"));
+      const hash = await addressHash(address);
+      const trouble = open.get(hash);
+      if (!trouble) continue;
+      open.delete(hash);
+      found.push({ name: text(photo.get("uploaderName")), address: masked(address.trim()), trouble });
+    }
+    page = page.size < PHOTOS_A_READ ? null : await getDocs(query(photos, startAfter(page.docs.at(-1))));
+  }
+  return found;
+}
+
+// The largest page that the rules allow.
+const PHOTOS_A_READ = 500;
+
 const TOLD = ["delivered", "bounced", "dropped", "complained"] as const;
 
 function read(id: string, fields: Record<string, unknown>): Recap {
   const [delivered, bounced, dropped, complained] = TOLD.map((name) => number(fields[name])) as [number, number, number, number];
   return {
     id,
+    subject: text(fields["subject"]),
+    message: text(fields["message"]),
+    sender: text(fields["startedByEmail"]),
     mode: text(fields["mode"]),
     state: text(fields["state"]),
     startedAt: date(fields["startedAt"]),

@@ -11,7 +11,7 @@ import {
   signOut,
 } from "firebase/auth";
 
-export type Role = "moderator" | "admin" | "superadmin";
+import type { Role } from "../domain/tabs.ts";
 
 /** Somebody with a role: the claims of the ID token, which the rules and the calls go by. */
 export interface Staff {
@@ -95,9 +95,14 @@ export function seesDeliveries({ role }: Staff): boolean {
   return role === "admin" || role === "superadmin";
 }
 
-/** Whether somebody may change webhook URLs. */
-export function editsEndpoints({ role }: Staff): boolean {
+/** Whether somebody may change events and webhook URLs. */
+export function isAdmin({ role }: Staff): boolean {
   return role === "admin";
+}
+
+/** Whether somebody may decide on photos; the decision bears their address, so it has to be theirs. */
+export function moderates({ role }: Staff): boolean {
+  return role === "admin" || role === "moderator";
 }
 
 export function seesSecret({ role }: Staff): boolean {

@@ -1,13 +1,13 @@
-// Links to the log of one URL that were given out and live.
+// Links to the log of one URL that were given out and have not ended.
 
 import { type Firestore, collection, limit, onSnapshot, orderBy, query, where } from "firebase/firestore";
 
 import { date, text } from "./fields.ts";
 
-/** More living links than these are not shown at once. */
+/** More active links than these are not shown at once. */
 export const SHARES_PAGE = 50;
 
-export interface LivingShare {
+export interface ActiveShare {
   readonly id: string;
   readonly url: string;
   readonly canResend: boolean;
@@ -20,17 +20,17 @@ export function watchShares(
   db: Firestore,
   eventId: string,
   now: Date,
-  onShares: (shares: readonly LivingShare[]) => void,
+  onShares: (shares: readonly ActiveShare[]) => void,
   onError: (error: unknown) => void,
 ): () => void {
-  const living = query(
+  const active = query(
     collection(db, "events", eventId, "shares"),
     where("expireAt", ">", now),
     orderBy("expireAt"),
     limit(SHARES_PAGE),
   );
   return onSnapshot(
-    living,
+    active,
     (found) =>
       onShares(
         found.docs.flatMap((one) => {

@@ -1,6 +1,14 @@
 // What states and answers are called.
 
-import { ATTEMPTS, type Attempt, type Delivery, type Outcome, isAcknowledged, lastAttempt } from "./delivery.ts";
+import {
+  ATTEMPTS,
+  type Attempt,
+  type Delivery,
+  type EventType,
+  type Outcome,
+  isEventType,
+  lastAttempt,
+} from "./delivery.ts";
 
 export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   pending: "Waiting",
@@ -9,6 +17,21 @@ export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   failed: "Failed",
   skipped: "Skipped",
 };
+
+export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
+  "photo.uploaded": "A photo was uploaded",
+  "photo.approved": "A photo was approved",
+  "photo.rejected": "A photo was rejected",
+  "event.published": "The event was published",
+  "event.archived": "The event was archived",
+  "milestone.reached": "A milestone was reached",
+  "guest.joined": "A guest joined",
+};
+
+/** What happened, in words; the type itself where it is not known. */
+export function eventWords(type: string): string {
+  return isEventType(type) ? EVENT_WORDS[type] : type;
+}
 
 // RFC 9110 and the few others that receivers answer with.
 const STATUS_WORDS: Readonly<Record<number, string>> = {
@@ -53,22 +76,6 @@ export function statusWords(status: number): string {
 export function attemptWords({ status, error }: Pick<Attempt, "status" | "error">): string {
   if (status !== null) return statusWords(status);
   return error ?? "no answer";
-}
-
-/** Why an attempt did not count, for whoever has to see to it; empty where it did. */
-export function advice(attempt: Attempt): string {
-  if (isAcknowledged(attempt)) return "";
-  const { status, error } = attempt;
-  if (status === null) {
-    if (error?.startsWith("no answer")) return "Answer first, then do the work: five seconds is all there is.";
-    return "";
-  }
-  if (status >= 300 && status < 400) return "Redirects are not followed: configure the address that it leads to.";
-  if (status === 401 || status === 403) return "Mostly a signature that did not verify: the checker tells why.";
-  if (status === 404 || status === 405) return "The receiver knows no POST at this path.";
-  if (status === 410) return "The receiver says that it is gone for good.";
-  if (status === 429) return "The receiver takes no more for now.";
-  return "";
 }
 
 /** `2 of 4`; a dash where nothing was attempted. */

@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "auth/operation-not-allowed": "This project has that way of signing in switched off.",
   "auth/user-disabled": "This account is switched off.",
   "auth/too-many-requests": "Too many attempts. Wait some minutes, or reset the password.",
-  "auth/unauthorized-continue-uri": "Mails may not lead to this site yet. Whoever runs the service has to add it to the authorized domains.",
+  "auth/unauthorized-continue-uri": "Mails may not lead to this site yet. The operator of this service has to add it to the authorized domains.",
   "auth/network-request-failed": "The sign-in service cannot be reached. Are you offline?",
 };
 

@@ -30,3 +30,4 @@ export const CopyIcon = () => <Icon path="M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z" />
 export const BackIcon = () => <Icon path="M10 3 5 8l5 5" />;
 export const WarningIcon = () => <Icon path="M8 2 1.5 13.5h13zM8 6.5v3.2M8 11.6v.4" />;
 export const InfoIcon = () => <Icon path="M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13M8 7.2v4M8 4.6v.4" />;
+export const StarIcon = () => <Icon path="M8 1.8l1.9 4 4.3.5-3.2 3 .9 4.4L8 11.5l-3.9 2.2.9-4.4-3.2-3 4.3-.5z" />;

@@ -1,5 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
 
+import { PHONE, type Screen, holds } from "../domain/media.ts";
+import { isShown } from "./picture.tsx";
+
 // What a mail may consist of; everything else of it is left out, with what stands in it kept.
 const KEPT = new Set(
   "a abbr b blockquote br center code div em figcaption figure h1 h2 h3 h4 hr i img li ol p pre small span strong table tbody td th thead tr u ul".split(" "),
@@ -11,10 +14,11 @@ const ATTRIBUTES = new Set("align bgcolor border cellpadding cellspacing colspan
 
 /**
  * A mail, drawn in a tree of its own. It was made by the service of what guests wrote, and is taken
- * apart all the same: only known elements are made anew, so nothing in it runs, loads or leads away.
+ * apart all the same: only known elements are made anew, so nothing in it runs or leads away, and
+ * nothing loads but pictures of the hosts that mails may show.
  * Its styles are set by the object model, which this page's policy lets pass, unlike markup's.
  */
-export function Mail({ html }: { readonly html: string }) {
+export function Mail({ html, screen }: { readonly html: string; readonly screen: Screen }) {
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = frame.current;
@@ -22,13 +26,23 @@ export function Mail({ html }: { readonly html: string }) {
     const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
     const { rules, markup } = withoutStyles(html);
     const sheet = new CSSStyleSheet();
-    // Nothing is loaded: neither another sheet nor a picture.
+    // Nothing is loaded by it: neither another sheet nor a picture.
     sheet.replaceSync(rules.replace(/@import[^;]*;?|url\([^)]*\)/gi, ""));
+    sheet.replaceSync(`:host { color-scheme: ${screen.scheme} }\n${shown(sheet.cssRules, screen)}`);
     const parsed = new DOMParser().parseFromString(markup, "text/html");
     root.adoptedStyleSheets = [sheet];
     root.replaceChildren(...copied(parsed.body));
-  }, [html]);
-  return <div class="mail" ref={frame} role="group" tabIndex={0} aria-label="The mail" />;
+  }, [html, screen.width, screen.scheme]);
+  const looks = `mail ${screen.scheme}${screen.width === PHONE ? " phone" : ""}`;
+  return <div class={looks} ref={frame} role="group" tabIndex={0} aria-label="The mail" />;
+}
+
+// The rules as they are on that screen: a media query asks the window, which is another.
+function shown(rules: CSSRuleList, screen: Screen): string {
+  return Array.from(rules, (rule) => {
+    if (!(rule instanceof CSSMediaRule)) return rule.cssText;
+    return holds(rule.conditionText, screen) ? shown(rule.cssRules, screen) : "";
+  }).join("\n");
 }
 
 // The policy has a browser complain of each style that it parses, also where nothing is drawn by it.
@@ -50,7 +64,7 @@ function copied(from: Element): Node[] {
     const name = node.localName;
     if (DROPPED.has(name)) return [];
     if (!KEPT.has(name)) return copied(node);
-    if (name === "img") return [placeholder(node)];
+    if (name === "img") return [picture(node)];
     const made = document.createElement(name === "a" ? "span" : name);
     for (const { name: attribute, value } of node.attributes) {
       if (ATTRIBUTES.has(attribute)) made.setAttribute(attribute, value);
@@ -65,7 +79,21 @@ function copied(from: Element): Node[] {
   });
 }
 
-// Pictures are guests' photos on other hosts, to which this page does not talk.
+// A guest's photo: from the hosts that mails may show, and from no other.
+function picture(image: HTMLElement): HTMLElement {
+  const url = image.getAttribute("src") ?? "";
+  if (!isShown(url)) return placeholder(image);
+  const made = document.createElement("img");
+  made.src = url;
+  made.alt = image.getAttribute("alt") ?? "";
+  for (const name of ["width", "height"]) {
+    const value = image.getAttribute(name);
+    if (value) made.setAttribute(name, value);
+  }
+  styled(made, image);
+  return made;
+}
+
 function placeholder(image: HTMLElement): HTMLElement {
   const made = document.createElement("span");
   made.textContent = image.getAttribute("alt") || "photo";

@@ -2,17 +2,20 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import { Calls } from "../data/calls.ts";
 import { type WallEvent, watchEvent } from "../data/events.ts";
-import type { Sdk } from "../data/sdk.ts";
-import { type Staff, idToken, seesDeliveries } from "../data/session.ts";
+import { type Staff, idToken } from "../data/session.ts";
 import { type Route, type View, linkTo } from "../domain/address.ts";
+import { statusWords } from "../domain/event.ts";
+import { type Role, TITLES, isOpenTo, tabsOf } from "../domain/tabs.ts";
 import { wordsOf } from "../ui/errors.ts";
 import { Heading } from "../ui/heading.tsx";
 import { useLive } from "../ui/live.ts";
-import { Empty, Notice } from "../ui/notice.tsx";
+import { Empty, Notice, Skeleton } from "../ui/notice.tsx";
 import { Foreign } from "../ui/text.tsx";
 import { DeliveriesView } from "./deliveries/deliveries_view.tsx";
 import { EndpointsView } from "./endpoints/endpoints_view.tsx";
-import { PlaceContext, usePlace } from "./place.ts";
+import { OverviewView } from "./overview/overview_view.tsx";
+import { PhotosView } from "./photos/photos_view.tsx";
+import { PlaceContext, type Sdk, usePlace } from "./place.ts";
 import { RecapsView } from "./recaps/recaps_view.tsx";
 import { SecretView } from "./secret.tsx";
 import { SharingView } from "./sharing.tsx";
@@ -25,18 +28,6 @@ interface Props {
   readonly route: Exclude<Route, { at: "events" }>;
 }
 
-const TITLES: Readonly<Record<View, string>> = {
-  deliveries: "Deliveries",
-  endpoints: "Endpoints",
-  recaps: "Recaps",
-  sharing: "Sharing",
-  secret: "Secret",
-  signature: "Signature checker",
-};
-
-// What holds webhook URLs, which may hold keys.
-const OWNERS_ONLY: readonly View[] = ["deliveries", "endpoints", "sharing"];
-
 /** One event: its name, the ways to its views, and one of them. */
 export function EventPage({ sdk, staff, route }: Props) {
   const { eventId, at } = route;
@@ -45,12 +36,6 @@ export function EventPage({ sdk, staff, route }: Props) {
     () => ({ sdk, staff, eventId, calls: new Calls(() => idToken(sdk.auth), eventId) }),
     [sdk, staff, eventId],
   );
-  const tabs = useRef<HTMLElement>(null);
-  useEffect(() => {
-    // On a phone not all of them are in sight.
-    const here = tabs.current?.querySelector("[aria-current]");
-    here?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [at]);
   const isRefused = event.state === "missing" || event.state === "failed";
 
   return (
@@ -59,42 +44,76 @@ export function EventPage({ sdk, staff, route }: Props) {
         <div class="event-name">
           <span class="slash" aria-hidden="true">/</span>
           <Foreign>{event.state === "there" ? event.value.name : eventId}</Foreign>
-          {event.state === "there" && <span class="tag">{event.value.status}</span>}
+          {event.state === "there" && <span class="tag">{statusWords(event.value.status)}</span>}
         </div>
       </TopBar>
-      <nav ref={tabs} class="tabs" aria-label="Views of the event">
-        <ul>
-          {(Object.keys(TITLES) as View[]).map((view) => (
-            <li key={view}>
-              <a href={linkTo(view, eventId)} aria-current={view === at ? "page" : undefined}>
-                {TITLES[view]}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Tabs at={at} eventId={eventId} role={staff.role} />
       <main tabIndex={-1} class={at === "deliveries" ? "wide" : ""}>
         {isRefused ? (
           <Empty title="This event cannot be shown">
             <p>
               {event.state === "failed"
                 ? wordsOf(event.error)
-                : "There is no event of this name, or it is another tenant's."}
+                : "There is no event with this id, or it belongs to another organization."}
             </p>
             <p><a href="#/events">All events</a></p>
           </Empty>
-        ) : !seesDeliveries(staff) && OWNERS_ONLY.includes(at) ? (
-          <AdminsOnly title={TITLES[at]} />
+        ) : !isOpenTo(staff.role, at) ? (
+          <NotForThem title={TITLES[at]} />
         ) : (
-          <Body route={route} />
+          event.state === "there" ? <Body route={route} event={event.value} /> : <Skeleton />
         )}
       </main>
     </PlaceContext.Provider>
   );
 }
 
-function Body({ route }: Pick<Props, "route">) {
+interface TabsProps {
+  readonly at: View;
+  readonly eventId: string;
+  readonly role: Role;
+}
+
+/** The ways to the views; those of webhooks stand in a second row. */
+function Tabs({ at, eventId, role }: TabsProps) {
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone not all of them are in sight.
+    const here = nav.current?.querySelectorAll("[aria-current]");
+    here?.forEach((tab) => tab.scrollIntoView({ block: "nearest", inline: "nearest" }));
+  }, [at]);
+  const tabs = tabsOf(role);
+  const current = tabs.find(({ views }) => views.includes(at));
+  return (
+    <nav ref={nav} class="tabs" aria-label="Views of the event">
+      <ul>
+        {tabs.map(({ title, view, views }) => (
+          <li key={title}>
+            <a href={linkTo(view, eventId)} aria-current={views.includes(at) ? (views.length > 1 ? "true" : "page") : undefined}>
+              {title}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {current && current.views.length > 1 && (
+        <ul class="subtabs" aria-label={current.title}>
+          {current.views.map((view) => (
+            <li key={view}>
+              <a href={linkTo(view, eventId)} aria-current={view === at ? "page" : undefined}>{TITLES[view]}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </nav>
+  );
+}
+
+function Body({ route, event }: Pick<Props, "route"> & { readonly event: WallEvent }) {
   switch (route.at) {
+    case "overview":
+      return <OverviewView event={event} />;
+    case "photos":
+      return <PhotosView key={route.status} status={route.status} />;
     case "deliveries":
       return <DeliveriesView route={route} />;
     case "endpoints":
@@ -102,7 +121,7 @@ function Body({ route }: Pick<Props, "route">) {
     case "recaps":
       return <RecapsView />;
     case "sharing":
-      return <SharingView />;
+      return <SharingView endpoint={route.filters.endpoint} />;
     case "secret":
       return <SecretView />;
     case "signature":
@@ -110,17 +129,19 @@ function Body({ route }: Pick<Props, "route">) {
   }
 }
 
-/** What a moderator is told: the reason, and whom to ask. */
-function AdminsOnly({ title }: { readonly title: string }) {
+/** What somebody is told who opened the link of a view that is not theirs: whom to ask. */
+function NotForThem({ title }: { readonly title: string }) {
+  const { eventId } = usePlace();
   return (
     <div class="column">
       <Heading title={title}>{title}</Heading>
       <Notice>
         <p>
-          Webhook addresses may hold keys, so this is for the admins of your tenant and for superadmins. Ask one of
-          them: an admin can also make a link to the deliveries of one address.
+          {title === TITLES.secret
+            ? "Only superadmins see the secret and replace it. Ask one of them, or the operator of this service."
+            : "Addresses of webhooks may hold keys, so this view is for admins. Ask one of them."}
         </p>
-        <p>You moderate photos, and you see and send <a href={linkTo("recaps", usePlace().eventId)}>recaps</a>.</p>
+        <p><a href={linkTo("overview", eventId)}>Overview</a></p>
       </Notice>
     </div>
   );

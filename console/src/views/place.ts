@@ -1,11 +1,18 @@
 // What every view of an event needs, handed down once.
 
+import type { Auth } from "firebase/auth";
+import type { Firestore } from "firebase/firestore";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
 import type { Calls } from "../data/calls.ts";
-import type { Sdk } from "../data/sdk.ts";
 import type { Staff } from "../data/session.ts";
+
+/** Firebase, as the views use it. */
+export interface Sdk {
+  readonly auth: Auth;
+  readonly db: Firestore;
+}
 
 export interface Place {
   readonly sdk: Sdk;

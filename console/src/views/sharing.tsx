@@ -2,8 +2,8 @@ import { useMemo, useState } from "preact/hooks";
 
 import type { Share } from "../data/calls.ts";
 import { type Settings, watchEndpoints } from "../data/endpoints.ts";
-import { type LivingShare, watchShares } from "../data/shares.ts";
-import { parts } from "../domain/endpoint.ts";
+import { type ActiveShare, watchShares } from "../data/shares.ts";
+import { named, parts } from "../domain/endpoint.ts";
 import { ActionButton, useWork } from "../ui/busy.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { wordsOf } from "../ui/errors.ts";
@@ -16,8 +16,8 @@ import { usePlace } from "./place.ts";
 
 const DAYS = [1, 2, 3, 4, 5, 6, 7];
 
-/** Links for those who run a receiver: made, listed, ended. */
-export function SharingView() {
+/** Links for the people behind a receiver: made, listed, ended. `endpoint` names the one that is asked for. */
+export function SharingView({ endpoint }: { readonly endpoint: string | null }) {
   const { sdk, eventId } = usePlace();
   const settings = useLive<Settings>(
     (onValue, onError) => watchEndpoints(sdk.db, eventId, onValue, onError),
@@ -25,22 +25,22 @@ export function SharingView() {
   );
   return (
     <div class="column">
-      <Heading title="Sharing">Sharing</Heading>
+      <Heading title="Links">Links</Heading>
       <p class="quiet-text prose">
-        A link shows whoever runs a receiver the deliveries to their own URL, without an account: what was sent, what
-        their server answered, and when the next attempt comes. It shows nothing of other URLs, and not the secret.
+        A link shows the people behind a receiver what was sent to their own URL, what their server answered, and when
+        the next attempt comes. They need no account. The link shows nothing of other URLs, and not the secret.
       </p>
       {settings.state === "failed" && <Notice kind="error">{wordsOf(settings.error)}</Notice>}
       {settings.state === "loading" && <Skeleton rows={3} />}
-      {settings.state === "there" && <NewLink urls={settings.value.endpoints.map((one) => one.url)} />}
-      <LivingLinks />
+      {settings.state === "there" && <NewLink urls={settings.value.endpoints.map((one) => one.url)} wanted={endpoint} />}
+      <ActiveLinks />
     </div>
   );
 }
 
-function NewLink({ urls }: { readonly urls: readonly string[] }) {
+function NewLink({ urls, wanted }: { readonly urls: readonly string[]; readonly wanted: string | null }) {
   const { calls } = usePlace();
-  const [chosen, setChosen] = useState("");
+  const [chosen, setChosen] = useState(() => (wanted ? named(wanted, urls) : null) ?? "");
   const [days, setDays] = useState(7);
   const [canResend, setCanResend] = useState(false);
   const [share, setShare] = useState<Share | null>(null);
@@ -76,7 +76,7 @@ function NewLink({ urls }: { readonly urls: readonly string[] }) {
         </div>
         <label class="check">
           <input type="checkbox" checked={canResend} onChange={(event) => setCanResend(event.currentTarget.checked)} />
-          Whoever has the link may also have deliveries sent again
+          Deliveries can be sent again from the link
         </label>
         {work.error && <Notice kind="error">{work.error}</Notice>}
         <div class="actions">
@@ -87,7 +87,7 @@ function NewLink({ urls }: { readonly urls: readonly string[] }) {
         <Notice kind="success">
           <p>
             <strong>Copy it now: it is shown this once.</strong> Bodies hold names and addresses of guests; give it only
-            to whoever runs that receiver.
+            to the people behind that receiver.
           </p>
           <div class="key">
             <code class="foreign" data-link>{share.link}</code>
@@ -100,21 +100,21 @@ function NewLink({ urls }: { readonly urls: readonly string[] }) {
   );
 }
 
-function LivingLinks() {
+function ActiveLinks() {
   const { sdk, eventId } = usePlace();
   const now = useMemo(() => new Date(), []);
-  const live = useLive<readonly LivingShare[]>(
+  const live = useLive<readonly ActiveShare[]>(
     (onValue, onError) => watchShares(sdk.db, eventId, now, onValue, onError),
     [sdk, eventId],
   );
   return (
     <section aria-labelledby="links" class="column">
-      <h2 id="links">Living links</h2>
+      <h2 id="links">Active links</h2>
       {live.state === "failed" && <Notice kind="error">{wordsOf(live.error)}</Notice>}
       {live.state === "loading" && <Skeleton rows={2} />}
       {live.state === "there" && !live.value.length && (
-        <Empty title="No link is alive">
-          <p>Links end by themselves after a week at most, or here, at once.</p>
+        <Empty title="No active link">
+          <p>A link ends by itself after a week at most. You can end it here before.</p>
         </Empty>
       )}
       {live.state === "there" && live.value.length > 0 && (
@@ -126,7 +126,7 @@ function LivingLinks() {
   );
 }
 
-function LinkRow({ share }: { readonly share: LivingShare }) {
+function LinkRow({ share }: { readonly share: ActiveShare }) {
   const { calls } = usePlace();
   const work = useWork();
   return (

@@ -53,7 +53,7 @@ export function SignInView({ auth }: { readonly auth: Auth }) {
       <form class="card sign-in" onSubmit={submit}>
         <img src="/icon.svg" alt="" width="40" height="40" />
         <Heading title="Sign in">Sign in</Heading>
-        <p class="quiet-text">For the people who run an event: its webhooks, their deliveries, and the recap.</p>
+        <p class="quiet-text">For the people who run an event: its photos, its recaps, its webhooks.</p>
         <label for="email">E-mail</label>
         <input
           id="email"
@@ -102,7 +102,7 @@ export function NobodyView({ auth, email }: { readonly auth: Auth; readonly emai
       <div class="card">
         <Heading title="No access">You have no part in an event yet</Heading>
         <p>
-          You are signed in{email && <> as <strong><Foreign>{email}</Foreign></strong></>}. Whoever runs this service
+          You are signed in{email && <> as <strong><Foreign>{email}</Foreign></strong></>}. The operator of this service
           has to make you a moderator or an admin; after that, sign in again.
         </p>
         <button type="button" class="primary" onClick={() => leave(auth)}>

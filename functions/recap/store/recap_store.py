@@ -76,6 +76,9 @@ class RecapStore:
         recap: dict[str, Any] = {
             "mode": head.mode,
             "startedBy": head.started_by,
+            "startedByEmail": head.said.sender,
+            "subject": head.said.subject,
+            "message": head.said.message,
             "state": RecapState.SENDING,
         }
         if head.began:

@@ -91,6 +91,9 @@ class InMemoryRecaps:
         fields = {
             "mode": head.mode,
             "startedBy": head.started_by,
+            "startedByEmail": head.said.sender,
+            "subject": head.said.subject,
+            "message": head.said.message,
             "state": RecapState.SENDING,
         }
         writes: list[Write] = [

@@ -28,7 +28,7 @@ export default async function answers({ site, admin, eventId, deliveryId, visito
   await again.click();
   await page.clock.fastForward(3000);
   await page.getByText("No answer yet …").waitFor();
-  await page.clock.fastForward(12_000);
+  await page.clock.fastForward(27_000);
   await told.filter({ hasText: "in time" }).waitFor();
   found.late = await told.innerText();
 

@@ -27,7 +27,7 @@ export default async function counting({ site, superadmin, eventId, deliveryId, 
   found.delivery = await counted(`deliveries/${deliveryId}`, page.getByRole("heading", { name: "Attempts" }));
   found.endpoints = await counted("endpoints", page.getByText("Failing since"));
   found.recaps = await counted("recaps", page.getByRole("heading", { name: "No recap yet" }));
-  found.sharing = await counted("sharing", page.getByRole("heading", { name: "No link is alive" }));
+  found.sharing = await counted("sharing", page.getByRole("heading", { name: "No active link" }));
   found.secret = await counted("secret", page.getByRole("button", { name: "Reveal" }));
   found.signature = await counted("signature", page.getByRole("button", { name: "Check" }));
   return found;

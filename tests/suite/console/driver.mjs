@@ -5,7 +5,7 @@
 import { createInterface } from "node:readline";
 import { launched } from "../chromium.mjs";
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 
 const [executablePath, headers] = process.argv.slice(2);
 const browser = await launched(executablePath);

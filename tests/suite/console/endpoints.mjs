@@ -9,7 +9,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   const dialog = page.getByRole("dialog");
   const found = {};
 
-  await page.getByRole("button", { name: "Add a URL" }).click();
+  await page.getByRole("button", { name: "Add a receiver" }).click();
   await dialog.getByLabel("URL").fill("http://example.com/");
   found.told = await dialog.locator(".field-error").innerText();
   await dialog.getByRole("button", { name: "Save" }).click();
@@ -19,15 +19,15 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await dialog.getByLabel("guest.joined").check();
   await dialog.getByRole("button", { name: "Save" }).click();
   const card = page.getByRole("region", { name: new URL(added).pathname });
-  await card.getByText("guest.joined").waitFor();
+  await card.getByText("A guest joined").waitFor();
 
   await card.getByRole("button", { name: "Edit" }).click();
   await dialog.getByLabel("photo.approved").check();
   await dialog.getByRole("button", { name: "Save" }).click();
-  await card.getByText("photo.approved").waitFor();
+  await card.getByText("A photo was approved").waitFor();
 
   await card.getByRole("button", { name: "Send a test" }).click();
-  await dialog.getByLabel("Type").selectOption("milestone.reached");
+  await dialog.getByLabel("What it tells").selectOption("milestone.reached");
   await dialog.getByRole("button", { name: "Send", exact: true }).click();
   await dialog.getByText("Delivered").waitFor();
   await dialog.getByRole("button", { name: "Close" }).click();
@@ -35,8 +35,8 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   const dead = page.getByRole("region", { name: new URL(disabled).pathname });
   found.reason = await dead.getByRole("alert").innerText();
   found.health = await dead.locator(".health").innerText();
-  found.recoverWhileOff = await dead.getByRole("button", { name: "Recover…" }).count();
-  await dead.getByRole("button", { name: "Enable it again" }).click();
+  found.recoverWhileOff = await dead.getByRole("button", { name: "Send failed ones again…" }).count();
+  await dead.getByRole("button", { name: "Switch it on again" }).click();
   await dialog.getByText("would be sent again").waitFor();
   found.before = await dialog.innerText();
   await dialog.getByRole("button", { name: /^Send .* again$/ }).click();

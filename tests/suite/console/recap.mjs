@@ -2,15 +2,27 @@
 
 import { signIn } from "./steps.mjs";
 
-export default async function recap({ site, moderator, eventId, visitor }) {
+export default async function recap({ site, moderator, eventId, guest, visitor }) {
   const page = await visitor();
+  await page.route("https://example.com/**", (route) =>
+    route.fulfill({ contentType: "image/svg+xml", body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
+  );
   await signIn(page, site, moderator, `#/events/${eventId}/recaps`);
   await page.getByRole("button", { name: "Prepare a recap" }).click();
   await page.getByLabel("A paragraph of your own").fill("Thank you <b>all</b>!");
+  await page.getByLabel(/^Subject/).fill("Thank you for coming");
   await page.getByRole("button", { name: "Preview" }).click();
   const mail = page.getByRole("group", { name: "The mail", exact: true });
   await mail.getByText("Thank you <b>all</b>!").waitFor();
   const found = { mail: await mail.evaluate(drawn) };
+  await page.getByLabel("As seen by").selectOption(guest);
+  await mail.getByText("Hi Ben").waitFor();
+  await page.getByRole("button", { name: "Phone" }).click();
+  await page.getByRole("button", { name: "Dark" }).click();
+  found.onPhone = await mail.evaluate((frame) => ({
+    width: frame.offsetWidth,
+    card: getComputedStyle(frame.shadowRoot.querySelector(".card")).backgroundColor,
+  }));
   found.skipped = await page.getByText(/^Skipped:/).innerText();
   await page.getByRole("button", { name: "Send to me" }).click();
   await page.getByText("It is on its way to").waitFor();
@@ -30,7 +42,8 @@ export default async function recap({ site, moderator, eventId, visitor }) {
 function drawn({ shadowRoot }) {
   return {
     text: shadowRoot.textContent,
-    active: shadowRoot.querySelectorAll("a, img, script, iframe, link, form, [style*=url], [onclick]").length,
+    active: shadowRoot.querySelectorAll("a, script, iframe, link, form, [style*=url], [onclick]").length,
+    pictures: shadowRoot.querySelectorAll("img").length,
     isStyled: shadowRoot.querySelectorAll("[style]").length > 0,
   };
 }

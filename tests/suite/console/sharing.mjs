@@ -9,7 +9,7 @@ export default async function sharing({ site, admin, eventId, path, visitor }) {
   const label = page.getByLabel("URL").locator("option", { hasText: path });
   await page.getByLabel("URL").selectOption(await label.getAttribute("value"));
   await page.getByLabel("Ends after").selectOption("3");
-  await page.getByLabel("Whoever has the link").check();
+  await page.getByLabel("Deliveries can be sent again").check();
   await page.getByRole("button", { name: "Make a link" }).click();
   const link = await page.locator("[data-link]").innerText();
 
@@ -35,7 +35,7 @@ export default async function sharing({ site, admin, eventId, path, visitor }) {
   await guest.getByRole("link", { name: "All deliveries" }).click();
 
   await page.getByRole("button", { name: /^End it now/ }).click();
-  await page.getByRole("heading", { name: "No link is alive" }).waitFor();
+  await page.getByRole("heading", { name: "No active link" }).waitFor();
   await guest.getByRole("button", { name: "Refresh" }).click();
   await guest.getByRole("heading", { name: "This link has ended" }).waitFor();
   found.requests = requests;

@@ -18,6 +18,7 @@ DEAD = "https://receiver.example.org:8443/a/rather/long/path/to/where/it/all/goe
 def test_every_view_fits_every_window_and_everybody(
     browser: Browser,
     superadmin: dict[str, str],
+    admin: dict[str, str],
     event: firestore.DocumentReference,
     configure: Callable[..., None],
     record: Record,
@@ -77,11 +78,28 @@ def test_every_view_fits_every_window_and_everybody(
             "press": ["Send a test"],
         },
         {"name": "recaps", "place": f"{place}/recaps", "shown": "Interrupted"},
-        {"name": "sharing", "place": f"{place}/sharing", "shown": "Living links"},
+        {"name": "sharing", "place": f"{place}/sharing", "shown": "Active links"},
         {"name": "secret", "place": f"{place}/secret", "shown": "Reveal", "press": ["Reveal"]},
         {"name": "signature", "place": f"{place}/signature", "shown": "Check", "press": ["Check"]},
     ]
     found = browser.make("looks", staff=superadmin, views=views, link=link, folder=str(tmp_path))
+
+    wall = event.parent.document(f"{event.id}-photos")
+    upload(wall, now)
+    photos = f"#/events/{wall.id}/photos"
+    own: list[dict[str, Any]] = [
+        {"name": "overview", "place": f"{place}/overview", "shown": "1 of 2"},
+        {"name": "photos", "place": photos, "shown": "Ann Andersson"},
+        {"name": "approved", "place": f"{photos}/approved", "shown": "Featured"},
+        {
+            "name": "photo",
+            "place": photos,
+            "shown": "Ann Andersson",
+            "press": ["Look at the"],
+        },
+        {"name": "new-event", "place": "#/events", "shown": event.id, "press": ["New event"]},
+    ]
+    found += browser.make("looks", staff=admin, views=own, link="", folder=str(tmp_path))
 
     assert found == []
 
@@ -118,6 +136,25 @@ def fill(event: firestore.DocumentReference, record: Record, now: datetime) -> N
             "complained": 1,
         }
     )
+
+
+def upload(event: firestore.DocumentReference, now: datetime) -> None:
+    """Photos of an event of their own, which has no receivers to tell of them."""
+    event.set({"tenantId": TENANT, "name": "Midsummer", "status": "published"})
+    for number in range(14):
+        status = "approved" if number % 3 == 0 else "pending"
+        photo = {
+            "status": status,
+            "url": f"https://photos.example.com/{number}.jpg",
+            "uploaderName": ["Ann Andersson", "Bartholomew the Third of Somewhere", "", "Eve"][
+                number % 4
+            ],
+            "uploaderEmail": f"guest-{number}@example.com",
+            "uploaderUid": "guest",
+            "featured": number == 3,
+            "createdAt": now - timedelta(minutes=number),
+        }
+        event.collection("photos").document(f"p{number}").set(photo)
 
 
 def share(event_id: str) -> str:

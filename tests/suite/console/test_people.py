@@ -24,7 +24,7 @@ def test_everybody_sees_what_is_theirs(
     configure: Callable[..., None],
     record: Record,
 ) -> None:
-    """A moderator is told whom to ask; another tenant's admin learns nothing, not even a name."""
+    """Tabs of no use are not there; another tenant's admin learns nothing, not even a name."""
     url = "https://hooks.example.com/in?key=a-key"
     configure(url)
     delivery = event.collection("deliveries").document(record(url))
@@ -41,8 +41,13 @@ def test_everybody_sees_what_is_theirs(
     )
 
     assert "Ask one of them" in seen["moderator"]
+    assert seen["moderatorsTabs"] == ["Overview", "Photos", "Recaps"]
+    assert seen["superadminsTabs"] == [
+        *("Overview", "Photos", "Recaps", "Webhooks"),
+        *("Deliveries", "Receivers", "Links", "Signature checker", "Secret"),
+    ]
     assert "example.com" not in seen["moderator"]
-    assert {"Edit", "Remove", "Add a URL", "Change"} & set(seen["superadminsButtons"]) == set()
+    assert {"Edit", "Remove", "Add a receiver", "Change"} & set(seen["superadminsButtons"]) == set()
     assert "Send a test" in seen["superadminsButtons"]
     assert seen["isHidden"]
     assert seen["secret"] == "whsec_present"

@@ -7,9 +7,14 @@ import pytest
 from google.cloud import firestore
 
 from emulator.mailbox import PORT, Mailbox
+from functions.mail.fate import Fate
+from functions.recap.mail_events.entries import written
 from functions.wall.address import address_hash, guest_uid
 from tests.suite.console.conftest import TENANT, Browser
 from tests.suite.recap.wall import Wall
+
+PHONE_PIXELS = 362
+"""The width of a phone, with the frame around it."""
 
 
 @pytest.fixture
@@ -22,6 +27,7 @@ def mailbox() -> Iterator[Mailbox]:
 def test_a_moderator_looks_at_a_recap_before_sending_it(
     browser: Browser,
     moderator: dict[str, str],
+    admin: dict[str, str],
     db: firestore.Client,
     event: firestore.DocumentReference,
     mailbox: Mailbox,
@@ -29,21 +35,41 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     """Looking sends nothing, `to me` one mail, sending what was said before; a mail stays inert."""
     wall = Wall(db, event)
     wall.publish(tenantId=TENANT)
-    guests = {f"{name}@{event.id}.example.com" for name in ("anna", "ben")}
+    names = {f"{name}@{event.id}.example.com": name.title() for name in ("anna", "ben")}
+    guests = set(names)
     gone = f"gone@{event.id}.example.com"
     record = db.document("users", guest_uid(address_hash(gone)))
     record.set({"unreachableUntil": datetime.now(UTC) + timedelta(days=1)})
-    wall.photos(*({"uploaderEmail": guest} for guest in (*guests, gone)))
+    wall.photos(
+        *({"uploaderEmail": guest, "uploaderName": name} for guest, name in names.items()),
+        {"uploaderEmail": gone},
+    )
+    ben = max(guests)
 
-    seen = browser.make("recap", moderator=moderator, eventId=event.id)
+    seen = browser.make("recap", moderator=moderator, eventId=event.id, guest=ben)
 
     assert seen["mail"]["active"] == 0
     assert seen["mail"]["isStyled"]
+    assert seen["mail"]["pictures"] == 1
+    assert seen["onPhone"]["width"] <= PHONE_PIXELS
+    assert seen["onPhone"]["card"] == "rgb(31, 35, 41)"
     assert seen["skipped"] == (
         "Skipped: 1 cannot be reached: a mail to the address came back for good."
     )
     assert "2 guests get a mail." in seen["asked"]
-    assert "Sent\n2\n" in seen["card"].replace("\n\n", "\n")
+    assert "2 mails sent." in seen["card"]
     mails = mailbox.mails
     assert [mail.to for mail in mails[:1]] == [moderator["email"]]
     assert {mail.to for mail in mails[1:]} == guests
+    assert "Thank you for coming" in seen["card"]
+    assert f"Sent by {moderator['email']}." in seen["card"]
+
+    (recap,) = event.collection("recaps").get()
+    recap.reference.update({"delivered": 1, "bounced": 1})
+    fates = {address_hash(ben): Fate.BOUNCED, address_hash(min(guests)): Fate.DELIVERED}
+    recap.reference.collection("outcomes").document("mails").set({"entries": written(fates)})
+    told = browser.make("unreached", admin=admin, eventId=event.id)
+
+    assert "1 arrived, 1 address does not exist or refused it." in told
+    assert f"Ben b…n@{event.id}.example.com: the address does not exist" in told
+    assert "Anna" not in told

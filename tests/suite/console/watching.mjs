@@ -7,6 +7,7 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   const page = await visitor();
   await signIn(page, site, admin);
   await page.locator("li", { hasText: eventId }).getByRole("link").click();
+  await page.getByRole("link", { name: "Webhooks" }).click();
   await page.getByRole("heading", { name: "Nothing delivered yet" }).waitFor();
 
   await upload(eventId, photoId);
@@ -17,11 +18,11 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await flaky.getByText("Delivered").waitFor();
   const delivered = await flaky.innerText();
 
-  await page.getByLabel("URL").selectOption({ label: await labelOf(page, "/flaky") });
+  await page.getByLabel("Receiver").selectOption({ label: await labelOf(page, "/flaky") });
   await row(page, "photo.uploaded", "/ok").waitFor({ state: "detached" });
   const filtered = page.url();
   await flaky.getByRole("link").click();
-  await page.getByRole("heading", { name: "photo.uploaded" }).waitFor();
+  await page.getByRole("heading", { name: "A photo was uploaded" }).waitFor();
   const attempts = await page.locator(".timeline li").allInnerTexts();
   const id = decodeURIComponent(page.url()).match(/deliveries\/([^?]+)/)[1];
   await page.getByRole("button", { name: "Send again" }).click();
@@ -41,6 +42,6 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
 }
 
 async function labelOf(page, path) {
-  const labels = await page.getByLabel("URL").locator("option").allInnerTexts();
+  const labels = await page.getByLabel("Receiver").locator("option").allInnerTexts();
   return labels.find((label) => label.includes(path));
 }

@@ -17,6 +17,7 @@ from functions.recap.ports import (
     Mailings,
     RecapKey,
     Recaps,
+    Said,
     StoredLock,
     TakenElsewhereError,
 )
@@ -71,6 +72,7 @@ def _take(ports: Ports, wall: Wall, now: datetime = NOW) -> Claim:
         wall.id,
         mode=Mode.ALL,
         started_by="u",
+        said=Said(),
         now=lambda: now,
         new_id=lambda: uuid.uuid4().hex,
         one_at_a_time=threading.Lock(),

@@ -14,7 +14,7 @@ from functions.call_error import CallError, Code
 from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
 from functions.recap.ledger import LEASE, Batch, Counts, plan
-from functions.recap.ports import StoredLock, TakenElsewhereError
+from functions.recap.ports import Said, StoredLock, TakenElsewhereError
 from functions.recap.store.recap_store import RecapStore
 from tests.suite.recap.wall import Wall
 
@@ -51,6 +51,7 @@ def _take(store: RecapStore, wall: Wall, now: datetime = NOW) -> Claim:
         wall.id,
         mode=Mode.ALL,
         started_by="u",
+        said=Said(),
         now=lambda: now,
         new_id=lambda: uuid.uuid4().hex,
         one_at_a_time=threading.Lock(),

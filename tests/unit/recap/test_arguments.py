@@ -8,6 +8,12 @@ from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.lines import greeted_name
 
 
+def test_a_misspelt_event_id_is_named() -> None:
+    """Not the form of an id that is not there."""
+    with pytest.raises(CallError, match=r"Unknown field eventid: write eventId\."):
+        RecapArguments.read({"eventid": "midsummer"})
+
+
 def test_only_the_event_id_is_required() -> None:
     """Spec 4.1: mode is personal by default, and null is not given."""
     bare = RecapArguments(event_id="e", mode=Mode.PERSONAL)

@@ -18,18 +18,21 @@ interface Props {
   readonly route: Exclude<Route, { at: "events" }>;
 }
 
-/** The list; or one delivery, with the list kept behind it. */
+/** The list; or one delivery, with the list kept beside it on a desk and behind it elsewhere. */
 export function DeliveriesView({ route }: Props) {
   const { sdk, eventId } = usePlace();
   const { deliveryId, filters } = route;
-  // A delivery that was opened by its link needs no list behind it.
+  // A delivery that was opened by its link needs no list beside it.
   const hasList = useRef(false);
   hasList.current ||= !deliveryId;
+  const list = useRef<HTMLDivElement>(null);
   const scroll = useRef(0);
-  const isListShown = !deliveryId;
+  const isListAlone = !deliveryId;
   useEffect(() => {
-    if (!isListShown) {
+    if (!isListAlone) {
       scrollTo(0, 0);
+      // Beside the delivery the list scrolls by itself.
+      list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
       return;
     }
     scrollTo(0, scroll.current);
@@ -38,13 +41,13 @@ export function DeliveriesView({ route }: Props) {
     };
     addEventListener("scroll", remember, { passive: true });
     return () => removeEventListener("scroll", remember);
-  }, [isListShown]);
+  }, [isListAlone]);
 
   return (
-    <>
+    <div class={isListAlone ? "" : "split"}>
       {hasList.current && (
-        <div hidden={!isListShown}>
-          <ListWithFilters filters={filters} isShown={isListShown} />
+        <div ref={list} class="list">
+          <ListWithFilters filters={filters} openId={deliveryId} />
         </div>
       )}
       {deliveryId && (
@@ -55,11 +58,11 @@ export function DeliveriesView({ route }: Props) {
           back={writeRoute({ ...route, eventId, deliveryId: null })}
         />
       )}
-    </>
+    </div>
   );
 }
 
-function ListWithFilters({ filters, isShown }: { readonly filters: Filters; readonly isShown: boolean }) {
+function ListWithFilters({ filters, openId }: { readonly filters: Filters; readonly openId: string | null }) {
   const { sdk, eventId } = usePlace();
   const endpoints = useLive<Settings>(
     (onValue, onError) => watchEndpoints(sdk.db, eventId, onValue, onError),
@@ -70,15 +73,15 @@ function ListWithFilters({ filters, isShown }: { readonly filters: Filters; read
     [endpoints],
   );
   const change = (changed: Filters) =>
-    replace({ at: "deliveries", eventId, filters: changed, deliveryId: null });
-  const open = (deliveryId: string) => go({ at: "deliveries", eventId, filters, deliveryId });
+    replace({ at: "deliveries", eventId, filters: changed, deliveryId: null, status: "pending" });
+  const open = (deliveryId: string) => go({ at: "deliveries", eventId, filters, deliveryId, status: "pending" });
   const url = filters.endpoint === null ? null : named(filters.endpoint, urls);
   const isUnknown = filters.endpoint !== null && url === null;
 
   return (
     <>
       <div class="view-head">
-        {isShown ? <Heading title="Deliveries">Deliveries</Heading> : <h1>Deliveries</h1>}
+        {openId ? <h2>Deliveries</h2> : <Heading title="Deliveries">Deliveries</Heading>}
       </div>
       <FilterBar filters={filters} urls={urls} onChange={change} onOpen={open} />
       {endpoints.state === "failed" ? (
@@ -86,16 +89,17 @@ function ListWithFilters({ filters, isShown }: { readonly filters: Filters; read
       ) : isUnknown && endpoints.state === "loading" ? (
         <Skeleton />
       ) : isUnknown ? (
-        <Empty title="This view is of a URL that the event does not have">
+        <Empty title="This view is of a receiver that the event does not have">
           <p>It may have been removed, or the link is of another event.</p>
           <button type="button" onClick={() => change({ ...filters, endpoint: null })}>
-            Show all URLs
+            Show all receivers
           </button>
         </Empty>
       ) : (
         <DeliveryList
           filters={filters}
           url={url}
+          openId={openId}
           hasEndpoints={endpoints.state === "loading" || urls.length > 0}
           onClear={() => change(NO_FILTERS)}
         />

@@ -4,7 +4,9 @@ import { watchDelivery } from "../../data/deliveries.ts";
 import { readSecret } from "../../data/secret.ts";
 import { seesSecret } from "../../data/session.ts";
 import { isCallable, signedCurl, signingCurl } from "../../domain/curl.ts";
+import { linkToSharing } from "../../domain/address.ts";
 import { type Delivery, isOpen } from "../../domain/delivery.ts";
+import { verdict } from "../../domain/verdict.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
 import { wordsOf } from "../../ui/errors.ts";
@@ -47,6 +49,7 @@ export function DeliveryDetail({ deliveryId, db, back }: Props) {
 function Actions({ delivery }: { readonly delivery: Delivery }) {
   const { sdk, staff, eventId, calls } = usePlace();
   const work = useWork();
+  const told = verdict(delivery);
   const resend = () => work.run(async () => void (await calls.resend(delivery.id)));
   const curl = async () => {
     const secret = seesSecret(staff) ? await readSecret(sdk.db, eventId) : null;
@@ -58,6 +61,7 @@ function Actions({ delivery }: { readonly delivery: Delivery }) {
         Send again
       </ActionButton>
       {isCallable(delivery) && <CopyButton label="Copy as curl" text={curl} />}
+      {told?.turn === "receiver" && <a class="button" href={linkToSharing(eventId, delivery.url)}>Make a link for them</a>}
       <CopyButton label="Copy link" text={() => location.href} />
       {isOpen(delivery) && <span class="quiet-text">It can be sent again once it has ended.</span>}
       {work.error && <Notice kind="error">{work.error}</Notice>}

@@ -4,7 +4,7 @@ import { EVENT_TYPES, type EventType, OUTCOMES, type Outcome } from "../../domai
 import { nameOf, parts } from "../../domain/endpoint.ts";
 import { type Filters, NO_FILTERS, type Period, isFiltered } from "../../domain/filters.ts";
 import { fromInput, toInput } from "../../domain/time.ts";
-import { OUTCOME_WORDS } from "../../domain/words.ts";
+import { EVENT_WORDS, OUTCOME_WORDS } from "../../domain/words.ts";
 
 interface Props {
   readonly filters: Filters;
@@ -46,17 +46,17 @@ export function FilterBar({ filters, urls, onChange, onOpen }: Props) {
           {OUTCOMES.map((one) => <option key={one} value={one}>{OUTCOME_WORDS[one]}</option>)}
         </select>
       </Field>
-      <Field label="Type" id="filter-type">
+      <Field label="What happened" id="filter-type">
         <select
           id="filter-type"
           value={filters.event ?? ""}
           onChange={(event) => set({ event: (event.currentTarget.value || null) as EventType | null })}
         >
           <option value="">Any</option>
-          {EVENT_TYPES.map((one) => <option key={one}>{one}</option>)}
+          {EVENT_TYPES.map((one) => <option key={one} value={one}>{EVENT_WORDS[one]} ({one})</option>)}
         </select>
       </Field>
-      <Field label="URL" id="filter-url">
+      <Field label="Receiver" id="filter-url">
         <select
           id="filter-url"
           value={filters.endpoint ?? ""}

@@ -9,11 +9,14 @@ import { Connection } from "../../ui/news.tsx";
 import { Empty, Notice, Skeleton } from "../../ui/notice.tsx";
 import { usePlace } from "../place.ts";
 import { Older } from "./older.tsx";
+import { ResendShown } from "./resend_shown.tsx";
 import { DeliveryTable } from "./table.tsx";
 
 interface Props {
   readonly filters: Filters;
   readonly url: string | null;
+  /** The delivery that stands beside the list. */
+  readonly openId: string | null;
   /** Whether the event has a webhook URL at all. */
   readonly hasEndpoints: boolean;
   readonly onClear: () => void;
@@ -22,7 +25,7 @@ interface Props {
 const START: FeedState = { deliveries: [], state: "loading", error: null, older: "none" };
 
 /** The deliveries that fit, live, and as many pages of older ones as are asked for. */
-export function DeliveryList({ filters, url, hasEndpoints, onClear }: Props) {
+export function DeliveryList({ filters, url, openId, hasEndpoints, onClear }: Props) {
   const { sdk, eventId } = usePlace();
   const [feed, setFeed] = useState<FeedState>(START);
   const current = useRef<Feed | null>(null);
@@ -41,11 +44,13 @@ export function DeliveryList({ filters, url, hasEndpoints, onClear }: Props) {
   return (
     <>
       <Connection isCurrent={feed.state === "live"} news={feed} ask={() => hearFrom(sdk.db, eventId)} />
+      {filters.outcome === "failed" && feed.deliveries.length > 0 && <ResendShown deliveries={feed.deliveries} />}
       {feed.deliveries.length === 0 ? (
         <Nothing filters={filters} hasEndpoints={hasEndpoints} onClear={onClear} />
       ) : (
         <DeliveryTable
           deliveries={feed.deliveries}
+          openId={openId}
           linkOf={(delivery) => linkToDelivery(eventId, delivery.id, filters)}
         />
       )}
@@ -66,13 +71,13 @@ function Nothing({ filters, hasEndpoints, onClear }: Pick<Props, "filters" | "ha
   }
   return hasEndpoints ? (
     <Empty title="Nothing delivered yet">
-      <p>As soon as something happens at the event it shows here. Or try it: send a test to one of the URLs.</p>
-      <p><a href={linkTo("endpoints", eventId)}>Endpoints</a></p>
+      <p>As soon as something happens at the event it shows here. Or try it: send a test to one of the receivers.</p>
+      <p><a href={linkTo("endpoints", eventId)}>Receivers</a></p>
     </Empty>
   ) : (
-    <Empty title="No webhook URL yet">
-      <p>Add the address of a receiver, and everything that happens at the event goes there, signed.</p>
-      <p><a href={linkTo("endpoints", eventId)}>Add a URL</a></p>
+    <Empty title="No receiver yet">
+      <p>Add the address of a receiver, and everything that happens at the event is sent there, signed.</p>
+      <p><a href={linkTo("endpoints", eventId)}>Add a receiver</a></p>
     </Empty>
   );
 }

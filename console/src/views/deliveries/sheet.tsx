@@ -5,11 +5,13 @@ import { headers } from "../../domain/curl.ts";
 import { ATTEMPTS, type Delivery, isOpen } from "../../domain/delivery.ts";
 import { duration } from "../../domain/time.ts";
 import { type Round, type Step, timeline } from "../../domain/timeline.ts";
-import { advice, attemptWords } from "../../domain/words.ts";
+import { attemptWords, eventWords } from "../../domain/words.ts";
+import { diagnosis, verdict } from "../../domain/verdict.ts";
 import { CopyButton } from "../../ui/copy.tsx";
 import { Heading } from "../../ui/heading.tsx";
 import { BackIcon, CrossIcon, TickIcon } from "../../ui/icons.tsx";
 import { Notice } from "../../ui/notice.tsx";
+import { EventWords } from "../../ui/event_words.tsx";
 import { OutcomeBadge } from "../../ui/outcome.tsx";
 import { Url } from "../../ui/text.tsx";
 import { Countdown, When } from "../../ui/when.tsx";
@@ -27,18 +29,20 @@ interface Props {
 /** Everything on record about a delivery, for whoever may see it. */
 export function DeliverySheet({ delivery, eventId, back, children }: Props) {
   const rounds = timeline(delivery);
+  const told = verdict(delivery);
   return (
     <article class="sheet">
       <p class="back">
         <a href={back}><BackIcon />All deliveries</a>
       </p>
       <div class="sheet-head">
-        <Heading title={delivery.event}>
-          <bdi>{delivery.event}</bdi>
+        <Heading title={eventWords(delivery.event)}>
+          <EventWords type={delivery.event} />
           {delivery.test && <span class="tag">test</span>}
         </Heading>
         <OutcomeBadge outcome={delivery.outcome} />
       </div>
+      {told && <Notice kind={told.turn === "nobody" ? "success" : "warning"}>{told.words}</Notice>}
       {children}
       <dl class="facts">
         <Fact name="URL"><Url url={delivery.url} full /></Fact>
@@ -51,7 +55,6 @@ export function DeliverySheet({ delivery, eventId, back, children }: Props) {
           <Fact name="Next attempt"><Countdown to={delivery.nextAttemptAt} /></Fact>
         )}
       </dl>
-      {delivery.reason && <Notice kind="warning">Not sent: <bdi>{delivery.reason}</bdi>.</Notice>}
 
       <div class="sheet-columns">
         <section aria-labelledby="attempts">
@@ -98,7 +101,7 @@ function RoundList({ round, isOnly }: { readonly round: Round; readonly isOnly: 
 }
 
 function StepItem({ step: { attempt, waited, isAcknowledged } }: { readonly step: Step }) {
-  const hint = advice(attempt);
+  const hint = isAcknowledged ? "" : diagnosis(attempt).advice;
   return (
     <li class={isAcknowledged ? "good" : "bad"}>
       {waited !== null && <p class="waited">waited {duration(waited)}</p>}

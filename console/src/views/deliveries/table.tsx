@@ -3,6 +3,7 @@ import { memo } from "../../ui/memo.ts";
 import { type Delivery, isOpen, lastAttempt } from "../../domain/delivery.ts";
 import { duration } from "../../domain/time.ts";
 import { attemptsWords, lastWords } from "../../domain/words.ts";
+import { EventWords } from "../../ui/event_words.tsx";
 import { OutcomeBadge } from "../../ui/outcome.tsx";
 import { Url } from "../../ui/text.tsx";
 import { Countdown, When } from "../../ui/when.tsx";
@@ -12,20 +13,21 @@ interface Props {
   readonly linkOf: (delivery: Delivery) => string;
   /** Whether the URL is the same in all rows, and so in none. */
   readonly isOneUrl?: boolean;
+  readonly openId?: string | null;
 }
 
 /**
  * Deliveries, a row each. A grid with the roles of a table: rows out of sight cost nothing to lay
  * out, and on a phone a row becomes a card.
  */
-export function DeliveryTable({ deliveries, linkOf, isOneUrl = false }: Props) {
+export function DeliveryTable({ deliveries, linkOf, isOneUrl = false, openId = null }: Props) {
   return (
     <div class={`table deliveries${isOneUrl ? " one-url" : ""}`} role="table" aria-label="Deliveries">
       <div role="rowgroup">
         <div class="row head" role="row">
           <span role="columnheader">Time</span>
-          <span role="columnheader">Type</span>
-          {!isOneUrl && <span role="columnheader">URL</span>}
+          <span role="columnheader">What happened</span>
+          {!isOneUrl && <span role="columnheader">Receiver</span>}
           <span role="columnheader">Outcome</span>
           <span role="columnheader">Attempts</span>
           <span role="columnheader">Last answer</span>
@@ -34,7 +36,7 @@ export function DeliveryTable({ deliveries, linkOf, isOneUrl = false }: Props) {
       </div>
       <div role="rowgroup" class="body">
         {deliveries.map((one) => (
-          <Row key={one.id} delivery={one} link={linkOf(one)} isOneUrl={isOneUrl} />
+          <Row key={one.id} delivery={one} link={linkOf(one)} isOneUrl={isOneUrl} isOpened={one.id === openId} />
         ))}
       </div>
     </div>
@@ -45,19 +47,20 @@ interface RowProps {
   readonly delivery: Delivery;
   readonly link: string;
   readonly isOneUrl: boolean;
+  readonly isOpened: boolean;
 }
 
-const Row = memo(function Row({ delivery, link, isOneUrl }: RowProps) {
+const Row = memo(function Row({ delivery, link, isOneUrl, isOpened }: RowProps) {
   const last = lastAttempt(delivery);
   return (
-    <div class="row" role="row" data-id={delivery.id}>
+    <div class="row" role="row" data-id={delivery.id} aria-current={isOpened ? "true" : undefined}>
       <span role="cell" class="time">
         <a class="whole" href={link}>
           <When at={delivery.createdAt} />
         </a>
       </span>
       <span role="cell" class="type">
-        <bdi>{delivery.event}</bdi>
+        <EventWords type={delivery.event} />
         {delivery.test && <span class="tag">test</span>}
       </span>
       {!isOneUrl && (

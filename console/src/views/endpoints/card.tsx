@@ -4,10 +4,12 @@ import type { Endpoint } from "../../data/endpoints.ts";
 import { enable } from "../../data/endpoints.ts";
 import { healthOf } from "../../data/health.ts";
 import { writeRoute } from "../../domain/address.ts";
+import type { Outcome } from "../../domain/delivery.ts";
 import { nameOf, problem } from "../../domain/endpoint.ts";
 import { NO_FILTERS } from "../../domain/filters.ts";
 import { type Health, rateOf, successRate } from "../../domain/health.ts";
 import { duration } from "../../domain/time.ts";
+import { EVENT_WORDS } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { wordsOf } from "../../ui/errors.ts";
 import { CrossIcon } from "../../ui/icons.tsx";
@@ -38,11 +40,12 @@ export function EndpointCard({ endpoint, others, mayEdit }: Props) {
   const work = useWork();
   const id = useId();
   const close = () => setOpen("");
-  const log = writeRoute({
+  const log = (outcome: Outcome | null) => writeRoute({
     at: "deliveries",
     eventId,
-    filters: { ...NO_FILTERS, endpoint: nameOf(url) },
+    filters: { ...NO_FILTERS, endpoint: nameOf(url), outcome },
     deliveryId: null,
+    status: "pending",
   });
   const unusable = problem(url);
   const from = disabled?.at ?? health?.failingSince ?? null;
@@ -58,31 +61,32 @@ export function EndpointCard({ endpoint, others, mayEdit }: Props) {
     <section class="card endpoint" aria-labelledby={id}>
       <div class="endpoint-head">
         <h2 id={id}><Url url={url} /></h2>
-        {disabled && <span class="badge failed"><CrossIcon />Disabled</span>}
+        {disabled && <span class="badge failed"><CrossIcon />Switched off</span>}
       </div>
       <p class="types">
         {events === null
-          ? <span class="tag">all types</span>
+          ? <span class="tag">everything</span>
           : events.length
-            ? events.map((one) => <span key={one} class="tag">{one}</span>)
-            : <span class="tag">no types: gets nothing</span>}
+            ? events.map((one) => <span key={one} class="tag" title={one}>{EVENT_WORDS[one]}</span>)
+            : <span class="tag">nothing</span>}
       </p>
       {disabled && (
         <Notice kind="error">
           <p>
-            Nothing is sent there: <bdi>{disabled.reason || "it was given up"}</bdi>
+            Nothing is sent there: <bdi>{disabled.reason || "it was switched off"}</bdi>
             {disabled.at && <> (since <When at={disabled.at} long />)</>}. What happens meanwhile is recorded as skipped.
           </p>
           {mayEdit
-            ? <ActionButton busy={work.isBusy} onClick={() => work.run(enableIt)}>Enable it again</ActionButton>
-            : <p>An admin of the tenant can enable it again.</p>}
+            ? <ActionButton busy={work.isBusy} onClick={() => work.run(enableIt)}>Switch it on again</ActionButton>
+            : <p>An admin can switch it on again.</p>}
         </Notice>
       )}
       {unusable && <Notice kind="warning">Nothing can be delivered there. {unusable}</Notice>}
       {work.error && <Notice kind="error">{work.error}</Notice>}
       {error ? <Notice kind="error">{wordsOf(error)}</Notice> : <HealthLine health={health} />}
       <div class="actions" role="group" aria-labelledby={id}>
-        <a class="button" href={log}>Deliveries</a>
+        <a class="button" href={log(null)}>Deliveries</a>
+        {health !== null && health.failed > 0 && <a class="button" href={log("failed")}>Failed ones</a>}
         <button type="button" onClick={() => setOpen("test")}>Send a test</button>
         {!unusable && !disabled && (
           <button
@@ -92,7 +96,7 @@ export function EndpointCard({ endpoint, others, mayEdit }: Props) {
               setOpen("recover");
             }}
           >
-            Recover…
+            Send failed ones again…
           </button>
         )}
         {mayEdit && <button type="button" onClick={() => setOpen("edit")}>Edit</button>}

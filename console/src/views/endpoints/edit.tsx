@@ -3,6 +3,7 @@ import { useId, useState } from "preact/hooks";
 import { type Endpoint, saveEndpoint } from "../../data/endpoints.ts";
 import { EVENT_TYPES, type EventType } from "../../domain/delivery.ts";
 import { MAX_URLS, MAX_URL_CHARACTERS, doubt, problem } from "../../domain/endpoint.ts";
+import { EVENT_WORDS } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
@@ -15,11 +16,11 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** A URL and the types that it takes; what cannot be is told before it is saved. */
+/** A URL and the messages for it; what cannot be saved is told before. */
 export function EndpointDialog({ before, others, onClose }: Props) {
   const { sdk, eventId } = usePlace();
   const [url, setUrl] = useState(before?.url ?? "");
-  const [takesAll, setTakesAll] = useState(!before || before.events === null);
+  const [isAll, setAll] = useState(!before || before.events === null);
   const [events, setEvents] = useState<readonly EventType[]>(before?.events ?? []);
   const [isTried, setTried] = useState(false);
   const work = useWork();
@@ -28,7 +29,7 @@ export function EndpointDialog({ before, others, onClose }: Props) {
   const given = url.trim();
   const isTaken = others.some((one) => one.url === given && one.url !== before?.url);
   const urlProblem = isTaken ? "The event has this URL already." : problem(url);
-  const typesProblem = takesAll || events.length ? null : "Choose at least one type, or all.";
+  const typesProblem = isAll || events.length ? null : "Choose at least one kind of message, or everything.";
   const isOld = before !== null && given === before.url;
   const shownProblem = isTried || (given && !isOld) ? urlProblem : null;
 
@@ -39,7 +40,7 @@ export function EndpointDialog({ before, others, onClose }: Props) {
     if ((urlProblem && !isOld) || typesProblem) return;
     void work.run(async () => {
       const chosen = EVENT_TYPES.filter((one) => events.includes(one));
-      await saveEndpoint(sdk.db, eventId, before?.url ?? null, { url: given, events: takesAll ? null : chosen });
+      await saveEndpoint(sdk.db, eventId, before?.url ?? null, { url: given, events: isAll ? null : chosen });
       onClose();
     });
   }
@@ -49,7 +50,7 @@ export function EndpointDialog({ before, others, onClose }: Props) {
   }
 
   return (
-    <Dialog title={before ? "Change a URL" : "Add a URL"} onClose={onClose}>
+    <Dialog title={before ? "Change a receiver" : "Add a receiver"} onClose={onClose}>
       <form onSubmit={submit} noValidate>
         <div class="field">
           <label for={id}>URL</label>
@@ -74,16 +75,16 @@ export function EndpointDialog({ before, others, onClose }: Props) {
           </div>
         </div>
         <fieldset class="stack-tight">
-          <legend class="label">Types</legend>
+          <legend class="label">What is sent there</legend>
           <label class="check">
-            <input type="radio" name="takes" checked={takesAll} onChange={() => setTakesAll(true)} />
-            All, those to come included
+            <input type="radio" name="chosen" checked={isAll} onChange={() => setAll(true)} />
+            Everything, further kinds of messages included
           </label>
           <label class="check">
-            <input type="radio" name="takes" checked={!takesAll} onChange={() => setTakesAll(false)} />
+            <input type="radio" name="chosen" checked={!isAll} onChange={() => setAll(false)} />
             Only these
           </label>
-          {!takesAll && (
+          {!isAll && (
             <div class="type-choice">
               {EVENT_TYPES.map((type) => (
                 <label key={type} class="check">
@@ -92,7 +93,7 @@ export function EndpointDialog({ before, others, onClose }: Props) {
                     checked={events.includes(type)}
                     onChange={(event) => toggle(type, event.currentTarget.checked)}
                   />
-                  {type}
+                  <span>{EVENT_WORDS[type]} <span class="quiet-text mono">{type}</span></span>
                 </label>
               ))}
             </div>
@@ -100,7 +101,7 @@ export function EndpointDialog({ before, others, onClose }: Props) {
           {isTried && typesProblem && <p class="field-error" role="alert">{typesProblem}</p>}
         </fieldset>
         {before && !isOld && (
-          <Notice>Deliveries to the old URL stay on record; what failed there cannot be sent again any more.</Notice>
+          <Notice>Deliveries to the old URL stay on record; what failed there cannot be sent again.</Notice>
         )}
         {work.error && <Notice kind="error">{work.error}</Notice>}
         <div class="actions end">

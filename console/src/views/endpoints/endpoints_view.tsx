@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
 import { type Settings, watchEndpoints } from "../../data/endpoints.ts";
-import { editsEndpoints } from "../../data/session.ts";
+import { isAdmin } from "../../data/session.ts";
 import { MAX_URLS } from "../../domain/endpoint.ts";
 import { count } from "../../domain/words.ts";
 import { wordsOf } from "../../ui/errors.ts";
@@ -21,32 +21,32 @@ export function EndpointsView() {
     [sdk, eventId],
   );
   const [isAdding, setAdding] = useState(false);
-  const mayEdit = editsEndpoints(staff);
+  const mayEdit = isAdmin(staff);
   if (live.state === "failed") return <Notice kind="error">{wordsOf(live.error)}</Notice>;
-  if (live.state !== "there") return <Skeleton rows={4} label="Loading endpoints…" />;
+  if (live.state !== "there") return <Skeleton rows={4} label="Loading receivers…" />;
   const { endpoints, notify } = live.value;
   const isFull = endpoints.length >= MAX_URLS;
 
   return (
     <div class="column">
       <div class="view-head">
-        <Heading title="Endpoints">Endpoints</Heading>
+        <Heading title="Receivers">Receivers</Heading>
         {mayEdit && !isFull && (
           <button type="button" class="primary" onClick={() => setAdding(true)}>
-            Add a URL
+            Add a receiver
           </button>
         )}
       </div>
       <p class="quiet-text">
-        {endpoints.length > 0 && <>{count(endpoints.length, "URL", "URLs")} of {MAX_URLS}. </>}
-        Each gets the types that it takes, signed with the event's secret.{" "}
-        <a href="/events" target="_blank" rel="noopener">What each type holds</a>
+        {endpoints.length > 0 && <>{count(endpoints.length, "receiver", "receivers")} of {MAX_URLS}. </>}
+        Each is sent the messages that are chosen for it, signed with the event's secret.{" "}
+        <a href="/events" target="_blank" rel="noopener">What each message holds</a>
       </p>
-      {!mayEdit && <Notice>You can look and try. An admin of the tenant adds, changes and removes URLs.</Notice>}
-      {isFull && mayEdit && <Notice>An event has {MAX_URLS} URLs at most. Remove one to add another.</Notice>}
+      {!mayEdit && <Notice>You can look and try. An admin adds, changes and removes receivers.</Notice>}
+      {isFull && mayEdit && <Notice>An event has {MAX_URLS} receivers at most. Remove one to add another.</Notice>}
       {endpoints.length === 0 && (
-        <Empty title="No webhook URL yet">
-          <p>Add the address of a receiver, and everything that happens at the event goes there, signed.</p>
+        <Empty title="No receiver yet">
+          <p>Add the address of a receiver, and everything that happens at the event is sent there, signed.</p>
         </Empty>
       )}
       {endpoints.map((endpoint) => (

@@ -23,7 +23,7 @@ export function NotifyCard({ notify, mayEdit }: Props) {
     <section class="card" aria-labelledby="notify">
       <h2 id="notify">Who is told of failures</h2>
       <p class="quiet-text">
-        When five deliveries in a row have failed, when a URL is given up, and when it works again; one mail each.
+        When five deliveries in a row have failed, when a receiver is switched off, and when it works again; one mail each.
       </p>
       {notify.length ? (
         <ul class="plain-list">

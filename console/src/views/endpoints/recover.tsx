@@ -56,7 +56,7 @@ export function Recover({ url, from, onClose }: Props) {
     });
 
   return (
-    <Dialog title="Recover deliveries" onClose={onClose}>
+    <Dialog title="Send again what failed" onClose={onClose}>
       <div class="stack">
         <p><Url url={url} full /></p>
         <div class="field">

@@ -19,7 +19,7 @@ export function RemoveDialog({ endpoint, onClose }: Props) {
       onClose();
     });
   return (
-    <Dialog title="Remove this URL?" onClose={onClose}>
+    <Dialog title="Remove this receiver?" onClose={onClose}>
       <div class="stack">
         <p><Url url={endpoint.url} full /></p>
         <p>

@@ -5,7 +5,7 @@ import type { Endpoint } from "../../data/endpoints.ts";
 import { linkToDelivery } from "../../domain/address.ts";
 import { EVENT_TYPES, type EventType } from "../../domain/delivery.ts";
 import { duration } from "../../domain/time.ts";
-import { attemptWords } from "../../domain/words.ts";
+import { EVENT_WORDS, attemptWords } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
@@ -33,11 +33,11 @@ export function TestDialog({ endpoint, onClose }: Props) {
       <div class="stack">
         <p><Url url={endpoint.url} full /></p>
         <div class="field">
-          <label for="test-type">Type</label>
+          <label for="test-type">What it tells</label>
           <select id="test-type" value={type} onChange={(event) => setType(event.currentTarget.value as EventType)}>
-            {EVENT_TYPES.map((one) => <option key={one}>{one}</option>)}
+            {EVENT_TYPES.map((one) => <option key={one} value={one}>{EVENT_WORDS[one]} ({one})</option>)}
           </select>
-          <p class="quiet-text">A made-up message, signed like a real one. It tells of nobody, and goes out to a disabled URL too.</p>
+          <p class="quiet-text">A made-up message, signed like a real one. It tells of nobody, and is sent to a URL that is switched off too.</p>
         </div>
         {result && <Result result={result} link={linkToDelivery(eventId, result.deliveryId)} />}
         {work.error && <Notice kind="error">{work.error}</Notice>}

@@ -1,7 +1,10 @@
 import { useState } from "preact/hooks";
 
 import type { Preview, RecapText, Sent } from "../../data/calls.ts";
+import { guestsOf } from "../../data/photos.ts";
+import { DESK, PHONE, type Screen } from "../../domain/media.ts";
 import { count, skippedWords } from "../../domain/words.ts";
+import { useAsked } from "../../ui/asked.tsx";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { nextRecapWords } from "../../ui/errors.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -14,11 +17,12 @@ const MESSAGE_CHARACTERS = 4000;
 
 /** The next recap: looked at, mailed to oneself, and sent once one has seen what that does. */
 export function Compose({ onClose }: { readonly onClose: () => void }) {
-  const { calls, staff } = usePlace();
+  const { calls, staff, sdk, eventId } = usePlace();
   const [mode, setMode] = useState<RecapText["mode"]>("personal");
   const [subject, setSubject] = useState("");
   const [message, setMessage] = useState("");
   const [preview, setPreview] = useState<Preview | null>(null);
+  const [guest, setGuest] = useState("");
   const [isAsking, setAsking] = useState(false);
   const [sent, setSent] = useState<Sent | null>(null);
   const [told, setTold] = useState("");
@@ -31,11 +35,12 @@ export function Compose({ onClose }: { readonly onClose: () => void }) {
     setPreview(null);
     setTold("");
   };
-  const look = () => looking.run(async () => setPreview(await calls.preview(text, false)));
+  const guests = useAsked(() => guestsOf(sdk.db, eventId), [sdk, eventId]);
+  const look = (seenBy = guest) => looking.run(async () => setPreview(await calls.preview(text, false, seenBy)));
   const mailMe = () =>
     mailing.run(async () => {
       setTold("");
-      const shown = await calls.preview(text, true);
+      const shown = await calls.preview(text, true, guest);
       setPreview(shown);
       setTold(shown.mailed === false ? "There is nobody to show the mail of." : `It is on its way to ${staff.email}.`);
     });
@@ -88,6 +93,22 @@ export function Compose({ onClose }: { readonly onClose: () => void }) {
             />
             <p class="quiet-text">{message.length.toLocaleString()} of {MESSAGE_CHARACTERS.toLocaleString()} characters</p>
           </div>
+          {mode === "personal" && guests && "value" in guests && guests.value.length > 1 && (
+            <div class="field">
+              <label for="recap-guest">As seen by</label>
+              <select
+                id="recap-guest"
+                value={guest}
+                onChange={(event) => {
+                  setGuest(event.currentTarget.value);
+                  if (preview) void look(event.currentTarget.value);
+                }}
+              >
+                <option value="">a guest with most photos</option>
+                {guests.value.map(({ email, name }) => <option key={email} value={email}>{name ? `${name}, ${email}` : email}</option>)}
+              </select>
+            </div>
+          )}
           <div class="actions">
             <ActionButton busy={looking.isBusy} kind="primary" submits>Preview</ActionButton>
             <ActionButton busy={mailing.isBusy} onClick={mailMe} disabled={!staff.isVerified}>Send to me</ActionButton>
@@ -131,6 +152,8 @@ export function Compose({ onClose }: { readonly onClose: () => void }) {
 
 function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend: () => void }) {
   const [isText, setText] = useState(false);
+  const [width, setWidth] = useState(DESK);
+  const [scheme, setScheme] = useState<Screen["scheme"]>("light");
   const { subject, html, text, recipients, skipped, skippedBy, left, blocked, message } = preview;
   return (
     <div class="stack">
@@ -153,12 +176,17 @@ function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend
       {html && (
         <>
           <p><span class="label">Subject</span><br /><strong><bdi>{subject}</bdi></strong></p>
-          <div class="choice" role="group" aria-label="Show the mail">
-            <button type="button" aria-pressed={!isText} onClick={() => setText(false)}>Mail</button>
-            <button type="button" aria-pressed={isText} onClick={() => setText(true)}>Plain text</button>
+          <div class="actions">
+            <Choice label="Show the mail" chosen={isText} onChoose={setText} options={[["Mail", false], ["Plain text", true]]} />
+            {!isText && (
+              <>
+                <Choice label="Width" chosen={width} onChoose={setWidth} options={[["Desk", DESK], ["Phone", PHONE]]} />
+                <Choice label="Colours" chosen={scheme} onChoose={setScheme} options={[["Light", "light"], ["Dark", "dark"]]} />
+              </>
+            )}
           </div>
-          {isText ? <pre class="mail-text" tabIndex={0} aria-label="The mail as plain text">{text}</pre> : <Mail html={html} />}
-          <p class="quiet-text">Of one guest. Photos are left out and links lead nowhere here; “Send to me” shows it whole.</p>
+          {isText ? <pre class="mail-text" tabIndex={0} aria-label="The mail as plain text">{text}</pre> : <Mail html={html} screen={{ width, scheme }} />}
+          <p class="quiet-text">The mail of one guest. Links lead nowhere here.</p>
         </>
       )}
       {!blocked && recipients > 0 && (
@@ -166,6 +194,23 @@ function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend
           <button type="button" class="primary" onClick={onSend}>Send to {count(recipients, "guest", "guests")}…</button>
         </div>
       )}
+    </div>
+  );
+}
+
+interface ChoiceProps<Value> {
+  readonly label: string;
+  readonly chosen: Value;
+  readonly options: readonly (readonly [string, Value])[];
+  readonly onChoose: (value: Value) => void;
+}
+
+function Choice<Value extends string | number | boolean>({ label, chosen, options, onChoose }: ChoiceProps<Value>) {
+  return (
+    <div class="choice" role="group" aria-label={label}>
+      {options.map(([words, value]) => (
+        <button key={words} type="button" aria-pressed={value === chosen} onClick={() => onChoose(value)}>{words}</button>
+      ))}
     </div>
   );
 }

@@ -1,7 +1,17 @@
-import type { Recap } from "../../data/recaps.ts";
+import { useState } from "preact/hooks";
+
+import { type Recap, type Unreached as UnreachedGuest, readUnreached } from "../../data/recaps.ts";
+import { seesDeliveries } from "../../data/session.ts";
+import { TROUBLE_WORDS } from "../../domain/outcomes.ts";
+import { recapWords } from "../../domain/recap.ts";
 import { duration } from "../../domain/time.ts";
+import { count } from "../../domain/words.ts";
+import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { CrossIcon, OutcomeIcon, TickIcon, WarningIcon } from "../../ui/icons.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Foreign } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
+import { usePlace } from "../place.ts";
 
 interface State {
   readonly words: string;
@@ -19,7 +29,8 @@ const STATES: Readonly<Record<string, State>> = {
 
 /** One recap, moving as its batches complete. */
 export function RecapCard({ recap }: { readonly recap: Recap }) {
-  const { mode, state, startedAt, finishedAt, recipients, sent, unknown, skipped, left, told } = recap;
+  const { staff } = usePlace();
+  const { id, mode, state, startedAt, finishedAt, recipients, sent, unknown, skipped, left, told, subject, message, sender } = recap;
   const shown = STATES[state] ?? { words: state, looks: "skipped", icon: <OutcomeIcon outcome="skipped" /> };
   return (
     <section class="card" aria-label={`Recap, ${shown.words}`}>
@@ -31,32 +42,54 @@ export function RecapCard({ recap }: { readonly recap: Recap }) {
       {state === "sending" && recipients > 0 && (
         <progress max={recipients} value={sent} aria-label="Mails sent">{sent} of {recipients}</progress>
       )}
-      <dl class="figures">
-        <Figure name="Sent" value={sent} />
-        <Figure name="Skipped" value={skipped} />
-        <Figure name="Left" value={left} />
-        {unknown > 0 && <Figure name="Of those sent, not confirmed" value={unknown} />}
-        {told && (
-          <>
-            <Figure name="Arrived" value={told.delivered} />
-            <Figure name="Bounced" value={told.bounced} />
-            <Figure name="Dropped" value={told.dropped} />
-            <Figure name="Complaints" value={told.complained} />
-          </>
-        )}
-      </dl>
-      {startedAt && finishedAt && (
-        <p class="quiet-text">Took {duration(finishedAt.getTime() - startedAt.getTime())}.</p>
+      <p>{recapWords(recap)}</p>
+      <p class="quiet-text">
+        {[
+          skipped > 0 && `${count(skipped, "guest", "guests")} skipped`,
+          left > 0 && state === "sent" && `${count(left, "guest", "guests")} left for the next one`,
+          unknown > 0 && `${unknown.toLocaleString()} of those sent not confirmed`,
+        ].filter(Boolean).join(", ")}
+      </p>
+      {(subject || message) && (
+        <dl class="facts">
+          {subject && <div><dt>Subject</dt><dd><Foreign>{subject}</Foreign></dd></div>}
+          {message && <div><dt>Paragraph</dt><dd class="lines"><Foreign>{message}</Foreign></dd></div>}
+        </dl>
       )}
+      {told && hasTrouble(told) && seesDeliveries(staff) && <Unreached recapId={id} />}
+      <p class="quiet-text">
+        {sender && <>Sent by <Foreign>{sender}</Foreign>. </>}
+        {startedAt && finishedAt && <>Took {duration(finishedAt.getTime() - startedAt.getTime())}.</>}
+      </p>
     </section>
   );
 }
 
-function Figure({ name, value }: { readonly name: string; readonly value: number }) {
+function hasTrouble({ bounced, dropped, complained }: NonNullable<Recap["told"]>): boolean {
+  return bounced + dropped + complained > 0;
+}
+
+/** Whom it did not reach, for admins; read when it is asked for. */
+function Unreached({ recapId }: { readonly recapId: string }) {
+  const { sdk, eventId } = usePlace();
+  const [guests, setGuests] = useState<readonly UnreachedGuest[] | null>(null);
+  const work = useWork();
+  const ask = () => work.run(async () => setGuests(await readUnreached(sdk.db, eventId, recapId)));
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value.toLocaleString()}</dd>
-    </div>
+    <>
+      {guests ? (
+        <ul class="plain-list">
+          {guests.map(({ name, address, trouble }) => (
+            <li key={address + name}>
+              <strong><Foreign>{name || "No name"}</Foreign></strong> <Foreign>{address}</Foreign>: {TROUBLE_WORDS[trouble]}
+            </li>
+          ))}
+          {guests.length === 0 && <li class="quiet-text">These guests have no approved photo any more.</li>}
+        </ul>
+      ) : (
+        <div class="actions"><ActionButton busy={work.isBusy} onClick={ask}>Who was not reached?</ActionButton></div>
+      )}
+      {work.error && <Notice kind="error">{work.error}</Notice>}
+    </>
   );
 }

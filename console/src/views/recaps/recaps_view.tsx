@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 
-import { type Recap, type RecapLock, watchLock, watchRecaps } from "../../data/recaps.ts";
+import { RECAPS_PAGE, type Recap, type RecapLock, watchLock, watchRecaps } from "../../data/recaps.ts";
 import { wordsOf } from "../../ui/errors.ts";
 import { Heading } from "../../ui/heading.tsx";
 import { useLive } from "../../ui/live.ts";
@@ -14,7 +14,7 @@ import { RecapCard } from "./recap_card.tsx";
 export function RecapsView() {
   const { sdk, eventId } = usePlace();
   const recaps = useLive<readonly Recap[]>(
-    (onValue, onError) => watchRecaps(sdk.db, eventId, onValue, onError),
+    (onValue, onError) => watchRecaps(sdk.db, eventId, RECAPS_PAGE, onValue, onError),
     [sdk, eventId],
   );
   const lock = useLive<RecapLock>(

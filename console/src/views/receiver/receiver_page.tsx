@@ -13,7 +13,7 @@ import {
   isOpen,
   isOutcome,
 } from "../../domain/delivery.ts";
-import { OUTCOME_WORDS } from "../../domain/words.ts";
+import { EVENT_WORDS, OUTCOME_WORDS } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
 import { wordsOf } from "../../ui/errors.ts";
@@ -138,7 +138,7 @@ export function ReceiverPage({ token }: { readonly token: string }) {
           <li><Step to="#signature=" isHere={isChecking}>Signature checker</Step></li>
         </ul>
       </nav>
-      <main class={isChecking ? "" : "wide"} onClick={follow}>
+      <main class={isChecking ? "" : "wide list"} onClick={follow}>
         {isChecking ? (
           <SignatureView />
         ) : delivery ? (
@@ -206,14 +206,14 @@ function Filters({ place }: { readonly place: Place }) {
         </select>
       </div>
       <div class="field">
-        <label for="filter-type">Type</label>
+        <label for="filter-type">What happened</label>
         <select
           id="filter-type"
           value={place.event ?? ""}
           onChange={(event) => set({ event: (event.currentTarget.value || null) as EventType | null })}
         >
           <option value="">Any</option>
-          {EVENT_TYPES.map((one) => <option key={one}>{one}</option>)}
+          {EVENT_TYPES.map((one) => <option key={one} value={one}>{EVENT_WORDS[one]} ({one})</option>)}
         </select>
       </div>
     </form>

@@ -7,7 +7,7 @@ export function NoLink() {
   return (
     <main class="middle">
       <Empty title="Open the link that you were given">
-        <p>This page shows webhook deliveries to whoever has a link to them. The link ends in “token=…”; take all of it.</p>
+        <p>This page shows the deliveries to one webhook URL. The link to it ends in “token=…”; take all of it.</p>
       </Empty>
     </main>
   );
@@ -27,7 +27,7 @@ export function Refusal({ error, onRetry }: { readonly error: unknown; readonly 
     <main class="middle">
       <div class="empty" role="alert">
         <Heading title={title}>{title}</Heading>
-        {isFinal && <p>Links live for a week at most, and can be ended before. Ask whoever gave it to you for a new one.</p>}
+        {isFinal && <p>A link ends after a week at most, or before. Ask the organizer who gave it to you for a new one.</p>}
         {isTooOften && <p>Please try again in an hour.</p>}
         {!isFinal && !isTooOften && <p>Something went wrong on our side, or you are offline.</p>}
         {!isFinal && <button type="button" onClick={onRetry}>Try again</button>}

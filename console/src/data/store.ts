@@ -1,0 +1,17 @@
+// Firestore, as the console uses it. Apart from the sign-in, so that nobody loads it before.
+
+import type { FirebaseApp } from "firebase/app";
+import { type Firestore, connectFirestoreEmulator, initializeFirestore, memoryLocalCache } from "firebase/firestore";
+
+import { EMULATORS, isLocal } from "./site.ts";
+
+let store: Firestore | null = null;
+
+/** The one store of the page, made on first use. */
+export function storeOf(app: FirebaseApp): Firestore {
+  if (store) return store;
+  // In memory alone: what a guest wrote is not left behind on a shared machine.
+  store = initializeFirestore(app, { localCache: memoryLocalCache() });
+  if (isLocal()) connectFirestoreEmulator(store, EMULATORS.firestore.host, EMULATORS.firestore.port);
+  return store;
+}

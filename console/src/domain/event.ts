@@ -1,0 +1,26 @@
+// An event of the wall, as far as people name it.
+
+export const STATUSES = ["draft", "published", "archived"] as const;
+export type EventStatus = (typeof STATUSES)[number];
+
+export function statusWords(status: EventStatus): string {
+  return { draft: "Draft", published: "Published", archived: "Archived" }[status];
+}
+
+/** As the rules read one: it stands in links and in webhooks. */
+export function isEventId(id: string): boolean {
+  return /^[A-Za-z0-9_-]{1,128}$/.test(id) && !/^__.*__$/.test(id);
+}
+
+/** An id that a name suggests: `Anna & Björn 2026` becomes `anna-bjorn-2026`. */
+export function suggestedId(name: string): string {
+  const plain = name.normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
+  return plain.replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
+}
+
+/** Why a gallery's address cannot be saved; null where it can. As the rules judge. */
+export function galleryProblem(address: string): string | null {
+  if (!address) return null;
+  const isLink = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?([/?#][!-~]*)?$/i.test(address);
+  return isLink && address.length <= 2048 ? null : "Enter an address that begins with https://, or leave it empty.";
+}

@@ -1,0 +1,36 @@
+// What a recap came to, in words.
+
+import { count } from "./words.ts";
+
+/** Counts on record of a recap; `told` is what the mail service said later. */
+export interface RecapCounts {
+  readonly state: string;
+  readonly sent: number;
+  readonly left: number;
+  readonly told: {
+    readonly delivered: number;
+    readonly bounced: number;
+    readonly dropped: number;
+    readonly complained: number;
+  } | null;
+}
+
+/** `8 arrived, 1 address does not exist, 1 marked it as spam`; before anything is told, how many left. */
+export function recapWords({ state, sent, left, told }: RecapCounts): string {
+  const parts = told ? arrivalWords(told) : [];
+  const known = told ? told.delivered + told.bounced + told.dropped : 0;
+  const open = sent - known;
+  if (!known) parts.unshift(`${count(sent, "mail", "mails")} sent`);
+  else if (open > 0) parts.push(`of ${open.toLocaleString()} nothing is known yet`);
+  if (state === "sending" || state === "interrupted") parts.push(`${left.toLocaleString()} still to be sent`);
+  return `${parts.join(", ")}.`;
+}
+
+function arrivalWords({ delivered, bounced, dropped, complained }: NonNullable<RecapCounts["told"]>): string[] {
+  return [
+    delivered && `${delivered.toLocaleString()} arrived`,
+    bounced && `${count(bounced, "address does", "addresses do")} not exist or refused it`,
+    dropped && `${count(dropped, "was", "were")} not sent on, as earlier mails came back`,
+    complained && `${complained.toLocaleString()} marked it as spam`,
+  ].filter((words): words is string => typeof words === "string");
+}

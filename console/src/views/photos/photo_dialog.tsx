@@ -1,0 +1,56 @@
+import { useState } from "preact/hooks";
+
+import { type Decision, type Photo, STATUS_WORDS, decisionWords, decisions, photoOf } from "../../domain/photo.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Picture } from "../../ui/picture.tsx";
+import { Foreign } from "../../ui/text.tsx";
+import { When } from "../../ui/when.tsx";
+
+const REASON_CHARACTERS = 1000;
+
+interface Props {
+  readonly photo: Photo;
+  readonly mayDecide: boolean;
+  readonly onDecide: (decision: Decision, reason: string) => void;
+  readonly onClose: () => void;
+}
+
+/** One photo, large, with what is known of it. */
+export function PhotoDialog({ photo, mayDecide, onDecide, onClose }: Props) {
+  const [reason, setReason] = useState("");
+  const { status, uploaderEmail, createdAt, decidedBy, reason: given } = photo;
+  const open = decisions(photo);
+  const name = photoOf(photo);
+  return (
+    <Dialog title={name[0]?.toUpperCase() + name.slice(1)} onClose={onClose}>
+      <div class="stack">
+        <div class="large"><Picture url={photo.url} alt={name} /></div>
+        <dl class="facts">
+          <div><dt>Status</dt><dd>{STATUS_WORDS[status]}{decidedBy && <>, by <Foreign>{decidedBy}</Foreign></>}</dd></div>
+          {createdAt && <div><dt>Uploaded</dt><dd><When at={createdAt} long /></dd></div>}
+          <div><dt>E-mail</dt><dd>{uploaderEmail ? <Foreign>{uploaderEmail}</Foreign> : "none: no recap goes to this guest"}</dd></div>
+          {given && <div><dt>Reason</dt><dd><Foreign>{given}</Foreign></dd></div>}
+        </dl>
+        {mayDecide && open.includes("reject") && (
+          <div class="field">
+            <label for="photo-reason">Reason, if you {decisionWords("reject", status).toLowerCase()} it (may stay empty)</label>
+            <input id="photo-reason" value={reason} maxLength={REASON_CHARACTERS} onInput={(event) => setReason(event.currentTarget.value)} />
+          </div>
+        )}
+        <div class="actions end">
+          <button type="button" onClick={onClose}>Close</button>
+          {mayDecide && [...open].reverse().map((decision) => (
+            <button
+              key={decision}
+              type="button"
+              class={decision === "delete" ? "danger" : decision === "approve" ? "primary" : ""}
+              onClick={() => onDecide(decision, reason.trim())}
+            >
+              {decisionWords(decision, status)}
+            </button>
+          ))}
+        </div>
+      </div>
+    </Dialog>
+  );
+}
