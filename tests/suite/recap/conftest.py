@@ -9,15 +9,8 @@ from google.cloud import firestore
 from emulator.mailbox import PORT, Mailbox
 from emulator.people import Person, sign_in
 from tests.suite.call import Answer, call
-from tests.suite.process import background_triggers_off
+from tests.suite.process import FunctionProcess, silenced
 from tests.suite.recap.wall import TENANT, Wall
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_webhooks() -> Iterator[None]:
-    """Photos are written by the thousand, and after the tests of triggers: none is to run."""
-    with background_triggers_off():
-        yield
 
 
 @pytest.fixture
@@ -28,18 +21,39 @@ def mailbox() -> Iterator[Mailbox]:
 
 
 @pytest.fixture
-def wall(db: firestore.Client, event: firestore.DocumentReference) -> Wall:
-    """An event that is published and has no photos yet."""
+def wall(db: firestore.Client, event: firestore.DocumentReference) -> Iterator[Wall]:
+    """An event that is published and has no photos yet; no trigger runs for its photos."""
     made = Wall(db, event)
-    made.publish()
-    made.forget_mails()
-    return made
+    with silenced(event.id):
+        made.publish()
+        made.forget_mails()
+        yield made
 
 
 @pytest.fixture(scope="session")
 def organizer() -> Person:
     """An admin of the event's tenant."""
     return sign_in("admin", TENANT)
+
+
+@pytest.fixture(scope="session")
+def small_batches() -> Iterator[FunctionProcess]:
+    """`sendEventRecap` with ten mails a request and fifty a call."""
+    with FunctionProcess("sendEventRecap", source="tests/suite/recap/small_batches.py") as process:
+        yield process
+
+
+@pytest.fixture
+def small_recap(
+    wall: Wall, organizer: Person, small_batches: FunctionProcess
+) -> Callable[..., Answer]:
+    """Call that function for the event, as its organizer."""
+
+    def send(port: int = small_batches.port) -> Answer:
+        data = {"eventId": wall.id}
+        return call("", data, id_token=organizer.id_token, at=f"http://127.0.0.1:{port}/")
+
+    return send
 
 
 @pytest.fixture
