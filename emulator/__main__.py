@@ -12,6 +12,7 @@ import signal
 import sys
 
 from emulator import pythons
+from emulator.check_list import CHECKS
 
 STATUS_CANNOT_START = 2
 SHELL_SIGNAL_BASE = 128
@@ -28,9 +29,11 @@ commands:
   demo           show the main job on a small made-up event, then end
   up             start everything and keep it up until Ctrl-C, for trying things by hand
   exec -- CMD …  run CMD inside the suite and return its exit status
-  test [CHECK …] [pytest's arguments]
+  cloud -- CMD … the same, beside the deployed shape that the checks run against
+  test [CHECK …] [--all] [pytest's arguments]
                  run every check, or only some of:
-                 lint format imports types unit runner suite
+{checks}
+                 with --all the rarer half of the mutants and the long schedules as well
   bench [NAME …] measure what the service costs and print the figures, or only some of:
                  operations delivery cold-start recap mail-events growth load
   pins [--upgrade]
@@ -84,26 +87,31 @@ def _read_command_line() -> tuple[str, list[str]]:
     parser = argparse.ArgumentParser(
         prog="python3 -m emulator",
         description=DESCRIPTION,
-        epilog=COMMANDS,
+        epilog=COMMANDS.format(checks=_checks()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="python3 -m emulator {demo,up,exec,test,bench,pins} …",
+        usage="python3 -m emulator {demo,up,exec,cloud,test,bench,pins} …",
     )
     parser.add_argument(
         "command",
-        choices=("demo", "up", "exec", "test", "bench", "pins"),
+        choices=("demo", "up", "exec", "cloud", "test", "bench", "pins"),
         help=argparse.SUPPRESS,
     )
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parsed = parser.parse_args()
     arguments = list(parsed.arguments)
-    if parsed.command == "exec":
+    if parsed.command in ("exec", "cloud"):
         if arguments[:1] == ["--"]:
             del arguments[0]
         if not arguments:
-            parser.error("exec needs a command: python3 -m emulator exec -- CMD …")
+            name = parsed.command
+            parser.error(f"{name} needs a command: python3 -m emulator {name} -- CMD …")
     elif parsed.command in ("demo", "up") and arguments:
         parser.error(f"{parsed.command} takes no arguments")
     return parsed.command, arguments
+
+
+def _checks() -> str:
+    return "\n".join(f"                 {check.name:11}{check.says}" for check in CHECKS)
 
 
 def _restart_with_supported_python() -> int:

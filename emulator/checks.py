@@ -6,12 +6,13 @@ import os
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from emulator.environment import CONSOLE, ROOT, SetupError, python, say, tool_environment
+from emulator.check_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
+from emulator.cloud.local_cloud import LocalCloud
+from emulator.environment import ROOT, SetupError, python, say, tool_environment
 from emulator.ports import check_ports
-from emulator.suite import Suite, SuiteError, read_addresses
+from emulator.suite import SuiteError, read_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,44 +21,6 @@ if TYPE_CHECKING:
     from emulator.pythons import Interpreter
 
 PYTEST_FOUND_NOTHING = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One step.
-
-    Attributes:
-        name: What it is called on the command line.
-        command: The program and its arguments.
-        folder: The tests that it runs; skipped where there are none.
-        in_suite: Whether it runs inside the emulators.
-        needs_ports: Whether it starts emulators itself.
-        on_every_python: Whether it runs on the other supported Pythons of this machine as well.
-        beside: The check that it runs beside, where both are chosen: one computes, the other waits.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    folder: str = ""
-    in_suite: bool = False
-    needs_ports: bool = False
-    on_every_python: bool = False
-    beside: str = ""
-
-
-CHECKS = (
-    Check("lint", ("ruff", "check", ".")),
-    Check("format", ("ruff", "format", "--check", ".")),
-    Check("imports", ("lint-imports",)),
-    Check("types", ("mypy",)),
-    Check("types", (str(CONSOLE / "node_modules/.bin/tsc"), "--project", str(CONSOLE))),
-    Check("unit", ("pytest",), folder="tests/unit", on_every_python=True),
-    Check("simulation", ("pytest",), folder="tests/simulation", beside="runner"),
-    # Outside the suite: these start and stop it themselves.
-    Check("runner", ("pytest",), folder="tests/emulator", needs_ports=True),
-    Check("suite", ("pytest",), folder="tests/suite", in_suite=True),
-)
-NAMES = tuple(check.name for check in CHECKS)
 
 
 def choose(arguments: Sequence[str]) -> tuple[list[Check], list[str]]:
@@ -78,7 +41,7 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
 
     Args:
         tree: Owns every process that is started.
-        arguments: Names of checks (none means all), then arguments for pytest.
+        arguments: Names of checks (none means all) and `--all`, then arguments for pytest.
 
     Returns:
         0 when all passed, 1 otherwise.
@@ -86,15 +49,22 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
     Raises:
         SetupError: The suite's ports are taken, or a tool is missing.
     """
-    checks, extra = choose(arguments)
-    if any(check.in_suite or check.needs_ports for check in checks):
+    if ALL in arguments:
+        os.environ[ALL_VARIABLE] = "true"
+    checks, extra = choose([one for one in arguments if one != ALL])
+    if any(check.on_cloud or check.needs_ports for check in checks):
         # Said now and not after minutes of other checks.
         check_ports(read_addresses())
     outcomes: list[tuple[str, str, float]] = []
     for check in checks:
-        if any(one.name == check.beside for one in checks):
+        if any(other.name == check.beside for other in checks):
             continue
-        beside = [_Beside(one, extra) for one in checks if one.beside == check.name]
+        environment = tool_environment(os.environ)
+        beside = [
+            _Beside(other.name, _command(other, extra), environment, extra)
+            for other in checks
+            if other.beside == check.name
+        ]
         started = time.monotonic()
         outcome = _run_check(tree, check, extra)
         outcomes.append((check.name, outcome, time.monotonic() - started))
@@ -102,7 +72,7 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
             started = time.monotonic()
             outcome = _run_on(tree, other, check, extra)
             outcomes.append((f"{check.name} {other.name}", outcome, time.monotonic() - started))
-        outcomes += [one.outcome() for one in beside]
+        outcomes += [other.outcome() for other in beside]
     say("\nSummary")
     for name, outcome, seconds in outcomes:
         say(f"  {name:10} {outcome:24} {seconds:6.1f} s")
@@ -110,20 +80,23 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
 
 
 class _Beside:
-    """A check that runs while another one does; what it prints is shown after that."""
+    """A command that runs while others do; what it prints is shown at its end."""
 
-    def __init__(self, check: Check, extra: Sequence[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        extra: Sequence[str],
+    ) -> None:
         """Start it, as a member of this process's tree."""
-        self._name = check.name
-        self._command = _command(check, extra)
+        self._name = name
+        self._command = command
         self._extra = extra
         self._started = time.monotonic()
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the outcome
         self._process = subprocess.Popen(
-            self._command,
-            env=tool_environment(os.environ),
-            stdout=self._printed,
-            stderr=subprocess.STDOUT,
+            command, env=environment, stdout=self._printed, stderr=subprocess.STDOUT
         )
 
     def outcome(self) -> tuple[str, str, float]:
@@ -141,20 +114,50 @@ def _run_check(tree: ProcessTree, check: Check, extra: Sequence[str]) -> str:
     if check.folder and not any((ROOT / check.folder).rglob("test_*.py")):
         say(f"\n{check.name}: skipped, {check.folder} holds no tests")
         return "skipped"
-    command = _command(check, extra)
-    say(f"\n{check.name}: {' '.join(command)}")
-    if not check.in_suite:
-        return _outcome(tree, command, tool_environment(os.environ), extra)
     try:
-        with Suite() as suite:
-            return _outcome(tree, command, suite.environment, extra)
+        if check.on_cloud:
+            with LocalCloud() as cloud:
+                return _run_on_cloud(tree, check, cloud.environment, extra)
     except SuiteError as error:
         say(str(error))
-        return "FAILED (no suite)"
+        return "FAILED (not started)"
+    for command in check.commands:
+        whole = _with_folder(command, check, extra)
+        say(f"\n{check.name}: {' '.join(whole)}")
+        outcome = _outcome(tree, whole, tool_environment(os.environ), extra)
+        if outcome.startswith("FAILED"):
+            return outcome
+    return outcome
+
+
+def _run_on_cloud(
+    tree: ProcessTree, check: Check, environment: Mapping[str, str], extra: Sequence[str]
+) -> str:
+    """Run the lanes at the same time, and what looks at all of them after that."""
+    if extra or not check.lanes:
+        return _outcome(tree, _command(check, extra), environment, extra)
+    lanes = [
+        _Beside(
+            f"{check.name} {number}",
+            [*check.commands[0], *(f"{check.folder}/{folder}" for folder in lane)],
+            environment,
+            extra,
+        )
+        for number, lane in enumerate(check.lanes, 1)
+    ]
+    outcomes = [lane.outcome()[1] for lane in lanes]
+    last = [*check.commands[0], f"{check.folder}/{check.last}"]
+    say(f"\n{check.name}: {' '.join(last)}")
+    outcomes.append(_outcome(tree, last, environment, extra))
+    return next((one for one in outcomes if one.startswith("FAILED")), "passed")
 
 
 def _command(check: Check, extra: Sequence[str]) -> list[str]:
-    return [*check.command, *([check.folder, *extra] if check.folder else [])]
+    return _with_folder(check.commands[0], check, extra)
+
+
+def _with_folder(command: Sequence[str], check: Check, extra: Sequence[str]) -> list[str]:
+    return [*command, *([check.folder, *extra] if check.folder else [])]
 
 
 def _run_on(tree: ProcessTree, other: Interpreter, check: Check, extra: Sequence[str]) -> str:

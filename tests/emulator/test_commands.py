@@ -3,6 +3,7 @@
 import pytest
 
 from emulator import checks
+from emulator.check_list import NAMES
 from emulator.up import readable
 
 
@@ -30,7 +31,7 @@ def test_the_log_is_made_readable(line: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "names", "extra"),
     [
-        ([], list(checks.NAMES), []),
+        ([], list(NAMES), []),
         (["unit"], ["unit"], []),
         (["suite", "lint"], ["lint", "suite"], []),
         (["suite", "-k", "unit"], ["suite"], ["-k", "unit"]),

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +68,7 @@ def up() -> Iterator[str]:
     runner.communicate(timeout=LIMIT)
 
 
+@pytest.mark.skipif(not shutil.which("curl"), reason="curl is missing")
 def test_every_call_answers_as_the_readme_says(up: str) -> None:
     """At once, from a shell in this folder, and each mailed picture loads."""
     assert "Ctrl-C ends everything." in up

@@ -1,0 +1,94 @@
+"""The checks, in one list: what runs, what `--help` says, and what CONTRIBUTING.md has to name.
+
+Standard library only, and old Pythons too: `--help` is read before anything is installed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+_TSC = str(Path(__file__).parents[1] / "console/node_modules/.bin/tsc")
+
+
+class Check(NamedTuple):
+    """One step.
+
+    Attributes:
+        name: What it is called on the command line.
+        says: What it is, for `--help`.
+        commands: The programs and their arguments, one after the other.
+        folder: The tests that it runs; skipped where there are none.
+        on_cloud: Whether it runs against the service on the local cloud.
+        lanes: Folders of its tests that run at the same time, one lane beside the other. What they
+            share (a port, a switch) is in one lane.
+        last: Tests that look at what all the others have left.
+        needs_ports: Whether it starts emulators itself.
+        on_every_python: Whether it runs on the other supported Pythons of this machine as well.
+        beside: The check that it runs beside, where both are chosen: one computes, the other waits.
+    """
+
+    name: str
+    says: str
+    commands: tuple[tuple[str, ...], ...]
+    folder: str = ""
+    on_cloud: bool = False
+    lanes: tuple[tuple[str, ...], ...] = ()
+    last: str = ""
+    needs_ports: bool = False
+    on_every_python: bool = False
+    beside: str = ""
+
+
+_PYTEST = (("pytest",),)
+
+CHECKS = (
+    Check("lint", "ruff's rules", (("ruff", "check", "."),)),
+    Check("format", "ruff's format", (("ruff", "format", "--check", "."),)),
+    Check("imports", "imports point down only", (("lint-imports",),)),
+    Check(
+        "types",
+        "mypy, strict, and TypeScript's compiler for the pages",
+        (("mypy",), (_TSC, "--project", "console")),
+    ),
+    Check(
+        "unit",
+        "the core, in seconds, on every supported Python of this machine",
+        _PYTEST,
+        folder="tests/unit",
+        on_every_python=True,
+    ),
+    Check(
+        "simulation",
+        "use cases in thousands of schedules, with faults at every call",
+        _PYTEST,
+        folder="tests/simulation",
+        beside="runner",
+    ),
+    Check(
+        "runner",
+        "this command line, Firebase's functions emulator, and what a deploy would upload",
+        _PYTEST,
+        folder="tests/emulator",
+        needs_ports=True,
+    ),
+    Check(
+        "suite",
+        "the deployed shape on the local cloud, faults included",
+        _PYTEST,
+        folder="tests/suite",
+        on_cloud=True,
+        lanes=(
+            # The mailbox has one port.
+            ("recap", "contract", "console", "actions", "preferences"),
+            ("webhooks", "rules", "store", "wall", "shares", "callables"),
+        ),
+        last="test_output.py",
+    ),
+)
+NAMES = tuple(check.name for check in CHECKS)
+
+ALL = "--all"
+"""On the command line: the rarer half of the mutants and the long schedules as well."""
+ALL_VARIABLE = "WALL_ALL_CHECKS"
+"""Set for the tests where that is asked for."""
