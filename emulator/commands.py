@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from emulator import checks, pins
+from emulator.cloud.local_cloud import LocalCloud
 from emulator.environment import say
 from emulator.processes import ProcessTree
 from emulator.suite import LOG, Suite, SuiteError
@@ -37,9 +38,12 @@ def _run_in(tree: ProcessTree, command: str, arguments: Sequence[str]) -> int:
     if command == "exec":
         with Suite() as suite:
             return tree.run(arguments, suite.environment)
+    if command == "cloud":
+        with LocalCloud() as cloud:
+            return tree.run(arguments, cloud.environment)
     if command == "bench":
-        with Suite() as suite:
-            return tree.run(["python", "-m", "tests.bench", *arguments], suite.environment)
+        with LocalCloud() as cloud:
+            return tree.run(["python", "-m", "tests.bench", *arguments], cloud.environment)
     if command == "test":
         return checks.run(tree, arguments)
     return _demo() if command == "demo" else _up()

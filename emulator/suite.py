@@ -128,7 +128,8 @@ class Suite:
             SetupError: A tool is missing.
         """
         self.addresses = read_addresses()
-        self.environment = self._client_environment()
+        self.environment = client_environment(self.addresses)
+        self.environment["WALL_SUITE_LOG"] = str(LOG)
         self._on_line = on_line
         # The keys come from it: nothing of theirs stands in an environment.
         self._apis = ApiServer(SecretManager(PROJECT, local_secrets.read()))
@@ -148,7 +149,7 @@ class Suite:
         """
         check_ports(self.addresses)
         certificates.ensure()
-        environment = self._server_environment()
+        environment = server_environment() | {ADDRESS_VARIABLE: self._apis.address}
         say("Starting the emulators …", end="")
         started = time.monotonic()
         try:
@@ -170,40 +171,8 @@ class Suite:
     ) -> None:
         self._stop()
 
-    def _client_environment(self) -> dict[str, str]:
-        environment = tool_environment(os.environ)
-        for name, variable in ADDRESS_VARIABLES.items():
-            environment[variable] = self.addresses[name]
-        environment["GCLOUD_PROJECT"] = environment["GOOGLE_CLOUD_PROJECT"] = PROJECT
-        environment["WALL_SUITE_LOG"] = str(LOG)
-        return _without_credentials(environment)
-
-    def _server_environment(self) -> dict[str, str]:
-        environment = _without_credentials(tool_environment(os.environ))
-        for variable in ADDRESS_VARIABLES.values():
-            # With one of these set, the functions would talk to somebody else's emulator.
-            environment.pop(variable, None)
-        environment |= {
-            "CI": "1",
-            "NO_COLOR": "1",
-            "NO_UPDATE_NOTIFIER": "1",
-            "FUNCTIONS_DISCOVERY_TIMEOUT": DISCOVERY_TIMEOUT,
-            # Settings of its own: no login of the user is looked at, and no usage is reported.
-            "XDG_CONFIG_HOME": str(STATE / "config"),
-            # The lines of a worker appear when they are printed.
-            "PYTHONUNBUFFERED": "1",
-            ADDRESS_VARIABLE: self._apis.address,
-        }
-        if jar := firestore_jar(environment):
-            environment["FIRESTORE_EMULATOR_BINARY_PATH"] = str(jar)
-        return environment
-
     def _start(self, environment: dict[str, str]) -> None:
         STATE.mkdir(exist_ok=True)
-        settings = STATE / "config" / "configstore" / "firebase-tools.json"
-        settings.parent.mkdir(parents=True, exist_ok=True)
-        # Asked about usage reports once and for all, and about news until the year 2100.
-        settings.write_text(json.dumps({"usage": False, "motd": {"fetched": 4_102_444_800_000}}))
         LOG.write_bytes(b"")
         LOCAL_CONFIG.write_text(json.dumps(local_config(self.addresses), indent=2))
         self._process = subprocess.Popen(
@@ -253,6 +222,40 @@ class Suite:
             process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(STOP_GRACE)
+
+
+def client_environment(addresses: Mapping[str, str]) -> dict[str, str]:
+    """Return what a client of the emulators at these addresses needs in its environment."""
+    environment = tool_environment(os.environ)
+    for name, variable in ADDRESS_VARIABLES.items():
+        environment[variable] = addresses[name]
+    environment["GCLOUD_PROJECT"] = environment["GOOGLE_CLOUD_PROJECT"] = PROJECT
+    return _without_credentials(environment)
+
+
+def server_environment() -> dict[str, str]:
+    """Return the environment for Firebase's emulators; write the settings that it leads to."""
+    environment = _without_credentials(tool_environment(os.environ))
+    for variable in ADDRESS_VARIABLES.values():
+        # With one of these set, the functions would talk to somebody else's emulator.
+        environment.pop(variable, None)
+    environment |= {
+        "CI": "1",
+        "NO_COLOR": "1",
+        "NO_UPDATE_NOTIFIER": "1",
+        "FUNCTIONS_DISCOVERY_TIMEOUT": DISCOVERY_TIMEOUT,
+        # Settings of its own: no login of the user is looked at, and no usage is reported.
+        "XDG_CONFIG_HOME": str(STATE / "config"),
+        # The lines of a worker appear when they are printed.
+        "PYTHONUNBUFFERED": "1",
+    }
+    if jar := firestore_jar(environment):
+        environment["FIRESTORE_EMULATOR_BINARY_PATH"] = str(jar)
+    settings = STATE / "config" / "configstore" / "firebase-tools.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    # Asked about usage reports once and for all, and about news until the year 2100.
+    settings.write_text(json.dumps({"usage": False, "motd": {"fetched": 4_102_444_800_000}}))
+    return environment
 
 
 def read_addresses() -> dict[str, str]:

@@ -9,12 +9,16 @@ from typing import Final
 
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.environment import ROOT, STATE, VENV
+from emulator.processes import MARK, OWNER
 from emulator.suite import PROJECT
 
 REGION: Final = "us-central1"
 
 STAND_INS: Final = ("FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST", ADDRESS_VARIABLE)
-"""What stands in for Google's servers; nothing else is taken over from who starts a function."""
+"""What stands in for Google's servers."""
+
+_MARKS: Final = (MARK, OWNER)
+"""By these variables what is left running is found and ended."""
 
 
 def parameters() -> dict[str, str]:
@@ -53,7 +57,7 @@ def of_function(name: str, signature: str, given: Mapping[str, str] = os.environ
         # By its line "Booting worker" the start is known to be over.
         "GUNICORN_LOG_LEVEL": "info",
         **parameters(),
-        **{variable: given[variable] for variable in STAND_INS if variable in given},
+        **{variable: given[variable] for variable in (*STAND_INS, *_MARKS) if variable in given},
     }
 
 

@@ -12,7 +12,8 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Final, Protocol, Self
+from pathlib import Path
+from typing import Final, Protocol, Self
 
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.environment import of_function
@@ -22,6 +23,12 @@ from emulator.server import HOST
 from emulator.suite import PROJECT
 
 ENTRY: Final = "emulator/cloud/entry.py"
+
+LOG_VARIABLE: Final = "WALL_SUITE_LOG"
+"""The environment variable that names the suite's log."""
+
+PRINTED: Final = ">  "
+"""What a line begins with in that log that a function has printed."""
 
 _START_SECONDS: Final = 60
 _ANSWER_SECONDS: Final = 120
@@ -39,12 +46,9 @@ class FunctionProcess:
     """One function, served on a port of loopback; a context manager that ends the process.
 
     Attributes:
-        everything: What every process of this run has printed.
         port: Where the function listens.
         output: The lines that the process has printed.
     """
-
-    everything: ClassVar[list[str]] = []
 
     def __init__(
         self,
@@ -53,6 +57,7 @@ class FunctionProcess:
         event: bool = False,
         source: str = ENTRY,
         secrets: Mapping[str, str] | None = None,
+        given: Mapping[str, str] = os.environ,
         on_line: Callable[[str], None] | None = None,
         **environment: str,
     ) -> None:
@@ -63,7 +68,8 @@ class FunctionProcess:
             event: Whether it is a trigger.
             source: The file that has it, as seen from the project.
             secrets: The secrets that exist for this process; by default those of the suite.
-            on_line: Called with each line that it prints.
+            given: Where the addresses of the stand-ins are found.
+            on_line: Called with each line that it prints; by default the suite's log gets them.
             environment: Goes over Google's.
 
         Raises:
@@ -76,7 +82,7 @@ class FunctionProcess:
         if secrets is not None:
             server = self._secrets.enter_context(ApiServer(SecretManager(PROJECT, secrets)))
             environment[ADDRESS_VARIABLE] = server.address
-        self._on_line = on_line
+        self._on_line = on_line or _log
         self._process = subprocess.Popen(
             [
                 str(VENV / "bin" / "functions-framework"),
@@ -87,7 +93,7 @@ class FunctionProcess:
                 f"--port={self.port}",
             ],
             cwd=ROOT,
-            env=of_function(function, signature) | environment,
+            env=of_function(function, signature, given) | environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -107,6 +113,11 @@ class FunctionProcess:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
 
     @property
     def pid(self) -> int:
@@ -156,9 +167,13 @@ class FunctionProcess:
         assert self._process.stdout  # noqa: S101 - it is a pipe
         for line in self._process.stdout:
             self.output.append(line)
-            self.everything.append(line)
-            if self._on_line:
-                self._on_line(line)
+            self._on_line(line)
             if _BOOTED in line:
                 self._ready.set()
         self._ready.set()
+
+
+def _log(line: str) -> None:
+    if path := os.environ.get(LOG_VARIABLE):
+        with Path(path).open("a") as log:
+            log.write(f"{PRINTED}{line}")

@@ -29,7 +29,7 @@ from functions.webhooks.store.delivery_store import DeliveryStore
 from tests.bench.delivery import delivery_to
 from tests.bench.figures import spread
 from tests.bench.turns import KEEPS, peer, receive
-from tests.suite.process import FunctionProcess, background_triggers_off
+from tests.suite.process import FunctionProcess
 
 ROUNDS: Final = 12
 SMALLEST: Final = "the smallest worker"
@@ -67,7 +67,6 @@ def main() -> None:
     with ExitStack() as stack:
         receiver = stack.enter_context(peer(receive))
         mailbox = stack.enter_context(Mailbox())
-        stack.enter_context(background_triggers_off())
         environment = {
             "secrets": _SECRETS,
             "SENDGRID_HOST": f"http://127.0.0.1:{mailbox.port}",

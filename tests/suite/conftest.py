@@ -2,7 +2,6 @@
 
 import os
 import uuid
-from pathlib import Path
 
 import pytest
 from google.cloud import firestore
@@ -28,16 +27,9 @@ def event(db: firestore.Client, event_id: str) -> firestore.DocumentReference:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put deleted events behind all others, then the recap, then the look at everybody's output.
+    """Put what has begun before other tests behind them, and the look at all output last."""
 
-    They write and delete photos by the thousand. The Firestore emulator works through the triggers
-    of all of them one after the other, also where they are switched off, and whoever waits for a
-    trigger meanwhile waits for minutes.
-    """
-    here = Path(__file__).parent
-
-    def place(item: pytest.Item) -> tuple[bool, bool, bool]:
-        folder = item.path.relative_to(here).parts[0]
-        return item.path.name == "test_output.py", folder == "recap", folder == "wall"
+    def place(item: pytest.Item) -> tuple[bool, bool]:
+        return item.path.name == "test_output.py", "last" in item.keywords
 
     items.sort(key=place)

@@ -4,25 +4,24 @@ The test is the front end of the processes that it starts, and so decides what i
 often, and what a process can reach.
 """
 
-import contextlib
-import os
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 
 from google.cloud import firestore
 from google.events.cloud.firestore import DocumentEventData
 
 from emulator.cloud.environment import parameters
+from emulator.cloud.front import SILENCE
 from emulator.cloud.function_process import FunctionProcess
+from emulator.suite import read_addresses
 
-__all__ = ["FunctionProcess", "Written", "background_triggers_off", "local_parameters"]
+__all__ = ["FunctionProcess", "Written", "local_parameters", "silenced"]
 
-ROOT: Final = Path(__file__).parents[2]
-_FLUSH_SECONDS: Final = 300
-"""The hub answers when all triggers that were due have run, one process after the other."""
+_FRONT: Final = f"http://{read_addresses()['functions']}"
+_CALL_SECONDS: Final = 10
 
 
 class Written:
@@ -85,18 +84,17 @@ def local_parameters() -> dict[str, str]:
     return parameters() | {"FUNCTIONS_EMULATOR": "true"}
 
 
-@contextlib.contextmanager
-def background_triggers_off() -> Iterator[None]:
-    """Write to Firestore without the suite's own triggers noticing."""
-    _hub("disableBackgroundTriggers")
+@contextmanager
+def silenced(event_id: str) -> Iterator[None]:
+    """Write to an event, and below it, without the suite's own triggers noticing."""
+    _front("PUT", event_id)
     try:
         yield
     finally:
-        _hub("enableBackgroundTriggers")
+        _front("DELETE", event_id)
 
 
-def _hub(method: str) -> None:
-    url = f"http://{os.environ['FIREBASE_EMULATOR_HUB']}/functions/{method}"
-    request = urllib.request.Request(url, method="PUT")
-    with urllib.request.urlopen(request, timeout=_FLUSH_SECONDS):  # noqa: S310 - likewise
+def _front(method: str, event_id: str) -> None:
+    request = urllib.request.Request(f"{_FRONT}{SILENCE}{event_id}", method=method)  # noqa: S310
+    with urllib.request.urlopen(request, timeout=_CALL_SECONDS):  # noqa: S310 - loopback
         pass

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
+from emulator.cloud.function_process import LOG_VARIABLE, PRINTED
 from emulator.environment import local_secrets
-from tests.suite.process import FunctionProcess
 
 _SECRETS: Final = local_secrets.read().values()
 
@@ -22,10 +22,9 @@ LEAKS: Final = {
 
 
 def printed() -> list[str]:
-    """What functions have printed: in the functions emulator, and in processes of their own."""
-    log = Path(os.environ["WALL_SUITE_LOG"]).read_text(errors="replace")
-    emulated = [line for line in log.splitlines() if re.match(r"\W*>", line)]
-    return emulated + FunctionProcess.everything
+    """What functions have printed, those of the suite and those that tests have started."""
+    log = Path(os.environ[LOG_VARIABLE]).read_text(errors="replace")
+    return [line for line in log.splitlines() if line.startswith(PRINTED)]
 
 
 @pytest.mark.parametrize("leak", LEAKS)

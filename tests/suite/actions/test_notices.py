@@ -8,10 +8,11 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.mailbox import PORT, Mail, Mailbox
 from emulator.receiver import always
+from functions.gcp.cloud_tasks import CloudTasks
 from functions.gcp.documents import documents
-from functions.gcp.emulated_tasks import EmulatedTasks
 from functions.gcp.task_queue import Task
 from functions.side_by_side import Threads
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
@@ -37,14 +38,14 @@ def mailbox() -> Iterator[Mailbox]:
 
 
 @pytest.fixture
-def queue(db: firestore.Client) -> EmulatedTasks:
+def queue(db: firestore.Client) -> CloudTasks:
     """The real queues."""
-    return EmulatedTasks(os.environ["CLOUD_TASKS_EMULATOR_HOST"], db.project)
+    return CloudTasks.at_stand_in(os.environ[ADDRESS_VARIABLE], db.project)
 
 
 @pytest.fixture
 def attempted(
-    event_id: str, record: Record, named: Named, queue: EmulatedTasks
+    event_id: str, record: Record, named: Named, queue: CloudTasks
 ) -> Callable[[str, str, int], None]:
     """Put a delivery on record that is owed an attempt, and have it made."""
 
@@ -65,9 +66,7 @@ def attempted(
 
 
 @pytest.fixture
-def an_hour_passes(
-    event: firestore.DocumentReference, queue: EmulatedTasks
-) -> Callable[[str], None]:
+def an_hour_passes(event: firestore.DocumentReference, queue: CloudTasks) -> Callable[[str], None]:
     """What was told of a URL was told more than an hour ago; then the sweep comes."""
 
     def pass_(url: str) -> None:

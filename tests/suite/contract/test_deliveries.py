@@ -17,7 +17,7 @@ from google.cloud import firestore
 from emulator import certificates
 from emulator.receiver import Receiver, Request, always
 from functions.webhooks.messages.event_type import EventType
-from tests.suite.process import background_triggers_off
+from tests.suite.process import silenced
 from tests.unit.contract.promise import DOCUMENT, FILE, ROOT, delivery_schema, problems, resolved
 
 PHOTO: Final = {
@@ -42,7 +42,7 @@ def delivered(db: firestore.Client) -> Iterator[Sequence[Request]]:
     """One request of each type, as it arrived, of an event with its hundredth and last photo."""
     event = db.collection("events").document(f"contract-{uuid.uuid4().hex[:12]}")
     photos = event.collection("photos")
-    with background_triggers_off():
+    with silenced(event.id):
         before = db.batch()
         for number in range(99):
             before.set(

@@ -15,6 +15,11 @@ from emulator.receiver import Receiver, Request
 @pytest.fixture
 def secret_of(db: firestore.Client) -> Callable[[str], str | None]:
     """How a receiver learns an event's secret: a superadmin has told it."""
+    return looked_up(db)
+
+
+def looked_up(db: firestore.Client) -> Callable[[str], str | None]:
+    """Look an event's secret up, as an administrator."""
 
     def look_up(event_id: str) -> str | None:
         found = db.document(f"events/{event_id}/secrets/webhooks").get()

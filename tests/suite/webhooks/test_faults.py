@@ -18,7 +18,7 @@ from google.cloud import firestore
 
 from emulator.receiver import Answer, Request, always
 from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
-from tests.suite.process import FunctionProcess, Written, background_triggers_off
+from tests.suite.process import FunctionProcess, Written, silenced
 from tests.suite.tasks import Queued, Tasks
 from tests.suite.wire import Wire
 
@@ -467,7 +467,7 @@ def test_one_line_is_logged_for_an_attempt(
 def hundred(db: firestore.Client, event: firestore.DocumentReference) -> list[Written]:
     """An event that has just got its hundred photos, and the CloudEvents of all of them."""
     paths = [f"events/{event.id}/photos/p{n}" for n in range(100)]
-    with background_triggers_off():
+    with silenced(event.id):
         batch = db.batch()
         for path in paths:
             batch.set(db.document(path), PHOTO)
@@ -509,7 +509,7 @@ def test_a_hundred_uploads_at_the_same_moment(
     # the same writes seen again, and a photo more after one was deleted
     with ThreadPoolExecutor(80) as threads:
         assert {200} == set(threads.map(trigger.written, hundred[:20]))
-    with background_triggers_off():
+    with silenced(event.id):
         event.collection("photos").document("p0").delete()
         event.collection("photos").document("again").set(PHOTO)
     path = f"events/{event.id}/photos/again"

@@ -1,0 +1,87 @@
+"""What a deploy makes of `main.py`: its functions, their triggers and their queues."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml
+
+from emulator.cloud.dispatcher import Queue, Retries
+from emulator.cloud.environment import of_function, parameters
+from emulator.environment import ROOT, VENV_PYTHON, SetupError
+from emulator.suite import PROJECT
+
+_RENDER: Final = (
+    "from firebase_functions.private import serving;"
+    "print(serving.functions_as_yaml(serving.get_functions()))"
+)
+_PARAMETER: Final = re.compile(r"\{\{ params\.(\w+) \}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function.
+
+    Attributes:
+        name: Its name.
+        trigger: What a deploy tells Eventarc of its event; None where no event calls it.
+        queue: Its queue, None where it has none.
+    """
+
+    name: str
+    trigger: dict[str, Any] | None
+    queue: Queue | None
+
+
+def read() -> list[Function]:
+    """Read the functions as firebase-tools does, with the parameters filled in.
+
+    Raises:
+        SetupError: `main.py` cannot be loaded.
+    """
+    done = subprocess.run(
+        [str(VENV_PYTHON), "-c", _RENDER],
+        cwd=ROOT,
+        env=of_function("none", "http"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SetupError(f"main.py cannot be loaded:\n{done.stderr}")
+    endpoints: dict[str, dict[str, Any]] = yaml.safe_load(done.stdout)["endpoints"]
+    values = parameters() | {"GCLOUD_PROJECT": PROJECT}
+    return [_function(name, _filled(one, values)) for name, one in endpoints.items()]
+
+
+def _function(name: str, endpoint: dict[str, Any]) -> Function:
+    queue = endpoint.get("taskQueueTrigger")
+    return Function(name, endpoint.get("eventTrigger"), _queue(queue) if queue else None)
+
+
+def _queue(trigger: dict[str, Any]) -> Queue:
+    retries, limits = trigger["retryConfig"], trigger["rateLimits"]
+    return Queue(
+        at_a_time=int(limits["maxConcurrentDispatches"]),
+        a_second=float(limits["maxDispatchesPerSecond"]),
+        retries=Retries(
+            attempts=int(retries["maxAttempts"]),
+            seconds=float(retries.get("maxRetrySeconds") or 0),
+            min_backoff=float(retries["minBackoffSeconds"]),
+            max_backoff=float(retries["maxBackoffSeconds"]),
+            doublings=int(retries["maxDoublings"]),
+        ),
+    )
+
+
+def _filled(value: Any, values: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {name: _filled(one, values) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, values) for one in value]
+    if isinstance(value, str):
+        return _PARAMETER.sub(lambda found: values[found[1]], value)
+    return value

@@ -1,0 +1,65 @@
+"""The deployed functions: each a process, started when it is first called, as Cloud Run does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from emulator.cloud.deployment import Function
+from emulator.cloud.function_process import FunctionProcess
+
+_STARTING: Final = 4
+"""Processes that may start at a time: each has a minute for it."""
+
+
+class Functions:
+    """The functions by their names."""
+
+    def __init__(
+        self,
+        functions: Iterable[Function],
+        environment: Mapping[str, str],
+        on_line: Callable[[str], None],
+    ) -> None:
+        """Start none; `environment` leads to the stand-ins, `on_line` gets what functions print."""
+        self._functions = {function.name: function for function in functions}
+        self._environment = environment
+        self._on_line = on_line
+        self._starting = ThreadPoolExecutor(_STARTING)
+        self._processes: dict[str, asyncio.Future[FunctionProcess]] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._functions
+
+    async def port(self, name: str) -> int:
+        """Where the function listens, once it does; a process that has ended is replaced.
+
+        Raises:
+            TimeoutError: It does not start.
+        """
+        started = self._processes.get(name)
+        if started is None or (started.done() and not _is_running(started)):
+            loop = asyncio.get_running_loop()
+            self._processes[name] = loop.run_in_executor(self._starting, self._start, name)
+        return (await asyncio.shield(self._processes[name])).port
+
+    async def close(self) -> None:
+        """End every process."""
+        for process in await asyncio.gather(*self._processes.values(), return_exceptions=True):
+            if isinstance(process, FunctionProcess):
+                process.kill()
+        self._starting.shutdown()
+
+    def _start(self, name: str) -> FunctionProcess:
+        return FunctionProcess(
+            name,
+            event=self._functions[name].trigger is not None,
+            on_line=self._on_line,
+            given=self._environment,
+        )
+
+
+def _is_running(started: asyncio.Future[FunctionProcess]) -> bool:
+    return started.exception() is None and started.result().is_running

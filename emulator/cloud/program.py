@@ -1,0 +1,67 @@
+"""A program that runs beside others: started, waited for, and ended."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from emulator.environment import ROOT
+
+_END_SECONDS: Final = 10.0
+
+
+class Program:
+    """A running program whose output says when it is ready."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        ready: str,
+        on_line: Callable[[str], None],
+    ) -> None:
+        """Start `command`; it is ready when it prints a line that holds `ready`."""
+        self._ready = ready
+        self._on_line = on_line
+        self._settled = threading.Event()
+        self._is_ready = False
+        self._process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def is_ready_within(self, seconds: float) -> bool:
+        """Wait until it is ready; False when that takes longer, or when it has ended."""
+        self._settled.wait(seconds)
+        return self._is_ready
+
+    def end(self) -> None:
+        """Ask it to end; kill it when it stays."""
+        self._process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_END_SECONDS)
+        self._process.kill()
+        self._process.wait()
+        self._reader.join(_END_SECONDS)
+
+    def _read(self) -> None:
+        assert self._process.stdout  # noqa: S101 - it is a pipe
+        with self._process.stdout as lines:
+            for line in lines:
+                self._on_line(line)
+                if self._ready in line:
+                    self._is_ready = True
+                    self._settled.set()
+        self._settled.set()

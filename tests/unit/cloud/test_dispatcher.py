@@ -1,0 +1,126 @@
+"""Design 2 and 5: the stand-in of Cloud Tasks dispatches as the service of Google does."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import pytest
+
+from emulator.cloud.cloud_tasks import Queued
+from emulator.cloud.dispatcher import BURST_SECONDS, NO_ANSWER, Dispatcher, Queue, Report, Retries
+
+AT_ONCE: Final = Retries(attempts=3, seconds=0, min_backoff=0, max_backoff=0, doublings=0)
+WIDE: Final = Queue(at_a_time=100, a_second=10_000, retries=AT_ONCE)
+IDLE_SECONDS: Final = 30
+
+
+def task(name: str, due: float = 0.0) -> Queued:
+    """A task of the queue `q`."""
+    return Queued("q", name, b"{}", due, 60, "a@example.com", "https://example.com/q")
+
+
+def dispatched(
+    queue: Queue, call: Callable[[Queued, int], Awaitable[int]], *tasks: Queued
+) -> Report:
+    """What becomes of `tasks` in a queue whose function is `call`."""
+
+    async def run() -> Report:
+        dispatcher = Dispatcher({"q": queue}, call)
+        for one in tasks:
+            dispatcher.take(one)
+        await asyncio.sleep(0)  # they are taken by the event loop
+        assert await dispatcher.is_idle_within(IDLE_SECONDS)
+        return dispatcher.report()
+
+    return asyncio.run(run())
+
+
+def test_no_task_is_dispatched_before_it_is_due() -> None:
+    """The schedule time of a task holds, whatever is queued after it."""
+    now = time.time()
+    late, soon = task("late", now + 0.4), task("soon", now + 0.2)
+    called: dict[str, float] = {}
+
+    async def call(one: Queued, _: int) -> int:
+        called[one.name] = time.time()
+        return 200
+
+    dispatched(WIDE, call, late, soon)
+    assert list(called) == ["soon", "late"]
+    assert all(called[one.name] >= one.due for one in (late, soon))
+
+
+def test_so_many_calls_at_a_time() -> None:
+    """The next one waits for a place."""
+    under_way, most = 0, 0
+
+    async def call(_: Queued, __: int) -> int:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.01)
+        under_way -= 1
+        return 200
+
+    queue = Queue(at_a_time=2, a_second=10_000, retries=AT_ONCE)
+    dispatched(queue, call, *(task(f"t{n}") for n in range(7)))
+    assert most == 2
+
+
+def test_so_many_calls_a_second() -> None:
+    """After a burst, calls come at the rate of the queue."""
+    count, a_second = 30, 50.0
+    times: list[float] = []
+
+    async def call(_: Queued, __: int) -> int:
+        times.append(time.monotonic())
+        return 200
+
+    queue = Queue(at_a_time=100, a_second=a_second, retries=AT_ONCE)
+    dispatched(queue, call, *(task(f"t{n}") for n in range(count)))
+    assert times[-1] - times[0] >= (count - 1) / a_second - BURST_SECONDS - 1 / a_second
+
+
+@pytest.mark.parametrize(
+    ("statuses", "calls", "given_up"),
+    [
+        ([200], 1, 0),
+        ([503, NO_ANSWER, 204], 3, 0),
+        ([500, 409, 429], 3, 1),
+    ],
+)
+def test_whatever_is_not_answered_2xx_is_called_again(
+    statuses: list[int], calls: int, given_up: int
+) -> None:
+    """Until the queue's attempts are used up; each call says how many came before it."""
+    before: list[int] = []
+
+    async def call(_: Queued, earlier: int) -> int:
+        before.append(earlier)
+        return statuses[earlier]
+
+    report = dispatched(WIDE, call, task("t"))
+    assert before == list(range(calls))
+    assert (report.dispatches["q"], report.given_up) == (calls, given_up)
+
+
+def test_a_task_may_be_called_beyond_its_attempts_while_its_time_lasts() -> None:
+    """Cloud Tasks gives a task up when both its attempts and its time are used up."""
+    calls = 0
+
+    async def call(_: Queued, __: int) -> int:
+        nonlocal calls
+        calls += 1
+        return 500 if calls < 5 else 200
+
+    retries = Retries(attempts=2, seconds=60, min_backoff=0, max_backoff=0, doublings=0)
+    report = dispatched(Queue(1, 1000, retries), call, task("t"))
+    assert (calls, report.given_up) == (5, 0)
+
+
+def test_the_backoff_doubles_then_grows_evenly_up_to_its_most() -> None:
+    """As Cloud Tasks documents it: 10, 20, 40, 80, 160, 240, 300, 300 s."""
+    retries = Retries(attempts=9, seconds=0, min_backoff=10, max_backoff=300, doublings=3)
+    found = [retries.backoff(calls) for calls in range(1, 9)]
+    assert found == [10, 20, 40, 80, 160, 240, 300, 300]

@@ -1,0 +1,78 @@
+"""Design 2: the stand-in of Eventarc brings a write at least once, and again after an error."""
+
+import asyncio
+import base64
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from google.events.cloud.firestore import DocumentEventData
+
+from emulator.cloud import eventarc
+from emulator.cloud.eventarc import Announced, Eventarc
+
+NOW = datetime.now(UTC)
+HEADERS = {"content-type": "application/protobuf", "ce-id": "w1", "host": "127.0.0.1"}
+
+
+def announced(event_id: str, at: datetime = NOW) -> Announced:
+    """A write as Firestore's emulator announces it."""
+    data = DocumentEventData(value={"name": "n", "update_time": at})
+    headers = HEADERS | {
+        "ce-document": f"events/{event_id}/photos/p1",
+        "ce-time": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    body = base64.b64encode(DocumentEventData.serialize(data))
+    return Announced.read("onPhotoWritten", headers, body)
+
+
+def test_the_announcement_becomes_what_google_sends() -> None:
+    """The bytes of the message, and the time as exact as the write's."""
+    write = announced("e1")
+    assert DocumentEventData.deserialize(write.body).value.name == "n"
+    assert set(write.headers) == {"content-type", "ce-id", "ce-document", "ce-time"}
+    assert abs(write.at - NOW) < timedelta(milliseconds=1)
+
+
+def test_a_trigger_that_fails_gets_the_write_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later and later, until it answers well."""
+    monkeypatch.setattr(eventarc, "FIRST_BACKOFF", 0.01)
+    brought: list[str] = []
+
+    async def run() -> None:
+        done = asyncio.Event()
+
+        async def call(write: Announced) -> int:
+            brought.append(write.event_id)
+            if len(brought) < 3:
+                return 500
+            done.set()
+            return 200
+
+        Eventarc(call).announce(announced("e1"))
+        await asyncio.wait_for(done.wait(), 30)
+
+    asyncio.run(run())
+    assert brought == ["e1"] * 3
+
+
+def test_writes_to_a_silenced_event_call_no_trigger() -> None:
+    """Until it is heard again: then those that come later do."""
+    brought: list[datetime] = []
+
+    async def run() -> None:
+        async def call(write: Announced) -> int:
+            brought.append(write.at)
+            return 200
+
+        source = Eventarc(call)
+        source.silence("e1")
+        source.announce(announced("e1"))
+        source.hear("e1")
+        source.announce(announced("e1"))
+        later = datetime.now(UTC) + timedelta(seconds=1)
+        source.announce(announced("e1", later))
+        source.announce(announced("e2"))
+        await asyncio.sleep(0.01)
+        assert len(brought) == 2
+
+    asyncio.run(run())
