@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from google.cloud import firestore
 
+from emulator.environment import ROOT
 from ops import braking
 from ops.cloud import Outside
-from tests.suite.process import ROOT, FunctionProcess
+from tests.suite.process import FunctionProcess
 from tests.suite.rules.cast import Cast, Who
 from tests.suite.rules.client import PROJECT, Client, load_rules
 from tests.suite.rules.samples import approval, photo, upload

@@ -9,7 +9,7 @@ from google.cloud import firestore
 from functions.wall.public_wall import PublicWall
 from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client
-from tests.suite.process import FunctionProcess, Written, background_triggers_off
+from tests.suite.process import FunctionProcess, Written, silenced
 from tests.suite.wall.test_emptying import wait_for
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -57,7 +57,7 @@ def test_a_trigger_that_runs_late_brings_nothing_back(
 ) -> None:
     """The copy is of the photo as it is now, not as it was when the trigger was owed."""
     photo = event.collection("photos").document("p1")
-    with background_triggers_off():
+    with silenced(event.id):
         photo.set(PENDING | {"status": "rejected"})
     approved = Written(db, photo.path, event_id=event.id, before=PENDING, after=APPROVED)
     with FunctionProcess("onPhotoWritten", event=True) as trigger:
@@ -70,7 +70,7 @@ def test_without_the_parameter_there_is_no_wall(
 ) -> None:
     """It is off by default."""
     photo = event.collection("photos").document("p1")
-    with background_triggers_off():
+    with silenced(event.id):
         photo.set(APPROVED)
     approved = Written(db, photo.path, event_id=event.id, before=PENDING, after=APPROVED)
     with FunctionProcess("onPhotoWritten", event=True, PUBLIC_WALL="false") as trigger:
@@ -80,7 +80,7 @@ def test_without_the_parameter_there_is_no_wall(
 
 def test_what_a_copy_costs(db: firestore.Client, event: firestore.DocumentReference) -> None:
     """One read and one write."""
-    with background_triggers_off():
+    with silenced(event.id):
         event.collection("photos").document("p1").set(APPROVED)
     counted = Operations()
     client = counting_client(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
