@@ -51,7 +51,7 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
     """
     if ALL in arguments:
         os.environ[ALL_VARIABLE] = "true"
-    checks, extra = choose([one for one in arguments if one != ALL])
+    checks, extra = choose([argument for argument in arguments if argument != ALL])
     if any(check.on_cloud or check.needs_ports for check in checks):
         # Said now and not after minutes of other checks.
         check_ports(read_addresses())
@@ -149,7 +149,7 @@ def _run_on_cloud(
     last = [*check.commands[0], f"{check.folder}/{check.last}"]
     say(f"\n{check.name}: {' '.join(last)}")
     outcomes.append(_outcome(tree, last, environment, extra))
-    return next((one for one in outcomes if one.startswith("FAILED")), "passed")
+    return next((outcome for outcome in outcomes if outcome.startswith("FAILED")), "passed")
 
 
 def _command(check: Check, extra: Sequence[str]) -> list[str]:

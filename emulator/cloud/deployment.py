@@ -54,7 +54,7 @@ def read() -> list[Function]:
         raise SetupError(f"main.py cannot be loaded:\n{done.stderr}")
     endpoints: dict[str, dict[str, Any]] = yaml.safe_load(done.stdout)["endpoints"]
     values = parameters() | {"GCLOUD_PROJECT": PROJECT}
-    return [_function(name, _filled(one, values)) for name, one in endpoints.items()]
+    return [_function(name, _filled(endpoint, values)) for name, endpoint in endpoints.items()]
 
 
 def _function(name: str, endpoint: dict[str, Any]) -> Function:
@@ -79,9 +79,9 @@ def _queue(trigger: dict[str, Any]) -> Queue:
 
 def _filled(value: Any, values: dict[str, str]) -> Any:
     if isinstance(value, dict):
-        return {name: _filled(one, values) for name, one in value.items()}
+        return {name: _filled(item, values) for name, item in value.items()}
     if isinstance(value, list):
-        return [_filled(one, values) for one in value]
+        return [_filled(item, values) for item in value]
     if isinstance(value, str):
         return _PARAMETER.sub(lambda found: values[found[1]], value)
     return value

@@ -18,7 +18,7 @@ STAND_INS: Final = ("FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST", AD
 """What stands in for Google's servers."""
 
 _MARKS: Final = (MARK, OWNER)
-"""By these variables what is left running is found and ended."""
+"""By these variables the runner finds processes that were left running, and ends them."""
 
 
 def parameters() -> dict[str, str]:

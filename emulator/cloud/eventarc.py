@@ -89,7 +89,7 @@ class Eventarc:
         self._silenced[event_id] = datetime.max.replace(tzinfo=UTC)
 
     def hear(self, event_id: str) -> None:
-        """Bring what is written to the event after this."""
+        """Bring the writes to the event that come after this."""
         self._silenced[event_id] = datetime.now(UTC)
 
     def _is_heard(self, write: Announced) -> bool:

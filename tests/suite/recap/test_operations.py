@@ -60,7 +60,7 @@ def test_a_recap_and_its_preview(
 
 
 def test_a_preview_that_is_mailed(wall: Wall, mailbox: Mailbox) -> None:
-    """One write more: the count of what is mailed."""
+    """One write more, for the count of mails."""
     wall.guests(5)
     assert _previewed(wall, mailbox, 5, mailed=True) == (
         COSTS["a preview of 5 guests, mailed"],

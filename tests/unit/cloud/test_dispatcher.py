@@ -37,7 +37,7 @@ def dispatched(
 
 
 def test_no_task_is_dispatched_before_it_is_due() -> None:
-    """The schedule time of a task holds, whatever is queued after it."""
+    """The schedule time of a task holds, and a task queued later may be due earlier."""
     now = time.time()
     late, soon = task("late", now + 0.4), task("soon", now + 0.2)
     called: dict[str, float] = {}
