@@ -38,6 +38,8 @@ class Announced:
     function: str
     headers: Mapping[str, str]
     body: bytes
+    changes: bool = True
+    """Whether there is a document before or after it: Google announces no other write."""
 
     @classmethod
     def read(cls, function: str, headers: Mapping[str, str], body: bytes) -> Self:
@@ -54,7 +56,7 @@ class Announced:
         data = DocumentEventData.pb(DocumentEventData.deserialize(decoded))
         if data.HasField("value"):
             kept["ce-time"] = data.value.update_time.ToJsonString()
-        return cls(function, kept, decoded)
+        return cls(function, kept, decoded, bool(data.value.name or data.old_value.name))
 
     @property
     def at(self) -> datetime:
@@ -79,7 +81,7 @@ class Eventarc:
 
     def announce(self, write: Announced) -> None:
         """Take a write on, and return at once."""
-        if self._is_heard(write):
+        if write.changes and self._is_heard(write):
             way = asyncio.create_task(self._bring(write))
             self._open.add(way)
             way.add_done_callback(self._open.discard)
