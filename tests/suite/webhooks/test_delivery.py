@@ -205,7 +205,7 @@ def test_moderation_and_what_is_none(
         photos.document("a").delete()
         photos.document("b").update({"status": "rejected", "reason": "blurry"})
         upload(event, "auto", status="approved")
-        deliveries.ended(3)
+        deliveries.ended(4)
         bodies = [one.json() for one in receiver.requests]
     assert sorted(
         (
@@ -217,6 +217,7 @@ def test_moderation_and_what_is_none(
     ) == [
         ("photo.approved", "a", "m@example.com"),
         ("photo.approved", "auto", None),
+        ("photo.rejected", "a", None),
         ("photo.rejected", "b", None),
     ]
 
