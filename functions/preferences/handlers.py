@@ -13,6 +13,7 @@ from firebase_functions.https_fn import CallableRequest
 from functions import log
 from functions.call_error import CallError, Code
 from functions.gcp import parameters
+from functions.gcp.document_events import DocumentWritten
 from functions.gcp.request_body import bounded_body
 from functions.gcp.run_again import run_again
 from functions.preferences import wiring
@@ -94,17 +95,16 @@ def unsubscribe(request: flask.Request) -> flask.Response:
         return _text(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong; try again.")
 
 
-def user_written(event: Any) -> None:
+def user_written(event: DocumentWritten) -> None:
     """A write of `users/{uid}`: the record of its address names it, where no query finds it.
 
     Raises:
         InternalServerError: Eventarc is to run this again.
     """
-    after = event.data.after
-    record = record_to_note_in(after.to_dict()) if after else None
+    record = record_to_note_in(event.after.fields) if event.after else None
     if record:
         with run_again("preferences.account-not-noted"):
-            wiring.users().note_account(record, event.params["uid"])
+            wiring.users().note_account(record, event.ids["uid"])
 
 
 def _one_click(request: flask.Request, token: str) -> flask.Response:
