@@ -17,7 +17,7 @@ import { isOpenTo, tabsOf } from "../src/domain/tabs.ts";
 import { DESK, PHONE, holds } from "../src/domain/media.ts";
 import { addressHash, masked, troubles } from "../src/domain/outcomes.ts";
 import { timeline } from "../src/domain/timeline.ts";
-import { attemptWords, attemptsWords, lastWords, leftAloneWords, skippedWords } from "../src/domain/words.ts";
+import { attemptWords, attemptsWords, lastWords, leftAloneWords } from "../src/domain/words.ts";
 import { NOW, attempt, delivery } from "./samples.ts";
 import { wordsOf } from "../src/ui/errors.ts";
 
@@ -120,11 +120,6 @@ test("a body is for looking at: what hides in it is shown", () => {
 });
 
 test("numbers of what is left out add up", () => {
-  assert.equal(
-    skippedWords({ optedOut: 2, invalidAddress: 0, unreachable: 1, hadEnough: 3 }),
-    "2 opted out; 1 cannot be reached: a mail to the address came back for good; " +
-      "3 had as many recaps as an address gets in 24 hours",
-  );
   assert.equal(
     leftAloneWords({ removedUrl: 0, disabledUrl: 2, unusableUrl: 0, tests: 1 }),
     "2 to an address that is switched off; 1 test",

@@ -38,15 +38,10 @@ def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
         "html": preview.html,
         "text": preview.text,
         "recipients": preview.recipients,
-        "skipped": preview.skipped.total,
-        "skippedBy": {
-            "invalidAddress": preview.skipped.invalid_address,
-            "optedOut": preview.skipped.opted_out,
-            "unreachable": preview.skipped.unreachable,
-            "hadEnough": preview.skipped.had_enough,
-        },
         "left": preview.left,
     }
+    if preview.skipped is not None:
+        answer["skipped"] = preview.skipped
     if preview.blocked:
         answer["blocked"] = {
             "code": preview.blocked.code,

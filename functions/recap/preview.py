@@ -30,6 +30,9 @@ MAILS_AN_HOUR: Final = 10
 
 MARK: Final = "[Preview]"
 
+TOLD_FROM: Final = 10
+"""Guests that an event has before its preview tells how many of them are skipped."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
@@ -39,8 +42,9 @@ class Preview:
         subject: Of the mail,
         html: its HTML part,
         text: and the plain one; both are empty where there is nobody to show the mail of.
-        recipients: How many guests the recap would go to.
-        skipped: Who would be left out.
+        recipients: How many guests the recap would go to, at most.
+        skipped: How many would be left out; None for an event of few guests, because there the
+            number tells a guest's choice.
         left: Guests who would be left for the next recap.
         blocked: What `sendEventRecap` would refuse the call with by now, if anything.
         message: What it would say beside its counts.
@@ -51,7 +55,7 @@ class Preview:
     html: str
     text: str
     recipients: int
-    skipped: Skipped
+    skipped: int | None
     left: int
     blocked: CallError | None
     message: str | None
@@ -81,6 +85,7 @@ class RecapPreview:
         links_of_nobody: Callable[[], PreferencesLinks],
         count: Callable[[str], None],
         now: Callable[[], datetime],
+        told_from: int = TOLD_FROM,
     ) -> None:
         """Put the parts together.
 
@@ -93,6 +98,7 @@ class RecapPreview:
             count: Counts one more preview for the mailbox of the user with an id, or raises
                 `TooManyCallsError`.
             now: The time, aware.
+            told_from: Guests that an event has before the skipped are counted.
         """
         self._planner = planner
         self._recaps = recaps
@@ -101,6 +107,7 @@ class RecapPreview:
         self._links_of_nobody = links_of_nobody
         self._count = count
         self._now = now
+        self._told_from = told_from
 
     def show(self, caller: Caller, wanted: PreviewArguments, own_address: str | None) -> Preview:
         """Show the recap that is `wanted`, as it would be now.
@@ -132,15 +139,19 @@ class RecapPreview:
         if to and message.copies:
             _confirm(wanted.event_id, mailer.send(_marked(message, to)))
         text, html = message.filled(message.copies[0]) if message.copies else ("", "")
+        is_told = len(gathered.audience.guests) >= self._told_from
+        chose = plan.skipped.opted_out + plan.skipped.unreachable
+        recipients = len(plan.ids) if is_told else len(plan.ids) + chose
+        report = plan.report if is_told or not chose else replace(plan.report, nobody=None)
         return Preview(
             subject=message.subject,
             html=html,
             text=text,
-            recipients=len(plan.ids),
-            skipped=plan.skipped,
-            left=plan.report.left,
+            recipients=recipients,
+            skipped=plan.skipped.total if is_told else None,
+            left=report.left,
             blocked=plan.blocked,
-            message=outlook(plan.report, len(plan.ids)),
+            message=outlook(report, recipients),
             mailed=bool(message.copies) if to else None,
         )
 
@@ -202,7 +213,9 @@ class RecapPreview:
     ) -> Message:
         """The mail of the guest who is shown; with nobody to show, it has no copy."""
         audience = gathered.audience
-        guest = _shown(wanted, ids, audience)
+        # Of few guests the choice of whose mail to show would tell who has opted out.
+        is_told = len(audience.guests) >= self._told_from
+        guest = _shown(wanted, ids if is_told else [], audience)
         shown = self._planner.with_pictures(wanted, audience, [guest.id] if guest else [])
         composer = self._planner.composer(event, wanted, audience, bytes_each)
         links = self._links_of_nobody()

@@ -44,14 +44,9 @@ export interface Preview {
   readonly html: string;
   readonly text: string;
   readonly recipients: number;
-  readonly skipped: number;
+  /** Guests who would be left out; not told for an event of few guests. */
+  readonly skipped?: number;
   readonly left: number;
-  readonly skippedBy: {
-    readonly invalidAddress: number;
-    readonly optedOut: number;
-    readonly unreachable: number;
-    readonly hadEnough: number;
-  };
   /** What sending would be refused with by now. */
   readonly blocked?: { readonly code: string; readonly message: string; readonly possibleFrom?: string };
   readonly message?: string;

@@ -110,21 +110,6 @@ export function leftAloneWords(by: {
   ]);
 }
 
-/** Why guests are skipped, in numbers that add up: `2 opted out; 1 left no valid address`. */
-export function skippedWords(by: {
-  readonly optedOut: number;
-  readonly invalidAddress: number;
-  readonly unreachable: number;
-  readonly hadEnough: number;
-}): string {
-  return listed([
-    [by.optedOut, "opted out"],
-    [by.invalidAddress, "left no valid address"],
-    [by.unreachable, "cannot be reached: a mail to the address came back for good"],
-    [by.hadEnough, "had as many recaps as an address gets in 24 hours"],
-  ]);
-}
-
 function listed(counts: readonly (readonly [number, string])[]): string {
   const there = counts.filter(([number]) => number > 0);
   return there.map(([number, words]) => `${number.toLocaleString()} ${words}`).join("; ");

@@ -75,20 +75,28 @@ class SharedLog:
         sent_to = SentTo(url=share.url, outcome=wanted.outcome, event=wanted.event)
         found = self._deliveries.newest(event_id, sent_to, wanted.after, PAGE)
         page: list[Delivery] = []
-        size, is_cut = 0, False
-        for one in found:
-            answers = "".join(attempt.answer or "" for attempt in one.log)
-            size += len(one.body.encode("utf-8", "surrogatepass")) + len(answers.encode())
+        last: Delivery | None = None
+        size, looked_at = 0, 0
+        for delivery in found:
+            looked_at += 1
+            # Firestore's index holds the first 1,500 bytes of a URL, and longer URLs share those.
+            if delivery.url != share.url:
+                last = delivery
+                continue
+            answers = "".join(attempt.answer or "" for attempt in delivery.log)
+            size += len(delivery.body.encode("utf-8", "surrogatepass")) + len(answers.encode())
             if page and size > PAGE_BYTES:
-                is_cut = True
+                has_next = True
                 break
-            page.append(one)
-        has_next = is_cut or len(page) == PAGE
+            page.append(delivery)
+            last = delivery
+        else:
+            has_next = looked_at == PAGE
         log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))
         return LogPage(
             share=share,
             deliveries=page,
-            next=page_after(Place(page[-1].created_at, page[-1].id)) if has_next else None,
+            next=page_after(Place(last.created_at, last.id)) if last and has_next else None,
         )
 
     def send_again(self, event_id: str, share_id: str, wanted: ResendSharedArguments) -> None:

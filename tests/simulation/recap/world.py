@@ -308,9 +308,9 @@ class RecapWorld:
             return
         if shown.blocked:
             self._simulation.violation(f"it was shown as refused: {shown.blocked.message}")
-        if (shown.recipients, shown.skipped.total) != (result.sent, result.skipped):
+        if (shown.recipients, shown.skipped) != (result.sent, result.skipped):
             self._simulation.violation(
-                f"shown were {shown.recipients} recipients and {shown.skipped.total} skipped, "
+                f"shown were {shown.recipients} recipients and {shown.skipped} skipped, "
                 f"then {result.sent} were sent and {result.skipped} skipped"
             )
 

@@ -24,14 +24,14 @@ export default async function recap({ site, moderator, eventId, guest, visitor }
     width: frame.offsetWidth,
     card: getComputedStyle(frame.shadowRoot.querySelector(".card")).backgroundColor,
   }));
-  found.skipped = await page.getByText(/^Skipped:/).innerText();
+  found.skipped = await page.getByText(/^Of fewer than ten/).innerText();
   await page.getByRole("button", { name: "Send to me" }).click();
   await page.getByText("It is on its way to").waitFor();
 
-  await page.getByRole("button", { name: /^Send to 2 guests/ }).click();
+  await page.getByRole("button", { name: /^Send to 3 guests/ }).click();
   const dialog = page.getByRole("dialog");
   found.asked = await dialog.innerText();
-  await dialog.getByRole("button", { name: "Send 2 mails" }).click();
+  await dialog.getByRole("button", { name: "Send 3 mails" }).click();
   await page.getByText("2 mails were sent").waitFor();
   await page.getByRole("region", { name: "Recap, Sent" }).waitFor();
   found.card = await page.getByRole("region", { name: "Recap, Sent" }).innerText();

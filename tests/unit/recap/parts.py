@@ -241,6 +241,7 @@ class House:
         caller: Caller = ORGANIZER,
         limits: Limits | None = None,
         address: str | None = None,
+        told_from: int = 0,
         **arguments: Any,
     ) -> Preview:
         """Look at it, as the organizer; `address` is the organizer's verified one."""
@@ -252,6 +253,7 @@ class House:
             links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
             count=self._count,
             now=lambda: self.now,
+            told_from=told_from,
         )
         wanted = PreviewArguments.read({"eventId": EVENT, **arguments})
         return previewer.show(caller, wanted, address)

@@ -13,8 +13,7 @@ from functions.call_error import CallError, Code
 from functions.mail.outcome import Cause
 from functions.recap.ledger import LEASE
 from functions.recap.planner import Limits
-from functions.recap.preview import MARK
-from functions.recap.recipients import Skipped
+from functions.recap.preview import MARK, TOLD_FROM
 from functions.wall.address import address_hash
 from tests.simulation.database import Set
 from tests.simulation.explore import Through
@@ -96,7 +95,7 @@ def test_who_gets_the_mail_is_shown_before_who_does_not(house: House) -> None:
     house.opt_out(guest(0))
     preview = house.preview()
     assert "/1.jpg" in preview.text
-    assert (preview.recipients, preview.skipped.opted_out) == (0, 2)
+    assert (preview.recipients, preview.skipped) == (0, 2)
 
 
 def test_with_nobody_to_show_there_is_a_word_why(house: House) -> None:
@@ -212,7 +211,7 @@ def test_what_is_shown_is_what_a_call_would_do(
     assert preview.blocked is None
     assert len(house.mails) - mails == preview.recipients == result.sent
     assert house.requests > requests
-    assert preview.skipped.total == result.skipped
+    assert preview.skipped == result.skipped
     happened = result.message or ""
     for tense in (
         ("This continued", "This would continue"),
@@ -224,8 +223,8 @@ def test_what_is_shown_is_what_a_call_would_do(
     assert preview.left == int((re.findall(r"(\d+) guests are left", happened) or ["0"])[0])
 
 
-def test_the_skipped_are_told_by_the_reason(house: House) -> None:
-    """Spec 4.9, `skippedBy`; together they are `skipped`."""
+def test_the_skipped_are_one_number(house: House) -> None:
+    """Spec 4.9, `skipped`: for any reason."""
     house.guests(6)
     for name in ("a", "b", "c"):
         house.event(name)
@@ -236,12 +235,35 @@ def test_the_skipped_are_told_by_the_reason(house: House) -> None:
     house.photo("no address")
     back = {"unreachableUntil": house.now + timedelta(days=1)}
     house.database.commit(Set(f"users/guest-{address_hash(guest(4))}", back))
-    # Of two reasons it is the guest's own choice that is told.
     house.database.commit(Set("users/a", back | {"email": guest(1)}))
-    preview = house.preview()
-    assert preview.skipped == Skipped(invalid_address=1, opted_out=2, unreachable=1, had_enough=1)
-    assert (preview.skipped.total, preview.recipients) == (5, 2)
+    preview = house.preview(told_from=6)
+    assert (preview.skipped, preview.recipients) == (5, 2)
     assert house.send().skipped == 5
+
+
+def _opted_out(house: House, address: str) -> None:
+    house.opt_out(address)
+
+
+def _unreachable(house: House, address: str) -> None:
+    back = {"unreachableUntil": house.now + timedelta(days=1)}
+    house.database.commit(Set(f"users/guest-{address_hash(address)}", back))
+
+
+@pytest.mark.parametrize("others", [0, TOLD_FROM - 2])
+@pytest.mark.parametrize("before", [_opted_out, _unreachable])
+def test_of_few_guests_nobody_learns_what_one_has_chosen(
+    house: House, others: int, before: Callable[[House, str], None]
+) -> None:
+    """Spec 4.9: the whole answer is the same as for a guest who wants the mail."""
+    stranger = "stranger@example.com"
+    house.guests(others)
+    house.photo(stranger)
+    house.photo(stranger)
+    willing = house.preview(told_from=TOLD_FROM)
+    before(house, stranger)
+    assert house.preview(told_from=TOLD_FROM) == willing
+    assert (willing.recipients, willing.skipped) == (others + 1, None)
 
 
 # What stands in the way of the call itself.

@@ -1,26 +1,26 @@
 import { useState } from "preact/hooks";
 
 import type { Preview } from "../../data/calls.ts";
-import { count, skippedWords } from "../../domain/words.ts";
+import { count } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { usePlace } from "../place.ts";
 import { Tile } from "./tile.tsx";
 
-/** Guests with an address. Counting reads every approved photo, so it is asked for by hand. */
+/** Guests whom recaps go to. Counting reads every approved photo, so it is asked for by hand. */
 export function GuestsTile() {
   const { calls } = usePlace();
   const [found, setFound] = useState<Preview | null>(null);
   const work = useWork();
   const ask = () => work.run(async () => setFound(await calls.preview({ mode: "personal" }, false)));
   return (
-    <Tile title="Guests with an address">
+    <Tile title="Guests for a recap">
       {found ? (
         <>
-          <p class="figure">{(found.recipients + found.skipped + found.left - found.skippedBy.invalidAddress).toLocaleString()}</p>
+          <p class="figure">{(found.recipients + found.left).toLocaleString()}</p>
           <p class="quiet-text">
             {count(found.recipients, "guest", "guests")} would get a recap now
-            {found.skipped > 0 && <>; {skippedWords(found.skippedBy)}</>}.
+            {!!found.skipped && <>; {found.skipped.toLocaleString()} would be skipped</>}.
           </p>
         </>
       ) : (

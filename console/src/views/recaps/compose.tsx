@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Preview, RecapText, Sent } from "../../data/calls.ts";
 import { guestsOf } from "../../data/photos.ts";
 import { DESK, PHONE, type Screen } from "../../domain/media.ts";
-import { count, skippedWords } from "../../domain/words.ts";
+import { count } from "../../domain/words.ts";
 import { useAsked } from "../../ui/asked.tsx";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { nextRecapWords } from "../../ui/errors.ts";
@@ -132,8 +132,8 @@ export function Compose({ onClose }: { readonly onClose: () => void }) {
       {isAsking && preview && (
         <Dialog title="Send the recap?" onClose={() => setAsking(false)}>
           <div class="stack">
-            <p><strong>{count(preview.recipients, "guest gets", "guests get")} a mail.</strong></p>
-            {preview.skipped > 0 && <p>{count(preview.skipped, "guest is", "guests are")} skipped.</p>}
+            <p><strong>{count(preview.recipients, "guest gets", "guests get")} a mail{preview.skipped === undefined ? ", less those who have opted out" : ""}.</strong></p>
+            {!!preview.skipped && <p>{count(preview.skipped, "guest is", "guests are")} skipped.</p>}
             {preview.left > 0 && <p>{count(preview.left, "guest is", "guests are")} left for the next recap.</p>}
             <p class="quiet-text">It cannot be taken back, and the next one is possible after 24 hours.</p>
             {sending.error && <Notice kind="error">{sending.error}</Notice>}
@@ -154,18 +154,16 @@ function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend
   const [isText, setText] = useState(false);
   const [width, setWidth] = useState(DESK);
   const [scheme, setScheme] = useState<Screen["scheme"]>("light");
-  const { subject, html, text, recipients, skipped, skippedBy, left, blocked, message } = preview;
+  const { subject, html, text, recipients, skipped, left, blocked, message } = preview;
   return (
     <div class="stack">
       <dl class="figures">
         <div><dt>Would get it</dt><dd>{recipients.toLocaleString()}</dd></div>
-        <div><dt>Skipped</dt><dd>{skipped.toLocaleString()}</dd></div>
+        {skipped !== undefined && <div><dt>Skipped</dt><dd>{skipped.toLocaleString()}</dd></div>}
         <div><dt>Left for later</dt><dd>{left.toLocaleString()}</dd></div>
       </dl>
-      {skipped > 0 && (
-        <p class="quiet-text">
-          Skipped: {skippedWords(skippedBy)}.
-        </p>
+      {skipped === undefined && (
+        <p class="quiet-text">Of fewer than ten guests, how many have opted out is not told.</p>
       )}
       {message && <Notice><bdi>{message}</bdi></Notice>}
       {blocked && (
