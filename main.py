@@ -20,7 +20,7 @@ from functions.gcp.manifest import called_by, private
 from functions.gcp.request_body import limit_reading
 from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
 from functions.signed_in import signed_in
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD, RetryStep
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
 
 log.describe_requests_with(request_fields.of_request)
 limit_reading()
@@ -52,25 +52,34 @@ _PUBLIC: Final[dict[str, Any]] = {
 }
 
 
-def _worker(step: RetryStep) -> dict[str, Any]:
-    """Options of the function that makes the attempt of `step`, and of the queue of its name."""
+# A deploy reads these two while it reads this file.
+_INSTANCES: Final = max(1, parameters.DELIVERY_INSTANCES.value)
+_THREADS: Final = parameters.THREADS.value
+
+
+def _worker(*, instances: int, places: int, backoff_seconds: int) -> dict[str, Any]:
+    """Options of a function that makes attempts, and of the queue of its name.
+
+    Each instance has so many places for attempts, and the queue starts no more than find one.
+    """
+    places = min(places, _THREADS)
     return {
         "service_account": _WEBHOOKS,
-        "memory": options.MemoryOption.MB_512,  # 80 TLS connections and their threads
-        "concurrency": 80,  # an attempt waits for its receiver most of its time
+        "memory": options.MemoryOption.MB_512,  # TLS connections and their threads
+        "concurrency": places,  # an attempt waits for its receiver most of its time
         "timeout_sec": 60,  # 5 s for the receiver, the rest for an outage of Firestore
-        "max_instances": 25,  # above DELIVERY_CONCURRENCY / 80, for the uneven spread of requests
+        "max_instances": instances,
         "retry_config": options.RetryConfig(
             # Only faults of ours are retried here (design 2): long enough for a bad deploy to be
-            # rolled back, at the step's own pace.
+            # rolled back, at the queue's own pace.
             max_attempts=100,
             max_retry_seconds=3600,
-            min_backoff_seconds=step.backoff_seconds,
-            max_backoff_seconds=step.backoff_seconds,
+            min_backoff_seconds=backoff_seconds,
+            max_backoff_seconds=backoff_seconds,
             max_doublings=0,
         ),
         "rate_limits": options.RateLimits(
-            max_concurrent_dispatches=parameters.DELIVERY_CONCURRENCY,
+            max_concurrent_dispatches=places * instances,
             max_dispatches_per_second=500,  # the most that a queue can do
         ),
     }
@@ -82,6 +91,15 @@ _RECAP_PLACES: Final[dict[str, Any]] = {
     "memory": options.MemoryOption.GB_1,
     "concurrency": 5,
 }
+
+
+def _attempts(number: int) -> dict[str, Any]:
+    """Options of the function that makes the attempt of that number at prompt receivers."""
+    return _worker(
+        instances=_INSTANCES if number == 1 else max(1, _INSTANCES // 2),
+        places=120,
+        backoff_seconds=RETRY_SCHEDULE[number - 1].backoff_seconds,
+    )
 
 
 _ACTION: Final[dict[str, Any]] = {
@@ -136,61 +154,16 @@ def onUserWritten(event: Any) -> None:
 
 
 @private
-@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
+@tasks_fn.on_task_dispatched(**_attempts(1))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
-    """First attempt of a delivery; each event has one of four queues."""
+    """First attempt of a delivery."""
     from functions.webhooks import handlers
 
     handlers.attempt(request)
 
 
 @private
-@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
-def deliverWebhook2(request: https_fn.CallableRequest[Any]) -> None:
-    """Likewise, of other events."""
-    from functions.webhooks import handlers
-
-    handlers.attempt(request)
-
-
-@private
-@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
-def deliverWebhook3(request: https_fn.CallableRequest[Any]) -> None:
-    """Likewise, of other events."""
-    from functions.webhooks import handlers
-
-    handlers.attempt(request)
-
-
-@private
-@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
-def deliverWebhook4(request: https_fn.CallableRequest[Any]) -> None:
-    """Likewise, of other events."""
-    from functions.webhooks import handlers
-
-    handlers.attempt(request)
-
-
-@private
-@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
-def deliverWebhookBusy(request: https_fn.CallableRequest[Any]) -> None:
-    """Likewise, of events that owe more than their share."""
-    from functions.webhooks import handlers
-
-    handlers.attempt(request)
-
-
-@private
-@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[0]))
-def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
-    """Likewise, at receivers that have just been slow."""
-    from functions.webhooks import handlers
-
-    handlers.attempt(request)
-
-
-@private
-@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[1]))
+@tasks_fn.on_task_dispatched(**_attempts(2))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
     from functions.webhooks import handlers
@@ -199,7 +172,7 @@ def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
 
 
 @private
-@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[2]))
+@tasks_fn.on_task_dispatched(**_attempts(3))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
     from functions.webhooks import handlers
@@ -208,9 +181,24 @@ def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
 
 
 @private
-@tasks_fn.on_task_dispatched(**_worker(RETRY_SCHEDULE[3]))
+@tasks_fn.on_task_dispatched(**_attempts(4))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
+    from functions.webhooks import handlers
+
+    handlers.attempt(request)
+
+
+@private
+@tasks_fn.on_task_dispatched(
+    **_worker(
+        instances=max(1, _INSTANCES // 2),
+        places=240,  # a slow receiver holds its place for seconds, and costs little else
+        backoff_seconds=1,
+    )
+)
+def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
+    """Every attempt at a receiver that has just been slow, so that prompt ones do not wait."""
     from functions.webhooks import handlers
 
     handlers.attempt(request)

@@ -36,28 +36,17 @@ RECAPS_PER_ADDRESS_A_DAY = IntParam(
 RECAP_MAILS_PER_DAY = IntParam(
     "RECAP_MAILS_PER_DAY", default=20_000, description="Recap mails of a tenant, at most 60,000"
 )
-DELIVERY_CONCURRENCY = IntParam(
-    "DELIVERY_CONCURRENCY", default=1600, description="Tasks of one queue at work at a time"
-)
-WEBHOOK_PORTS = StringParam(
-    "WEBHOOK_PORTS", default="443,8443", description="Ports that webhooks may go to, or *"
-)
-WEBHOOK_POSTS_AT_A_TIME = IntParam(
-    "WEBHOOK_POSTS_AT_A_TIME", default=20, description="Of one event to one host, in an instance"
-)
-WEBHOOK_POSTS_A_SECOND = IntParam(
-    "WEBHOOK_POSTS_A_SECOND", default=50, description="Of one event to one host, in an instance"
-)
-DELIVERY_QUEUES = IntParam(
-    "DELIVERY_QUEUES", default=4, description="Queues that first attempts are spread over, 1 to 4"
-)
-TENANT_QUEUES = IntParam(
-    "TENANT_QUEUES", default=1, description="Of those queues, how many one tenant has"
+DELIVERY_INSTANCES = IntParam(
+    "DELIVERY_INSTANCES", default=2, description="Instances for first attempts, at most"
 )
 EVENT_DELIVERIES_A_SECOND = IntParam(
     "EVENT_DELIVERIES_A_SECOND",
-    default=50,
-    description="Of one event, from one instance, on its tenant's queue; the rest on the slow one",
+    default=80,
+    description="Deliveries of busy events that one instance makes due in a second",
+)
+THREADS = IntParam("THREADS", default=240, description="Threads of one instance")
+WEBHOOK_PORTS = StringParam(
+    "WEBHOOK_PORTS", default="443,8443", description="Ports that webhooks may go to, or *"
 )
 
 STAFF_CALLS_AN_HOUR = IntParam(

@@ -25,6 +25,7 @@ from functions.webhooks.arguments import (
 from functions.webhooks.configured_urls import check_url, configured_urls
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
+from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.messages.samples import sample
 from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.next_round import NextRound, Obstacle, obstacle_at
@@ -89,6 +90,7 @@ class Actions:
         deliveries: Deliveries,
         secrets: Secrets,
         queue: TaskQueue,
+        pace: Pace,
         worker: Attempts,
         side_by_side: SideBySide,
         now: Callable[[], datetime],
@@ -102,6 +104,7 @@ class Actions:
             deliveries: The records.
             secrets: What deliveries are signed with.
             queue: Where tasks go.
+            pace: When deliveries that are sent again are due.
             worker: Makes the first attempt of a test.
             side_by_side: Begins the next rounds of a page.
             now: The time, aware and in UTC.
@@ -114,7 +117,7 @@ class Actions:
         self._deliveries = deliveries
         self._secrets = secrets
         self._worker = worker
-        self._next_round = NextRound(deliveries, queue, now)
+        self._next_round = NextRound(deliveries, queue, pace, now)
         self._now = now
         self._page = page
 

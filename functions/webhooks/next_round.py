@@ -7,6 +7,7 @@ from enum import StrEnum
 from functions.call_error import CallError, Code
 from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.ports import (
@@ -29,11 +30,12 @@ class NextRound:
     """Begins the next round of deliveries."""
 
     def __init__(
-        self, deliveries: Deliveries, queue: TaskQueue, now: Callable[[], datetime]
+        self, deliveries: Deliveries, queue: TaskQueue, pace: Pace, now: Callable[[], datetime]
     ) -> None:
         """`now` gives the time, aware and in UTC."""
         self._deliveries = deliveries
         self._queue = queue
+        self._pace = pace
         self._now = now
 
     def begin_one(
@@ -67,7 +69,8 @@ class NextRound:
 
     def begin(self, stored: StoredDelivery) -> bool:
         """Record and queue it; False where something else has happened to the delivery."""
-        delivery = stored.delivery.again(self._now())
+        due = self._now() + self._pace.wait(stored.delivery.event_id)
+        delivery = stored.delivery.again(due)
         try:
             self._deliveries.restart(delivery, stored.version)
         except ChangedMeanwhileError:

@@ -337,9 +337,10 @@ class Sender(Protocol):
     ) -> Response:
         """POST `body` of the event once and wait for the head of the answer.
 
-        Five seconds at most, and as long before that for the event's turn at the host.
+        Five seconds at most.
 
         Raises:
+            NoTurnError: it has to come later.
             SendError: no HTTP status came back in time, or nothing may be sent there.
         """
 

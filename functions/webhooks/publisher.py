@@ -16,6 +16,7 @@ from functions.wall.wall_event import WallEvent
 from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.fan_out import fan_out
+from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.endpoints.endpoint_url import host_of
 from functions.webhooks.messages import subscriptions, transitions
 from functions.webhooks.messages.event_type import EventType
@@ -36,6 +37,7 @@ class Publisher:
         deliveries: Deliveries,
         secrets: Secrets,
         queue: TaskQueue,
+        pace: Pace,
         side_by_side: SideBySide,
         now: Callable[[], datetime],
         monotonic: Callable[[], float],
@@ -47,6 +49,7 @@ class Publisher:
             deliveries: The records.
             secrets: What an event's deliveries will be signed with.
             queue: Where the tasks go.
+            pace: When the deliveries are due.
             side_by_side: Queues the tasks of one write.
             now: The time of a record, aware and in UTC.
             monotonic: Seconds that only grow.
@@ -55,6 +58,7 @@ class Publisher:
         self._deliveries = deliveries
         self._secrets = secrets
         self._queue = queue
+        self._pace = pace
         self._side_by_side = side_by_side
         self._now = now
         self._milestones = Milestones(wall, monotonic)
@@ -133,7 +137,10 @@ class Publisher:
     ) -> Sequence[Delivery]:
         """Record what is not on record; the deliveries that still wait for their first attempt."""
         now = self._now()
-        owed = [(what, fan_out(what, event_id, subscribed, now)) for what in messages]
+        owed = [
+            (what, [self._paced(one) for one in fan_out(what, event_id, subscribed, now)])
+            for what in messages
+        ]
         known: Mapping[str, Delivery] = {}
         reached: Mapping[int, str | None] = {}
         while True:
@@ -154,6 +161,11 @@ class Publisher:
             if one.outcome is Outcome.SKIPPED:
                 _log_skipped(one)
         return [one for one in (known.get(one.id, one) for one in deliveries) if one.is_untried]
+
+    def _paced(self, delivery: Delivery) -> Delivery:
+        if not delivery.outcome.is_open:
+            return delivery
+        return delivery.due_after(delivery.created_at + self._pace.wait(delivery.event_id))
 
 
 def _is_lost(milestone: Milestone | None, reached: Mapping[int, str | None]) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from functions.webhooks.actions import Actions
     from functions.webhooks.deliveries.attempt_task import AttemptRequest
     from functions.webhooks.deliveries.delivery import Delivery
+    from functions.webhooks.deliveries.pace import Pace
     from functions.webhooks.endpoints.connections import SocketAddress
     from functions.webhooks.endpoints.http_sender import HttpSender
     from functions.webhooks.endpoints.resolver import SystemResolver
@@ -56,7 +57,8 @@ def publisher() -> Publisher:
         wall=WallStore(documents()),
         deliveries=DeliveryStore(documents()),
         secrets=_secrets(),
-        queue=_queue(),
+        queue=_QueueOnDemand(),
+        pace=_pace(),
         side_by_side=HelpedThreads(_AT_ONCE, "enqueue"),
         now=_now,
         monotonic=time.monotonic,
@@ -67,6 +69,7 @@ def publisher() -> Publisher:
 def worker() -> Worker:
     """What the task queues call."""
     from functions.gcp.documents import documents
+    from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
     from functions.webhooks.endpoint_health import EndpointHealth
     from functions.webhooks.notices.failure_marks import FailureMarks
     from functions.webhooks.store.delivery_store import DeliveryStore
@@ -80,7 +83,7 @@ def worker() -> Worker:
     endpoint_health = EndpointHealth(
         deliveries=deliveries,
         settings=SettingsStore(),
-        marks=FailureMarks(notices=NoticeStore(documents()), queue=_queue(), now=_now),
+        marks=FailureMarks(notices=NoticeStore(documents()), queue=_QueueOnDemand(), now=_now),
         now=_now,
         monotonic=time.monotonic,
     )
@@ -88,7 +91,8 @@ def worker() -> Worker:
         deliveries=deliveries,
         secrets=_secrets(),
         sender=sender(),
-        queue=_queue(),
+        queue=_QueueOnDemand(),
+        slow_pace=Pace(SLOW_ATTEMPTS_A_SECOND, time.monotonic),
         endpoint_health=endpoint_health,
         now=_now,
         monotonic=time.monotonic,
@@ -106,7 +110,7 @@ def sweeper() -> Sweeper:
 
     return Sweeper(
         deliveries=DeliveryStore(documents()),
-        queue=_queue(),
+        queue=_QueueOnDemand(),
         side_by_side=Threads(_AT_ONCE, "sweep"),
         now=_now,
     )
@@ -122,7 +126,7 @@ def notice_sweeper() -> NoticeSweeper:
 
     return NoticeSweeper(
         notices=NoticeStore(documents()),
-        queue=_queue(),
+        queue=_QueueOnDemand(),
         side_by_side=Threads(_AT_ONCE, "notices"),
         now=_now,
     )
@@ -141,7 +145,8 @@ def actions() -> Actions:
         wall=WallStore(documents()),
         deliveries=DeliveryStore(documents()),
         secrets=_secrets(),
-        queue=_queue(),
+        queue=_QueueOnDemand(),
+        pace=_pace(),
         worker=_WorkerOnDemand(),
         side_by_side=Threads(_AT_ONCE, "resend"),
         now=_now,
@@ -184,7 +189,7 @@ def shared_log() -> SharedLog:
         wall=WallStore(documents()),
         deliveries=deliveries,
         shares=LogShareStore(documents()),
-        next_round=NextRound(deliveries, _queue(), _now),
+        next_round=NextRound(deliveries, _QueueOnDemand(), _pace(), _now),
         may_resend=_may_resend,
         now=_now,
     )
@@ -231,20 +236,12 @@ class _WorkerOnDemand:
 
 
 @functools.cache
-def _queue() -> TaskQueue:
+def _pace() -> Pace:
+    """One for all that this process makes due."""
     from functions.gcp import parameters
-    from functions.gcp.documents import documents
-    from functions.webhooks.store.wall_store import WallStore
-    from functions.webhooks.tenant_queues import TenantQueues
+    from functions.webhooks.deliveries.pace import Pace
 
-    return TenantQueues(
-        _QueueOnDemand(),
-        wall=WallStore(documents()),
-        queues=parameters.DELIVERY_QUEUES.value,
-        a_tenant=parameters.TENANT_QUEUES.value,
-        a_second=parameters.EVENT_DELIVERIES_A_SECOND.value,
-        monotonic=time.monotonic,
-    )
+    return Pace(parameters.EVENT_DELIVERIES_A_SECOND.value, time.monotonic)
 
 
 @functools.cache
@@ -274,7 +271,6 @@ def sender() -> HttpSender:
 
     from functions.gcp import parameters
     from functions.webhooks.endpoints.http_sender import HttpSender
-    from functions.webhooks.endpoints.share import Limits
 
     tls = ssl.create_default_context(cafile=certifi.where())
     further = parameters.webhook_ca_bundle()
@@ -283,12 +279,7 @@ def sender() -> HttpSender:
     return HttpSender(
         tls,
         resolve=_resolve,
-        limits=Limits(
-            at_a_time=parameters.WEBHOOK_POSTS_AT_A_TIME.value,
-            a_second=parameters.WEBHOOK_POSTS_A_SECOND.value,
-        ),
         ports=parameters.webhook_ports(),
         monotonic=time.monotonic,
-        sleep=time.sleep,
         allow_loopback=parameters.webhook_allow_loopback(),
     )

@@ -15,9 +15,10 @@ from functions import log
 from functions.webhooks.deliveries import signature
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
-from functions.webhooks.deliveries.first_queues import slow_task
+from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl, host_of
+from functions.webhooks.endpoints.share import NoTurnError
 from functions.webhooks.ports import (
     ChangedMeanwhileError,
     Deliveries,
@@ -27,7 +28,7 @@ from functions.webhooks.ports import (
     StoredDelivery,
     TaskQueue,
 )
-from functions.webhooks.slow_receivers import SlowReceivers
+from functions.webhooks.prompt_receivers import PromptReceivers
 
 USER_AGENT: Final = "Wall-Webhooks/1.0"
 
@@ -38,6 +39,9 @@ BEGUN_AT_MOST: Final = 3
 """How often an attempt may begin like that and not end: then it counts as made, and failed.
 
 An outage of ours does not count: whoever can write the beginning can mostly write the end."""
+
+NO_TURN: Final = timedelta(seconds=1)
+"""How long a delivery waits whose event has as many POSTs under way to the host as it may."""
 
 EARLY: Final = timedelta(seconds=0.5)
 """A task that comes no more than this too early is held back here; clocks differ by less."""
@@ -53,6 +57,7 @@ class Worker:
         secrets: Secrets,
         sender: Sender,
         queue: TaskQueue,
+        slow_pace: Pace,
         endpoint_health: EndpointHealth,
         now: Callable[[], datetime],
         monotonic: Callable[[], float],
@@ -65,6 +70,7 @@ class Worker:
             secrets: What is signed with.
             sender: What posts.
             queue: Where the next attempt's task goes.
+            slow_pace: When attempts at slow receivers are due.
             endpoint_health: Is told of what has failed for good.
             now: The time, aware and in UTC.
             monotonic: Seconds that only grow.
@@ -75,7 +81,8 @@ class Worker:
         self._sender = sender
         self._queue = queue
         self._endpoint_health = endpoint_health
-        self._slow_receivers = SlowReceivers(monotonic)
+        self._slow_pace = slow_pace
+        self._prompt_receivers = PromptReceivers(monotonic)
         self._now = now
         self._monotonic = monotonic
         self._sleep = sleep
@@ -98,24 +105,53 @@ class Worker:
         if request.round != delivery.round:
             return delivery  # it was sent again meanwhile, and that round has tasks of its own
         if delivery.attempts < request.attempt and delivery.outcome.is_open:
-            if self._belongs_elsewhere(request, delivery):
-                self._queue.enqueue(slow_task(delivery, request.again))
-                return delivery
-            self._wait_until_due(delivery)
-            delivery = self._make(request, stored)
+            if delivery.slow and not request.slow:
+                pass  # its task is on the slow queue
+            elif self._belongs_on_slow_queue(request, delivery):
+                delivery = self._moved_to_slow_queue(stored)
+            else:
+                self._wait_until_due(delivery)
+                try:
+                    delivery = self._make(request, stored)
+                except NoTurnError:
+                    delivery = self._moved_to_slow_queue(stored, NO_TURN)
         if delivery.outcome is Outcome.FAILED:  # perhaps in a process that did not get any further
             self._endpoint_health.delivery_failed(delivery)
         if delivery.outcome.is_open:
             self._queue.enqueue(attempt_task(delivery))
         return delivery
 
-    def _belongs_elsewhere(self, request: AttemptRequest, delivery: Delivery) -> bool:
-        return (
-            request.attempt == 1
-            and not request.slow
-            and not delivery.test
-            and self._slow_receivers.has_to_wait(delivery.event_id, delivery.url)
-        )
+    def _belongs_on_slow_queue(self, request: AttemptRequest, delivery: Delivery) -> bool:
+        if request.slow or delivery.test:
+            return False
+        return self._prompt_receivers.has_to_wait(delivery.event_id, delivery.url)
+
+    def _moved_to_slow_queue(
+        self, stored: StoredDelivery, at_least: timedelta = timedelta(0)
+    ) -> Delivery:
+        """The delivery once its record says where it waits, and until when: `at_least` so long.
+
+        A task that is made again goes there as well.
+
+        Raises:
+            ChangedMeanwhileError: an attempt of it was made; asked again, it is looked at.
+        """
+        moved = replace(stored.delivery, slow=True).due_after(self._now() + at_least)
+        moved = self._paced(moved)
+        try:
+            self._deliveries.save(moved, stored.version)
+        except ChangedMeanwhileError:  # by the same task made again, or by this save
+            found = self._deliveries.load(moved.event_id, moved.id)
+            if found is None or not found.delivery.slow:
+                raise
+            return found.delivery
+        return moved
+
+    def _paced(self, delivery: Delivery) -> Delivery:
+        """The delivery with the wait of a slow receiver's attempt, where it is owed one."""
+        if not delivery.slow:
+            return delivery
+        return delivery.due_after(self._now() + self._slow_pace.wait(delivery.event_id))
 
     def _make(self, request: AttemptRequest, stored: StoredDelivery) -> Delivery:
         """Make the attempt, or give it up where it ends every instance that makes it."""
@@ -124,9 +160,8 @@ class Worker:
                 return self._save(stored, self._given_up(stored.delivery))
             stored = self._announced(stored)
         event_id, url = stored.delivery.event_id, stored.delivery.url
-        with self._slow_receivers.at_work(event_id, url):
+        with self._prompt_receivers.at_work(event_id, url):
             attempt = self._post(stored.delivery)
-        self._slow_receivers.met(event_id, url, answered=attempt.status is not None)
         return self._save(stored, attempt)
 
     def _announced(self, stored: StoredDelivery) -> StoredDelivery:
@@ -207,7 +242,7 @@ class Worker:
     def _save(self, stored: StoredDelivery, attempt: Attempt) -> Delivery:
         """Write what `attempt` came to; the delivery as it stands then."""
         lag = attempt.at - stored.delivery.owed_since
-        done = stored.delivery.after(attempt)
+        done = self._paced(stored.delivery.after(attempt))
         while True:
             try:
                 self._deliveries.save(done, stored.version)
@@ -221,7 +256,7 @@ class Worker:
                 if not found.delivery.is_news(attempt):
                     done = found.delivery
                     break
-                stored, done = found, found.delivery.after(attempt)
+                stored, done = found, self._paced(found.delivery.after(attempt))
         _log(done, attempt, lag)
         return done
 

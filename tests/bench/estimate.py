@@ -66,7 +66,7 @@ MAIL_KIB: Final = 10
 """A request for a thousand mails is up to 10 MB."""
 
 # Instances: main.py, and https://cloud.google.com/run/docs/about-instance-autoscaling
-CONCURRENCY: Final = 80
+CONCURRENCY: Final = 120
 CPU_TARGET: Final = 0.6
 GIB: Final = 0.5
 
@@ -97,7 +97,7 @@ SEQUENTIAL_WRITES: Final = Quota(
     500,
     "https://firebase.google.com/docs/firestore/quotas",
 )
-PLACES: Final = Quota("tasks of one queue at work at a time", 1600, ".env: DELIVERY_CONCURRENCY")
+PLACES: Final = Quota("first attempts at work at a time", 240, "main.py: 2 instances of 120")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from functions.preferences import handlers
 from functions.side_by_side import Threads
 from functions.signed_links.token import TokenKeys
 from functions.wall.photo import Photo
+from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.store.delivery_store import DeliveryStore
@@ -134,6 +135,7 @@ def _uploads(host: str) -> Growth:
             deliveries=DeliveryStore(counting),
             secrets=SecretStore(counting, now=_now, monotonic=time.monotonic),
             queue=counted,
+            pace=Pace(1_000, time.monotonic),
             side_by_side=Threads(20, "enqueue"),
             now=_now,
             monotonic=time.monotonic,

@@ -54,11 +54,10 @@ IN_FLIGHT: Final = 40
 UPLOADS_A_SECOND: Final = 30
 """With all attempts half of what two cores can do: beyond that everybody waits for the machine."""
 
-THREADS: Final = 80
+THREADS: Final = 240
 INSTANCES: Final[Mapping[str, int]] = {
-    "deliverWebhook": 5,  # with the slow ones as many as .env has tasks at a time, of 4 seconds
-    "deliverWebhookBusy": 5,
-    "deliverWebhookSlow": 5,
+    "deliverWebhook": 2,  # as deployed
+    "deliverWebhookSlow": 1,
     "retryWebhookAfter1s": 1,
     "retryWebhookAfter5s": 1,
     "retryWebhookAfter30s": 1,

@@ -1,28 +1,21 @@
-"""An event with 20 silent receivers uploads without pause beside one with a healthy receiver.
+"""Floods beside an event with two healthy receivers, in real processes.
 
-Is the healthy one held up? Its median latency and its 99th percentile are to be within 1.5 times of
-what they are alone: from the write, as the trigger gets it, to the arrival of the POST.
+One receiver acknowledges, the other refuses each first attempt and acknowledges the second. Are
+first and second attempts held up? The median and the 99th percentile of their latency are to be
+within 1.5 times of what they are alone: from the write, as the trigger gets it, to the first POST,
+and from the first POST to the second.
 
 The functions are real ones in processes of their own, receivers speak TLS, and Cloud Tasks and
 Cloud Run are `queues.py`. Two cores do the work of a region, so that a flood as fast as it can go
 would show how tired the machine is, and nothing else. Hence a twentieth of everything that is
-counted: a queue has 80 of 1,600 places on 2 of 20 instances, and 25 of 500 dispatches a second; an
-event may have 3 of 50 first attempts a second of a trigger's instance; and the flood owes 30 first
-attempts a second for 600. That is twice what fills the places for good, and more than the queue may
-dispatch. Instances, deadlines and what a worker knows are whole ones.
+counted: a queue starts 25 of 500 tasks a second, an instance of the trigger makes 4 of 80
+deliveries of busy events due in a second, and a flood makes 30 deliveries a second for 600.
 
-The event with one receiver takes its turns alone; beside the flood of another event of its own
-tenant, which has the same queue; beside that of another tenant, which has another; and beside a
-flood on one queue that nobody leaves: without what keeps slow receivers apart. Who would work
-elsewhere than the event's own deliveries gets what CPU the others leave: another tenant's
-deliveries, those of busy events, those for slow receivers, retries, and the silent receivers. The
-triggers, Firestore and Cloud Tasks serve both, and what they do for the flood on the same two cores
-is in the figures.
-
-Each turn's flood is a new event, which nobody knows to be slow. Uploads come at random, the event's
-own in all turns of a round at the same moments. The turns are short and come round again, so that
-what else the machine does falls on all alike. What has not arrived some seconds after the last
-write counts as that late.
+Each turn's floods are new events, which no worker knows to be slow. Uploads come at random, the
+healthy event's in all turns of a round at the same moments. The turns are short and come round
+again, so that what else the machine does falls on all alike. What works for the floods alone gets
+the CPU that the others leave. An attempt that has not come some seconds after the last write counts
+as that late.
 """
 
 import asyncio
@@ -35,14 +28,13 @@ import sys
 import threading
 import time
 import uuid
-import zlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
-from typing import Final
+from typing import Any, Final
 
 import psutil
 from google.cloud import firestore
@@ -50,10 +42,9 @@ from google.cloud import firestore
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.cloud.function_process import ENTRY
-from emulator.receiver import Receiver, always
-from functions.webhooks.deliveries.first_queues import BUSY, ORDINARY, SLOW
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
-from tests.bench.figures import latencies, p50, p99, spread
+from emulator.receiver import Receiver, always, fails
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
+from tests.bench.figures import latencies, p50, p99
 from tests.bench.firestore import own_firestore
 from tests.bench.queues import Forget, Instances, WaitUntilIdle, dispatch
 from tests.bench.turns import make_way, peer, until_closed
@@ -62,14 +53,15 @@ from tests.suite.process import FunctionProcess, Written
 AIM: Final = 1.5
 ROUNDS: Final = 8
 TURN_SECONDS: Final = 12.0
-UPLOADS_A_SECOND: Final = 4
-SILENT: Final = 20
-FLOOD_UPLOADS_A_SECOND: Final = 1.5
+UPLOADS_A_SECOND: Final = 2
+URLS: Final = 20
+FLOOD_DELIVERIES_A_SECOND: Final = 30
 
 THREADS: Final = 40
 INSTANCES: Final = 2
 DISPATCHES_A_SECOND: Final = 25
-EVENT_A_SECOND: Final = 3
+EVENT_A_SECOND: Final = 4
+NO_PACE: Final = 1_000_000
 
 GRACE_SECONDS: Final = 3.0
 """After the last write of a turn."""
@@ -83,55 +75,39 @@ _UNDISTURBED: Final = (
 _STARTING: Final = 4
 _IN_FLIGHT: Final = 100
 _IDLE_SECONDS: Final = 60.0
-_PATH: Final = "/hook"
-
-_OFF_QUEUE, _HOME_QUEUE, _OTHER_QUEUE = ORDINARY[:3]
-
-
-def _tenant_of(queue: str) -> str:
-    """A tenant whose first attempts have that queue."""
-    number = ORDINARY.index(queue)
-    names = (f"tenant-{n}" for n in range(1000))
-    return next(one for one in names if zlib.crc32(one.encode()) % len(ORDINARY) == number)
-
-
-HOME: Final = _tenant_of(_HOME_QUEUE)
-OTHER: Final = _tenant_of(_OTHER_QUEUE)
+_GOOD, _FLAKY, _REFUSING = "/good", "/flaky", "/refusing"
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the event with one receiver has beside it: a flood of `flood`'s, or nothing.
+    """What the healthy event has beside it: floods of so many events, at receivers of a kind.
 
-    `apart` is whether slow receivers are kept apart.
+    `paced` is whether busy events have a pace.
     """
 
     name: str
-    flood: str | None
-    apart: bool = True
+    events: int = 1
+    silent: bool = True
+    paced: bool = True
 
 
-ALONE: Final = Turn("alone", None)
+ALONE: Final = Turn("alone", events=0)
 TURNS: Final = (
     ALONE,
-    Turn("beside the same tenant's flood", HOME),
-    Turn("beside another tenant's flood", OTHER),
-    Turn("likewise, nobody kept apart", OTHER, apart=False),
+    Turn("an event, silent receivers"),
+    Turn("an event, receivers that refuse", silent=False),
+    Turn("twenty events, silent receivers", events=20),
+    Turn("an event, silent receivers; no pace", paced=False),
 )
 
 
 @dataclass(slots=True)
 class Found:
-    """What one kind of turn came to: seconds of each delivery, and how many were not waited for."""
+    """What one kind of turn came to: seconds of first and of second attempts."""
 
-    rounds: list[list[float]] = field(default_factory=list)
-    late: int = 0
+    first: list[float] = field(default_factory=list)
+    second: list[float] = field(default_factory=list)
     busy: list[float] = field(default_factory=list)
-
-    @property
-    def all(self) -> Sequence[float]:
-        """Of all rounds."""
-        return [one for seconds in self.rounds for one in seconds]
 
 
 def main() -> None:
@@ -143,10 +119,10 @@ def main() -> None:
         wall = Wall(stack)
         for number in range(ROUNDS + 1):
             for turn in TURNS:
-                seconds, late, busy = wall.take(turn, TURN_SECONDS, random.Random(number))  # noqa: S311
-                if number:  # everybody warms up in the first
-                    found[turn].rounds.append(seconds)
-                    found[turn].late += late
+                first, second, busy = wall.take(turn, random.Random(number))  # noqa: S311
+                if number:  # the first round warms up
+                    found[turn].first += first
+                    found[turn].second += second
                     found[turn].busy.append(busy)
     _print(found)
 
@@ -157,64 +133,49 @@ class Wall:
     def __init__(self, stack: ExitStack) -> None:
         self._db = firestore.Client(project=os.environ["GCLOUD_PROJECT"])
         self._healthy = stack.enter_context(peer(receive))
-        self._silent = stack.enter_context(peer(keep_silent, SILENT))
+        self._silent = stack.enter_context(peer(keep_silent, URLS))
         self._queues = stack.enter_context(peer(dispatch))
-        self._silent_urls = [f"https://localhost:{one}{_PATH}" for one in self._silent.ask("ports")]
-        common = {
-            ADDRESS_VARIABLE: self._queues.ask("address"),
-            "THREADS": str(THREADS),
-            "EVENT_DELIVERIES_A_SECOND": str(EVENT_A_SECOND),
-            "DELIVERY_QUEUES": str(len(ORDINARY)),
-            "TENANT_QUEUES": "1",
-        }
-        off = common | {"DELIVERY_QUEUES": "1", "EVENT_DELIVERIES_A_SECOND": "1000000"}
-        workers = (
-            *((name, common, ENTRY) for name in (_HOME_QUEUE, _OTHER_QUEUE, BUSY, SLOW)),
-            (_OFF_QUEUE, off, "tests/bench/one_queue.py"),
-            *((one.queue, common, ENTRY) for one in RETRY_SCHEDULE[1:]),
-        )
-        triggers = ((True, common), (False, off))
+        self._silent_urls = [f"https://localhost:{port}/" for port in self._silent.ask("ports")]
+        common = {ADDRESS_VARIABLE: self._queues.ask("address"), "THREADS": str(THREADS)}
+        names = [step.queue for step in RETRY_SCHEDULE] + [SLOW_QUEUE]
         with ThreadPoolExecutor(_STARTING) as threads:
-            starting = [
-                (name, threads.submit(FunctionProcess, name, source=source, **environment))
-                for name, environment, source in workers
+            workers = [
+                (name, threads.submit(FunctionProcess, name, source=ENTRY, **common))
+                for name in names
                 for _ in range(INSTANCES)
             ]
-            triggering = [
-                (
-                    apart,
-                    threads.submit(FunctionProcess, "onPhotoWritten", event=True, **environment),
-                )
-                for apart, environment in triggers
+            triggers = [
+                (paced, threads.submit(_trigger, common[ADDRESS_VARIABLE], pace))
+                for paced, pace in ((True, EVENT_A_SECOND), (False, NO_PACE))
                 for _ in range(INSTANCES)
             ]
-        for _, one in (*starting, *triggering):
-            if one.exception() is None:
-                stack.callback(one.result().kill)
+        for _, started in (*workers, *triggers):
+            if started.exception() is None:
+                stack.callback(started.result().kill)
         ports: dict[str, list[int]] = {}
-        for name, one in starting:
-            ports.setdefault(name, []).append(one.result().port)
+        for name, started in workers:
+            ports.setdefault(name, []).append(started.result().port)
+            if name in names[2:]:
+                make_way(started.result().pid)
         self._triggers: dict[bool, list[FunctionProcess]] = {True: [], False: []}
-        self._at_work = {apart: [0] * INSTANCES for apart in self._triggers}
+        for paced, started in triggers:
+            self._triggers[paced].append(started.result())
+        self._at_work = {paced: [0] * INSTANCES for paced in self._triggers}
         self._choosing = threading.Lock()
-        for apart, one in triggering:
-            self._triggers[apart].append(one.result())
-        elsewhere = {_OTHER_QUEUE, BUSY, SLOW, *(one.queue for one in RETRY_SCHEDULE[1:])}
-        for name, one in starting:
-            if name in elsewhere:
-                make_way(one.result().pid)
         self._queues.ask(Instances(ports, THREADS, DISPATCHES_A_SECOND))
-        self._home = self._event(HOME, [self._healthy.ask("url")])
+        urls: Mapping[str, str] = self._healthy.ask("urls")
+        self._refusing = [f"{urls[_REFUSING]}?{number}" for number in range(URLS)]
+        self._home = self._event([urls[_GOOD], urls[_FLAKY]])
 
-    def take(
-        self, turn: Turn, seconds: float, chance: random.Random
-    ) -> tuple[list[float], int, float]:
-        """One turn of so many seconds; `chance` says when in its share of them an upload comes.
+    def take(self, turn: Turn, chance: random.Random) -> tuple[list[float], list[float], float]:
+        """One turn; `chance` says when in its share of the time an upload comes.
 
         Returns:
-            Seconds of each delivery; how many nobody waited for; per cent of CPU that were busy.
+            Seconds of first attempts; of second attempts; per cent of CPU that were busy.
         """
-        flood = self._event(turn.flood, self._silent_urls) if turn.flood else None
+        urls = self._silent_urls if turn.silent else self._refusing
+        each = URLS // turn.events if turn.events else 0
+        floods = [self._event(urls[:each] or urls) for _ in range(turn.events)]
         sent: dict[str, float] = {}
 
         def upload(event_id: str, number: int, at: float) -> None:
@@ -223,44 +184,42 @@ class Wall:
             time.sleep(max(at - time.monotonic(), 0))
             if event_id == self._home:
                 sent[photo_id] = time.monotonic()
-            status = self._triggered(turn.apart, number, written)
+            status = self._triggered(turn.paced, number, written)
             assert status == 200, status
 
         self._silent.ask("be silent")
         psutil.cpu_percent()  # from now on
         began = time.monotonic() + 0.1
         uploads: list[tuple[str, float]] = [(self._home, UPLOADS_A_SECOND)]
-        if flood:
-            uploads.append((flood, FLOOD_UPLOADS_A_SECOND))
+        uploads += [(flood, FLOOD_DELIVERIES_A_SECOND / URLS) for flood in floods]
         with ThreadPoolExecutor(_IN_FLIGHT) as threads:
             every = [
                 (event_id, number, began + (number + chance.random()) / rate)
                 for event_id, rate in uploads
-                for number in range(int(seconds * rate))
+                for number in range(int(TURN_SECONDS * rate))
             ]
-            every.sort(key=lambda one: one[2])
-            for done in [threads.submit(upload, *one) for one in every]:
+            every.sort(key=lambda planned: planned[2])
+            for done in [threads.submit(upload, *planned) for planned in every]:
                 done.result()
         busy = psutil.cpu_percent()
-        arrived: dict[str, float] = {}
         ends = time.monotonic() + GRACE_SECONDS
-        while len(arrived) < len(sent) and time.monotonic() < ends:
-            time.sleep(0.1)
-            arrived |= self._healthy.ask("arrived")
-        if flood:
+        time.sleep(GRACE_SECONDS)
+        arrived: Mapping[tuple[str, str], Sequence[float]] = self._healthy.ask("arrived")
+        for flood in floods:
             self._queues.ask(Forget(flood))
-            self._silent.ask("hang up")
+        self._silent.ask("hang up")
         if not self._queues.ask(WaitUntilIdle(_IDLE_SECONDS)):
             sys.exit(f"neighbours: deliveries have not ended after {_IDLE_SECONDS:.0f} s")
-        lost = sent.keys() - arrived.keys() - self._healthy.ask("arrived").keys()
-        if lost:
-            sys.exit(f"neighbours: {len(lost)} deliveries are lost {turn.name}")
-        found = [min(arrived.get(one, ends), ends) - at for one, at in sent.items()]
-        return found, len(sent.keys() - arrived.keys()), busy
+        first, second = [], []
+        for photo_id, at in sent.items():
+            first.append(arrived.get((photo_id, _GOOD), [ends])[0] - at)
+            refused, again = [*arrived.get((photo_id, _FLAKY), []), ends, ends][:2]
+            second.append(again - refused)
+        return first, second, busy
 
-    def _triggered(self, apart: bool, number: int, written: Written) -> int | None:
+    def _triggered(self, paced: bool, number: int, written: Written) -> int | None:
         """Hand it, as Cloud Run does, to the instance that has the fewest; they take turns."""
-        triggers, at_work = self._triggers[apart], self._at_work[apart]
+        triggers, at_work = self._triggers[paced], self._at_work[paced]
         with self._choosing:
             chosen = min(
                 range(INSTANCES), key=lambda one: (at_work[one], (one + number) % INSTANCES)
@@ -272,10 +231,10 @@ class Wall:
             with self._choosing:
                 at_work[chosen] -= 1
 
-    def _event(self, tenant: str, urls: Sequence[str]) -> str:
+    def _event(self, urls: Sequence[str]) -> str:
         event_id = f"neighbours-{uuid.uuid4().hex[:8]}"
         event = self._db.document("events", event_id)
-        event.set({"tenantId": tenant, "name": "Party", "status": "published"})
+        event.set({"tenantId": "tenant", "name": "Party", "status": "published"})
         taken = [{"url": one, "events": ["photo.uploaded"]} for one in urls]
         event.collection("settings").document("webhooks").set({"urls": taken})
         return event_id
@@ -291,15 +250,28 @@ class Wall:
         return Written(self._db, path, event_id=f"{event_id}-{photo_id}", after=fields)
 
 
+def _trigger(address: str, pace: int) -> FunctionProcess:
+    environment: dict[str, Any] = {
+        ADDRESS_VARIABLE: address,
+        "EVENT_DELIVERIES_A_SECOND": str(pace),
+    }
+    return FunctionProcess("onPhotoWritten", event=True, **environment)
+
+
 def receive(pipe: Connection) -> None:
-    """The healthy receiver; answers `url` and `arrived`, when each photo's POST came."""
-    with Receiver(certificates.SERVER, scripts={_PATH: always()}) as receiver, until_closed():
+    """The receivers that answer; answers `urls` by path, and `arrived` by photo and path."""
+    scripts = {_GOOD: always(), _FLAKY: fails(1), _REFUSING: always(503)}
+    with Receiver(certificates.SERVER, scripts=scripts) as receiver, until_closed():
         while True:
-            if pipe.recv() == "url":
-                pipe.send(receiver.url(_PATH))
+            if pipe.recv() == "urls":
+                pipe.send({path: receiver.url(path) for path in scripts})
                 continue
-            found = receiver.requests
-            pipe.send({json.loads(one.body)["data"]["photo"]["id"]: one.monotonic for one in found})
+            arrived: dict[tuple[str, str], list[float]] = {}
+            for request in receiver.requests:
+                if request.path in (_GOOD, _FLAKY):
+                    photo_id = json.loads(request.body)["data"]["photo"]["id"]
+                    arrived.setdefault((photo_id, request.path), []).append(request.monotonic)
+            pipe.send(arrived)
 
 
 def keep_silent(pipe: Connection, count: int) -> None:
@@ -341,22 +313,16 @@ async def _keep_silent(pipe: Connection, count: int) -> None:
 
 
 def _print(found: Mapping[Turn, Found]) -> None:
-    alone = found[ALONE]
-    print(f"{'':<33}   {'latency of the healthy':<26}  {'n':>5}  late    times alone      CPU")
-    for turn, one in found.items():
-        times = _times(one.all, alone.all)
-        told = "" if one is alone else "  not held up" if max(times) <= AIM else "  held up"
-        print(
-            f"{turn.name:<33}   {latencies(one.all)}  {len(one.all):5}  {one.late:4}"
-            f"    {times[0]:6.2f}  {times[1]:6.2f}   {statistics.mean(one.busy):3.0f} %{told}"
-        )
-    print("\nround by round, times the round alone:  median (quartiles)")
-    for turn, one in found.items():
-        if one is alone:
-            continue
-        rounds = [_times(*both) for both in zip(one.rounds, alone.rounds, strict=True)]
-        for name, ratios in zip(("p50", "p99"), zip(*rounds, strict=True), strict=True):
-            print(f"{turn.name:<33}   {name}  {spread(ratios)}")
+    print(f"{'beside':<37} {'attempts':<9} {'latency':<26}      n   times alone      CPU")
+    for turn, of_turn in found.items():
+        for name in ("first", "second"):
+            seconds: list[float] = getattr(of_turn, name)
+            times = _times(seconds, getattr(found[ALONE], name))
+            told = "" if turn is ALONE else "  not held up" if max(times) <= AIM else "  held up"
+            print(
+                f"{turn.name:<37} {name:<9} {latencies(seconds)}  {len(seconds):5}"
+                f"  {times[0]:6.2f} {times[1]:6.2f}   {statistics.mean(of_turn.busy):3.0f} %{told}"
+            )
 
 
 def _times(ours: Sequence[float], others: Sequence[float]) -> tuple[float, float]:

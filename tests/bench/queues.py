@@ -17,8 +17,7 @@ from emulator.cloud.api_server import ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
 from emulator.cloud.dispatcher import NO_ANSWER, Dispatcher, Queue, Report, Retries
 from emulator.suite import PROJECT
-from functions.webhooks.deliveries.first_queues import BUSY, ORDINARY, SLOW
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
 
 __all__ = ["Forget", "Instances", "Report", "WaitUntilIdle", "dispatch"]
 
@@ -90,7 +89,7 @@ async def _dispatch(pipe: Connection) -> None:
 
 def _dispatcher(instances: Instances) -> Dispatcher:
     steps = {step.queue: step for step in RETRY_SCHEDULE}
-    steps |= dict.fromkeys((*ORDINARY, BUSY, SLOW), RETRY_SCHEDULE[0])
+    steps[SLOW_QUEUE] = RETRY_SCHEDULE[0]
     services = {queue: _Service(ports) for queue, ports in instances.ports.items()}
     queues = {}
     for queue, ports in instances.ports.items():

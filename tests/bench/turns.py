@@ -22,7 +22,6 @@ from functions.webhooks.deliveries.signature import HEADER, sign
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.endpoints.http_sender import HttpSender
 from functions.webhooks.endpoints.resolver import SystemResolver
-from functions.webhooks.endpoints.share import Limits
 
 KEEPS: Final = "/keeps"
 """Path of the receiver that keeps connections."""
@@ -107,10 +106,8 @@ def send_alone(pipe: Connection, address: str) -> None:
     sender = HttpSender(
         tls,
         resolve=SystemResolver.of_system(time.monotonic),
-        limits=Limits(at_a_time=1, a_second=1_000_000),
         ports=None,
         monotonic=time.monotonic,
-        sleep=time.sleep,
         allow_loopback=True,
     )
     with until_closed():

@@ -49,12 +49,14 @@ class Service:
         self._lost = choices.pick(f"{id_of(self)} lost", _LOST) if loses else 0.0
         self.under_way = 0
         self.unpunctual = False
+        self.repeats = False
 
     def call(self, name: str, begin: Begin, *, due: int = 0, backoff: int | None = None) -> None:
         """Have `begin` called at `due` (microseconds since the start), or now."""
         choices, simulation = self._simulation.choices, self._simulation
         self._chain(f"{name} 1", begin, self._delay(name, due), backoff)
         if choices.happens(f"{name} twice", self._twice, "dispatched twice"):
+            self.repeats = True
             apart = choices.between(f"{name} 2", 0, _LATENCY)
             if choices.happens(f"{name} 2 late", _MUCH_LATER, "the second one late"):
                 apart = pause(choices.number(f"{name} 2 how late"))

@@ -13,15 +13,12 @@ from functions.gcp.secret_readers import SECRET_READERS
 
 ROOT: Final = Path(__file__).parents[2]
 RETRY_SCHEDULE: Final = {
-    "deliverWebhook": 1,
-    "deliverWebhook2": 1,
-    "deliverWebhook3": 1,
-    "deliverWebhook4": 1,
-    "deliverWebhookBusy": 1,
-    "deliverWebhookSlow": 1,
-    "retryWebhookAfter1s": 1,
-    "retryWebhookAfter5s": 5,
-    "retryWebhookAfter30s": 30,
+    # queue: its backoff in seconds, and the places at work that its function has
+    "deliverWebhook": (1, 2 * 120),
+    "deliverWebhookSlow": (1, 240),
+    "retryWebhookAfter1s": (1, 120),
+    "retryWebhookAfter5s": (5, 120),
+    "retryWebhookAfter30s": (30, 120),
 }
 NOTICES: Final = "sendWebhookNotice"
 CALLABLES: Final = {
@@ -191,10 +188,11 @@ def test_a_trigger_is_retried(endpoints: dict[str, Any], name: str, document: st
     assert trigger["eventFilterPathPatterns"] == {"document": document}
 
 
-@pytest.mark.parametrize(("name", "backoff"), RETRY_SCHEDULE.items())
-def test_a_steps_queue(endpoints: dict[str, Any], name: str, backoff: int) -> None:
-    """Design 2: the step's backoff, never doubled; many attempts; private."""
+@pytest.mark.parametrize(("name", "numbers"), RETRY_SCHEDULE.items())
+def test_a_steps_queue(endpoints: dict[str, Any], name: str, numbers: tuple[int, int]) -> None:
+    """Design 2: the step's backoff, never doubled; many attempts; a place for each task."""
     queue = endpoints[name]["taskQueueTrigger"]
+    backoff, places = numbers
     assert queue["retryConfig"] == {
         "maxAttempts": 100,
         "maxRetrySeconds": 3600,
@@ -203,9 +201,10 @@ def test_a_steps_queue(endpoints: dict[str, Any], name: str, backoff: int) -> No
         "maxDoublings": 0,
     }
     assert queue["rateLimits"] == {
-        "maxConcurrentDispatches": "{{ params.DELIVERY_CONCURRENCY }}",
+        "maxConcurrentDispatches": places,
         "maxDispatchesPerSecond": 500,
     }
+    assert endpoints[name]["maxInstances"] * endpoints[name]["concurrency"] == places
     assert queue["invoker"] == [account("WEBHOOKS")]
 
 

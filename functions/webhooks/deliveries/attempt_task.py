@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from functions.gcp.task_queue import Task
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.retry_schedule import step
+from functions.webhooks.deliveries.retry_schedule import SLOW_QUEUE, step
 
 
 class TooEarlyError(Exception):
@@ -16,15 +16,14 @@ class TooEarlyError(Exception):
 class AttemptRequest:
     """Which attempt of which delivery is asked for, and in which round of it.
 
-    `again` is what distinguishes the task of a sweep. `slow` marks one of the queue of slow
-    receivers. `dispatched_before` counts the times that the task was dispatched in vain.
+    `slow` tells that the task is on the slow queue. `dispatched_before` counts the times that the
+    task was dispatched in vain.
     """
 
     event_id: str
     delivery_id: str
     attempt: int
     round: int = 0
-    again: str = ""
     slow: bool = False
     dispatched_before: int = 0
 
@@ -44,7 +43,6 @@ class AttemptRequest:
                             delivery,
                             attempt,
                             in_round,
-                            again=str(data.get("again", "")),
                             slow=bool(data.get("slow")),
                             dispatched_before=dispatched_before,
                         )
@@ -52,9 +50,10 @@ class AttemptRequest:
 
 
 def attempt_task(delivery: Delivery, *, again: str = "") -> Task:
-    """The task for the attempt that `delivery` is owed, on that attempt's queue.
+    """The task for the attempt that `delivery` is owed: its queue, name and time are on record.
 
-    It has the same name however often it is made, so that Cloud Tasks keeps one. `again` makes
+    It has the same name however often it is made, so that Cloud Tasks keeps one: on the slow queue
+    its time is in the name, as a delivery may have to wait there more than once. `again` makes
     another name, for a task that was queued once and got lost: its name stays taken for a day. So
     do the names of a round, and the next one has names of its own.
     """
@@ -69,11 +68,13 @@ def attempt_task(delivery: Delivery, *, again: str = "") -> Task:
     if delivery.round:
         data["round"] = delivery.round
         series += f"-r{delivery.round}"
-    if again:
-        data["again"] = again
+    series = f"{series}-{delivery.due_attempt}"
+    if delivery.slow:
+        data["slow"] = 1
+        series += f"-at{int(delivery.next_attempt_at.timestamp() * 1000)}"
     return Task(
-        queue=step(delivery.due_attempt).queue,
-        name=f"{series}-{delivery.due_attempt}{again}",
+        queue=SLOW_QUEUE if delivery.slow else step(delivery.due_attempt).queue,
+        name=f"{series}{again}",
         data=data,
         due=delivery.next_attempt_at,
     )

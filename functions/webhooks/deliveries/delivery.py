@@ -27,6 +27,9 @@ KEPT_FOR: Final = timedelta(days=30)
 LOG_KEPT: Final = 40
 """Attempts on record, the last ones: ten rounds."""
 
+PROMPT: Final = timedelta(seconds=1)
+"""A receiver that takes longer to answer is slow: its attempts have a queue of their own."""
+
 _NAMESPACE: Final = uuid.UUID("6f2b8a52-0c5d-5d7e-9a0e-6d1f4f0b7c11")
 
 
@@ -66,6 +69,11 @@ class Attempt:
         """Whether the receiver answered 2xx (spec 4.3)."""
         return self.status is not None and 200 <= self.status <= 299  # noqa: PLR2004 - it is 2xx
 
+    @property
+    def was_slow(self) -> bool:
+        """Whether it held its place for long, whatever it came to."""
+        return timedelta(milliseconds=self.milliseconds) >= PROMPT
+
     def is_again(self, other: Self) -> bool:
         """Whether both are the same attempt of a delivery, made twice."""
         return (self.round, self.number) == (other.round, other.number)
@@ -80,7 +88,8 @@ class Delivery:
     delivery was skipped. `round` counts how often it was sent again; `attempts` are those of this
     round, `log` has those of all. `test` marks what an organizer sent to try a URL. `begun` counts
     how often the due attempt was put on record as begun, once its task had come in vain.
-    `written_at` is when Firestore took the write that it tells of; a test tells of none.
+    `written_at` is when Firestore took the write that it tells of; a test tells of none. `slow`
+    tells that the due attempt belongs on the slow queue.
     """
 
     id: str
@@ -99,6 +108,7 @@ class Delivery:
     test: bool = False
     begun: int = 0
     written_at: datetime | None = None
+    slow: bool = False
 
     @classmethod
     def create(
@@ -181,9 +191,16 @@ class Delivery:
     @property
     def owed_since(self) -> datetime:
         """From when on the due attempt lags: the write, for the very first, else when it is due."""
-        if self.written_at and not self.attempts and not self.round:
+        due = self.next_attempt_at or self.created_at
+        if self.written_at and not self.attempts and not self.round and due <= self.created_at:
             return self.written_at
-        return self.next_attempt_at or self.created_at
+        return due
+
+    def due_after(self, moment: datetime) -> Self:
+        """The record where the due attempt waits until that `moment`, if it was due earlier."""
+        if self.next_attempt_at is None or self.next_attempt_at >= moment:
+            return self
+        return replace(self, next_attempt_at=moment)
 
     def after(self, attempt: Attempt) -> Self:
         """The record once `attempt` has been made (the table of spec 3.4).
@@ -197,6 +214,7 @@ class Delivery:
             attempts=max(self.attempts, attempt.number if attempt.round == self.round else 0),
             log=(*others, attempt)[-LOG_KEPT:],
             begun=0,
+            slow=False,
         )
         ended = attempt.at + timedelta(milliseconds=attempt.milliseconds)
         if attempt.acknowledged:
@@ -207,10 +225,11 @@ class Delivery:
             made,
             outcome=Outcome.RETRYING,
             next_attempt_at=ended + step(attempt.number + 1).delay,
+            slow=attempt.was_slow,
         )
 
-    def again(self, now: datetime) -> Self:
-        """The record once an organizer has it sent again: four fresh attempts, due at once.
+    def again(self, due: datetime) -> Self:
+        """The record once an organizer has it sent again: four fresh attempts, the first one `due`.
 
         Raises:
             ValueError: an attempt is still owed.
@@ -223,11 +242,12 @@ class Delivery:
             self,
             outcome=Outcome.PENDING,
             attempts=0,
-            next_attempt_at=now,
+            next_attempt_at=due,
             reason=None,
             round=self.round + 1,
             ended_at=None,
             begun=0,
+            slow=False,
         )
 
 

@@ -5,6 +5,8 @@ attempt  queue                  waits after the attempt before   adds up to
       2  retryWebhookAfter1s     1 s                               1 s
       3  retryWebhookAfter5s     5 s                               6 s
       4  retryWebhookAfter30s   30 s                              36 s
+
+Attempts at slow receivers wait as long, on the slow queue.
 """
 
 from dataclasses import dataclass
@@ -35,6 +37,10 @@ RETRY_SCHEDULE: Final = (
     RetryStep(3, "retryWebhookAfter5s", timedelta(seconds=5)),
     RetryStep(4, "retryWebhookAfter30s", timedelta(seconds=30)),
 )
+
+
+SLOW_QUEUE: Final = "deliverWebhookSlow"
+"""The queue of all attempts, first ones and retries, at receivers that have just been slow."""
 
 
 SWEEP_PERIOD: Final = timedelta(minutes=5)

@@ -22,7 +22,7 @@ from functions.webhooks.endpoints.connections import Connection, connect, time_l
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.endpoints.failures import FAILURES, Failure, reason
 from functions.webhooks.endpoints.idle_connections import IdleConnections
-from functions.webhooks.endpoints.share import WAIT_SECONDS, Limits, NoTurnError, Shares
+from functions.webhooks.endpoints.share import POSTS_AT_A_TIME, Shares
 from functions.webhooks.ports import Response, SendError
 
 if TYPE_CHECKING:
@@ -44,12 +44,11 @@ class HttpSender:
         tls: ssl.SSLContext,
         *,
         resolve: Resolver,
-        limits: Limits,
         ports: frozenset[int] | None,
         monotonic: Callable[[], float],
-        sleep: Callable[[float], None],
         allow_loopback: bool = False,
         timeout_seconds: float = TIMEOUT_SECONDS,
+        posts_at_a_time: int = POSTS_AT_A_TIME,
     ) -> None:
         """Make a sender.
 
@@ -57,23 +56,21 @@ class HttpSender:
             tls: which certificates are trusted; shared, because parsing a CA bundle costs more
                 than a delivery.
             resolve: the addresses of a host and port.
-            limits: how much of one host an event may have.
             ports: those that may be posted to; None for all.
             monotonic: seconds that only grow.
-            sleep: waits for some seconds.
             allow_loopback: also send to this machine itself, for tests.
             timeout_seconds: the total deadline of one POST.
+            posts_at_a_time: how many POSTs of one event may be under way to one host.
         """
         tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
         self._tls = tls
         self._resolve = resolve
-        self._limits = limits
         self._ports = ports
         self._monotonic = monotonic
         self._allow_loopback = allow_loopback
         self._timeout_seconds = timeout_seconds
         self._idle = IdleConnections(monotonic)
-        self._shares = Shares(limits, monotonic, sleep)
+        self._shares = Shares(posts_at_a_time)
         self._answered: Recent[tuple[str, str, int], bool] = Recent(
             seconds=_ANSWERED_SECONDS, at_most=_ANSWERED, monotonic=monotonic
         )
@@ -88,15 +85,13 @@ class HttpSender:
         `detail` does.
 
         Raises:
+            NoTurnError: so many POSTs of the event are under way to the host.
             SendError: no HTTP status came back in time, or nothing may be sent there.
         """
         if self._ports is not None and to.port not in self._ports:
             raise SendError(f"deliveries may not go to port {to.port} (parameter WEBHOOK_PORTS)")
-        try:
-            with self._shares.turn(event_id, to.host):
-                response = self._response(to, _head(to, headers, len(body)) + body, event_id)
-        except NoTurnError as no_turn:
-            raise SendError(self._out_of_turn()) from no_turn
+        with self._shares.turn(event_id, to.host):
+            response = self._response(to, _head(to, headers, len(body)) + body, event_id)
         answered = (event_id, to.host, to.port)
         if not self._answered.get(answered):
             self._answered.put(answered, value=True)
@@ -152,13 +147,6 @@ class HttpSender:
             "the receiver could not be reached: it has to answer HTTPS with a valid certificate"
             f" within {self._timeout_seconds:g} s",
             detail=why,
-        )
-
-    def _out_of_turn(self) -> str:
-        return (
-            f"not sent: one event has {self._limits.at_a_time} deliveries at a time and"
-            f" {self._limits.a_second} a second to one host, and its turn did not come within"
-            f" {WAIT_SECONDS:g} s (parameters WEBHOOK_POSTS_AT_A_TIME and WEBHOOK_POSTS_A_SECOND)"
         )
 
 

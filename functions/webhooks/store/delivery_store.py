@@ -93,9 +93,9 @@ class DeliveryStore:
         Raises:
             ChangedMeanwhileError: the record is not in `version` any more.
         """
-        announced = {"begun": delivery.begun} if delivery.begun else {}
-        cleared = () if announced else ("begun",)
-        fields = _progress(delivery) | announced
+        applying = {"begun": delivery.begun, "slow": delivery.slow}
+        fields = _progress(delivery) | {name: value for name, value in applying.items() if value}
+        cleared = [name for name, value in applying.items() if not value]
         self._update(Update(_path_of(delivery), fields, version, delete=cleared))
 
     def restart(self, delivery: Delivery, version: Version) -> None:
@@ -106,7 +106,9 @@ class DeliveryStore:
         """
         begun = delivery.next_attempt_at or delivery.created_at
         fields = _progress(delivery) | {"round": delivery.round, "expireAt": begun + KEPT_FOR}
-        self._update(Update(_path_of(delivery), fields, version, delete=("reason", "begun")))
+        self._update(
+            Update(_path_of(delivery), fields, version, delete=("reason", "begun", "slow"))
+        )
 
     def ended(
         self, event_id: str, wanted: EndedWithin, after: Cursor | None, limit: int
@@ -345,4 +347,5 @@ def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Del
         test=fields.get("test", False),
         begun=fields.get("begun", 0),
         written_at=fields.get("writtenAt"),
+        slow=fields.get("slow", False),
     )

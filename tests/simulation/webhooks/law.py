@@ -37,8 +37,10 @@ def broken_by(before: Delivery | None, after: Delivery) -> Iterator[str]:
     if (before.body, before.url, before.event) != (after.body, after.url, after.event):
         yield "what it says has changed"
     if after.round == before.round:
-        begins = before.outcome.is_open and after == replace(before, begun=before.begun + 1)
-        if after.outcome not in _NEXT[before.outcome] and not begins:
+        begins = after == replace(before, begun=before.begun + 1)
+        moves = after == replace(before, slow=True, next_attempt_at=after.next_attempt_at)
+        is_kept = before.outcome.is_open and (begins or moves)
+        if after.outcome not in _NEXT[before.outcome] and not is_kept:
             yield f"from {before.outcome} to {after.outcome}"
         if after.attempts not in (before.attempts, before.attempts + 1):
             yield f"attempt {after.attempts} follows on {before.attempts}"

@@ -186,7 +186,11 @@ class InMemoryDeliveries:
             delivery,
             version,
             lambda found: replace(
-                _progress(found, delivery), round=delivery.round, reason=None, begun=0
+                _progress(found, delivery),
+                round=delivery.round,
+                reason=None,
+                begun=0,
+                slow=False,
             ),
         )
 
@@ -592,4 +596,5 @@ def _progress(found: Delivery, delivery: Delivery) -> Delivery:
         ended_at=delivery.ended_at,
         log=delivery.log,
         begun=delivery.begun,
+        slow=delivery.slow,
     )

@@ -18,9 +18,8 @@ from functions.webhooks.messages.message import Message
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.milestones import Milestones, Unclaimed
-from functions.webhooks.ports import AlreadyRecordedError, StoredSettings
+from functions.webhooks.ports import AlreadyRecordedError, StoredDelivery, StoredSettings
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.slow_receivers import SlowReceivers
 from functions.webhooks.sweeper import Sweeper
 from functions.webhooks.worker import Worker
 from tests.simulation.database import Set
@@ -35,8 +34,7 @@ _attempt = Worker.attempt
 _publish = Publisher._publish  # noqa: SLF001
 _after = Delivery.after
 _unclaimed = Milestones.unclaimed
-_belongs = Worker._belongs_elsewhere  # noqa: SLF001
-_met = SlowReceivers.met
+_belongs = Worker._belongs_on_slow_queue  # noqa: SLF001
 
 _JUST_BEGUN: Final = 30.0
 
@@ -179,9 +177,8 @@ def _belongs_to_the_slow(self: Worker, request: AttemptRequest, delivery: Delive
     return _belongs(self, replace(request, slow=False), delivery)
 
 
-def _met_silence_alone(self: SlowReceivers, event_id: str, url: str, *, answered: bool) -> None:
-    if not answered:
-        _met(self, event_id, url, answered=False)
+def _moved_off_the_record(self: Worker, stored: StoredDelivery) -> Delivery:
+    return self._paced(replace(stored.delivery, slow=True))
 
 
 def _webhooks(name: str, left_out: str, of: Any, what: str, do: Callable[..., Any]) -> Mutant:
@@ -307,24 +304,17 @@ MUTANTS: Final = (
         _disable_anyway,
     ),
     _webhooks(
-        "never-slow",
-        "that first attempts at slow receivers have a queue of their own",
-        SlowReceivers,
-        "has_to_wait",
-        lambda *_: False,
-    ),
-    _webhooks(
-        "slow-for-ever",
-        "that an answer makes a receiver prompt again",
-        SlowReceivers,
-        "met",
-        _met_silence_alone,
+        "moved-off-the-record",
+        "to put it on record that a delivery waits on the slow queue",
+        Worker,
+        "_moved_to_slow_queue",
+        _moved_off_the_record,
     ),
     _webhooks(
         "slow-once-more",
-        "that what waits with the slow ones is attempted there",
+        "that an attempt on the slow queue is made there",
         Worker,
-        "_belongs_elsewhere",
+        "_belongs_on_slow_queue",
         _belongs_to_the_slow,
     ),
 )

@@ -16,8 +16,9 @@ from functions.mail.outcome import Outcome as MailOutcome
 from functions.signed_links.token import TokenKeys
 from functions.wall.photo import Photo
 from functions.webhooks.actions import Actions
-from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages.event_type import EventType
@@ -88,6 +89,7 @@ class Parts:
         self.mails: list[Message] = []
         self.taken: list[MailOutcome] = []
         self.page = 300
+        self.a_second = 80
         self.resends: list[str] = []
         self.resends_at_most = 100
         self._ids = 0
@@ -184,10 +186,15 @@ class Parts:
             deliveries=self.deliveries(),
             secrets=self.secrets(),
             queue=InMemoryTaskQueue(self.tasks, self._through),
+            pace=self.pace(),
             side_by_side=one_by_one,
             now=lambda: self.now,
             monotonic=lambda: self.monotonic,
         )
+
+    def pace(self) -> Pace:
+        """A pace of which twenty deliveries of an event are due at once."""
+        return Pace(self.a_second, lambda: self.monotonic)
 
     def worker(self) -> Worker:
         """What the queues call."""
@@ -196,6 +203,7 @@ class Parts:
             secrets=self.secrets(),
             sender=ScriptedSender(self._answer, self._through, lambda: self.excerpt),
             queue=InMemoryTaskQueue(self.tasks, self._through),
+            slow_pace=self.pace(),
             endpoint_health=self.endpoint_health(),
             now=lambda: self.now,
             monotonic=lambda: self.monotonic,
@@ -218,6 +226,7 @@ class Parts:
             deliveries=self.deliveries(),
             secrets=self.secrets(),
             queue=InMemoryTaskQueue(self.tasks, self._through),
+            pace=self.pace(),
             worker=self.worker(),
             side_by_side=one_by_one,
             now=lambda: self.now,
@@ -244,7 +253,7 @@ class Parts:
             wall=self.wall(),
             deliveries=deliveries,
             shares=self.shares(),
-            next_round=NextRound(deliveries, queue, lambda: self.now),
+            next_round=NextRound(deliveries, queue, self.pace(), lambda: self.now),
             may_resend=self._may_resend,
             now=lambda: self.now,
         )
@@ -328,7 +337,7 @@ class Parts:
             record = self.record(delivery)
             assert record.next_attempt_at is not None
             self.now = max(self.now, record.next_attempt_at)
-            self.attempt(record, record.due_attempt, in_round=record.round)
+            self.worker().attempt(AttemptRequest.read(attempt_task(record).data))
         return self.record(delivery)
 
     def _sleep(self, seconds: float) -> None:

@@ -41,27 +41,23 @@ class Receivers:
         post = Post(
             delivery_id=headers["Wall-Delivery-Id"],
             round=actor.notes.get("round", 0),
+            attempt=actor.notes.get("attempt", 1),
             began=self._seen.simulation.time,
             body=body,
             actor=actor,
         )
 
         def arrive() -> int | None:
-            self._seen.posts.append(post)
+            self._seen.posted(post)
             return self._status(to, post)
 
-        if not self._seen.history[post.delivery_id][-1][1].test:
-            self._seen.slowness.posts(to)
         try:
             status = self._instance.call("sender.post", arrive, retried=False, possible=_POSSIBLE)
         except ServiceError as error:
-            self._seen.slowness.met(to, silent=True)
             raise SendError("the connection was lost") from error
         if status is None:
             actor.wait(_DEADLINE)
-            self._seen.slowness.met(to, silent=True)
             raise SendError("no answer within 5 seconds")
-        self._seen.slowness.met(to, silent=False)
         self._seen.simulation.note(actor.name, f"was answered {status}")
         post.status = status
         post.answered = self._seen.simulation.time

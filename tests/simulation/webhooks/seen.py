@@ -1,6 +1,6 @@
 """What a schedule of the webhooks has shown so far: POSTs, and every version of every record."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -8,7 +8,6 @@ from typing import Final
 from functions.webhooks.deliveries.delivery import Delivery
 from tests.simulation.simulation import START, Actor, Returned, Simulation, current
 from tests.simulation.webhooks import law
-from tests.simulation.webhooks.slowness import Slowness
 
 URLS_WRITTEN: Final = START - timedelta(days=5, hours=3)
 """When the webhook settings were written first, and whatever else is there at the beginning."""
@@ -18,11 +17,12 @@ URLS_WRITTEN: Final = START - timedelta(days=5, hours=3)
 class Post:
     """A POST that has left, and its status, if it came back to the instance that made it.
 
-    Times are microseconds. `round` is the one that its task was for.
+    Times are microseconds. `round` and `attempt` are those that its task was for.
     """
 
     delivery_id: str
     round: int
+    attempt: int
     began: int
     body: bytes
     actor: Actor
@@ -50,11 +50,19 @@ class Seen:
         tests: How many tests were asked for.
         open: Deliveries that are owed an attempt, by id.
         urls_written: When the webhook settings were written.
-        slowness: What each instance knows of slow receivers.
     """
 
-    def __init__(self, simulation: Simulation, there: Iterable[Delivery]) -> None:
-        """`there` are the deliveries that are on record from the beginning."""
+    def __init__(
+        self,
+        simulation: Simulation,
+        there: Iterable[Delivery],
+        tasks_are_repeated: Callable[[], bool],
+    ) -> None:
+        """`there` are the deliveries that are on record from the beginning.
+
+        `tasks_are_repeated` tells whether a task was dispatched twice by chance, or came late.
+        """
+        self.tasks_are_repeated = tasks_are_repeated
         self.simulation = simulation
         self.posts: list[Post] = []
         self.history = {one.id: [(0, one)] for one in there}
@@ -62,7 +70,14 @@ class Seen:
         self.tests = 0
         self.open: set[str] = set()
         self.urls_written = [URLS_WRITTEN]
-        self.slowness = Slowness(simulation)
+
+    def posted(self, post: Post) -> None:
+        """A POST has left. Where nothing has failed, no other one was made for its attempt."""
+        made = {(other.delivery_id, other.round, other.attempt) for other in self.posts}
+        self.posts.append(post)
+        is_second = (post.delivery_id, post.round, post.attempt) in made
+        if is_second and not self.simulation.faults and not self.tasks_are_repeated():
+            self.simulation.violation(f"{post.delivery_id}: one attempt was two POSTs")
 
     def recorded(self, delivery: Delivery) -> None:
         """A delivery was written."""

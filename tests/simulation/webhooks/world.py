@@ -14,10 +14,9 @@ from functions.webhooks.actions import Actions
 from functions.webhooks.arguments import Page, ResendArguments, RotateArguments, TestArguments
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.first_queues import SLOW
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
+from functions.webhooks.deliveries.pace import Pace
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
 from functions.webhooks.endpoint_health import EndpointHealth
-from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.ports import ChangedMeanwhileError
 from functions.webhooks.publisher import Publisher
@@ -32,7 +31,6 @@ from tests.simulation.simulation import (
     End,
     Instance,
     Pool,
-    Returned,
     Simulation,
     current,
 )
@@ -52,11 +50,13 @@ from tests.simulation.webhooks.seen import URLS_WRITTEN, Seen
 T = TypeVar("T")
 
 _ROUNDS: Final = 2
+_A_SECOND: Final = 2
+"""A pace that the few deliveries of a schedule already exceed."""
 _SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
 _CALLER: Final = Caller("admin", Role.SUPERADMIN, TENANT)
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
 _BACKOFF: Final = {one.queue: one.backoff_seconds * SECOND for one in RETRY_SCHEDULE} | {
-    SLOW: SECOND
+    SLOW_QUEUE: SECOND
 }
 _WORKERS_RAISE: Final = (ServiceError, TooEarlyError, ChangedMeanwhileError)
 
@@ -70,7 +70,11 @@ class WebhookWorld:
         """Put everybody on the schedule."""
         self._simulation = simulation
         self._scenario = Scenario.of(simulation.choices)
-        self._seen = Seen(simulation, self._scenario.failed)
+        self._seen = Seen(
+            simulation,
+            self._scenario.failed,
+            lambda: self._cloud_tasks.unpunctual or self._cloud_tasks.repeats,
+        )
         self._names = 0
         self._people = 0
         self._database = Database(lambda: URLS_WRITTEN)
@@ -225,22 +229,17 @@ class WebhookWorld:
 
             def work(worker: Worker) -> None:
                 current().notes["round"] = request.round
-                current().notes["queue"] = task.queue
+                current().notes["attempt"] = request.attempt
                 worker.attempt(request)
 
             def ended(end: End) -> None:
-                if task.queue == SLOW and isinstance(end, Returned):
-                    self._attempted(request)
                 done(end)
                 self._check_acknowledgements(request.delivery_id)
 
             self._workers[task.queue].run(name, work, ended)
 
         self._simulation.note("tasks", f"{task.name} in {task.queue}, due {task.due}")
-        if task.queue == SLOW:
-            found = self._database.get(f"events/{EVENT}/deliveries/{task.data['deliveryId']}")
-            assert found is not None
-            self._seen.slowness.sent_on(EndpointUrl.parse(found.value.url))
+        self._check_place(task)
         due = (task.due - START) // timedelta(microseconds=1)
         self._cloud_tasks.call(task.name, attempt, due=due, backoff=_BACKOFF[task.queue])
 
@@ -252,13 +251,17 @@ class WebhookWorld:
                 if post.delivery_id == delivery_id and post.acknowledged and post.survived:
                     self._simulation.violation(f"{delivery_id}: {post.status} is not on record")
 
-    def _attempted(self, request: AttemptRequest) -> None:
-        """A task of the slow queue was answered well: it is not sent on once more."""
+    def _check_place(self, task: Task) -> None:
+        """The queue of a task follows from the record, so that each repetition finds its name."""
+        request = AttemptRequest.read(task.data)
         found = self._database.get(f"events/{EVENT}/deliveries/{request.delivery_id}")
-        # One that is on record as begun is made by another dispatch, which has that to end.
-        waits = found and found.value.is_untried and not found.value.begun
-        if found and waits and found.value.round == request.round:
-            self._simulation.violation(f"{request.delivery_id}: the slow queue made no attempt")
+        if found is None or (found.value.round, found.value.due_attempt) != (
+            request.round,
+            request.attempt,
+        ):
+            return
+        if found.value.outcome.is_open and found.value.slow != (task.queue == SLOW_QUEUE):
+            self._simulation.violation(f"{task.name} is in {task.queue}, and its record says not")
 
     def _sweep(self) -> None:
         busy = self._people or self._eventarc.under_way or self._cloud_tasks.under_way
@@ -284,6 +287,7 @@ class WebhookWorld:
             deliveries=InMemoryDeliveries(self._database, instance.call),
             secrets=self._secrets(instance),
             queue=InMemoryTaskQueue(self._tasks, instance.call),
+            pace=Pace(_A_SECOND, instance.monotonic),
             side_by_side=instance.side_by_side,
             now=instance.now,
             monotonic=instance.monotonic,
@@ -296,6 +300,7 @@ class WebhookWorld:
             secrets=self._secrets(instance),
             sender=Receivers(self._seen, self._scenario.receivers, instance),
             queue=InMemoryTaskQueue(self._tasks, instance.call),
+            slow_pace=Pace(_A_SECOND, instance.monotonic),
             endpoint_health=EndpointHealth(
                 deliveries=InMemoryDeliveries(self._database, partial(self._counted, instance)),
                 settings=InMemorySettings(self._database, instance.call),
@@ -337,6 +342,7 @@ class WebhookWorld:
             deliveries=InMemoryDeliveries(self._database, instance.call),
             secrets=self._secrets(instance),
             queue=InMemoryTaskQueue(self._tasks, instance.call),
+            pace=Pace(_A_SECOND, instance.monotonic),
             worker=self._worker(instance),
             side_by_side=instance.side_by_side,
             now=instance.now,

@@ -20,6 +20,7 @@ from functions.webhooks import wiring
 from functions.webhooks.actions import Actions
 from functions.webhooks.arguments import ResendArguments
 from functions.webhooks.deliveries.delivery import EndedWithin
+from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.messages.subscriptions import key
 from functions.webhooks.store.delivery_store import DeliveryStore
 from functions.webhooks.store.secret_store import SecretStore
@@ -278,6 +279,7 @@ def test_page_after_page_everything_is_met_once(
         deliveries=DeliveryStore(documents()),
         secrets=SecretStore(documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic),
         queue=CloudTasks.at_stand_in(tasks.address, db.project),
+        pace=Pace(1_000, time.monotonic),
         worker=wiring.worker(),
         side_by_side=Threads(20, "resend"),
         now=lambda: datetime.now(UTC),

@@ -1,6 +1,7 @@
 """What links cost, as exact numbers: a change that costs more shows itself here."""
 
 import os
+import time
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from unittest.mock import patch
@@ -14,6 +15,7 @@ from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
 from functions.webhooks import handlers, wiring
+from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.next_round import NextRound
 from functions.webhooks.shared_logs.arguments import LogArguments, ShareArguments
 from functions.webhooks.shared_logs.log_links import LogLinks
@@ -62,7 +64,7 @@ class Here:
             wall=WallStore(self.documents),
             deliveries=self.deliveries,
             shares=self.shares,
-            next_round=NextRound(self.deliveries, self.counted, _now),
+            next_round=NextRound(self.deliveries, self.counted, Pace(1_000, time.monotonic), _now),
             may_resend=lambda _: True,
             now=_now,
         )

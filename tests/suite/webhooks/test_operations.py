@@ -23,6 +23,7 @@ from functions.wall.wall_event import WallEvent
 from functions.webhooks import wiring
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import MILESTONES
@@ -84,6 +85,7 @@ def _publisher(wall: WallStore, records: Documents, queue: Operations) -> Publis
         deliveries=DeliveryStore(records),
         secrets=SecretStore(records, now=now, monotonic=time.monotonic),
         queue=queue,
+        pace=Pace(1_000, time.monotonic),
         side_by_side=Threads(20, "enqueue"),
         now=now,
         monotonic=time.monotonic,
@@ -204,6 +206,7 @@ def worker(
         secrets=SecretStore(counting, now=now, monotonic=time.monotonic),
         sender=sender,
         queue=counted,
+        slow_pace=Pace(1_000, time.monotonic),
         endpoint_health=endpoint_health,
         now=now,
         monotonic=time.monotonic,

@@ -118,10 +118,10 @@ def test_nothing_is_deployed_with_made_up_settings(operator: Operator) -> None:
 
 def test_more_cpu_than_the_region_has_is_told_before_the_deploy(operator: Operator) -> None:
     """Google would refuse the function, and its queue would be missing."""
-    operator.google.milli_cpu = 3_000
+    operator.google.milli_cpu = 1_000
     status, said, _ = operator.run("setup")
     assert status == 1
-    assert "the project has 3\n" in said
+    assert "the project has 1\n" in said
     assert "would be refused" in said
     assert "gcloud beta quotas preferences create --service=run.googleapis.com" in said
     assert operator.commands == []

@@ -24,7 +24,6 @@ from tests.unit.webhooks.tls_receivers import (
     BODY,
     DEADLINE,
     OK,
-    PLENTY,
     Handler,
     Server,
     answers,
@@ -268,10 +267,8 @@ def test_a_certificate_of_nobody() -> None:
         sender = HttpSender(
             ssl.create_default_context(),
             resolve=SystemResolver.of_system(time.monotonic),
-            limits=PLENTY,
             ports=None,
             monotonic=time.monotonic,
-            sleep=time.sleep,
             allow_loopback=True,
             timeout_seconds=DEADLINE,
         )

@@ -15,12 +15,10 @@ from emulator import certificates
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.endpoints.http_sender import HttpSender
 from functions.webhooks.endpoints.resolver import Resolver, SystemResolver
-from functions.webhooks.endpoints.share import Limits
 from functions.webhooks.ports import SendError
 
 DEADLINE: Final = 0.5  # seconds; the service's own 5 would only make the tests slow
 BODY: Final = b'{"event":"photo.uploaded"}'
-PLENTY: Final = Limits(at_a_time=80, a_second=10_000)
 OK: Final = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 Handler = Callable[[ssl.SSLSocket], None]
@@ -112,7 +110,7 @@ def sending(
     *,
     allow_loopback: bool = True,
     resolve: Resolver | None = None,
-    limits: Limits = PLENTY,
+    posts_at_a_time: int = 80,
     ports: frozenset[int] | None = None,
     monotonic: Callable[[], float] = time.monotonic,
     timeout: float = DEADLINE,
@@ -121,10 +119,9 @@ def sending(
     sender = HttpSender(
         trusting(),
         resolve=resolve or SystemResolver.of_system(monotonic),
-        limits=limits,
+        posts_at_a_time=posts_at_a_time,
         ports=ports,
         monotonic=monotonic,
-        sleep=time.sleep,
         allow_loopback=allow_loopback,
         timeout_seconds=timeout,
     )

@@ -1,0 +1,115 @@
+"""Which receivers answer promptly, as far as this instance knows (design 2).
+
+A prompt receiver holds a place of the instance for some milliseconds, a silent one for five
+seconds. So an attempt goes to the slow queue where it could hold up attempts at prompt receivers:
+
+- an attempt at a receiver that has another one at work for longer than a second;
+- an attempt at a receiver that has not proved to be prompt, while it has one at work already,
+  while its event has three such attempts at work, or while such attempts hold half of the places;
+- an attempt at a slow receiver, but for one in two minutes, which finds out whether it still is.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from functions.recent import Recent
+from functions.webhooks.deliveries.delivery import PROMPT
+
+SLOW_ATTEMPTS: Final = 2
+"""Slow attempts in a row after which a prompt receiver counts as slow: one hiccup is none."""
+
+TRIED_AGAIN_AFTER_SECONDS: Final = 120.0
+"""How long a slow receiver waits until one of its attempts is made among the prompt ones."""
+
+REMEMBERED_SECONDS: Final = 3600.0
+"""How long a receiver is remembered after its last attempt."""
+
+PLACES_TO_TRY: Final = 60
+"""Places, of the 120 of an instance, for attempts that may turn out to be slow."""
+
+PLACES_TO_TRY_AN_EVENT: Final = 3
+"""Of those, places for one event: twenty floods leave the others room."""
+
+_REMEMBERED: Final = 10_000
+
+_Receiver: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """How the receiver answered: slow attempts in a row, and when the last one began."""
+
+    slow_attempts: int
+    tried: float
+
+    @property
+    def is_slow(self) -> bool:
+        return self.slow_attempts >= SLOW_ATTEMPTS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _AtWork:
+    receiver: _Receiver
+    since: float
+    is_proven: bool
+
+
+class PromptReceivers:
+    """Remembers how each URL of an event answered; one instance serves all threads."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        """`monotonic` gives seconds that only grow."""
+        self._monotonic = monotonic
+        self._met: Recent[_Receiver, _Met] = Recent(
+            seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
+        )
+        self._at_work: set[_AtWork] = set()
+        self._lock = threading.Lock()
+
+    def has_to_wait(self, event_id: str, url: str) -> bool:
+        """Whether an attempt belongs on the slow queue."""
+        receiver, now = (event_id, url), self._monotonic()
+        met = self._met.get(receiver)
+        late = now - PROMPT.total_seconds()
+        with self._lock:
+            unproven = [
+                attempt.receiver
+                for attempt in self._at_work
+                if not attempt.is_proven or attempt.since <= late
+            ]
+        if receiver in unproven:
+            return True
+        if met and not met.is_slow:
+            return False
+        if met and now - met.tried < TRIED_AGAIN_AFTER_SECONDS:
+            return True
+        return self._has_no_place(event_id, unproven)
+
+    def _has_no_place(self, event_id: str, unproven: Sequence[_Receiver]) -> bool:
+        of_event = sum(other == event_id for other, _ in unproven)
+        return of_event >= PLACES_TO_TRY_AN_EVENT or len(unproven) >= PLACES_TO_TRY
+
+    @contextmanager
+    def at_work(self, event_id: str, url: str) -> Iterator[None]:
+        """Count an attempt while it is being made, and remember whether it was prompt.
+
+        Nothing is remembered of an attempt that raises: none was made.
+        """
+        receiver, since = (event_id, url), self._monotonic()
+        before = self._met.get(receiver)
+        attempt = _AtWork(receiver, since, is_proven=before is not None and not before.is_slow)
+        with self._lock:
+            self._at_work.add(attempt)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._at_work.discard(attempt)
+        slow_attempts = 0
+        if self._monotonic() - since >= PROMPT.total_seconds():
+            met = self._met.get(receiver)
+            slow_attempts = met.slow_attempts + 1 if met else SLOW_ATTEMPTS
+        self._met.put(receiver, value=_Met(slow_attempts, since))

@@ -1,0 +1,101 @@
+"""Design 2: a busy event waits for itself, and for no other event."""
+
+import random
+
+import pytest
+
+from functions.gcp import parameters
+from functions.webhooks.deliveries.pace import Pace
+
+A_SECOND = 50
+BURST = 12
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        """Seconds."""
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock of the process."""
+    return Clock()
+
+
+@pytest.fixture
+def pace(clock: Clock) -> Pace:
+    """A fresh process."""
+    return Pace(A_SECOND, clock)
+
+
+def waits(pace: Pace, event_id: str, count: int) -> list[float]:
+    """Seconds that the next deliveries of the event wait."""
+    return [round(pace.wait(event_id).total_seconds(), 6) for _ in range(count)]
+
+
+def test_one_photo_at_every_url_is_due_at_once(clock: Clock) -> None:
+    """Spec 8: an event has 20 URLs at most; the pace is the one that is deployed."""
+    deployed = Pace(parameters.EVENT_DELIVERIES_A_SECOND.value, clock)
+    assert waits(deployed, "e1", 20) == [0] * 20
+
+
+def test_a_busy_event_is_due_at_the_pace(pace: Pace) -> None:
+    """What exceeds the burst comes evenly."""
+    waits(pace, "busy", BURST)
+    assert waits(pace, "busy", 3) == [0.02, 0.04, 0.06]
+
+
+def test_an_event_is_as_before_once_its_deliveries_were_due(pace: Pace, clock: Clock) -> None:
+    """Nothing is remembered against it."""
+    waits(pace, "busy", BURST + 50)
+    clock.now += (BURST + 50) / A_SECOND
+    assert waits(pace, "busy", BURST) == [0] * BURST
+
+
+def test_busy_events_share_the_pace_evenly(pace: Pace) -> None:
+    """Two of them get half of it each."""
+    waits(pace, "one", BURST)
+    waits(pace, "two", BURST)
+    assert waits(pace, "one", 2) == [0.04, 0.08]
+    assert waits(pace, "two", 2) == [0.04, 0.08]
+
+
+def test_an_event_below_its_share_never_waits(pace: Pace, clock: Clock) -> None:
+    """Whatever twenty others have waiting."""
+    for number in range(20):
+        waits(pace, f"flood-{number}", 500)
+    for _ in range(30):
+        assert waits(pace, "quiet", 2) == [0, 0]
+        clock.now += 1
+
+
+def test_no_more_becomes_due_than_the_pace(pace: Pace, clock: Clock) -> None:
+    """Of one busy event, over any time, beyond its burst."""
+    due = []
+    chance = random.Random(3)  # noqa: S311 - chance, not a secret
+    for _ in range(3_000):
+        clock.now += chance.expovariate(4 * A_SECOND)
+        due.append(clock.now + pace.wait("busy").total_seconds())
+    assert due == sorted(due)
+    for begin, end in zip(due, due[2 * A_SECOND :], strict=False):
+        assert end - begin >= (2 * A_SECOND - BURST - 1) / A_SECOND
+
+
+def test_events_that_ended_are_forgotten(pace: Pace, clock: Clock) -> None:
+    """Events are as many as anybody likes."""
+    for number in range(10_000):
+        pace.wait(f"e{number}")
+        clock.now += 1 / A_SECOND
+    assert len(pace._last) < 10  # noqa: SLF001 - memory is not seen otherwise
+    assert len(pace._ends) < 10  # noqa: SLF001
+
+
+def test_a_fresh_machine_has_a_clock_at_zero(clock: Clock) -> None:
+    """Nothing is late because the machine is young."""
+    clock.now = 0.0
+    assert waits(Pace(A_SECOND, clock), "e1", BURST) == [0] * BURST

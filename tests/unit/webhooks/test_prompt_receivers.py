@@ -1,0 +1,139 @@
+"""Design 2: slow receivers hold up no attempt at a prompt one."""
+
+from contextlib import ExitStack
+
+import pytest
+
+from functions.webhooks.prompt_receivers import (
+    PLACES_TO_TRY,
+    PLACES_TO_TRY_AN_EVENT,
+    REMEMBERED_SECONDS,
+    TRIED_AGAIN_AFTER_SECONDS,
+    PromptReceivers,
+)
+
+URL = "https://example.com/hook"
+OTHER = "https://example.com/other"
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        """Seconds."""
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock of the instance."""
+    return Clock()
+
+
+@pytest.fixture
+def receivers(clock: Clock) -> PromptReceivers:
+    """What a fresh instance knows: nothing."""
+    return PromptReceivers(clock)
+
+
+def attempt(
+    receivers: PromptReceivers,
+    clock: Clock,
+    *,
+    seconds: float,
+    event_id: str = "e1",
+) -> None:
+    """Make an attempt that takes so long."""
+    with receivers.at_work(event_id, URL):
+        clock.now += seconds
+
+
+def test_an_unknown_receiver_is_slow_after_one_slow_attempt(
+    receivers: PromptReceivers, clock: Clock
+) -> None:
+    """Another URL and another event are not."""
+    assert not receivers.has_to_wait("e1", URL)
+    attempt(receivers, clock, seconds=1)
+    assert receivers.has_to_wait("e1", URL)
+    assert not receivers.has_to_wait("e1", OTHER)
+    assert not receivers.has_to_wait("e2", URL)
+
+
+def test_a_prompt_receiver_is_slow_after_two_slow_attempts_in_a_row(
+    receivers: PromptReceivers, clock: Clock
+) -> None:
+    """One hiccup changes nothing, and a prompt answer in between starts again."""
+    for seconds in (0.9, 5, 0.9, 5):
+        attempt(receivers, clock, seconds=seconds)
+        assert not receivers.has_to_wait("e1", URL)
+    attempt(receivers, clock, seconds=5)
+    assert receivers.has_to_wait("e1", URL)
+
+
+def test_a_slow_receiver_is_tried_every_two_minutes(
+    receivers: PromptReceivers, clock: Clock
+) -> None:
+    """One attempt finds out; a prompt one brings the receiver back."""
+    attempt(receivers, clock, seconds=5)
+    clock.now += TRIED_AGAIN_AFTER_SECONDS
+    assert not receivers.has_to_wait("e1", URL)
+    with receivers.at_work("e1", URL):
+        assert receivers.has_to_wait("e1", URL)
+        clock.now += 5
+    assert receivers.has_to_wait("e1", URL)
+    clock.now += TRIED_AGAIN_AFTER_SECONDS
+    attempt(receivers, clock, seconds=0.1)
+    assert not receivers.has_to_wait("e1", URL)
+
+
+def test_while_an_attempt_takes_long_its_receiver_gets_no_other_one(
+    receivers: PromptReceivers, clock: Clock
+) -> None:
+    """A receiver that falls silent is known by it before its five seconds are over."""
+    attempt(receivers, clock, seconds=0.1)
+    with receivers.at_work("e1", URL):
+        clock.now += 0.9
+        assert not receivers.has_to_wait("e1", URL)
+        clock.now += 0.1
+        assert receivers.has_to_wait("e1", URL)
+        assert not receivers.has_to_wait("e1", OTHER)
+
+
+def test_an_unknown_receiver_has_one_place(receivers: PromptReceivers) -> None:
+    """Its first answer decides about the others."""
+    with receivers.at_work("e1", URL):
+        assert receivers.has_to_wait("e1", URL)
+
+
+def test_an_event_has_few_places_for_unknown_receivers(receivers: PromptReceivers) -> None:
+    """So the floods of some events leave the receivers of another one room to prove themselves."""
+    with ExitStack() as attempts:
+        for number in range(PLACES_TO_TRY_AN_EVENT):
+            assert not receivers.has_to_wait("e1", f"{URL}/{number}")
+            attempts.enter_context(receivers.at_work("e1", f"{URL}/{number}"))
+        assert receivers.has_to_wait("e1", OTHER)
+        assert not receivers.has_to_wait("e2", OTHER)
+    assert not receivers.has_to_wait("e1", OTHER)
+
+
+def test_unknown_receivers_have_half_of_the_places(
+    receivers: PromptReceivers, clock: Clock
+) -> None:
+    """A receiver that is known to be prompt has a place all the same."""
+    attempt(receivers, clock, seconds=0.1, event_id="known")
+    with ExitStack() as attempts:
+        for number in range(PLACES_TO_TRY):
+            assert not receivers.has_to_wait(f"e{number}", URL)
+            attempts.enter_context(receivers.at_work(f"e{number}", URL))
+        assert receivers.has_to_wait("another", URL)
+        assert not receivers.has_to_wait("known", URL)
+
+
+def test_a_receiver_is_forgotten_after_an_hour(receivers: PromptReceivers, clock: Clock) -> None:
+    """It is unknown then."""
+    attempt(receivers, clock, seconds=0.1)
+    clock.now += REMEMBERED_SECONDS
+    attempt(receivers, clock, seconds=1)
+    assert receivers.has_to_wait("e1", URL)

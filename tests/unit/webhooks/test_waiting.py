@@ -1,0 +1,249 @@
+"""Design 2: where a delivery waits and until when follows from its record."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+
+from functions.access import Caller, Role
+from functions.gcp.task_queue import Task
+from functions.webhooks.arguments import Page, ResendArguments
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
+from functions.webhooks.deliveries.delivery import Outcome
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
+from functions.webhooks.endpoints.share import NoTurnError
+from functions.webhooks.publisher import Publisher
+from functions.webhooks.sweeper import OVERDUE_AFTER
+from functions.webhooks.worker import NO_TURN, Worker
+from tests.simulation.faults import Crash, ServiceError
+from tests.simulation.webhooks.parts import EVENT, NOW, URL, Parts, crashes, fails
+
+ADMIN = Caller("u1", Role.ADMIN, "t1")
+
+
+@pytest.fixture
+def parts() -> Parts:
+    """An event with one URL, and a pace of which one delivery is due at once."""
+    parts = Parts()
+    parts.a_second = 4
+    return parts
+
+
+def upload(parts: Parts, publisher: Publisher, number: int) -> None:
+    """A write of a new photo."""
+    publisher.photo_written(f"w{number}", EVENT, None, parts.photo(f"p{number}"))
+
+
+def takes(parts: Parts, seconds: float) -> None:
+    """Have the next POST take so long."""
+
+    def pass_time() -> None:
+        parts.monotonic += seconds
+        parts.now += timedelta(seconds=seconds)
+
+    parts.at("sender.post", pass_time)
+
+
+def slow_worker(parts: Parts) -> Worker:
+    """A worker that has met a silent receiver."""
+    worker = parts.worker()
+    takes(parts, 5)
+    met = parts.delivery(cause="met before")
+    parts.answers.append(None)
+    worker.attempt(AttemptRequest(EVENT, met.id, 1))
+    return worker
+
+
+def last_task(parts: Parts) -> Task:
+    """The task that was queued last."""
+    return parts.queued[-1]
+
+
+def test_a_busy_events_deliveries_are_due_one_after_the_other(parts: Parts) -> None:
+    """The record says when, and the task is due then."""
+    publisher = parts.publisher()
+    for number in range(4):
+        upload(parts, publisher, number)
+    due = [NOW + timedelta(seconds=seconds) for seconds in (0, 0.25, 0.5, 0.75)]
+    assert {record.next_attempt_at for record in parts.records} == set(due)
+    assert [task.due for task in parts.queued] == due
+    assert {task.queue for task in parts.queued} == {"deliverWebhook"}
+
+
+def test_a_trigger_that_runs_again_makes_the_same_task(parts: Parts) -> None:
+    """Two hundred uploads, each trigger run by two instances: one task for each delivery."""
+    parts.subscribe({"url": URL, "events": ["photo.uploaded"]})
+    first, second = parts.publisher(), parts.publisher()
+    for number in range(200):
+        upload(parts, first, number)
+    for number in reversed(range(200)):
+        upload(parts, second, number)
+    assert len(parts.queued) == len(parts.records) == 200
+
+
+def test_a_resend_is_paced_like_an_upload(parts: Parts) -> None:
+    """The next round of a page of deliveries begins one delivery after the other."""
+    deliveries = [parts.delivery(cause=f"w{number}") for number in range(4)]
+    for delivery in deliveries:
+        parts.attempts(delivery, 500, 500, 500, 500)
+    page = ResendArguments(event_id=EVENT, what=Page(since=NOW - timedelta(days=1)))
+    parts.actions().resend(ADMIN, page)
+    began = parts.now
+    due = sorted(record.next_attempt_at or began for record in parts.records)
+    assert due == [began + timedelta(seconds=seconds) for seconds in (0, 0.25, 0.5, 0.75)]
+
+
+def test_a_wait_is_no_lag_of_ours(parts: Parts) -> None:
+    """What an alert measures begins when the delivery is due."""
+    publisher = parts.publisher()
+    upload(parts, publisher, 1)
+    upload(parts, publisher, 2)
+    prompt, paced = sorted(parts.records, key=lambda record: str(record.next_attempt_at))
+    assert prompt.owed_since == prompt.written_at
+    assert paced.owed_since == paced.next_attempt_at
+
+
+def test_a_first_attempt_at_a_slow_receiver_moves_to_the_slow_queue(parts: Parts) -> None:
+    """No attempt is made, the record says where it waits, and its task is there."""
+    worker = slow_worker(parts)
+    delivery = parts.delivery()
+    posts = len(parts.posts)
+    worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
+    record = parts.record(delivery)
+    assert (record.outcome, record.attempts, record.slow) == (Outcome.PENDING, 0, True)
+    assert len(parts.posts) == posts
+    milliseconds = int(parts.now.timestamp() * 1000) + 250
+    assert (last_task(parts).queue, last_task(parts).name) == (
+        SLOW_QUEUE,
+        f"{delivery.id}-1-at{milliseconds}",
+    )
+    assert last_task(parts).due == record.next_attempt_at
+
+
+def test_the_slow_queues_task_makes_the_attempt(parts: Parts) -> None:
+    """Also in a worker that knows nothing of the receiver."""
+    delivery = parts.delivery()
+    worker = slow_worker(parts)
+    worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
+    request = AttemptRequest.read(last_task(parts).data)
+    parts.worker().attempt(request)
+    record = parts.record(delivery)
+    assert (record.outcome, record.slow) == (Outcome.SUCCESS, False)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "queue"), [(0.9, "retryWebhookAfter1s"), (1, SLOW_QUEUE), (5, SLOW_QUEUE)]
+)
+@pytest.mark.parametrize("answer", [500, None])
+def test_a_retry_waits_where_the_attempt_before_says(
+    parts: Parts, seconds: float, queue: str, answer: int | None
+) -> None:
+    """Spec 3.4: after the same wait; a second is what a prompt receiver takes at most."""
+    delivery = parts.delivery()
+    takes(parts, seconds)
+    parts.answers.append(answer)
+    parts.attempt(delivery)
+    assert last_task(parts).queue == queue
+    assert last_task(parts).due == NOW + timedelta(seconds=seconds + 1)
+    record = parts.attempts(delivery, 500)
+    assert (record.slow, last_task(parts).queue) == (False, "retryWebhookAfter5s")
+
+
+def test_attempts_at_slow_receivers_have_a_pace(parts: Parts) -> None:
+    """An event with many of them waits for itself."""
+    worker = slow_worker(parts)
+    due = []
+    for number in range(4):
+        delivery = parts.delivery(cause=f"w{number}")
+        worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
+        due.append(last_task(parts).due - parts.now)
+    assert due == [timedelta(seconds=seconds) for seconds in (0.25, 0.5, 0.75, 1)]
+
+
+@pytest.mark.parametrize("failed", ["deliveries.save", "queue.enqueue"])
+@pytest.mark.parametrize("fault", [fails, crashes])
+@pytest.mark.parametrize("before", [True, False])
+def test_a_move_that_fails_is_made_again(
+    parts: Parts, failed: str, fault: Callable[[], None], *, before: bool
+) -> None:
+    """Whatever came before the fault: there is one task on the slow queue, and none is lost."""
+    worker = slow_worker(parts)
+    delivery = parts.delivery()
+    tasks = len(parts.queued)
+    (parts.at if before else parts.after)(failed, fault)
+    for _ in range(2):
+        with suppress(Crash, ServiceError):
+            worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
+    record = parts.record(delivery)
+    assert record.slow
+    assert [task.queue for task in parts.queued[tasks:]] == [SLOW_QUEUE]
+
+
+def test_a_swept_delivery_goes_where_its_record_says(parts: Parts) -> None:
+    """The sweep makes no second queue wait for it."""
+    worker = slow_worker(parts)
+    delivery = parts.delivery()
+    worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
+    parts.now += OVERDUE_AFTER + timedelta(seconds=10)
+    parts.sweeper().sweep()
+    swept = [task for task in parts.queued if "-sweep" in task.name and delivery.id in task.name]
+    assert [task.queue for task in swept] == [SLOW_QUEUE]
+
+
+def test_an_organizers_test_is_made_at_once(parts: Parts) -> None:
+    """Spec 4.6: also at a slow receiver."""
+    worker = slow_worker(parts)
+    delivery = parts.delivery(test=True)
+    worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
+    assert parts.record(delivery).outcome is Outcome.SUCCESS
+
+
+@pytest.mark.parametrize("slow", [{}, {"slow": 1}])
+@pytest.mark.parametrize("again", [{}, {"again": "-sweep5"}])
+def test_a_task_of_the_version_before_is_made(
+    parts: Parts, slow: dict[str, int], again: dict[str, str]
+) -> None:
+    """Tasks on the slow queue then had records that did not say so, and sweeps named themselves."""
+    delivery = parts.delivery()
+    data = {"eventId": EVENT, "deliveryId": delivery.id, "attempt": 1, **slow, **again}
+    parts.worker().attempt(AttemptRequest.read(data))
+    assert parts.record(delivery).outcome is Outcome.SUCCESS
+
+
+def test_a_delivery_whose_queue_is_gone_is_swept(parts: Parts) -> None:
+    """A deploy that takes a queue away loses its tasks, and the sweep makes them anew."""
+    delivery = parts.delivery()
+    parts.now += OVERDUE_AFTER + timedelta(seconds=1)
+    assert parts.sweeper().sweep() == 1
+    request = AttemptRequest.read(last_task(parts).data)
+    assert last_task(parts).queue == RETRY_SCHEDULE[0].queue
+    parts.worker().attempt(request)
+    assert parts.record(delivery).outcome is Outcome.SUCCESS
+
+
+def no_turn() -> None:
+    """The event has as many POSTs under way to the host as it may."""
+    raise NoTurnError
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_a_delivery_without_a_turn_at_its_host_comes_later(parts: Parts, *, slow: bool) -> None:
+    """That is no attempt; however often it happens, none is lost."""
+    delivery = parts.delivery()
+    if slow:
+        slow_worker(parts).attempt(AttemptRequest(EVENT, delivery.id, 1))
+    names = set()
+    for _ in range(5):
+        parts.at("sender.post", no_turn)
+        record = parts.record(delivery)
+        parts.now = max(parts.now, record.next_attempt_at or parts.now)
+        parts.worker().attempt(AttemptRequest.read(attempt_task(record).data))
+        record = parts.record(delivery)
+        assert (record.attempts, record.outcome, record.slow) == (0, Outcome.PENDING, True)
+        assert last_task(parts).queue == SLOW_QUEUE
+        assert last_task(parts).due == record.next_attempt_at
+        assert last_task(parts).due >= parts.now + NO_TURN
+        names.add(last_task(parts).name)
+    assert len(names) == 5
+    assert parts.attempts(delivery, 204).outcome is Outcome.SUCCESS
