@@ -12,7 +12,7 @@ import signal
 import sys
 
 from emulator import pythons
-from emulator.check_list import CHECKS
+from emulator.command_list import BENCHES, CHECKS, COMMANDS
 
 STATUS_CANNOT_START = 2
 SHELL_SIGNAL_BASE = 128
@@ -24,21 +24,7 @@ What it needs beforehand: Python 3.11 to 3.14, Node.js 20 or newer, and access t
 registries. The first run installs the rest inside this checkout, which takes a minute or two.
 """
 
-COMMANDS = """\
-commands:
-  demo           show the main job on a small made-up event, then end
-  up             start everything and keep it up until Ctrl-C, for trying things by hand
-  exec -- CMD …  run CMD inside the suite and return its exit status
-  cloud -- CMD … the same, beside the deployed shape that the checks run against
-  test [CHECK …] [--all] [pytest's arguments]
-                 run every check, or only some of:
-{checks}
-                 with --all the rarer half of the mutants and the long schedules as well
-  bench [NAME …] measure what the service costs and print the figures, or only some of:
-                 operations delivery cold-start recap mail-events growth load
-  pins [--upgrade]
-                 make requirements.txt of requirements.in, with hashes
-
+EXAMPLES = """\
 examples:
   python3 -m emulator exec -- bash
   python3 -m emulator test unit
@@ -87,13 +73,13 @@ def _read_command_line() -> tuple[str, list[str]]:
     parser = argparse.ArgumentParser(
         prog="python3 -m emulator",
         description=DESCRIPTION,
-        epilog=COMMANDS.format(checks=_checks()),
+        epilog=_help(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        usage="python3 -m emulator {demo,up,exec,cloud,test,bench,pins} …",
+        usage=f"python3 -m emulator {{{','.join(COMMANDS)}}} …",
     )
     parser.add_argument(
         "command",
-        choices=("demo", "up", "exec", "cloud", "test", "bench", "pins"),
+        choices=tuple(COMMANDS),
         help=argparse.SUPPRESS,
     )
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
@@ -105,13 +91,25 @@ def _read_command_line() -> tuple[str, list[str]]:
         if not arguments:
             name = parsed.command
             parser.error(f"{name} needs a command: python3 -m emulator {name} -- CMD …")
-    elif parsed.command in ("demo", "up") and arguments:
+    elif not COMMANDS[parsed.command][0] and arguments:
         parser.error(f"{parsed.command} takes no arguments")
     return parsed.command, arguments
 
 
-def _checks() -> str:
-    return "\n".join(f"                 {check.name:11}{check.says}" for check in CHECKS)
+def _help() -> str:
+    """The commands with the checks and benches, then examples."""
+    under = " " * 17
+    lines = ["commands:"]
+    for name, (arguments, says) in COMMANDS.items():
+        call = f"  {name} {arguments}".rstrip()
+        # Arguments that leave no room have a line of their own.
+        lines += [f"{call:16} {says}"] if len(call) < len(under) else [call, under + says]
+        if name == "test":
+            lines += [f"{under}{check.name:11}{check.says}" for check in CHECKS]
+            lines += [f"{under}--all      the rarer half of the mutants and the long schedules too"]
+        if name == "bench":
+            lines += [under + " ".join(BENCHES[:5]), under + " ".join(BENCHES[5:])]
+    return "\n".join([*lines, "", EXAMPLES])
 
 
 def _restart_with_supported_python() -> int:

@@ -8,8 +8,8 @@ import tempfile
 import time
 from typing import TYPE_CHECKING
 
-from emulator.check_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
 from emulator.cloud.local_cloud import LocalCloud
+from emulator.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
 from emulator.environment import ROOT, SetupError, python, say, tool_environment
 from emulator.ports import check_ports
 from emulator.suite import SuiteError, read_addresses

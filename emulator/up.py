@@ -42,7 +42,7 @@ _CALL = (
 
 
 def begin(suite: Suite, stand_ins: StandIns) -> str:
-    """Make the event, and write what the calls of the README need.
+    """Make the event, and write what the calls of docs/calls.md need.
 
     Returns:
         Where everything is, for the terminal.
@@ -132,7 +132,7 @@ def _overview(suite: Suite, secret: str, lines: Sequence[str]) -> str:
             f"deliveries are signed with {secret}.",
             f"A receiver of your own: docs/receiving.md; certificate: {SERVER.relative_to(ROOT)}",
             "",
-            "For the README's calls and for clients of the emulators, in another terminal, here:",
+            "For docs/calls.md and for clients of the emulators, in another terminal, here:",
             f"  . {CALLS.relative_to(ROOT)}",
             "",
             "What that sets:",

@@ -151,7 +151,7 @@ def manifest(root: Path) -> dict[str, Any]:
             [str(python), "-c", _RENDER], cwd=root, check=True, capture_output=True, text=True
         )
     except (OSError, subprocess.CalledProcessError) as error:
-        raise OpsError("Install first: python3 -m emulator exec -- true") from error
+        raise OpsError("Install first: python3 -m emulator setup") from error
     rendered: dict[str, Any] = json.loads(made.stdout)
     return rendered
 

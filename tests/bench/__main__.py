@@ -7,30 +7,18 @@ the same run, and the ratio. Whatever does not depend on the machine is held by 
 import argparse
 import importlib
 import time
-from typing import Final
 
-EXPERIMENTS: Final = (
-    "operations",
-    "delivery",
-    "trigger",
-    "cold-start",
-    "recap",
-    "mail-events",
-    "growth",
-    "load",
-    "neighbours",
-    "scale",
-)
+from emulator.command_list import BENCHES
 
 
 def main() -> None:
     """Run the experiments that are named, or all."""
     parser = argparse.ArgumentParser(prog="python3 -m emulator bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(EXPERIMENTS))
-    names = parser.parse_args().names or EXPERIMENTS
-    unknown = sorted(set(names) - set(EXPERIMENTS))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHES))
+    names = parser.parse_args().names or BENCHES
+    unknown = sorted(set(names) - set(BENCHES))
     if unknown:
-        parser.error(f"no experiment is called {unknown[0]}; there are {', '.join(EXPERIMENTS)}")
+        parser.error(f"no experiment is called {unknown[0]}; there are {', '.join(BENCHES)}")
     for name in names:
         experiment = importlib.import_module(f"tests.bench.{name.replace('-', '_')}")
         headline = (experiment.__doc__ or "").partition("\n")[0]

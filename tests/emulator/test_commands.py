@@ -3,7 +3,7 @@
 import pytest
 
 from emulator import checks
-from emulator.check_list import NAMES
+from emulator.command_list import NAMES
 from emulator.up import readable
 
 

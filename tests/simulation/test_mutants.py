@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.check_list import ALL_VARIABLE
+from emulator.command_list import ALL_VARIABLE
 from tests.simulation.mutant import Mutant, schedules_to_catch
 from tests.simulation.mutants import MUTANTS
 

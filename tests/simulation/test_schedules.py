@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from emulator.check_list import ALL_VARIABLE
+from emulator.command_list import ALL_VARIABLE
 from tests.simulation.explore import explore
 from tests.simulation.worlds import WORLDS
 

@@ -234,7 +234,7 @@ class Stripes(NamedTuple):
 def stripe_for_node(now: int, verify: Sequence[tuple[str, str, str]] = ()) -> Stripes:
     """Have it sign `BODY`, and verify headers, bodies and secrets."""
     if not (ROOT / "emulator/node_modules/stripe").exists():
-        pytest.skip("the Node packages are not installed: python3 -m emulator exec -- true")
+        pytest.skip("the Node packages are not installed: python3 -m emulator setup")
     sign_this = {"payload": BODY.decode(), "secret": SECRET, "timestamp": now}
     ran = subprocess.run(
         ["node", "--input-type=module", "-e", STRIPE],

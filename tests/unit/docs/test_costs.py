@@ -1,4 +1,4 @@
-"""docs/benchmarks.md and README.md: the costs that they tell are those that the tests hold."""
+"""docs/benchmarks.md and docs/operations.md name the costs that the tests hold."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.suite.costs import COSTS, Cost
 
 ROOT: Final = Path(__file__).parents[3]
 BENCHMARKS: Final = (ROOT / "docs/benchmarks.md").read_text()
-README: Final = (ROOT / "README.md").read_text()
+OPERATIONS: Final = (ROOT / "docs/operations.md").read_text()
 _HEADINGS: Final = (
     "| what | Firestore calls | documents read, written | tasks | POSTs | mail requests "
     "| $ a million |"
@@ -67,9 +67,9 @@ def test_the_prices_are_dated() -> None:
         ("a delivery that succeeds", "a delivery that succeeds"),
     ],
 )
-def test_the_readme_tells_the_same(what: str, in_costs: str) -> None:
+def test_operations_names_the_same(what: str, in_costs: str) -> None:
     """The few figures that people ask for first."""
-    [told] = re.findall(rf"^\| {what} \| (.*) \|$", README, re.MULTILINE)
+    [told] = re.findall(rf"^\| {what} \| (.*) \|$", OPERATIONS, re.MULTILINE)
     cost = COSTS[in_costs]
     tasks = f", {cost.tasks} task" if cost.tasks else ""
     assert told == (
@@ -78,7 +78,7 @@ def test_the_readme_tells_the_same(what: str, in_costs: str) -> None:
     )
 
 
-def test_the_readme_tells_what_a_large_recap_takes() -> None:
+def test_operations_names_the_cost_of_a_large_recap() -> None:
     """Calls and mail requests of a recap of 5,000 guests."""
     cost = COSTS["a recap of 5,000 guests"]
-    assert f"{cost.rpcs} Firestore calls, {cost.mail_requests} mail requests" in README
+    assert f"{cost.rpcs} Firestore calls, {cost.mail_requests} mail requests" in OPERATIONS

@@ -99,7 +99,7 @@ def command_of(language: str, path: str, folder: Path) -> list[str]:
         return [sys.executable, str(folder / "receiver.py")]
     modules = ROOT / "emulator/node_modules"
     if not shutil.which("node") or not (modules / "express").exists():
-        pytest.skip("the Node packages are not installed: python3 -m emulator exec -- true")
+        pytest.skip("the Node packages are not installed: python3 -m emulator setup")
     (folder / "receiver.cjs").write_text(listing(language, path))
     return ["node", str(folder / "receiver.cjs")]
 

@@ -6,6 +6,11 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from firebase_functions.params import PROJECT_ID, Param
+
+from emulator.command_list import COMMANDS, NAMES
+from functions.gcp import parameters
+from functions.webhooks.messages.event_type import EventType
 
 ROOT: Final = Path(__file__).parents[3]
 PAGES: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -85,16 +90,64 @@ def test_the_map_of_the_code_is_of_this_code() -> None:
     assert {one for one in folders if "__" not in one} <= set(named)
 
 
-def test_the_pages_name_every_deployed_function() -> None:
-    """Specification 4 and design 4: who relies on a name finds it."""
-    deployed = re.findall(r"^def (\w+)\(", (ROOT / "main.py").read_text(), re.MULTILINE)
-    public = [name for name in deployed if not name.startswith("_")]
-    design = (ROOT / "docs/design.md").read_text()
-    assert [name for name in public if f"`{name}`" not in design] == []
+def named_in_design(what: str) -> list[str]:
+    """Names in the point `what` of design 4."""
+    contract = (ROOT / "docs/design.md").read_text().partition("\n## 4. Contract\n")[2]
+    pattern = rf"^- \*\*{what}\*\*:? (.*?)\.\n(?=- )"
+    [point] = re.findall(pattern, contract, re.MULTILINE | re.DOTALL)
+    return re.findall(r"`(\w+)[^`]*`", point)
 
 
-def test_the_readme_names_every_parameter() -> None:
-    """What can be configured is in one table."""
+def test_the_design_names_every_deployed_function() -> None:
+    """Design 4: exactly the functions that `main.py` declares."""
+    deployed = re.findall(r"^def ([a-z]\w*)\(", (ROOT / "main.py").read_text(), re.MULTILINE)
+    assert sorted(named_in_design("Functions")) == sorted(deployed)
+
+
+def test_the_design_names_every_command() -> None:
+    """Design 4: exactly the commands of `--help`."""
+    assert named_in_design("Commands")[1:] == list(COMMANDS)
+
+
+def test_contributing_names_every_check() -> None:
+    """In the order in which they run."""
+    table = (ROOT / "CONTRIBUTING.md").read_text().partition("| check |")[2].partition("\n\n")[0]
+    named = re.findall(r"^\| ([a-z, ]+) \|", table, re.MULTILINE)
+    assert ", ".join(named).split(", ") == list(NAMES)
+
+
+def rows(page: str, columns: int) -> list[list[str]]:
+    """Cells of the table rows of `page` with so many columns, without code marks."""
+    text = (ROOT / page).read_text().replace("`", "")
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    return [row for row in cells if len(row) == columns]
+
+
+def test_the_pages_name_every_parameter() -> None:
+    """All of them with their defaults in docs/operations.md, also in `.env`; some in the README."""
+    defaults = {
+        parameter.name: _written(parameter.default)
+        for parameter in vars(parameters).values()
+        if isinstance(parameter, Param) and parameter is not PROJECT_ID
+    }
+    told = {row[0]: row[1] for row in rows("docs/operations.md", 3) if row[0] in defaults}
+    assert told == defaults
+    lines = re.findall(r"^(\w+)=", (ROOT / ".env").read_text(), re.MULTILINE)
+    assert set(lines) == defaults.keys() | {"MALLOC_ARENA_MAX"}
+    readme = {row[1] for row in rows("README.md", 3) if row[0] == ".env"}
+    assert {"MAIL_FROM", "PUBLIC_BASE_URL"} < readme <= defaults.keys()
+
+
+def _written(default: object) -> str:
+    """A default as `.env` has it."""
+    if default is None:
+        return ""
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def test_the_pages_name_every_event_type() -> None:
+    """In the order of the specification."""
     readme = (ROOT / "README.md").read_text()
-    parameters = re.findall(r"^(\w+)=", (ROOT / ".env").read_text(), re.MULTILINE)
-    assert [name for name in parameters if f"`{name}`" not in readme] == []
+    [listed] = re.findall(r"^Event types: (.*?)\.$", readme, re.MULTILINE | re.DOTALL)
+    assert re.findall(r"`([\w.]+)`", listed) == list(EventType)

@@ -63,7 +63,7 @@ console.log(JSON.stringify(JSON.parse(readFileSync(0)).map(accepted)));
 def in_javascript(asked: Sequence[Mapping[str, Any]]) -> list[bool]:
     """The verdicts of the JavaScript library."""
     if not (ROOT / "emulator/node_modules/standardwebhooks").exists():
-        pytest.skip("the Node packages are not installed: python3 -m emulator exec -- true")
+        pytest.skip("the Node packages are not installed: python3 -m emulator setup")
     command = ["node", "--input-type=module", "-e", JAVASCRIPT]
     ran = subprocess.run(
         command, check=True, capture_output=True, text=True, input=json.dumps(asked), cwd=ROOT

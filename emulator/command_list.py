@@ -1,4 +1,4 @@
-"""The checks, in one list: what runs, what `--help` says, and what CONTRIBUTING.md has to name.
+"""The commands, checks and benches, each in one list: what runs, and what `--help` says.
 
 Standard library only, and old Pythons too: `--help` is read before anything is installed.
 """
@@ -9,6 +9,31 @@ from pathlib import Path
 from typing import NamedTuple
 
 _TSC = str(Path(__file__).parents[1] / "console/node_modules/.bin/tsc")
+
+
+COMMANDS = {
+    # name: its arguments, and what it does
+    "demo": ("", "show the main job on a small made-up event, then end"),
+    "up": ("", "start everything and keep it up until Ctrl-C, for trying things by hand"),
+    "exec": ("-- CMD …", "run CMD inside the suite and return its exit status"),
+    "cloud": ("-- CMD …", "the same, beside the deployed shape that the checks run against"),
+    "test": ("[CHECK …] [--all] [pytest's arguments]", "run every check, or only the named ones;"),
+    "bench": ("[NAME …]", "measure what the service costs, all or only:"),
+    "setup": ("", "install what the other commands and a deploy need"),
+    "pins": ("[--upgrade]", "make requirements.txt of requirements.in, with hashes"),
+}
+BENCHES = (
+    "operations",
+    "delivery",
+    "trigger",
+    "cold-start",
+    "recap",
+    "mail-events",
+    "growth",
+    "load",
+    "neighbours",
+    "scale",
+)
 
 
 class Check(NamedTuple):
@@ -45,7 +70,7 @@ _PYTEST = (("pytest",),)
 CHECKS = (
     Check("lint", "ruff's rules", (("ruff", "check", "."),)),
     Check("format", "ruff's format", (("ruff", "format", "--check", "."),)),
-    Check("imports", "imports point down only", (("lint-imports",),)),
+    Check("imports", "imports point down only, and the core is pure", (("lint-imports",),)),
     Check(
         "types",
         "mypy, strict, and TypeScript's compiler for the pages",

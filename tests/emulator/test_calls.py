@@ -1,4 +1,4 @@
-"""Every call of the README, run as it stands beside `up`, gets the answer that stands there."""
+"""Every call of docs/calls.md, run as it stands beside `up`, gets the answer that stands there."""
 
 import json
 import re
@@ -19,11 +19,10 @@ _MARK: Final = "-- answer --"
 
 
 def calls() -> list[tuple[str, str]]:
-    """The commands of the README's section "Calls", in its order, each with its answer."""
-    _, _, rest = (ROOT / "README.md").read_text().partition("\n## Calls\n")
-    section = rest.partition("\n## ")[0]
+    """The commands of the page, in its order, each with its answer."""
+    page = (ROOT / "docs/calls.md").read_text()
     found = []
-    for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE):
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
         if language:
             continue  # for a program, not for a shell
         command: list[str] = []
@@ -69,7 +68,7 @@ def up() -> Iterator[str]:
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is missing")
-def test_every_call_answers_as_the_readme_says(up: str) -> None:
+def test_every_call_answers_as_the_page_says(up: str) -> None:
     """At once, from a shell in this folder, and each mailed picture loads."""
     assert "Ctrl-C ends everything." in up
     commands = calls()
