@@ -8,6 +8,7 @@ import { build } from "esbuild";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(HERE, "..");
 const SITE = join(ROOT, "public");
+const CATALOGUES = join(ROOT, "functions", "mail", "catalogues");
 const ASSETS = join(SITE, "app");
 const TESTS = join(ROOT, ".emulator", "console-tests");
 
@@ -38,7 +39,7 @@ const OPTIONS = {
 };
 
 if (process.argv.includes("--tests")) await buildTests();
-else await buildPages();
+else await Promise.all([buildPages(), buildTexts()]);
 
 async function parameter(name) {
   const texts = await Promise.all(
@@ -79,6 +80,21 @@ async function buildPages() {
   for (const page of await readdir(join(HERE, "pages"))) {
     const text = await readFile(join(HERE, "pages", page), "utf8");
     await writeFile(join(SITE, page), filled(text, names));
+  }
+}
+
+// The texts of the preferences page, a file for each language, out of the mails' catalogues.
+async function buildTexts() {
+  const sources = ["preferences.html", "preferences.js"].map((name) => join(SITE, name));
+  const files = await Promise.all(sources.map((path) => readFile(path, "utf8")));
+  const page = files.join("\n").replace(/\s+/g, " ");
+  for (const name of await readdir(CATALOGUES)) {
+    const catalogue = await readFile(join(CATALOGUES, name), "utf8");
+    const texts = [...catalogue.matchAll(/^msgid (".+")\nmsgstr (".+")$/gm)]
+      .map(([, english, translation]) => [JSON.parse(english), JSON.parse(translation)])
+      .filter(([english]) => page.includes(english));
+    const path = join(SITE, `preferences.${basename(name, ".po")}.json`);
+    await writeFile(path, JSON.stringify(Object.fromEntries(texts)));
   }
 }
 

@@ -2,38 +2,68 @@
 
 "use strict";
 
-const NAMES = {
-  recap: "event recaps",
-  lifecycle: "tips and reminders",
-  marketing: "news",
-};
+const LANGUAGES = ["en", "ar", "da", "de", "es", "fr", "it", "nl", "pl", "pt", "sv"];
+const RIGHT_TO_LEFT = ["ar"];
+
+// The translations of the English texts; none while the page speaks English.
+let texts = {};
+const text = (english) => texts[english] ?? english;
 
 const MESSAGES = {
-  NO_TOKEN: "To see your preferences, open the link at the end of a mail from us.",
-  INVALID_ARGUMENT: "This link is not complete. Please open it from the mail again.",
-  PERMISSION_DENIED:
-    "This link has expired, or is not complete. Links work for 30 days: please open the one in " +
-    "the newest mail from us.",
-  RESOURCE_EXHAUSTED:
-    "There were many requests from your network. Please try again in an hour.",
-  UNSUBSCRIBED: "Done: you get no more event recaps.",
+  NO_TOKEN: () => text("To see your preferences, open the link at the end of a mail from us."),
+  INVALID_ARGUMENT: () => text("This link is not complete. Please open it from the mail again."),
+  PERMISSION_DENIED: () =>
+    oneClick
+      ? text("This link has expired, or is not complete. It works for a year: please use the one in the newest mail from us.")
+      : text("This link has expired, or is not complete. Links work for 30 days: please open the one in the newest mail from us."),
+  RESOURCE_EXHAUSTED: () =>
+    text("There were many requests from your network. Please try again in an hour."),
 };
-const NOT_REACHED = "Something went wrong on our side, or you are offline. Please try again.";
+const NOT_REACHED = () =>
+  text("Something went wrong on our side, or you are offline. Please try again.");
+// Longer than this nobody waits for a translation.
+const TEXTS_MS = 4000;
 // These do not go away by trying again.
 const FINAL = ["NO_TOKEN", "INVALID_ARGUMENT", "PERMISSION_DENIED"];
 
 const element = (id) => document.getElementById(id);
 const form = element("preferences");
-const flags = Object.keys(NAMES).map(element);
+const flags = ["recap", "lifecycle", "marketing"].map(element);
 
 let token = null;
 // Of a mail's unsubscribe button, opened by hand; it can turn recaps off, and nothing else.
 let oneClick = null;
 // What the server said last; a change that fails goes back to it.
 let known = {};
+// What the reader has chosen last, on its way to the server or there.
+let chosen = {};
+// The flags that the last change replaced.
+let before = {};
 // Changes are sent one after the other, in the order of the clicks.
 let sending = Promise.resolve();
 let waiting = 0;
+
+// In the first of the browser's languages that there is a catalogue of; else in English.
+async function translate() {
+  const page = document.documentElement;
+  const wanted = navigator.languages.map((tag) => tag.split("-")[0].toLowerCase());
+  const language = wanted.find((one) => LANGUAGES.includes(one)) ?? "en";
+  try {
+    if (language !== "en") {
+      const signal = AbortSignal.timeout(TEXTS_MS);
+      const answer = await fetch(`/preferences.${language}.json`, { signal });
+      texts = await answer.json();
+      page.lang = language;
+      page.dir = RIGHT_TO_LEFT.includes(language) ? "rtl" : "ltr";
+    }
+  } catch {
+    // English is better than nothing.
+  }
+  for (const one of document.querySelectorAll("[data-text]")) {
+    one.textContent = text(one.textContent.replace(/\s+/g, " ").trim());
+  }
+  page.classList.add("ready");
+}
 
 class Refusal extends Error {
   constructor(code) {
@@ -85,42 +115,71 @@ async function call(name, data) {
   return result;
 }
 
-function say(text, { failed = false } = {}) {
+function say(words, { failed = false } = {}) {
   const status = element("status");
   status.classList.toggle("failed", failed);
-  status.textContent = text;
+  status.textContent = words;
 }
 
 function explain(error) {
-  say(MESSAGES[error.code] ?? NOT_REACHED, { failed: true });
+  say((MESSAGES[error.code] ?? NOT_REACHED)(), { failed: true });
+}
+
+// Of the address as much as its owner needs to know it again: a…n@example.com.
+function masked(address) {
+  const at = address.lastIndexOf("@");
+  const last = at > 2 ? address[at - 1] : "";
+  return `${address[0]}…${last}${address.slice(at)}`;
+}
+
+function showWhose(email) {
+  const whose = element("whose");
+  whose.hidden = false;
+  if (!email) {
+    whose.textContent = text("For the address that your link was sent to.");
+    return;
+  }
+  const address = document.createElement("bdi");
+  address.textContent = masked(email);
+  const [start, end] = text("For %(address)s").split("%(address)s");
+  whose.replaceChildren(start, address, end);
+}
+
+// What holds, which for recaps depends on two flags.
+function showChoices() {
+  for (const flag of flags) flag.checked = chosen[flag.name];
+  const recap = element("recap");
+  recap.checked = chosen.recap && chosen.lifecycle;
+  recap.disabled = !chosen.lifecycle;
+  element("recap-off").textContent = chosen.lifecycle
+    ? ""
+    : text("Off, because tips and reminders are off.");
+  if (!chosen.lifecycle) element("more").open = true; // where that can be changed
 }
 
 function show({ email, preferences }) {
   known = preferences;
-  for (const flag of flags) flag.checked = preferences[flag.name];
-  if (email) {
-    const address = document.createElement("strong");
-    address.textContent = email;
-    element("whose").replaceChildren("For ", address);
-  } else {
-    element("whose").textContent = "For the address that your link was sent to.";
-  }
+  chosen = { ...preferences };
+  showWhose(email);
+  // A guest without an account gets recaps and nothing else.
+  element("more").open = Boolean(email);
+  showChoices();
   form.hidden = false;
 }
 
 async function load() {
   ({ token, oneClick } = takeTokens());
   const asked = token;
-  form.hidden = true;
-  element("retry").hidden = true;
+  await spoken;
+  for (const id of ["preferences", "whose", "retry", "undo"]) element(id).hidden = true;
   element("one-click").hidden = !oneClick;
   if (oneClick) {
-    say("Do you want no more event recaps?");
+    say(text("Do you want no more event recaps?"));
     return;
   }
   try {
     if (!asked) throw new Refusal("NO_TOKEN");
-    say("Loading your preferences…");
+    say(text("Loading your preferences…"));
     const found = await call("getEmailPreferences", { token: asked });
     if (asked !== token) return; // another link was opened meanwhile
     show(found);
@@ -135,7 +194,7 @@ async function load() {
 async function unsubscribe() {
   const button = element("unsubscribe");
   button.disabled = true;
-  say("Saving…");
+  say(text("Saving…"));
   try {
     const answer = await fetch(`/unsubscribe?token=${encodeURIComponent(oneClick)}`, {
       method: "POST",
@@ -148,7 +207,7 @@ async function unsubscribe() {
     if (answer.status === 429) throw new Refusal("RESOURCE_EXHAUSTED");
     if (!answer.ok) throw new Error(answer.statusText);
     element("one-click").hidden = true;
-    say(MESSAGES.UNSUBSCRIBED);
+    say(text("Done: you get no more event recaps. The link at the end of the mail turns them on again."));
   } catch (error) {
     explain(error);
   } finally {
@@ -158,44 +217,45 @@ async function unsubscribe() {
 
 function change(preferences, done) {
   const changed = token;
+  before = Object.fromEntries(Object.keys(preferences).map((name) => [name, chosen[name]]));
+  Object.assign(chosen, preferences);
+  showChoices();
   waiting += 1;
-  say("Saving…");
+  say(text("Saving…"));
   sending = sending.then(async () => {
     try {
       const now = await call("updateEmailPreferences", { token: changed, preferences });
       waiting -= 1;
       if (changed !== token) return;
+      known = now.preferences;
       // While another click waits, the switches show what was clicked.
-      if (waiting === 0) show(now);
-      else known = now.preferences;
+      if (waiting === 0) chosen = { ...known };
+      element("undo").hidden = false;
       say(done);
     } catch (error) {
       waiting -= 1;
       if (changed !== token) return;
-      for (const name of Object.keys(preferences)) element(name).checked = known[name];
+      for (const name of Object.keys(preferences)) chosen[name] = known[name];
+      element("undo").hidden = true;
       explain(error);
     }
+    showChoices();
   });
 }
 
 for (const flag of flags) {
-  flag.addEventListener("change", () => {
-    const name = NAMES[flag.name];
-    change(
-      { [flag.name]: flag.checked },
-      flag.checked ? `Saved: you get ${name} again.` : `Saved: you get no more ${name}.`,
-    );
-  });
+  flag.addEventListener("change", () => change({ [flag.name]: flag.checked }, text("Saved.")));
 }
 
 element("none").addEventListener("click", () => {
-  for (const flag of flags) flag.checked = false;
   const all = Object.fromEntries(flags.map((flag) => [flag.name, false]));
-  change(all, "Saved: you get none of these mails any more.");
+  change(all, text("Saved: you get none of these mails any more."));
 });
+element("undo").addEventListener("click", () => change(before, text("Saved.")));
 element("retry").addEventListener("click", load);
 element("unsubscribe").addEventListener("click", unsubscribe);
 form.addEventListener("submit", (event) => event.preventDefault());
 // Another link opened in this tab differs in the fragment only, and loads no page.
 addEventListener("hashchange", load);
+const spoken = translate();
 load();

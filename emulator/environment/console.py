@@ -13,7 +13,8 @@ _BUILT = STATE / "console.built"
 _PAGES = ROOT / "public"
 # What a build is made of, and which files it cannot lack.
 _SOURCES = ("src", "pages")
-_OUTPUT = ("console.html", "deliveries.html")
+_TEXTS = ROOT / "functions" / "mail" / "catalogues"
+_OUTPUT = ("console.html", "deliveries.html", "preferences.de.json")
 
 
 def is_current() -> bool:
@@ -53,6 +54,7 @@ def build() -> None:
 def sources() -> str:
     """Return a text that differs where any source does: the time of a file says nothing in git."""
     found = [CONSOLE / "build.mjs", ROOT / "firebase.json", ROOT / ".env", ROOT / ".env.demo-wall"]
+    found += [*sorted(_TEXTS.iterdir()), _PAGES / "preferences.html", _PAGES / "preferences.js"]
     for folder in _SOURCES:
         found += sorted(path for path in (CONSOLE / folder).rglob("*") if path.is_file())
     return digest(_stamp(), *(f"{path.relative_to(ROOT)}\n{read(path)}" for path in found))

@@ -34,6 +34,8 @@ def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
     own_address = _verified_address(request.auth.token if request.auth else {})
     preview = wiring.previewer().show(caller, wanted, own_address)
     answer: dict[str, Any] = {
+        "from": preview.sender,
+        "replyTo": preview.reply_to,
         "subject": preview.subject,
         "html": preview.html,
         "text": preview.text,

@@ -39,6 +39,8 @@ class Preview:
     """What the caller is shown (spec 4.9).
 
     Attributes:
+        sender: Whom the mail is from, `Name <address>` or an address.
+        reply_to: Where answers to it go.
         subject: Of the mail,
         html: its HTML part,
         text: and the plain one; both are empty where there is nobody to show the mail of.
@@ -51,6 +53,8 @@ class Preview:
         mailed: Whether the mail has gone to the caller; None where that was not asked for.
     """
 
+    sender: str
+    reply_to: str
     subject: str
     html: str
     text: str
@@ -144,6 +148,8 @@ class RecapPreview:
         recipients = len(plan.ids) if is_told else len(plan.ids) + chose
         report = plan.report if is_told or not chose else replace(plan.report, nobody=None)
         return Preview(
+            sender=message.sender,
+            reply_to=message.reply_to or message.sender,
             subject=message.subject,
             html=html,
             text=text,

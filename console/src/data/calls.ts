@@ -40,6 +40,8 @@ export interface RecapText {
 }
 
 export interface Preview {
+  readonly from: string;
+  readonly replyTo: string;
   readonly subject: string;
   readonly html: string;
   readonly text: string;

@@ -2,9 +2,9 @@
 // usage: node browser.mjs CHROMIUM HEADERS-AS-JSON VISITS-AS-JSON; HEADERS go with every request;
 // prints what each visit found, as JSON.
 //
-// A visit: {link, width, scheme, turn, press, reload, picture}; `turn` is the name of a switch to
-// press with the keyboard, `press` that of a button, `reload` loads the page again afterwards,
-// `picture` is a file to draw it in.
+// A visit: {link, width, scheme, locale, open, turn, press, reload, picture}; `open` is the name of
+// what can be unfolded, `turn` that of a switch to press with the keyboard, `press` that of a button,
+// `reload` loads the page again afterwards, `picture` is a file to draw it in.
 
 import { launched } from "../chromium.mjs";
 
@@ -21,10 +21,13 @@ try {
 }
 console.log(JSON.stringify(found));
 
-async function made({ link, width = 800, scheme = "light", turn, press, reload, picture }) {
+async function made(visit) {
+  const { link, width = 800, scheme = "light", locale = "en-US" } = visit;
+  const { open, turn, press, reload, picture } = visit;
   const context = await browser.newContext({
     viewport: { width, height: 760 },
     colorScheme: scheme,
+    locale,
     reducedMotion: "reduce",
     extraHTTPHeaders: JSON.parse(headers),
   });
@@ -39,7 +42,8 @@ async function made({ link, width = 800, scheme = "light", turn, press, reload, 
 
   await page.goto(link);
   await settled(page);
-  const visit = { turned: turn ? await turned(page, turn) : null };
+  if (open) await page.getByText(open, { exact: true }).click();
+  const result = { turned: turn ? await turned(page, turn) : null };
   if (press) {
     await page.getByRole("button", { name: press }).press("Enter");
     await status(page).filter({ hasText: /[^…?]$/ }).waitFor();
@@ -49,9 +53,9 @@ async function made({ link, width = 800, scheme = "light", turn, press, reload, 
     await settled(page);
   }
   if (picture) await page.screenshot({ path: picture, fullPage: true });
-  Object.assign(visit, await seen(page), { requests: await Promise.all(requests), problems });
+  Object.assign(result, await seen(page), { requests: await Promise.all(requests), problems });
   await context.close();
-  return visit;
+  return result;
 }
 
 // A request as it went over the wire.
@@ -101,6 +105,8 @@ async function seen(page) {
   return {
     address: page.url(),
     text: await page.locator("main").innerText(),
+    language: await page.locator("html").getAttribute("lang"),
+    direction: (await page.locator("html").getAttribute("dir")) ?? "ltr",
     said: await status(page).innerText(),
     switches: Object.fromEntries(await Promise.all(switches.map(state))),
     overflow: await page.evaluate(() => {

@@ -28,12 +28,8 @@ PICTURES: Final = Path(__file__).parents[3] / ".emulator"
 SITE: Final = "http://127.0.0.1:5000"
 
 RECAP: Final = "Event recaps"
-FRESH: Final = {
-    RECAP: True,
-    "Tips and reminders": True,
-    "News": True,
-    "Receipts and security": True,
-}
+TIPS: Final = "Tips and reminders"
+FRESH: Final = {RECAP: True, TIPS: True, "News": True, "Receipts and security": True}
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt install chromium")
 
@@ -44,7 +40,8 @@ class Visit:
 
     `text` is all that can be read, `said` the part of it that screen readers announce; `switches`
     has the state of each by its label; `overflow` is how many pixels the page is too wide;
-    `turned` tells of the switch that was pressed, if one was.
+    `turned` tells of the switch that was pressed, if one was; `language` and `direction` are the
+    page's.
     """
 
     address: str
@@ -55,6 +52,8 @@ class Visit:
     requests: list[dict[str, Any]]
     problems: list[str]
     turned: dict[str, Any] | None
+    language: str
+    direction: str
 
 
 Browse = Callable[..., list[Visit]]
@@ -131,10 +130,11 @@ def test_a_guest_turns_recaps_off_and_gets_no_more(
         {"link": link, "reload": True},
     )
 
-    assert anna in first.text
+    assert f"For a…a@{anna.partition('@')[2]}" in first.text
+    assert anna not in first.text
     assert first.switches == FRESH
     assert turning.switches == later.switches == FRESH | {RECAP: False}
-    assert turning.said == "Saved: you get no more event recaps."
+    assert turning.said == "Saved."
     assert turning.turned == {"keptFocus": True, "live": ["polite"]}
     assert record.get().get("emailPreferences") == {"recap": False}
 
@@ -173,7 +173,9 @@ def test_a_one_click_link_that_is_opened_asks(
     assert asked.said == "Do you want no more event recaps?"
     assert asked.address == f"{SITE}/preferences"
     assert asked.problems == []
-    assert pressed.said == "Done: you get no more event recaps."
+    assert pressed.said == (
+        "Done: you get no more event recaps. The link at the end of the mail turns them on again."
+    )
     assert record.get().get("emailPreferences") == {"recap": False}
 
 
@@ -183,7 +185,82 @@ def test_a_one_click_link_that_is_no_good_is_explained(browse: Browse, token: st
 
     (visit,) = browse({"link": link, "press": "Unsubscribe"})
 
-    assert visit.said.startswith("This link has expired, or is not complete.")
+    assert visit.said == (
+        "This link has expired, or is not complete. It works for a year: please use the one in "
+        "the newest mail from us."
+    )
+
+
+def test_a_guest_without_an_account_sees_one_switch(browse: Browse, token: str) -> None:
+    """The mails that only accounts get stand under "More"."""
+    link = page_link(SITE, token)
+
+    first, more = browse({"link": link}, {"link": link, "open": "More"})
+
+    assert "For the address that your link was sent to." in first.text
+    assert first.switches == {RECAP: True}
+    assert more.switches == FRESH
+
+
+def test_the_page_shows_what_holds(
+    browse: Browse, record: firestore.DocumentReference, token: str
+) -> None:
+    """Spec 4.1, rule 3: without tips and reminders there are no recaps; undone, there are."""
+    record.set({"email": "guest@example.com"})
+    link = page_link(SITE, token)
+
+    off, none, undone = browse(
+        {"link": link, "turn": TIPS},
+        {"link": link, "press": "Unsubscribe from all"},
+        {"link": link, "turn": TIPS, "press": "Undo"},
+    )
+
+    assert off.switches == FRESH | {TIPS: False, RECAP: False}
+    assert "Off, because tips and reminders are off." in off.text
+    assert none.said == "Saved: you get none of these mails any more."
+    assert undone.said == "Saved."
+    assert record.get().get("emailPreferences") == {
+        "lifecycle": False,
+        "recap": False,
+        "marketing": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("locale", "language", "direction", "heading"),
+    [
+        ("de-AT", "de", "ltr", "E-Mail-Einstellungen"),
+        ("ar-EG", "ar", "rtl", "تفضيلات البريد الإلكتروني"),
+        ("ja", "en", "ltr", "Email preferences"),
+    ],
+)
+def test_the_page_speaks_the_browsers_language(
+    browse: Browse,
+    record: firestore.DocumentReference,
+    token: str,
+    locale: str,
+    language: str,
+    direction: str,
+    heading: str,
+) -> None:
+    """English where there is no catalogue; every picture is as wide as its window."""
+    record.set({"email": "guest@example.com", "emailPreferences": {"lifecycle": False}})
+    looks = [
+        {
+            "link": page_link(SITE, token),
+            "locale": locale,
+            "width": width,
+            "scheme": scheme,
+            "picture": str(PICTURES / f"preferences-{language}-{width}-{scheme}.png"),
+        }
+        for width in (360, 1280)
+        for scheme in ("light", "dark")
+    ]
+
+    for visit in browse(*looks):
+        assert (visit.language, visit.direction, visit.overflow) == (language, direction, 0)
+        assert heading in visit.text
+        assert visit.problems == []
 
 
 def test_a_link_that_is_no_good_is_explained(browse: Browse, token: str, old_token: str) -> None:

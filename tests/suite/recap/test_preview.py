@@ -38,6 +38,8 @@ def test_look_mail_it_to_oneself_send(
     shown = preview(message="Thank you!").result
     assert (shown["recipients"], shown["left"]) == (2, 0)
     assert "skipped" not in shown
+    assert shown["from"] == '"Summer Party via Photo Wall" <photos@example.com>'
+    assert shown["replyTo"] == "Photo Wall Team <hello@example.com>"
     assert "blocked" not in shown
     assert "mailed" not in shown
     assert [*wall.event.collection("recaps").list_documents()] == []

@@ -69,6 +69,17 @@ def test_every_catalogue_is_a_language() -> None:
     assert {path.stem for path in CATALOGUES.glob("*.po")} == set(TRANSLATED)
 
 
+def test_the_page_speaks_the_languages_of_the_mails() -> None:
+    """And writes from right to left where the mails do."""
+    script = (ROOT / "public/preferences.js").read_text(encoding="utf-8")
+    for name, languages in (
+        ("LANGUAGES", LANGUAGES),
+        ("RIGHT_TO_LEFT", [one for one in LANGUAGES if Texts.of(one).direction == "rtl"]),
+    ):
+        [listed] = re.findall(rf"const {name} = \[(.*)\];", script)
+        assert re.findall(r'"(\w+)"', listed) == list(languages)
+
+
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_no_text_is_missing_or_unused(language: str) -> None:
     """The catalogue has the texts of mail and page, and no other."""

@@ -154,7 +154,7 @@ function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend
   const [isText, setText] = useState(false);
   const [width, setWidth] = useState(DESK);
   const [scheme, setScheme] = useState<Screen["scheme"]>("light");
-  const { subject, html, text, recipients, skipped, left, blocked, message } = preview;
+  const { from, replyTo, subject, html, text, recipients, skipped, left, blocked, message } = preview;
   return (
     <div class="stack">
       <dl class="figures">
@@ -173,6 +173,8 @@ function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend
       )}
       {html && (
         <>
+          <p><span class="label">From</span><br /><bdi>{from}</bdi></p>
+          {replyTo !== from && <p><span class="label">Answers go to</span><br /><bdi>{replyTo}</bdi></p>}
           <p><span class="label">Subject</span><br /><strong><bdi>{subject}</bdi></strong></p>
           <div class="actions">
             <Choice label="Show the mail" chosen={isText} onChoose={setText} options={[["Mail", false], ["Plain text", true]]} />
