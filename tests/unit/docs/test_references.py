@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 from firebase_functions.params import PROJECT_ID, Param
 
-from emulator.command_list import COMMANDS, NAMES
+from emulator.command_list import BENCHES, COMMANDS, NAMES
 from functions.gcp import parameters
 from functions.webhooks.messages.event_type import EventType
 
@@ -116,6 +116,12 @@ def test_contributing_names_every_check() -> None:
     assert ", ".join(named).split(", ") == list(NAMES)
 
 
+def test_the_benchmarks_name_every_bench() -> None:
+    """Each can be run by its name."""
+    page = (ROOT / "docs/benchmarks.md").read_text()
+    assert [name for name in BENCHES if f"`{name}`" not in page] == []
+
+
 def rows(page: str, columns: int) -> list[list[str]]:
     """Cells of the table rows of `page` with so many columns, without code marks."""
     text = (ROOT / page).read_text().replace("`", "")
@@ -137,6 +143,24 @@ def test_the_pages_name_every_parameter() -> None:
     assert set(lines) == defaults.keys() | {"MALLOC_ARENA_MAX"}
     readme = {row[1] for row in rows("README.md", 3) if row[0] == ".env"}
     assert {"MAIL_FROM", "PUBLIC_BASE_URL"} < readme <= defaults.keys()
+
+
+def test_contributing_names_the_files_of_an_event_type() -> None:
+    """`photo.rejected` stands for every type: the files that name it."""
+    [row] = re.findall(
+        r"^\| \*\*an event type\*\* \|(.*)", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE
+    )
+    folders = ("functions", "console/src", "docs", "emulator", "ops")
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*")]
+    files += [ROOT / "README.md", ROOT / "main.py", ROOT / "firestore.rules"]
+    sources = {".py", ".ts", ".tsx", ".md", ".yaml", ".rules"}
+    touched = {
+        str(file.relative_to(ROOT))
+        for file in files
+        if file.suffix in sources and "node_modules" not in file.parts
+        if re.search(r"photo\.rejected\b|PHOTO_REJECTED", file.read_text())
+    }
+    assert touched == set(re.findall(r"`((?:[\w-]+/)*[\w-]+\.(?:py|ts|md|yaml))`", row))
 
 
 def _written(default: object) -> str:
