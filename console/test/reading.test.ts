@@ -101,6 +101,15 @@ test("attempts are told in words", () => {
   assert.equal(attemptsWords(delivery({ attempts: 0 })), "–");
 });
 
+test("a delivery that waits says for what", () => {
+  const later = new Date(NOW.getTime() + 5_000);
+  const waiting = { outcome: "pending", attempts: 0, endedAt: null } as const;
+  const paced = delivery({ ...waiting, nextAttemptAt: later });
+  assert.equal(lastWords(paced), "waits for earlier deliveries of this busy event");
+  assert.equal(lastWords(delivery({ ...waiting, nextAttemptAt: later, slow: true })), "waits with the slow receivers");
+  assert.equal(lastWords(delivery({ ...waiting, nextAttemptAt: NOW })), "");
+});
+
 test("a timeline has the waits between the attempts of a round", () => {
   const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
   const log = [

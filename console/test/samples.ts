@@ -22,6 +22,7 @@ export function delivery(change: Partial<Delivery> & { number?: number } = {}): 
     reason: null,
     round: 0,
     test: false,
+    slow: false,
     ...fields,
   };
 }

@@ -111,6 +111,7 @@ export function read(found: DocumentSnapshot): Delivery {
     reason: text(fields["reason"]) || null,
     round: number(fields["round"]),
     test: fields["test"] === true,
+    slow: fields["slow"] === true,
   };
 }
 

@@ -66,6 +66,7 @@ function read(one: OnWire, url: string): Delivery {
   return {
     ...one,
     url,
+    slow: false, // a shared log does not tell
     place: { seconds: Math.floor(createdAt.getTime() / 1000), nanoseconds: 0, id: one.id },
     createdAt,
     outcome: isOutcome(one.outcome) ? one.outcome : "skipped",

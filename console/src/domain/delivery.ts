@@ -55,6 +55,8 @@ export interface Delivery {
   readonly reason: string | null;
   readonly round: number;
   readonly test: boolean;
+  /** Whether the next attempt waits on the queue of slow receivers. */
+  readonly slow: boolean;
 }
 
 export function isOutcome(value: unknown): value is Outcome {
@@ -68,6 +70,13 @@ export function isEventType(value: unknown): value is EventType {
 /** Whether an attempt is still owed. */
 export function isOpen(delivery: Delivery): boolean {
   return delivery.outcome === "pending" || delivery.outcome === "retrying";
+}
+
+/** Whether the first attempt is due later than a prompt one would be (design 2). */
+export function waitsForItsTurn(delivery: Delivery): boolean {
+  if (delivery.outcome !== "pending" || delivery.attempts > 0 || !delivery.nextAttemptAt) return false;
+  if (delivery.slow) return true;
+  return delivery.round === 0 && delivery.nextAttemptAt.getTime() - delivery.createdAt.getTime() > 1000;
 }
 
 /** The last attempt of this round; null before the first. */

@@ -8,6 +8,7 @@ import {
   type Outcome,
   isEventType,
   lastAttempt,
+  waitsForItsTurn,
 } from "./delivery.ts";
 
 export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
@@ -83,11 +84,13 @@ export function attemptsWords(delivery: Delivery): string {
   return delivery.attempts ? `${delivery.attempts} of ${ATTEMPTS}` : "–";
 }
 
-/** What the last attempt came to, or why there was none. */
+/** What the last attempt came to, or why there was none yet. */
 export function lastWords(delivery: Delivery): string {
   if (delivery.outcome === "skipped") return delivery.reason ?? "not sent";
   const last = lastAttempt(delivery);
-  return last ? attemptWords(last) : "";
+  if (last) return attemptWords(last);
+  if (!waitsForItsTurn(delivery)) return "";
+  return delivery.slow ? "waits with the slow receivers" : "waits for earlier deliveries of this busy event";
 }
 
 /** `1 delivery`, `2 deliveries`. */
