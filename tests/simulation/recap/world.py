@@ -231,6 +231,7 @@ class RecapWorld:
             links=lambda: None,
             links_of_nobody=lambda: PreferencesLinks("nobody", "nobody"),
             count=lambda _: None,
+            told_from=0,  # so that what is shown can be compared
             now=instance.now,
         )
         sender = RecapSender(
