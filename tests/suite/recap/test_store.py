@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import pytest
 
-from functions.call_error import CallError, Code
+from functions.call_error import CallError
 from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
-from functions.recap.ledger import LEASE, Batch, Counts, plan
+from functions.recap.ledger import Batch, Counts, plan
 from functions.recap.ports import Said, StoredLock, TakenElsewhereError
 from functions.recap.store.recap_store import RecapStore
 from tests.suite.recap.wall import Wall
@@ -56,23 +56,6 @@ def _take(store: RecapStore, wall: Wall, now: datetime = NOW) -> Claim:
         new_id=lambda: uuid.uuid4().hex,
         one_at_a_time=threading.Lock(),
     )
-
-
-@pytest.mark.parametrize("crashed_before", [False, True])
-def test_the_lock_is_taken_by_one_of_many(
-    wall: Wall, store: RecapStore, *, crashed_before: bool
-) -> None:
-    """Spec 3.3: atomically; also where it has to be taken from a call that crashed."""
-    now = NOW
-    if crashed_before:
-        _take(store, wall)
-        now += LEASE
-    results = _at_once(lambda: _take(store, wall, now))
-    claims = [one for one in results if isinstance(one, Claim)]
-    refused = [one for one in results if isinstance(one, CallError)]
-    assert (len(claims), {one.code for one in refused}) == (1, {Code.ABORTED})
-    assert claims[0].resumed is crashed_before
-    assert len(wall.recaps()) == 1
 
 
 def _held(store: RecapStore, wall: Wall) -> StoredLock:
