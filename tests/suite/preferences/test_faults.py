@@ -10,14 +10,21 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
 
 import pytest
 from google.cloud import firestore
 
+from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
+from emulator.cloud.secret_manager import DISABLED, SecretManager
+from emulator.suite import PROJECT
+from functions.signed_links.token import KEY_BYTES, TokenKeys
 from tests.suite.call import Answer
 from tests.suite.process import FunctionProcess
 from tests.suite.wire import Wire
+
+PREFERENCES_KEY: Final = "EMAIL_PREFS_KEY"
 
 
 @pytest.fixture
@@ -126,6 +133,29 @@ def test_no_key(
     assert '"message": "callable.failed"' in log
     assert "Traceback" not in log
     assert "sent-by-somebody" not in log + answer.error[1]
+
+
+def test_a_cold_start_after_a_rotation(
+    start: Callable[..., FunctionProcess], uid: str, headers: dict[str, str]
+) -> None:
+    """Design 3: a function starts without the version that was disabled; its links have ended."""
+    versions = {number: str(number) * KEY_BYTES for number in (1, 2)}
+    links = {
+        number: TokenKeys([key]).issue(uid, datetime.now(UTC)) for number, key in versions.items()
+    }
+    keys = SecretManager(PROJECT, {PREFERENCES_KEY: versions[1]})
+    with ApiServer(keys) as service:
+        environment = {ADDRESS_VARIABLE: service.address}
+
+        def statuses_after_a_cold_start() -> list[int]:
+            process = start("getEmailPreferences", **environment)
+            return [call(process, {"token": link}, headers).status for link in links.values()]
+
+        assert statuses_after_a_cold_start() == [200, 403]
+        keys.add(PREFERENCES_KEY, versions[2])
+        assert statuses_after_a_cold_start() == [200, 200]
+        keys.set_state(PREFERENCES_KEY, 1, DISABLED)
+        assert statuses_after_a_cold_start() == [403, 200]
 
 
 def test_malformed_body(start: Callable[..., FunctionProcess], headers: dict[str, str]) -> None:
