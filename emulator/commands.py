@@ -46,7 +46,7 @@ def _run_in(tree: ProcessTree, command: str, arguments: Sequence[str]) -> int:
             return tree.run(arguments, cloud.environment)
     if command == "bench":
         with LocalCloud() as cloud:
-            return tree.run(["python", "-m", "tests.bench", *arguments], cloud.environment)
+            return tree.run(["python", "-m", "bench", *arguments], cloud.environment)
     if command == "test":
         return checks.run(tree, arguments)
     return _demo() if command == "demo" else _up()

@@ -9,7 +9,7 @@ To add a world:
    under a name of its own, the plain course first: then it can be run again, and shrunk.
 2. An adapter does each method's work in `instance.call("store.method", effect)`: the effect happens
    at one moment, and what the real service would raise is raised in there. Let the adapter take
-   that call as a parameter (`Through`), so that unit tests use it without a simulation.
+   that call as a parameter (`tests.in_memory.through`), so that unit tests use it as well.
 3. `now`, `monotonic`, `sleep` and `side_by_side` of a use case are those of its `Instance`.
 4. What is seen to be wrong on the way goes to `simulation.violation`; `violations` says what is
    wrong once everything is at rest.
@@ -20,14 +20,12 @@ import contextlib
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias
 from unittest import mock
 
 from functions import log
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import Simulation
-
-T = TypeVar("T")
 
 _RUNS_TO_SHRINK: Final = 2000
 
@@ -40,24 +38,6 @@ class World(Protocol):
 
 
 MakeWorld: TypeAlias = Callable[[Simulation], World]
-
-
-class Through(Protocol):
-    """How an in-memory adapter has its effect: at once, or at some time that a schedule finds."""
-
-    def __call__(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
-        """Have `effect`, under the name `what`; its answer, or what it raises.
-
-        Args:
-            what: Name of the call.
-            effect: What the service does, at one moment.
-            retried: Whether the real adapter tries again what may have worked.
-        """
-
-
-def at_once(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:  # noqa: ARG001
-    """A service that is always there; for tests without a schedule."""
-    return effect()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,6 @@ from typing import Final, Self
 from tests.simulation.choices import Choices
 
 
-class Crash(BaseException):
-    """The instance is gone. No `except Exception` of the code under test may hold it up."""
-
-
-class ServiceError(Exception):
-    """A service answered with an error, or its answer was lost; the adapter has given up."""
-
-
 class Fault(Enum):
     """One thing that goes wrong at one call."""
 

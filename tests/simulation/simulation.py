@@ -10,21 +10,14 @@ import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from types import TracebackType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import greenlet
 
+from tests.in_memory.through import Crash, ServiceError
 from tests.simulation.choices import Choices
-from tests.simulation.faults import (
-    AT_MOST,
-    ENDS_OR_WAITS,
-    EVERY,
-    Crash,
-    Fault,
-    ServiceError,
-    Weather,
-    pause,
-)
+from tests.simulation.faults import AT_MOST, ENDS_OR_WAITS, EVERY, Fault, Weather, pause
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -236,6 +229,32 @@ def current() -> Actor:
     if not isinstance(actor, Actor):
         raise TypeError("only an actor can do this")
     return actor
+
+
+class OneAtATime:
+    """A mutex of actors."""
+
+    def __init__(self) -> None:
+        self._inside = False
+        self._waiting: list[Actor] = []
+
+    def __enter__(self) -> None:
+        while self._inside:
+            actor = current()
+            self._waiting.append(actor)
+            actor.wait(None)
+        self._inside = True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._inside = False
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            one.wake()
 
 
 class Instance:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.simulation.choices import Choices
-from tests.simulation.database import (
+from tests.in_memory.database import (
     AlreadyExistsError,
     ChangedError,
     Create,
@@ -17,8 +16,9 @@ from tests.simulation.database import (
     Set,
     Update,
 )
+from tests.in_memory.through import ServiceError
+from tests.simulation.choices import Choices
 from tests.simulation.explore import first_violation, report, run, shrink
-from tests.simulation.faults import ServiceError
 from tests.simulation.simulation import START, Instance, Pool, Simulation
 
 PATH = "counters/c1"

@@ -9,7 +9,7 @@ import pytest
 
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from tests.simulation.mutants import MUTANTS
-from tests.simulation.webhooks.parts import EVENT, Parts
+from tests.unit.webhooks.parts import EVENT, Parts
 
 
 def _fourth_task_twice() -> Delivery:

@@ -14,9 +14,9 @@ from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.notices.watch import News, Seen, Standing, Watch, WatchedUrl
 from functions.webhooks.ports import StoredWatch
-from tests.simulation.database import Update
+from tests.in_memory.database import Update
+from tests.in_memory.webhooks import InMemoryNotices
 from tests.simulation.mutant import Mutant, instead_of
-from tests.simulation.webhooks.memory import InMemoryNotices
 
 _settle = Notifier._settle  # noqa: SLF001 - a mutant goes inside
 _looked = Watch.looked

@@ -18,9 +18,17 @@ from functions.webhooks.notices.look_task import event_of
 from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.notices.watch import Watch
-from tests.simulation.database import Create, Database, Delete, Stored, Update
+from tests.in_memory.database import Create, Database, Delete, Stored, Update
+from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
+from tests.in_memory.through import ServiceError
+from tests.in_memory.webhooks import (
+    InMemoryDeliveries,
+    InMemoryNotices,
+    InMemorySettings,
+    InMemoryWall,
+)
 from tests.simulation.dispatch import CloudTasks
-from tests.simulation.faults import NEVER_RETRIED, ServiceError
+from tests.simulation.faults import NEVER_RETRIED
 from tests.simulation.notices.invariants import Mail, Seen
 from tests.simulation.notices.scenario import ANN, BOB, EVENT, End, Scenario, ended
 from tests.simulation.simulation import (
@@ -34,13 +42,6 @@ from tests.simulation.simulation import (
     current,
 )
 from tests.simulation.simulation import End as Ended
-from tests.simulation.webhooks.memory import (
-    InMemoryDeliveries,
-    InMemoryNotices,
-    InMemorySettings,
-    InMemoryWall,
-)
-from tests.simulation.webhooks.outside import InMemoryTaskQueue, InMemoryTasks
 
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
 _NOTICES: Final = f"events/{EVENT}/notices/webhooks"

@@ -16,16 +16,16 @@ from functions.recap.mail_events import recorder
 from functions.recap.mail_events.ports import StoredOutcomes
 from functions.recap.mail_events.recorder import MailEvents
 from functions.recap.ports import RecapKey, StoredLock, TakenElsewhereError, Taking
-from tests.simulation.database import Set, Update
-from tests.simulation.mutant import Mutant, instead_of
-from tests.simulation.recap import memory
-from tests.simulation.recap.memory import (
+from tests.in_memory import recap as memory
+from tests.in_memory.database import Set, Update
+from tests.in_memory.recap import (
     InMemoryOutcomes,
     InMemoryRecaps,
     lock_path,
     outcomes_path,
     recap_path,
 )
+from tests.simulation.mutant import Mutant, instead_of
 
 _start = InMemoryRecaps.start
 _take = InMemoryRecaps._take  # noqa: SLF001 - a mutant goes inside

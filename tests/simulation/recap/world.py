@@ -33,25 +33,25 @@ from functions.recap.preview import Preview, RecapPreview
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import RecapSender
 from functions.wall.address import address_hash
-from tests.simulation.database import Database, Set, Stored
-from tests.simulation.explore import Through
-from tests.simulation.faults import Fault, ServiceError, Weather
-from tests.simulation.recap.memory import (
+from tests.in_memory.database import Database, Set, Stored
+from tests.in_memory.recap import (
     InMemoryGuests,
     InMemoryMailer,
     InMemoryMailings,
     InMemoryOutcomes,
     InMemoryRecaps,
     InMemoryUsers,
-    OneAtATime,
     recap_path,
 )
+from tests.in_memory.through import ServiceError, Through
+from tests.simulation.faults import Fault, Weather
 from tests.simulation.simulation import (
     HOUR,
     MINUTE,
     SECOND,
     End,
     Instance,
+    OneAtATime,
     Pool,
     Returned,
     Simulation,

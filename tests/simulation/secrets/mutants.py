@@ -7,8 +7,8 @@ from typing import Final
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.ports import StoredSecret
 from functions.webhooks.remembered_secrets import RememberedSecrets
+from tests.in_memory.webhooks import InMemorySecretRecords
 from tests.simulation.mutant import Mutant, instead_of
-from tests.simulation.webhooks.memory import InMemorySecretRecords
 
 _change = RememberedSecrets._change  # noqa: SLF001 - a mutant goes inside
 _is_over = WebhookSecret.is_over

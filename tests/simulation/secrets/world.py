@@ -9,7 +9,8 @@ from typing import Final
 
 from functions.webhooks.deliveries.webhook_secret import WebhookSecret
 from functions.webhooks.remembered_secrets import RememberedSecrets
-from tests.simulation.database import Database, Stored
+from tests.in_memory.database import Database, Stored
+from tests.in_memory.webhooks import InMemorySecrets
 from tests.simulation.simulation import (
     MINUTE,
     START,
@@ -20,7 +21,6 @@ from tests.simulation.simulation import (
     Simulation,
     current,
 )
-from tests.simulation.webhooks.memory import InMemorySecrets
 
 _EVENT: Final = "e1"
 _CLOCKS_DIFFER: Final = timedelta(seconds=1)

@@ -10,7 +10,7 @@ from functions.wall.address import normalised
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from tests.simulation.database import Database, Stored
+from tests.in_memory.database import Database, Stored
 from tests.simulation.simulation import current
 from tests.simulation.webhooks.scenario import EVENT, Scenario
 from tests.simulation.webhooks.seen import Post, Seen

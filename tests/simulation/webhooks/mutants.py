@@ -22,9 +22,9 @@ from functions.webhooks.ports import AlreadyRecordedError, StoredDelivery, Store
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sweeper import Sweeper
 from functions.webhooks.worker import Worker
-from tests.simulation.database import Set
+from tests.in_memory.database import Set
+from tests.in_memory.webhooks import InMemoryDeliveries, InMemorySettings
 from tests.simulation.mutant import Mutant, instead_of
-from tests.simulation.webhooks.memory import InMemoryDeliveries, InMemorySettings
 
 _update = InMemoryDeliveries._update  # noqa: SLF001 - a mutant goes inside
 _restart = InMemoryDeliveries.restart

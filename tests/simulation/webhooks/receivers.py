@@ -5,7 +5,8 @@ from typing import Final
 
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.ports import Response, SendError
-from tests.simulation.faults import NEVER_RETRIED, ServiceError
+from tests.in_memory.through import ServiceError
+from tests.simulation.faults import NEVER_RETRIED
 from tests.simulation.simulation import SECOND, Instance, current
 from tests.simulation.webhooks.seen import Post, Seen
 

@@ -22,9 +22,18 @@ from functions.webhooks.ports import ChangedMeanwhileError
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sweeper import Sweeper
 from functions.webhooks.worker import Worker
-from tests.simulation.database import Create, Database, Delete, Stored, Update
+from tests.in_memory.database import Create, Database, Delete, Stored, Update
+from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
+from tests.in_memory.through import ServiceError
+from tests.in_memory.webhooks import (
+    InMemoryDeliveries,
+    InMemoryNotices,
+    InMemorySecrets,
+    InMemorySettings,
+    InMemoryWall,
+)
 from tests.simulation.dispatch import CloudTasks, Eventarc
-from tests.simulation.faults import Fault, ServiceError
+from tests.simulation.faults import Fault
 from tests.simulation.simulation import (
     SECOND,
     START,
@@ -35,14 +44,6 @@ from tests.simulation.simulation import (
     current,
 )
 from tests.simulation.webhooks import invariants
-from tests.simulation.webhooks.memory import (
-    InMemoryDeliveries,
-    InMemoryNotices,
-    InMemorySecrets,
-    InMemorySettings,
-    InMemoryWall,
-)
-from tests.simulation.webhooks.outside import InMemoryTaskQueue, InMemoryTasks
 from tests.simulation.webhooks.receivers import Receivers
 from tests.simulation.webhooks.scenario import EVENT, TENANT, Scenario
 from tests.simulation.webhooks.seen import URLS_WRITTEN, Seen

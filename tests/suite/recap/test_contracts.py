@@ -23,8 +23,8 @@ from functions.recap.ports import (
 )
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
-from tests.simulation.database import Database
-from tests.simulation.recap.memory import InMemoryMailings, InMemoryRecaps, recap_path
+from tests.in_memory.database import Database
+from tests.in_memory.recap import InMemoryMailings, InMemoryRecaps, recap_path
 from tests.suite.recap.wall import Wall
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

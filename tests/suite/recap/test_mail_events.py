@@ -26,8 +26,8 @@ from functions.recap.mail_events.recorder import MailEvents
 from functions.recap.ports import RecapKey, TakenElsewhereError
 from functions.side_by_side import Threads
 from functions.wall.address import address_hash, guest_uid
-from tests.simulation.database import Database, Set
-from tests.simulation.recap.memory import InMemoryOutcomes, batch_path, recap_path
+from tests.in_memory.database import Database, Set
+from tests.in_memory.recap import InMemoryOutcomes, batch_path, recap_path
 from tests.suite.call import Answer, url
 from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client, counting_documents

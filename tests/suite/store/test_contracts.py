@@ -46,8 +46,8 @@ from functions.webhooks.store.log_share_store import LogShareStore
 from functions.webhooks.store.secret_store import SecretStore
 from functions.webhooks.store.settings_store import SettingsStore
 from functions.webhooks.store.wall_store import WallStore
-from tests.simulation.database import Database, Delete, Set
-from tests.simulation.webhooks.memory import (
+from tests.in_memory.database import Database, Delete, Set
+from tests.in_memory.webhooks import (
     InMemoryDeliveries,
     InMemoryLogShares,
     InMemorySecrets,

@@ -21,8 +21,8 @@ from functions.webhooks.ports import (
 )
 from functions.webhooks.store.delivery_store import DeliveryStore
 from functions.webhooks.store.notice_store import NoticeStore
-from tests.simulation.database import Database
-from tests.simulation.webhooks.memory import InMemoryDeliveries, InMemoryNotices
+from tests.in_memory.database import Database
+from tests.in_memory.webhooks import InMemoryDeliveries, InMemoryNotices
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, 0, 123456, UTC)
 LONG_AGO: Final = datetime(2001, 1, 1, tzinfo=UTC)

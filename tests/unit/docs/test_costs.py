@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from tests.bench.prices import AS_OF, READ, REQUEST, TASK, TASK_OPERATIONS, WRITE
+from bench.prices import AS_OF, READ, REQUEST, TASK, TASK_OPERATIONS, WRITE
 from tests.suite.costs import COSTS, Cost
 
 ROOT: Final = Path(__file__).parents[3]

@@ -14,7 +14,14 @@ from functions.webhooks.messages.event_type import EventType
 
 ROOT: Final = Path(__file__).parents[3]
 PAGES: Final = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
-_CODE: Final = ("main.py", "firestore.rules", "functions/**/*.py", "emulator/*.py", "tests/**/*.py")
+_CODE: Final = (
+    "main.py",
+    "firestore.rules",
+    "functions/**/*.py",
+    "emulator/*.py",
+    "tests/**/*.py",
+    "bench/**/*.py",
+)
 # `spec 3.4`, `spec 5 and 6.2`, `design 2, 3`.
 _REFERENCE: Final = re.compile(
     r"\b(spec|specification|design) (\d+(?:\.\d+)*(?:(?:,| and|, and) \d+(?:\.\d+)*)*)",
@@ -71,7 +78,9 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_file_that_a_page_names_is_there(page: Path) -> None:
     """Paths in code marks that begin with a folder of the project."""
-    named = re.findall(r"`((?:functions|tests|emulator|docs|public)/[\w./-]+)`", page.read_text())
+    named = re.findall(
+        r"`((?:functions|tests|bench|emulator|docs|public)/[\w./-]+)`", page.read_text()
+    )
     made = {"emulator/node_modules", "emulator/certs/ca.pem"}  # on first use
     missing = [
         one

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Final
 
 import main
+from bench import flood, scale
+from bench.estimate import ATTEMPT_CPU, ATTEMPT_SECONDS, CPU_TARGET, DISPATCHES, PLACES
+from bench.figures import p50, p99
 from functions.webhooks.prompt_receivers import PLACES_TO_TRY
-from tests.bench import flood, scale
-from tests.bench.estimate import ATTEMPT_CPU, ATTEMPT_SECONDS, CPU_TARGET, DISPATCHES, PLACES
-from tests.bench.figures import p50, p99
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs/scale.md").read_text()

@@ -26,9 +26,8 @@ from functions.recap.send_recap import RecapSender
 from functions.side_by_side import SideBySide
 from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.address import address_hash
-from tests.simulation.database import Create, Database, Set
-from tests.simulation.explore import Through, at_once
-from tests.simulation.recap.memory import (
+from tests.in_memory.database import Create, Database, Set
+from tests.in_memory.recap import (
     InMemoryGuests,
     InMemoryMailer,
     InMemoryMailings,
@@ -37,6 +36,7 @@ from tests.simulation.recap.memory import (
     InMemoryUsers,
     recap_path,
 )
+from tests.in_memory.through import Through, at_once
 
 EVENT = "e1"
 TENANT = "t1"

@@ -12,7 +12,7 @@ from functions.call_error import CallError
 from functions.recap.ledger import LEASE, BatchState
 from functions.recap.report import RecapResult
 from functions.wall.address import address_hash
-from tests.simulation.faults import ServiceError
+from tests.in_memory.through import ServiceError
 from tests.unit.recap.parts import ERRORS, NOON, At, House, guest
 
 GUESTS = 5

@@ -19,9 +19,9 @@ from functions.recap.mail_events.recorder import StillBusyError
 from functions.recap.ports import RecapKey
 from functions.side_by_side import Threads
 from functions.wall.address import address_hash
-from tests.simulation.database import Delete, Set
-from tests.simulation.faults import ServiceError
-from tests.simulation.recap.memory import outcomes_path, recap_path
+from tests.in_memory.database import Delete, Set
+from tests.in_memory.recap import outcomes_path, recap_path
+from tests.in_memory.through import ServiceError
 from tests.unit.recap.parts import EVENT, At, House, guest
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from functions.recap.photos import ApprovedPhoto
 from functions.recap.planner import Limits
 from functions.recap.report import RecapResult
 from functions.wall.address import address_hash
-from tests.simulation.faults import Crash
+from tests.in_memory.through import Crash
 from tests.unit.recap.parts import ERRORS, NOON, TENANT, At, House, guest
 
 

@@ -15,9 +15,8 @@ from functions.recap.ledger import LEASE
 from functions.recap.planner import Limits
 from functions.recap.preview import MARK, TOLD_FROM
 from functions.wall.address import address_hash
-from tests.simulation.database import Set
-from tests.simulation.explore import Through
-from tests.simulation.faults import Crash
+from tests.in_memory.database import Set
+from tests.in_memory.through import Crash, Through
 from tests.unit.recap.parts import ERRORS, NOON, TENANT, Answer, At, House, guest
 
 ME = "organizer@example.com"

@@ -12,7 +12,7 @@ from functions.recap.ledger import BatchState
 from functions.recap.planner import Limits
 from functions.recap.report import RecapResult
 from functions.wall.address import address_hash
-from tests.simulation.faults import ServiceError
+from tests.in_memory.through import ServiceError
 from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, TENANT, Answer, At, House, guest
 
 

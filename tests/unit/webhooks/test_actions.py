@@ -13,9 +13,9 @@ from functions.webhooks.actions import Resent
 from functions.webhooks.arguments import Page, ResendArguments, RotateArguments, TestArguments
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.messages import subscriptions
-from tests.simulation.database import Delete
-from tests.simulation.faults import Crash, ServiceError
-from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
+from tests.in_memory.database import Delete
+from tests.in_memory.through import Crash, ServiceError
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 

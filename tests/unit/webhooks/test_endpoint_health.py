@@ -10,8 +10,8 @@ from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
-from tests.simulation.database import Create, Set
-from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
+from tests.in_memory.database import Create, Set
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 
 def hours(after: float) -> timedelta:

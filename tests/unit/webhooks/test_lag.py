@@ -12,7 +12,7 @@ from functions.wall.photo import Photo
 from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.arguments import ResendArguments, TestArguments
 from functions.webhooks.deliveries.delivery import Delivery
-from tests.simulation.webhooks.parts import EVENT, NOW, URL, Parts
+from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 

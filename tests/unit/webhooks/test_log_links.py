@@ -13,8 +13,8 @@ from functions.webhooks.deliveries.log_share import LIVING_AT_MOST, LogShare
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
 from functions.webhooks.shared_logs.log_links import Shared
-from tests.simulation.database import Delete
-from tests.simulation.webhooks.parts import EVENT, KEYS, NOW, OTHER, URL, Parts
+from tests.in_memory.database import Delete
+from tests.unit.webhooks.parts import EVENT, KEYS, NOW, OTHER, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 

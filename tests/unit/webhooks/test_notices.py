@@ -12,9 +12,9 @@ from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refus
 from functions.webhooks.deliveries.delivery import Outcome as Ending
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.notices.watch import TRIES, Standing
-from tests.simulation.database import Set
-from tests.simulation.faults import Crash, ServiceError
-from tests.simulation.webhooks.parts import EVENT, OTHER, URL, crashes, fails
+from tests.in_memory.database import Set
+from tests.in_memory.through import Crash, ServiceError
+from tests.unit.webhooks.parts import EVENT, OTHER, URL, crashes, fails
 from tests.unit.webhooks.watched import ANN, BOB, WATCH, House
 
 FAILING = "Webhooks to example.com are failing: Garden party"

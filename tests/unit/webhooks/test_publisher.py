@@ -14,9 +14,9 @@ from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
-from tests.simulation.database import Delete, Set
-from tests.simulation.faults import Crash, ServiceError
-from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
+from tests.in_memory.database import Delete, Set
+from tests.in_memory.through import Crash, ServiceError
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
 
 UPLOADED = "photo.uploaded"
 MILESTONE = "milestone.reached"

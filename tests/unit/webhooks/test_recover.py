@@ -16,8 +16,8 @@ from functions.webhooks.deliveries.delivery import Cursor, Delivery
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.subscriptions import key
 from functions.webhooks.next_round import Obstacle
-from tests.simulation.database import Create
-from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
+from tests.in_memory.database import Create
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 SINCE = NOW - timedelta(hours=1)

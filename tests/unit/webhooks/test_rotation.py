@@ -9,7 +9,7 @@ from functions.access import Caller, Role
 from functions.webhooks.arguments import RotateArguments
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.remembered_secrets import RememberedSecrets
-from tests.simulation.webhooks.parts import EVENT, NOW, Parts
+from tests.unit.webhooks.parts import EVENT, NOW, Parts
 
 TEN_MINUTES = timedelta(minutes=10)
 SUPERADMIN = Caller("u1", Role.SUPERADMIN, "t1")

@@ -12,7 +12,7 @@ from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.webhooks.arguments import TestArguments
 from functions.webhooks.messages.event_type import EventType
-from tests.simulation.webhooks.parts import EVENT, NOW, URL, Parts
+from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
 
 ADMIN: Final = Caller("u1", Role.ADMIN, "t1")
 SPECIFICATION: Final = (Path(__file__).parents[3] / "docs/specification.md").read_text()

@@ -19,8 +19,8 @@ from functions.webhooks.shared_logs.arguments import (
     page_after,
 )
 from functions.webhooks.shared_logs.shared_log import PAGE, PAGE_BYTES, LogPage
-from tests.simulation.database import Delete, Set
-from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
+from tests.in_memory.database import Delete, Set
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.simulation.faults import ServiceError
-from tests.simulation.webhooks.parts import NOW, Parts, fails
+from tests.in_memory.through import ServiceError
+from tests.unit.webhooks.parts import NOW, Parts, fails
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from functions.webhooks.endpoints.share import NoTurnError
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sweeper import OVERDUE_AFTER
 from functions.webhooks.worker import NO_TURN, Worker
-from tests.simulation.faults import Crash, ServiceError
-from tests.simulation.webhooks.parts import EVENT, NOW, URL, Parts, crashes, fails
+from tests.in_memory.through import Crash, ServiceError
+from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts, crashes, fails
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 

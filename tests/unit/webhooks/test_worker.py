@@ -12,9 +12,9 @@ from functions.webhooks.deliveries.attempt_task import TooEarlyError
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
-from tests.simulation.database import Delete
-from tests.simulation.faults import Crash, ServiceError
-from tests.simulation.webhooks.parts import EVENT, NOW, Parts, crashes, fails
+from tests.in_memory.database import Delete
+from tests.in_memory.through import Crash, ServiceError
+from tests.unit.webhooks.parts import EVENT, NOW, Parts, crashes, fails
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.notices.watch import Watch
-from tests.simulation.database import Create, Delete, Set
-from tests.simulation.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
+from tests.in_memory.database import Create, Delete, Set
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 ANN = "ann@example.com"
 BOB = "bob@example.com"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tests.bench.prices import (
+from bench.prices import (
     AS_OF,
     CPU_SECOND,
     DELETE,

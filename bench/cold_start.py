@@ -18,6 +18,9 @@ from typing import Any, Final
 
 from google.cloud import firestore
 
+from bench.delivery import delivery_to
+from bench.figures import spread
+from bench.turns import KEEPS, peer, receive
 from emulator import certificates
 from emulator.cloud.function_process import ENTRY
 from emulator.mailbox import Mailbox
@@ -26,9 +29,6 @@ from functions.gcp.documents import documents
 from functions.signed_links.token import TokenKeys
 from functions.webhooks.deliveries.delivery import Attempt, Delivery
 from functions.webhooks.store.delivery_store import DeliveryStore
-from tests.bench.delivery import delivery_to
-from tests.bench.figures import spread
-from tests.bench.turns import KEEPS, peer, receive
 from tests.suite.process import FunctionProcess
 
 ROUNDS: Final = 12
@@ -88,7 +88,7 @@ def _starts(wall: "_Wall") -> dict[str, Start]:
     admin, superadmin = sign_in("admin", wall.tenant), sign_in("superadmin")
     token = TokenKeys((_KEY,)).issue("u1", datetime.now(UTC))
     return {
-        SMALLEST: Start("deliverWebhook", wall.task, source="tests/bench/smallest_worker/main.py"),
+        SMALLEST: Start("deliverWebhook", wall.task, source="bench/smallest_worker/main.py"),
         "deliverWebhook": Start("deliverWebhook", wall.task),
         "getEmailPreferences": Start("getEmailPreferences", lambda: {"token": token}),
         "updateEmailPreferences": Start(

@@ -35,14 +35,14 @@ from typing import Any, Final
 
 from google.cloud import firestore
 
+from bench import estimate, look_ups
+from bench.figures import latencies, p50
+from bench.queues import Instances, Report, WaitUntilIdle, dispatch
+from bench.turns import peer, tree_cpu
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.receiver import Receiver, always, slow
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
-from tests.bench import estimate, look_ups
-from tests.bench.figures import latencies, p50
-from tests.bench.queues import Instances, Report, WaitUntilIdle, dispatch
-from tests.bench.turns import peer, tree_cpu
 from tests.suite.process import FunctionProcess, Written
 
 PHOTOS: Final = 2000

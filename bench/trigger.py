@@ -16,18 +16,18 @@ from unittest.mock import patch
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import firestore
 
+from bench.delivery import on_one_cpu
+from bench.figures import spread
+from bench.turns import tree_cpu
 from emulator.environment import ROOT
 from emulator.suite import PROJECT
-from tests.bench.delivery import on_one_cpu
-from tests.bench.figures import spread
-from tests.bench.turns import tree_cpu
 from tests.suite.metadata_server import MetadataServer
 from tests.suite.process import FunctionProcess, Written
 
 IN_FLIGHT: Final = 16
 ROUNDS: Final = 12
 TURN: Final = 160
-SDK: Final = "tests/bench/sdk_trigger/main.py"
+SDK: Final = "bench/sdk_trigger/main.py"
 
 
 def main() -> None:

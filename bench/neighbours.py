@@ -41,15 +41,15 @@ from typing import Any, Final
 import psutil
 from google.cloud import firestore
 
+from bench.figures import latencies, p50, p99
+from bench.firestore import own_firestore
+from bench.queues import Forget, Instances, WaitUntilIdle, dispatch
+from bench.turns import make_way, peer, until_closed
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.cloud.function_process import ENTRY
 from emulator.receiver import Receiver, always, fails
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
-from tests.bench.figures import latencies, p50, p99
-from tests.bench.firestore import own_firestore
-from tests.bench.queues import Forget, Instances, WaitUntilIdle, dispatch
-from tests.bench.turns import make_way, peer, until_closed
 from tests.suite.process import FunctionProcess, Written
 
 AIM: Final = 1.5

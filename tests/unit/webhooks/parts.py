@@ -32,21 +32,21 @@ from functions.webhooks.shared_logs.log_links import LogLinks
 from functions.webhooks.shared_logs.shared_log import SharedLog
 from functions.webhooks.sweeper import Sweeper
 from functions.webhooks.worker import Worker
-from tests.simulation.database import Create, Database, Set
-from tests.simulation.faults import Crash, ServiceError
-from tests.simulation.webhooks.memory import (
+from tests.in_memory.database import Create, Database, Set
+from tests.in_memory.outside import (
+    InMemoryTaskQueue,
+    InMemoryTasks,
+    ScriptedMailer,
+    ScriptedSender,
+)
+from tests.in_memory.through import Crash, ServiceError
+from tests.in_memory.webhooks import (
     InMemoryDeliveries,
     InMemoryLogShares,
     InMemoryNotices,
     InMemorySecrets,
     InMemorySettings,
     InMemoryWall,
-)
-from tests.simulation.webhooks.outside import (
-    InMemoryTaskQueue,
-    InMemoryTasks,
-    ScriptedMailer,
-    ScriptedSender,
 )
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

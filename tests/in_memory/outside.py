@@ -9,7 +9,7 @@ from functions.mail.message import Message
 from functions.mail.outcome import Outcome
 from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.ports import Response
-from tests.simulation.explore import Through, at_once
+from tests.in_memory.through import Through, at_once
 
 TOMBSTONE: Final = timedelta(hours=24)
 """How long the name of a task stays taken."""

@@ -20,7 +20,7 @@ def main() -> None:
     if unknown:
         parser.error(f"no experiment is called {unknown[0]}; there are {', '.join(BENCHES)}")
     for name in names:
-        experiment = importlib.import_module(f"tests.bench.{name.replace('-', '_')}")
+        experiment = importlib.import_module(f"bench.{name.replace('-', '_')}")
         headline = (experiment.__doc__ or "").partition("\n")[0]
         print(f"\n== {name}: {headline}", flush=True)
         began = time.monotonic()

@@ -1,14 +1,14 @@
 """Beyond one queue on paper: what floods do (`flood`), and what a million deliveries cost.
 
 The random numbers have a seed, so that the tables come out the same everywhere. It needs no
-emulator: `./venv/bin/python -m tests.bench.scale` prints what stands in docs/scale.md.
+emulator: `./venv/bin/python -m bench.scale` prints what stands in docs/scale.md.
 """
 
 from collections.abc import Iterator
 from typing import Final
 
-from tests.bench import flood
-from tests.bench.estimate import (
+from bench import flood
+from bench.estimate import (
     ATTEMPT_CPU,
     CPU_TARGET,
     EVENT_KIB,
@@ -18,7 +18,7 @@ from tests.bench.estimate import (
     RECORD_KIB,
     TRIGGER_CPU,
 )
-from tests.bench.prices import (
+from bench.prices import (
     AS_OF,
     CPU_SECOND,
     DELETE,

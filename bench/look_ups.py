@@ -19,18 +19,18 @@ from typing import Any, Final
 
 from google.cloud import firestore
 
+from bench.figures import latencies
+from bench.turns import tree_cpu
 from emulator.environment import local_secrets
 from functions.signed_links.limiter import MAX_CALLS, PERIOD
 from functions.signed_links.token import TokenKeys
-from tests.bench.figures import latencies
-from tests.bench.turns import tree_cpu
 from tests.suite.process import FunctionProcess
 
 ADDRESSES: Final = 200
 TURNS: Final = 5
 IN_FLIGHT: Final = 40
 THREADS: Final = "80"
-SMALLEST: Final = "tests/bench/smallest_callable/main.py"
+SMALLEST: Final = "bench/smallest_callable/main.py"
 
 _CALL_SECONDS: Final = 60
 _TURN_SECONDS: Final = 120.0

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime
 from functools import partial
-from types import TracebackType
 from typing import Any, Final
 
 from functions.mail.fate import Fate, Tally
@@ -29,7 +28,7 @@ from functions.recap.ports import (
     Taking,
     Version,
 )
-from tests.simulation.database import (
+from tests.in_memory.database import (
     AlreadyExistsError,
     ChangedError,
     Create,
@@ -40,9 +39,7 @@ from tests.simulation.database import (
     Update,
     Write,
 )
-from tests.simulation.explore import Through, at_once
-from tests.simulation.faults import ServiceError
-from tests.simulation.simulation import Actor, current
+from tests.in_memory.through import ServiceError, Through, at_once
 
 TRANSACTIONS_AT_MOST: Final = 5
 """Tries of the library before it gives up."""
@@ -416,29 +413,3 @@ class InMemoryMailer:
         if status == 202:
             return Accepted("made-up")
         return refusal(status, headers, body, now=_NO_RESET_IS_TOLD)
-
-
-class OneAtATime:
-    """A mutex of actors."""
-
-    def __init__(self) -> None:
-        self._inside = False
-        self._waiting: list[Actor] = []
-
-    def __enter__(self) -> None:
-        while self._inside:
-            actor = current()
-            self._waiting.append(actor)
-            actor.wait(None)
-        self._inside = True
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._inside = False
-        waiting, self._waiting = self._waiting, []
-        for one in waiting:
-            one.wake()

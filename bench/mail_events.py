@@ -13,12 +13,12 @@ from typing import Any, Final
 
 from google.cloud import firestore
 
+from bench.turns import tree_cpu
 from emulator import certificates
 from emulator.mailbox import signed
 from functions.recap.labels import MailLabels
 from functions.recap.ledger import plan
 from functions.wall.address import address_hash, guest_uid
-from tests.bench.turns import tree_cpu
 from tests.suite.process import FunctionProcess
 from tests.suite.recap.wall import Wall
 

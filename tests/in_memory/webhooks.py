@@ -39,7 +39,7 @@ from functions.webhooks.ports import (
     Version,
 )
 from functions.webhooks.remembered_secrets import RememberedSecrets
-from tests.simulation.database import (
+from tests.in_memory.database import (
     AlreadyExistsError,
     ChangedError,
     Create,
@@ -48,7 +48,7 @@ from tests.simulation.database import (
     Stored,
     Update,
 )
-from tests.simulation.explore import Through, at_once
+from tests.in_memory.through import Through, at_once
 
 
 class InMemoryWall:

@@ -24,13 +24,13 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Final
 
+from bench.figures import spread
+from bench.turns import CLOSES, KEEPS, peer, receive, send_alone, sign_and_post, tree_cpu
 from emulator import certificates
 from functions.gcp.documents import documents
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.store.delivery_store import DeliveryStore
-from tests.bench.figures import spread
-from tests.bench.turns import CLOSES, KEEPS, peer, receive, send_alone, sign_and_post, tree_cpu
 from tests.suite.process import FunctionProcess
 
 IN_FLIGHT: Final = (16, 64, 80)

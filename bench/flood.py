@@ -21,6 +21,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import main
+from bench.estimate import (
+    ATTEMPT_SECONDS,
+    DISPATCHES,
+    FIRESTORE_CALL_SECONDS,
+    TRIGGER_SECONDS,
+)
+from bench.figures import p50, p99
 from emulator.cloud.dispatcher import BURST_SECONDS
 from functions.gcp import parameters
 from functions.webhooks.deliveries.delivery import PROMPT
@@ -28,13 +35,6 @@ from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
 from functions.webhooks.endpoints.http_sender import TIMEOUT_SECONDS
 from functions.webhooks.prompt_receivers import PromptReceivers
-from tests.bench.estimate import (
-    ATTEMPT_SECONDS,
-    DISPATCHES,
-    FIRESTORE_CALL_SECONDS,
-    TRIGGER_SECONDS,
-)
-from tests.bench.figures import p50, p99
 
 SEED: Final = 20
 SECONDS: Final = 30.0

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 
-from tests.bench.turns import until_closed
+from bench.turns import until_closed
 
 
 @dataclass(frozen=True, slots=True)

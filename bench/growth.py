@@ -24,6 +24,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from bench import recap
+from bench.firestore import own_firestore
+from bench.mail import take_mail
+from bench.turns import peer
 from emulator.environment import local_secrets
 from emulator.people import sign_in
 from functions.preferences import handlers
@@ -36,15 +40,11 @@ from functions.webhooks.publisher import Publisher
 from functions.webhooks.store.delivery_store import DeliveryStore
 from functions.webhooks.store.secret_store import SecretStore
 from functions.webhooks.store.wall_store import WallStore
-from tests.bench import recap
-from tests.bench.firestore import own_firestore
-from tests.bench.mail import take_mail
-from tests.bench.turns import peer
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.preferences.here import request, served
 from tests.suite.recap.wall import TENANT, Wall, guest
 
-PICTURE: Final = Path(__file__).parents[2] / "docs" / "growth.png"
+PICTURE: Final = Path(__file__).parents[1] / "docs" / "growth.png"
 
 PHOTOS: Final = (100, 1_000, 10_000)
 GUESTS: Final = (100, 1_000, 5_000)

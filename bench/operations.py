@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import Final
 
-from tests.bench.prices import AS_OF, READ, REQUEST, TASK, TASK_OPERATIONS, WRITE
+from bench.prices import AS_OF, READ, REQUEST, TASK, TASK_OPERATIONS, WRITE
 from tests.suite.costs import COSTS, Cost
 
 TESTS: Final = (

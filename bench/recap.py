@@ -25,14 +25,14 @@ from typing import Final
 import psutil
 from google.cloud import firestore
 
+from bench.firestore import own_firestore
+from bench.mail import Traffic, take_mail
+from bench.turns import Peer, peer, tree_cpu
 from emulator.people import Person, sign_in
 from functions.mail.outcome import Accepted
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.photos import Picture
-from tests.bench.firestore import own_firestore
-from tests.bench.mail import Traffic, take_mail
-from tests.bench.turns import Peer, peer, tree_cpu
 from tests.suite.operations import Operations, counting_client, counting_documents
 from tests.suite.process import FunctionProcess
 from tests.suite.recap.sender import LETTERHEAD, ORGANIZER, links, mailer, recap_sender
