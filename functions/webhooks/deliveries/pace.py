@@ -39,9 +39,8 @@ class Pace:
         self._served_until = monotonic()
         self._turn = 0.0
         self._last: dict[str, float] = {}
-        self._ends: list[
-            tuple[float, str]
-        ] = []  # a heap, with entries that later deliveries outdate
+        # A heap with one entry for each waiting event, at or before the event's end.
+        self._ends: list[tuple[float, str]] = []
         self._lock = threading.Lock()
 
     def wait(self, event_id: str) -> timedelta:
@@ -49,8 +48,9 @@ class Pace:
         with self._lock:
             self._serve()
             turn = self._last.get(event_id, self._turn)
+            if event_id not in self._last:
+                heapq.heappush(self._ends, (turn + 1, event_id))
             self._last[event_id] = turn + 1
-            heapq.heappush(self._ends, (turn + 1, event_id))
             ahead = max(0.0, turn - self._turn - self._burst + 1)
             return timedelta(seconds=ahead * len(self._last) / self._a_second)
 
@@ -58,15 +58,17 @@ class Pace:
         """Give the waiting events the turns of the time since the last call."""
         now = self._monotonic()
         seconds, self._served_until = now - self._served_until, now
-        while self._last:
+        while self._ends:
             end, event_id = self._ends[0]
-            if self._last.get(event_id) == end:
-                needed = (end - self._turn) * len(self._last) / self._a_second
-                if needed > seconds:
-                    self._turn += seconds * self._a_second / len(self._last)
-                    return
-                seconds -= needed
-                self._turn = end
-                del self._last[event_id]
+            last = self._last[event_id]
+            if last > end:  # later deliveries of the event came
+                heapq.heapreplace(self._ends, (last, event_id))
+                continue
+            needed = (end - self._turn) * len(self._last) / self._a_second
+            if needed > seconds:
+                self._turn += seconds * self._a_second / len(self._last)
+                return
+            seconds -= needed
+            self._turn = end
+            del self._last[event_id]
             heapq.heappop(self._ends)
-        self._ends.clear()

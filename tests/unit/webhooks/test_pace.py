@@ -1,6 +1,7 @@
 """Design 2: a busy event waits for itself, and for no other event."""
 
 import random
+import tracemalloc
 
 import pytest
 
@@ -93,6 +94,20 @@ def test_events_that_ended_are_forgotten(pace: Pace, clock: Clock) -> None:
         clock.now += 1 / A_SECOND
     assert len(pace._last) < 10  # noqa: SLF001 - memory is not seen otherwise
     assert len(pace._ends) < 10  # noqa: SLF001
+
+
+def test_a_long_flood_takes_no_memory(pace: Pace, clock: Clock) -> None:
+    """Beside an event that waits a little, a flood is remembered once, not for each delivery."""
+    waits(pace, "busy", BURST)
+    tracemalloc.start()
+    for millisecond in range(20_000):
+        clock.now += 0.001
+        pace.wait("flood")
+        if millisecond % 20 == 0:
+            pace.wait("busy")
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken < 10_000
 
 
 def test_a_fresh_machine_has_a_clock_at_zero(clock: Clock) -> None:
