@@ -2,8 +2,12 @@
 
 import hashlib
 import json
+import re
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from google.cloud import firestore
@@ -12,6 +16,15 @@ from itsdangerous import URLSafeSerializer
 from functions.signed_links.token import TokenKeys
 from tests.suite.call import call
 
+PAGE: Final = (Path(__file__).parents[3] / "docs/calls.md").read_text()
+LINK_MAKERS: Final = {
+    # language: program, and the end that prints a link
+    "python": ([sys.executable, "-c"], "import sys\nprint(preferences_link(*sys.argv[1:]))"),
+    "javascript": (
+        ["node", "--input-type=module", "-e"],
+        "console.log(preferencesLink(...process.argv.slice(1)));",
+    ),
+}
 ALL = {"lifecycle": True, "transactional": True, "recap": True, "marketing": True}
 
 
@@ -41,6 +54,25 @@ def test_preferences_of_a_user(
 def test_user_without_record(token: str, headers: dict[str, str]) -> None:
     """Spec 4.2 and design 3: no record, no address, and every flag true."""
     assert look_up(token, headers).result == {"email": "", "preferences": ALL}
+
+
+@pytest.mark.parametrize("language", LINK_MAKERS)
+def test_a_link_that_other_code_makes(
+    language: str, secret: str, record: firestore.DocumentReference, headers: dict[str, str]
+) -> None:
+    """Spec 1.2: lifecycle mails carry the token; docs/calls.md has the code that makes it."""
+    record.set({"email": "guest@example.com", "emailPreferences": {"lifecycle": False}})
+    blocks = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    [code] = [block for block in blocks if "email-prefs" in block]
+    program, end = LINK_MAKERS[language]
+    command = [*program, f"{code}\n{end}", secret, "https://wall.example.com", record.id]
+    link = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    page, _, token = link.partition("#token=")
+    assert page == "https://wall.example.com/preferences"
+    assert look_up(token, headers).result == {
+        "email": "guest@example.com",
+        "preferences": ALL | {"lifecycle": False},
+    }
 
 
 @pytest.mark.parametrize(
