@@ -88,7 +88,8 @@ class Deployed(Parts):
 
     def firestore(self) -> Iterator[Lack]:
         """A release of the rules; each index READY, each TTL policy ACTIVE."""
-        if self._cloud.get("firebaserules", f"v1/{self._project}/releases/cloud.firestore") is None:
+        release = f"v1/{self._project}/releases/cloud.firestore"
+        if not self._wanted.is_beside and self._cloud.get("firebaserules", release) is None:
             yield Lack("no rules", deploy="firestore")
         groups = f"{self._database}/collectionGroups"
         indexes = {
@@ -107,9 +108,12 @@ class Deployed(Parts):
             yield from self._building(f"TTL of {field}", fields.get(field), "ACTIVE")
 
     def hosting(self) -> Iterator[Lack]:
-        """A release of the project's default site, which is what a deploy deploys to."""
+        """A release of the site that a deploy deploys to: our own, else the project's default."""
         path = f"v1beta1/{self._project}/sites"
         sites = list(self._cloud.every("firebasehosting", path, "sites"))
+        name = self._wanted.hosting_site
+        if name:
+            sites = [site for site in sites if site["name"].endswith(f"/{name}")]
         sites.sort(key=lambda site: site.get("type") != "DEFAULT_SITE")
         releases = f"v1beta1/{sites[0]['name']}/releases?pageSize=1" if sites else ""
         found = self._cloud.get("firebasehosting", releases) if releases else None
@@ -153,4 +157,5 @@ class Deployed(Parts):
         if state == "CREATING":
             yield Lack(f"{name} is being built", is_under_way=True)
         elif state != wanted:
-            yield Lack(f"{name} is {state or 'not there'}", deploy="firestore")
+            target = "firestore:indexes" if self._wanted.is_beside else "firestore"
+            yield Lack(f"{name} is {state or 'not there'}", deploy=target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from functions.gcp import secret_readers
@@ -39,7 +40,7 @@ class Foundations(Parts):
             ("A Firestore database: triggers need it", self.database),
             ("An account for each capability", self.accounts),
             ("Roles of the accounts", self.roles),
-            ("The default account builds, and does nothing else", self.builder),
+            ("The default account builds", self.builder),
             ("The keys, and the accounts that read them", self.keys),
             ("Sign-in by e-mail, from the Hosting site too", self.sign_in),
             ("One web app: the console's", self.web_app),
@@ -82,8 +83,14 @@ class Foundations(Parts):
             )
 
     def database(self) -> Iterator[Lack]:
-        """In the functions' region."""
-        if self._cloud.get("firestore", self._database) is None:
+        """Made in the functions' region; an app's stays where it is."""
+        found = self._cloud.get("firestore", self._database)
+        if found and found.get("type", "FIRESTORE_NATIVE") != "FIRESTORE_NATIVE":
+            yield Lack(
+                "the database is in Datastore mode",
+                ask="It has no triggers: the service needs a project of its own.",
+            )
+        if found is None:
             yield Lack(
                 "no database",
                 mend=self._maker(
@@ -114,10 +121,15 @@ class Foundations(Parts):
     def builder(self) -> Iterator[Lack]:
         """firebase-tools lets no function name another account to be built as."""
         api, path = "cloudresourcemanager", f"v1/{self._project}"
-        number = self._cloud.call("GET", api, path)["projectNumber"]
-        account = f"{number}-compute@developer.gserviceaccount.com"
+        account, policy = self._default_account(), self._cloud.policy(api, path)
+        if self._wanted.is_beside:  # the app's functions run as it
+            member = f"serviceAccount:{account}"
+            if not any(
+                grants(policy, f"roles/{role}", member) for role in (BUILDER_ROLE, "editor")
+            ):
+                yield Lack("the default account may not build", ask=f"Give it {BUILDER_ROLE}.")
+            return
         yield from self._bound(api, path, [BUILDER_ROLE], account)
-        policy = self._cloud.policy(api, path)
         for role in TAKEN_FROM_BUILDER:
             if grants(policy, f"roles/{role}", f"serviceAccount:{account}"):
                 yield Lack(
@@ -147,7 +159,15 @@ class Foundations(Parts):
                 yield from self._bound("secretmanager", path, secret_readers.ROLES, account)
 
     def sign_in(self) -> Iterator[Lack]:
-        """By password and by a mailed link, as the console offers; links lead to known hosts."""
+        """By password and by a mailed link, as the console offers; links lead to known hosts.
+
+        An app decides by itself which ways in it has.
+        """
+        for lack in self._sign_in():
+            ask = "The console needs it: switch it on in Firebase's console, under Authentication."
+            yield replace(lack, mend=None, ask=ask) if self._wanted.is_beside else lack
+
+    def _sign_in(self) -> Iterator[Lack]:
         path = f"admin/v2/{self._project}/config"
         config = self._cloud.get("identitytoolkit", path)
         if config is None:
@@ -186,12 +206,18 @@ class Foundations(Parts):
 
     def site(self) -> Iterator[Lack]:
         """A new project has none, and a deploy that may not ask refuses to make one."""
-        path = f"v1beta1/{self._project}/sites"
-        if not next(self._cloud.every("firebasehosting", path, "sites"), None):
-            yield Lack(
-                "no site",
-                mend=self._maker("firebasehosting", f"{path}?siteId={self._cloud.project}", {}),
-            )
+        path, name = f"v1beta1/{self._project}/sites", self._wanted.hosting_site
+        sites = {
+            site["name"].rpartition("/")[2]
+            for site in self._cloud.every("firebasehosting", path, "sites")
+        }
+        if (name not in sites) if name else not sites:
+            # A site beside the default one knows how to sign in from the app that it names.
+            apps = self._cloud.every("firebase", f"v1beta1/{self._project}/webApps", "apps")
+            app = next(apps, None) if name else None
+            body = {"appId": app["appId"]} if app else {}
+            where = f"{path}?siteId={name or self._cloud.project}"
+            yield Lack("no site", mend=self._maker("firebasehosting", where, body))
 
     def settings(self) -> Iterator[Lack]:
         """Only the operator knows the sender and the site."""

@@ -55,6 +55,11 @@ class Parts:
         full = member if member == "allUsers" or ":" in member else f"serviceAccount:{member}"
         return lambda: self._cloud.bind(api, path, f"roles/{role}", full, take=take)
 
+    def _default_account(self) -> str:
+        """Address of the account that builds, and that functions run as where none is named."""
+        number = self._cloud.call("GET", "cloudresourcemanager", f"v1/{self._project}")
+        return f"{number['projectNumber']}-compute@developer.gserviceaccount.com"
+
     def _maker(
         self, api: str, path: str, body: dict[str, Any], method: str = "POST"
     ) -> Callable[[], object]:

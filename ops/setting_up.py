@@ -9,19 +9,24 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
+from ops import merging
+from ops.app import App
 from ops.cloud import Cloud, OpsError, Outside, say
 from ops.deployed import Deployed
 from ops.foundations import Foundations
 from ops.parts import Lack, Look
-from ops.wanted import Wanted, read
+from ops.wanted import Wanted, config_beside, config_name, read
 
 DEPLOY_WAITS: Final = (0, 60, 120, 180, 240)
 """Seconds before each deploy: Eventarc takes up to ten minutes in a new project."""
 _SET_UP: Final = """\
 Makes the missing parts of the service in a Google Cloud project with a billing account, and deploys
-to it. In a project where everything is there, it changes nothing.
+to it. In a project where everything is there, it changes nothing. Where an app lives in the
+project, nothing of the app is changed.
 """
 _CHECK: Final = """\
 Looks at everything that ops/setup and a deploy make, changes nothing, and lists the missing parts.
@@ -40,13 +45,15 @@ def check(arguments: Sequence[str] | None = None, outside: Outside | None = None
 
 
 class SetUp:
-    """One project, from empty to everything there."""
+    """One project, from empty or beside an app, to everything there."""
 
-    def __init__(self, cloud: Cloud, wanted: Wanted) -> None:
-        """Do nothing yet."""
+    def __init__(self, cloud: Cloud, wanted: Wanted, root: Path, given: argparse.Namespace) -> None:
+        """Look at nothing yet; `root` is the checkout, `given` the command line."""
         self._cloud = cloud
-        self._foundations = Foundations(cloud, wanted)
-        self._deployed = Deployed(cloud, wanted)
+        self._wanted = wanted
+        self._root = root
+        self._given = given
+        self._rules = (root / "firestore.rules").read_text(encoding="utf-8")
         self._changes = 0
 
     def all(self) -> None:
@@ -56,15 +63,27 @@ class SetUp:
             OpsError: a part cannot be made; the text says which, and how to go on.
         """
         self._sign_in()
+        self._look_around()
+        if self._wanted.is_beside:
+            self._stop_at(self._app.conditions)
+            self._config.write_text(self._config_text, encoding="utf-8")
         self._mend(self._foundations.looks)
         self._stop_at(self._foundations.conditions)
         under_way = self._deploy()
         say("Once more, after the deploy")
-        self._mend(self._foundations.looks)  # a deploy gives roles that nothing needs
+        left = self._mend(self._foundations.looks)  # a deploy gives roles that nothing needs
+        if self._wanted.is_beside:
+            self._write_merged()
+            left += self._seen(self._app.to_merge)
         self._stop_at(self._deployed.answering)
         if under_way:
             say(f"Google is still at work: ops/check {self._cloud.project} tells when it is done.")
         say(f"Changed: {self._changes}." if self._changes else "Everything is there.")
+        if asked := [lack for lack in left if lack.ask]:
+            raise OpsError(
+                f"Yours to merge: {len(asked)}. ops/check {self._cloud.project} tells whether "
+                "every part is there."
+            )
 
     def look(self) -> None:
         """Change nothing.
@@ -72,12 +91,59 @@ class SetUp:
         Raises:
             OpsError: a part is missing; it is printed, with the way to mend it.
         """
+        self._look_around()
         foundations, deployed = self._foundations, self._deployed
         lacks = self._seen(foundations.looks + foundations.conditions)
         lacks += self._seen(deployed.looks + deployed.answering)
+        if self._wanted.is_beside:
+            lacks += self._seen([*self._app.conditions, *self._app.to_merge])
+            if not self._config.exists() or self._config.read_text() != self._config_text:
+                say(f"  {self._config.name} is missing or old: ops/setup writes it")
+                lacks.append(Lack(self._config.name))
         if lacks:
             raise OpsError(f"Missing: {len(lacks)}. ops/setup {self._cloud.project} makes it.")
         say("Everything is there.")
+
+    def _look_around(self) -> None:
+        """Find out whether an app lives in the project; its own developers said so, or it shows.
+
+        Raises:
+            OpsError: `--own` where an earlier run was beside an app.
+        """
+        given, wanted = self._given, self._wanted
+        site = given.site or wanted.hosting_site or f"{self._cloud.project}-photo-wall"
+        self._app = App(
+            self._cloud,
+            replace(wanted, hosting_site=site),
+            rules=self._rules,
+            accepted=given.accept,
+        )
+        if given.own and wanted.is_beside:
+            raise OpsError(f"{self._config.name} says that an app lives there: delete it first.")
+        say("An app in the project")
+        found = self._app.found()
+        for text in found or ["none"]:
+            say(f"  {text}")
+        if not given.own and (given.beside or wanted.is_beside or found):
+            say(f"  it stays as it is; our pages are for the site {site}")
+            self._wanted = replace(wanted, hosting_site=site)
+        self._foundations = Foundations(self._cloud, self._wanted)
+        self._deployed = Deployed(self._cloud, self._wanted)
+
+    @property
+    def _config(self) -> Path:
+        return self._root / config_name(self._cloud.project)
+
+    @property
+    def _config_text(self) -> str:
+        return config_beside(self._root, self._wanted.hosting_site)
+
+    def _write_merged(self) -> None:
+        """The rules for somebody to look at and deploy, where ours are not deployed."""
+        deployed = self._app.deployed_rules()
+        if not merging.is_merged(deployed, self._rules):
+            path = self._root / f"firestore.{self._cloud.project}.rules"
+            path.write_text(merging.merged(deployed, self._rules), encoding="utf-8")
 
     def _sign_in(self) -> None:
         """In the browser, or with the key that GOOGLE_APPLICATION_CREDENTIALS names."""
@@ -111,13 +177,19 @@ class SetUp:
 
         Functions need `--force`, for the first failure policy and for the clean-up of old images.
         Where functions are named, it deletes none. Rules, indexes and pages are deployed without.
+        Beside an app, what the deploy does to the app is taken back.
         """
+        beside = self._wanted.is_beside
+        config = [f"--config={self._config.name}"] if beside else []
         functions = [target for target in targets if target.startswith("functions:")]
         others = [target for target in targets if target not in functions]
         for named, force in ((others, []), (functions, ["--force"])):
             if named:
                 only = f"--only={','.join(named)}"
-                self._cloud.start("firebase", "deploy", "--non-interactive", *force, only)
+                take_back = self._app.remember() if beside and force else None
+                self._cloud.start("firebase", "deploy", "--non-interactive", *config, *force, only)
+                if take_back:
+                    take_back()
                 self._changes += 1
 
     def _mend(self, looks: Sequence[tuple[str, Look]]) -> list[Lack]:
@@ -126,7 +198,7 @@ class SetUp:
         for title, look in looks:
             say(title)
             for lack in look():
-                say(f"  {lack.text}")
+                say(f"  {lack.text}" + (f"\n    {lack.ask}" if lack.ask else ""))
                 if lack.mend:
                     lack.mend()
                     self._changes += 1
@@ -159,10 +231,21 @@ def _run(
 ) -> int:
     parser = argparse.ArgumentParser(prog=program, description=description)
     parser.add_argument("project", help="the project's id")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--beside", action="store_true", help="an app lives in the project")
+    mode.add_argument("--own", action="store_true", help="all that is there belongs to the service")
+    parser.add_argument("--site", help="beside an app: the Hosting site of our pages")
+    parser.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a function, queue or field of the app that a deploy may take over",
+    )
     given = parser.parse_args(arguments)
     try:
         wanted = read(given.project, outside.root)
-        act(SetUp(Cloud(given.project, outside), wanted))
+        act(SetUp(Cloud(given.project, outside), wanted, outside.root, given))
     except OpsError as error:
         sys.stderr.write(f"{error}\n")
         return 1

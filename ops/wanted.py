@@ -83,6 +83,15 @@ class Wanted:
     ttl: frozenset[str]
     """Fields whose documents end by themselves: `group.field`."""
     codebase: str
+    overrides: frozenset[str]
+    """Fields with indexes or a TTL of their own: `group.field`."""
+    hosting_site: str = ""
+    """Beside an app: the site of the pages. Empty in a project of our own: its default site."""
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether an app lives in the project, which is left as it is."""
+        return bool(self.hosting_site)
 
     def account(self, setting: str) -> str:
         """Address of the service account that a setting names."""
@@ -118,7 +127,9 @@ def read(project: str, root: Path) -> Wanted:
     """
     config = json.loads((root / "firebase.json").read_text(encoding="utf-8"))
     indexes = json.loads((root / "firestore.indexes.json").read_text(encoding="utf-8"))
-    settings = {**_settings(root / ".env"), **_settings(root / f".env.{project}")}
+    own = root / config_name(project)
+    beside = json.loads(own.read_text(encoding="utf-8")) if own.exists() else {}
+    settings = settings_of(root, project)
     settings["GCLOUD_PROJECT"] = project
     return Wanted(
         project=project,
@@ -136,7 +147,30 @@ def read(project: str, root: Path) -> Wanted:
             if field.get("ttl")
         ),
         codebase=config["functions"][0]["codebase"],
+        overrides=frozenset(
+            f"{field['collectionGroup']}.{field['fieldPath']}"
+            for field in indexes["fieldOverrides"]
+        ),
+        hosting_site=beside.get("hosting", {}).get("site", ""),
     )
+
+
+def config_name(project: str) -> str:
+    """Name of the file that a deploy beside an app reads in the place of firebase.json."""
+    return f"firebase.{project}.json"
+
+
+def config_beside(root: Path, hosting_site: str) -> str:
+    """Text of that file: no rules, and pages on a site of their own."""
+    config = json.loads((root / "firebase.json").read_text(encoding="utf-8"))
+    del config["firestore"]["rules"], config["emulators"]
+    config["hosting"] = {"site": hosting_site, **config["hosting"]}
+    return json.dumps(config, indent=2) + "\n"
+
+
+def settings_of(root: Path, project: str) -> dict[str, str]:
+    """The settings of a project: `.env`, and the project's own file after it."""
+    return {**_settings(root / ".env"), **_settings(root / f".env.{project}")}
 
 
 def manifest(root: Path) -> dict[str, Any]:

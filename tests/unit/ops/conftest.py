@@ -100,7 +100,7 @@ class FirstRun:
 
 def checkout(folder: Path, manifest_text: str) -> None:
     """A folder with what the scripts read and start; its `.env` is filled in."""
-    for name in ("firebase.json", "firestore.indexes.json"):
+    for name in ("firebase.json", "firestore.indexes.json", "firestore.rules"):
         (folder / name).symlink_to(ROOT / name)
     env = (ROOT / ".env").read_text()
     (folder / ".env").write_text(env.replace("example.com", "wall.events"))
@@ -118,7 +118,8 @@ def checkout(folder: Path, manifest_text: str) -> None:
 
 
 @contextmanager
-def _operating(google: FakeGoogle, folder: Path, manifest_text: str) -> Iterator[Operator]:
+def operating(google: FakeGoogle, folder: Path, manifest_text: str) -> Iterator[Operator]:
+    """An operator at the project `google`, with a checkout in `folder`."""
     checkout(folder, manifest_text)
     # A new project has 20 vCPU; main.py may ask for more, and the operator was granted it then.
     google.milli_cpu = max(google.milli_cpu, int(1000 * read("acme", folder).largest.max_cpu))
@@ -136,7 +137,7 @@ def rendered() -> str:
 def first_run(rendered: str, tmp_path_factory: pytest.TempPathFactory) -> FirstRun:
     """The run that many tests look at."""
     folder = tmp_path_factory.mktemp("first")
-    with _operating(FakeGoogle(), folder, rendered) as operator:
+    with operating(FakeGoogle(), folder, rendered) as operator:
         said = operator.done("setup")
         return FirstRun(operator.google, said, operator.commands)
 
@@ -144,7 +145,7 @@ def first_run(rendered: str, tmp_path_factory: pytest.TempPathFactory) -> FirstR
 @pytest.fixture
 def operator(tmp_path: Path, rendered: str) -> Iterator[Operator]:
     """At an empty project."""
-    with _operating(FakeGoogle(), tmp_path, rendered) as operator:
+    with operating(FakeGoogle(), tmp_path, rendered) as operator:
         yield operator
 
 
@@ -153,5 +154,5 @@ def ready(tmp_path: Path, rendered: str, first_run: FirstRun) -> Iterator[Operat
     """At a project where everything is there, indexes built."""
     google = copy.deepcopy(first_run.google)
     google.sleep(fake_google.BUILD_SECONDS)
-    with _operating(google, tmp_path, rendered) as operator:
+    with operating(google, tmp_path, rendered) as operator:
         yield operator

@@ -3,7 +3,9 @@
 
 It is no firebase-tools. It does what they do to a project, in their order, by calls of Google's
 APIs: what is there and ACTIVE is left alone unless it is named, what fails does not stop the rest,
-a first failure policy needs `--force`, and the default account gets two roles.
+a first failure policy needs `--force`, and the default account gets two roles. With `--force`
+it deletes indexes that the file does not name, functions of the codebase where none is named, and
+has old images of every function deleted.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ class Deploy:
         self.failed = False
         self.force = "force" in flags
         self.only = [target for target in flags.get("only", "").split(",") if target]
+        self.config = json.loads(Path(flags.get("config", "firebase.json")).read_text())
+        self.codebase = self.config["functions"][0]["codebase"]
 
     def call(self, method: str, api: str, path: str, body: Any = None) -> Any:
         """An answer of Google's; None where it refuses, which is printed."""
@@ -49,20 +53,37 @@ class Deploy:
     def all(self) -> None:
         """Rules and indexes, functions, pages: as far as they are named."""
         wants_hosting = not self.only or "hosting" in self.only
-        sites = self.call("GET", "firebasehosting", "v1beta1/projects/acme/sites")["sites"]
+        listed = self.call("GET", "firebasehosting", "v1beta1/projects/acme/sites")["sites"]
+        site = self.config["hosting"].get("site", "acme")
+        sites = [found for found in listed if found["name"].endswith(f"/{site}")]
         if wants_hosting and not sites:
             print("Unable to deploy to Hosting as there is no Hosting site.")
             self.failed = True
             return
         if not self.only or "firestore" in self.only:
-            self.firestore()
+            self.rules()
+        if not self.only or {"firestore", "firestore:indexes"} & set(self.only):
+            self.indexes()
         self.functions()
         if wants_hosting:
             self.call("POST", "firebasehosting", f"v1beta1/{sites[0]['name']}/releases", {})
 
-    def firestore(self) -> None:
-        self.call("POST", "firebaserules", "v1/projects/acme/releases", {"name": "cloud.firestore"})
+    def rules(self) -> None:
+        if "rules" not in self.config["firestore"]:
+            return
+        project, content = "v1/projects/acme", Path(self.config["firestore"]["rules"]).read_text()
+        source = {"source": {"files": [{"name": "firestore.rules", "content": content}]}}
+        made = self.call("POST", "firebaserules", f"{project}/rulesets", source)
+        body = {"name": "cloud.firestore", "rulesetName": made["name"]}
+        if not self.call("POST", "firebaserules", f"{project}/releases", body):
+            self.call("PATCH", "firebaserules", f"{project}/releases/cloud.firestore", body)
+
+    def indexes(self) -> None:
         file = json.loads(Path("firestore.indexes.json").read_text())
+        if self.force:
+            listed = self.call("GET", "firestore", f"{DATABASE}/collectionGroups/-/indexes")
+            for index in listed["indexes"]:
+                self.call("DELETE", "firestore", f"v1/{index['name']}")
         for index in file["indexes"]:
             group = f"{DATABASE}/collectionGroups/{index['collectionGroup']}/indexes"
             fields = [*index["fields"], {"fieldPath": "__name__", "order": "ASCENDING"}]
@@ -91,9 +112,31 @@ class Deploy:
             self.failed = True
             return
         self.give_default_account()
+        if self.force and not named:
+            self.delete_the_rest(set(manifest["endpoints"]))
         for name, old in there.items():
             if name in named or not old or old["state"] != "ACTIVE":
                 self.function(name, manifest["endpoints"][name], is_new=old is None)
+        if self.force:
+            self.delete_images()
+
+    def delete_the_rest(self, wanted: set[str]) -> None:
+        """Functions of the codebase that the source does not have."""
+        listed = self.call("GET", "cloudfunctions", f"v2/{REGION}/functions")
+        for found in listed["functions"]:
+            codebase = found.get("labels", {}).get("firebase-functions-codebase", "default")
+            if codebase == self.codebase and found["name"].rpartition("/")[2] not in wanted:
+                self.call("DELETE", "cloudfunctions", f"v2/{found['name']}")
+
+    def delete_images(self) -> None:
+        """A policy of the repository with the images of every function."""
+        path = f"v1/{REGION}/repositories"
+        self.call("POST", "artifactregistry", path, {"name": "gcf-artifacts"})
+        where = f"{path}/gcf-artifacts?updateMask=cleanupPolicies"
+        there = self.call("GET", "artifactregistry", f"{path}/gcf-artifacts")
+        policies = there.get("cleanupPolicies", {})
+        policies |= {"firebase-functions-cleanup": {"action": "DELETE"}}
+        self.call("PATCH", "artifactregistry", where, {"cleanupPolicies": policies})
 
     def function(self, name: str, endpoint: dict[str, Any], *, is_new: bool) -> None:
         """The function; then who may call it, its queue or its job. Nothing where it fails."""
@@ -101,7 +144,9 @@ class Deploy:
             "serviceConfig": {
                 "maxInstanceCount": int(self.filled(str(endpoint["maxInstances"]))),
                 "availableCpu": str(endpoint["cpu"]),
-            }
+                "serviceAccountEmail": self.filled(endpoint["serviceAccountEmail"]),
+            },
+            "labels": {"firebase-functions-codebase": self.codebase},
         }
         if "eventTrigger" in endpoint:
             body["eventTrigger"] = endpoint["eventTrigger"]

@@ -33,10 +33,12 @@ _ALWAYS_ON: Final = ("serviceusage", "cloudresourcemanager")
 _COLLECTIONS: Final = {
     *("functions", "services", "queues", "triggers", "jobs", "indexes", "fields", "secrets"),
     *("versions", "serviceAccounts", "webApps", "alertPolicies", "notificationChannels"),
-    *("metrics", "dashboards", "budgets", "databases", "releases", "sites"),
+    *("metrics", "dashboards", "budgets", "databases", "releases", "sites", "rulesets"),
+    "repositories",
 }
 _LIST_KEYS: Final = {"serviceAccounts": "accounts", "webApps": "apps"}
 _IDS: Final = ("functionId", "secretId", "databaseId", "siteId")
+_READS: Final = ("getIamPolicy", "getEffectivePolicy", "runQuery", "test")
 _PAGE: Final = 5
 
 
@@ -58,6 +60,7 @@ class FakeGoogle:
     Attributes:
         resources: By API and path: `run projects/acme/…`.
         policies: Bindings of roles, by the same.
+        documents: By the name of their collection: fields of the app's documents.
         changes: Every call that changed something: method, API and path.
         now: Seconds since the project was made.
     """
@@ -71,6 +74,7 @@ class FakeGoogle:
         self.resources: dict[str, dict[str, Any]] = {}
         self.policies: dict[str, list[dict[str, Any]]] = {}
         self.sign_in: dict[str, Any] | None = None
+        self.documents: dict[str, list[dict[str, Any]]] = {}
         self.changes: list[str] = []
         self.refuse = ""
         self._made: dict[str, float] = {}
@@ -107,7 +111,7 @@ class FakeGoogle:
             raise RefusedError(403, "PERMISSION_DENIED", "The caller does not have permission.")
         self._needs(api)
         path, _, verb = path.partition(":") if "projects" in path else (path, "", "")
-        is_read = method == "GET" or verb in ("getIamPolicy", "getEffectivePolicy")
+        is_read = method == "GET" or verb in _READS
         if not is_read:
             self.changes.append(f"{method} {api} {path}" + (f":{verb}" if verb else ""))
         if verb:
@@ -121,6 +125,8 @@ class FakeGoogle:
             return self._list(api, path, query) if last in _COLLECTIONS else self._get(api, path)
         if method == "POST":
             return self._post(api, path, query, body)
+        if method == "DELETE":
+            return self.resources.pop(f"{api} {path}")
         is_implied = method == "PUT" or "/fields/" in path
         old = {} if is_implied else self._get(api, path)
         self._check(api, path, body)
@@ -190,6 +196,8 @@ class FakeGoogle:
             "jobs": {"state": "ENABLED"},
             "indexes": {"state": "CREATING"},
             "dashboards": {"etag": "e1"},
+            "webApps": {"appId": f"1:{NUMBER}:web:{name}"},
+            "sites": {"type": "DEFAULT_SITE" if name == PROJECT else "USER_SITE"},
         }.get(kind, {})
         made = self._keep(api, f"{path}/{name}", {**body, "name": full, **extra})
         if kind in ("databases", "webApps"):
@@ -262,6 +270,8 @@ class FakeGoogle:
                     raise RefusedError(
                         400, "FAILED_PRECONDITION", "allUsers is not in a permitted organization."
                     )
+                continue
+            if member.startswith("user:"):
                 continue
             account = f"projects/{PROJECT}/serviceAccounts/{member.partition(':')[2]}"
             made = self._made.get(f"iam {account}")
@@ -338,7 +348,21 @@ class FakeGoogle:
                 limits = {"rules": [{"values": {"allowedValues": ["is:C0123"]}}]}
                 is_legacy = path.endswith("iam.allowedPolicyMemberDomains")
                 return {"spec": limits if self.forbids_all_users and is_legacy else {}}
+            case "runQuery":
+                group = body["structuredQuery"]["from"][0]["collectionId"]
+                fields = self.documents.get(group, [])
+                # An answer without a document tells the time of the read alone.
+                return [{"document": {"fields": one}} for one in fields] or [{"readTime": "now"}]
+            case "test":
+                return {"testResults": self._tested(path, body["testSuite"]["testCases"])}
         raise RefusedError(404, "NOT_FOUND", f"no method {verb}")
+
+    def _tested(self, ruleset: str, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Every case passes, but where the rules begin with a block that opens everything."""
+        [file] = self._get("firebaserules", ruleset)["source"]["files"]
+        is_open = "match /{document=**} { allow read: if request.auth != null; }" in file["content"]
+        assert {case["expectation"] for case in cases} == {"DENY"}
+        return [{"state": "FAILURE" if is_open else "SUCCESS"} for _ in cases]
 
     def _set_policy(self, resource: str, policy: dict[str, Any]) -> None:
         bindings = self.policies.get(resource, [])
@@ -389,7 +413,7 @@ def serving(google: FakeGoogle) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(text.encode())
 
-        do_GET = do_POST = do_PUT = do_PATCH = answer  # noqa: N815 - the library names them
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - the library names them
 
         def log_message(self, *_: object) -> None:
             """Print nothing."""

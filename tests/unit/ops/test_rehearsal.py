@@ -30,7 +30,7 @@ def test_a_queue_and_a_caller_that_are_gone_come_back(ready: Operator) -> None:
     assert "onPhotoWritten may not be called by serviceAccount:wall-webhooks@" in said
     ready.done("setup")
     [deploy] = ready.commands
-    assert "--only=functions:default:retryWebhookAfter5s " in deploy
+    assert "--only=functions:photo-wall:retryWebhookAfter5s " in deploy
     assert "retryWebhookAfter5s" in ready.google.names("queues")
     assert ready.google.granted(caller) == before
     ready.done("check")
@@ -45,7 +45,7 @@ def test_what_is_paused_or_broken_runs_again(ready: Operator) -> None:
     resources[f"cloudfunctions {REGION}/functions/mailEvents"]["state"] = "FAILED"
     ready.done("setup")
     [deploy] = ready.commands
-    assert "--only=functions:default:mailEvents " in deploy
+    assert "--only=functions:photo-wall:mailEvents " in deploy
     ready.done("check")
 
 

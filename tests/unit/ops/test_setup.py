@@ -91,7 +91,7 @@ def test_functions_are_deployed_by_name(first_run: FirstRun) -> None:
     names = {target.split(":")[-1] for target in only.removeprefix("--only=").split(",")}
     assert names == first_run.google.names("functions")
     assert "--force" in functions
-    triggers = "--only=functions:default:onEventWritten,functions:default:onPhotoWritten"
+    triggers = "--only=functions:photo-wall:onEventWritten,functions:photo-wall:onPhotoWritten"
     assert all(triggers in command for command in again), "only what Eventarc was not ready for"
 
 

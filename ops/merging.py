@@ -1,0 +1,57 @@
+"""The security rules of an app with ours beside them.
+
+Both stand in one `service cloud.firestore`, each in a block of its own for the documents. Names of
+functions end with their block, so that none clash; Firestore allows what either block allows.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ops.braking import OFF, ON
+
+_TEXT_OR_COMMENT: Final = re.compile(r"""('[^'\n]*'|"[^"\n]*")|//[^\n]*""")
+_MATCH: Final = re.compile(r"\bmatch\s*(/\S+)\s*\{")
+_BEGIN: Final = "// ---- photo wall: from here, as it stands in its firestore.rules ----"
+_END: Final = "// ---- photo wall: to here ----"
+_EARLIER: Final = re.compile(rf"\s*{re.escape(_BEGIN)}.*?{re.escape(_END)}", re.DOTALL)
+_DOCUMENTS: Final = "/databases/{database}/documents"
+_EVERYTHING: Final = re.compile(r"/\{\w+=\*\*\}")
+
+
+def block(ours: str) -> str:
+    """The block of our rules: all that stands in their `service cloud.firestore`."""
+    inside = ours.partition("service cloud.firestore {")[2]
+    return inside[: inside.rindex("}")].strip("\n")
+
+
+def merged(theirs: str, ours: str) -> str:
+    """The rules of an app with our block at the end, in the place of an earlier one."""
+    app = _EARLIER.sub("", theirs)
+    if not app.strip():
+        return ours
+    end = _bare(app, keep_length=True).rindex("}")
+    return f"{app[:end].rstrip()}\n\n  {_BEGIN}\n{block(ours)}\n  {_END}\n}}\n"
+
+
+def is_merged(theirs: str, ours: str) -> bool:
+    """Whether rules hold our block, with or without a brake, whatever the spaces and comments."""
+    return _compact(block(ours)) in _compact(theirs)
+
+
+def foreign_paths(theirs: str, ours: str) -> set[str]:
+    """Paths of match blocks that are not among ours, nor those that a new project has."""
+    paths = set(_MATCH.findall(_bare(theirs))) - set(_MATCH.findall(_bare(ours)))
+    return {path for path in paths if path != _DOCUMENTS and not _EVERYTHING.fullmatch(path)}
+
+
+def _compact(rules: str) -> str:
+    return "".join(_bare(rules.replace(ON, OFF)).split())
+
+
+def _bare(rules: str, *, keep_length: bool = False) -> str:
+    """Without comments."""
+    return _TEXT_OR_COMMENT.sub(
+        lambda found: found[1] or (" " * len(found[0]) if keep_length else ""), rules
+    )
