@@ -1,16 +1,19 @@
 """Who may do what, and where: the whole data model (design 4) as one table."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
 
+from ops import merging
 from tests.suite.rules.cast import Cast, Who
-from tests.suite.rules.client import Client
+from tests.suite.rules.client import Client, load_rules
 from tests.suite.rules.data_model import DATA_MODEL, paths_of
 from tests.suite.rules.samples import change, creation, event, on_record
 
+APP_RULES: Final = (Path(__file__).parents[2] / "unit/ops/app.rules").read_text()
 NONE: Final[frozenset[Who]] = frozenset()
 GUESTS: Final = frozenset(Who) - {Who.SIGNED_OUT}
 SELF: Final = frozenset({Who.UPLOADER})  # whose record or photo it is
@@ -59,6 +62,21 @@ MATRIX: Final = {
 # fmt: on
 
 
+@pytest.fixture(scope="module")
+def in_an_app(rules: str) -> Iterator[None]:
+    """Our rules in the file of an app, whose own rules are for other paths."""
+    load_rules(merging.merged(APP_RULES, rules))
+    yield
+    load_rules(rules)
+
+
+@pytest.mark.usefixtures("in_an_app")
+def test_the_app_goes_on(cast: Cast) -> None:
+    """Its own rules count beside ours, with its own functions of the same names."""
+    assert cast.client(Who.GUEST).get("orders/o")
+    assert not cast.client(Who.GUEST).create("orders/o", {})
+
+
 def test_the_table_has_a_row_for_every_path_of_the_data_model() -> None:
     """Design 4: nothing is left out."""
     assert set(DATA_MODEL) <= set(MATRIX)
@@ -71,6 +89,7 @@ def test_the_rules_speak_of_the_data_model_and_of_nothing_else(rules: str) -> No
 
 @pytest.mark.parametrize("path", MATRIX)
 @pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.usefixtures("in_an_app")
 def test_a_path_is_open_to_those_in_its_row(
     path: str, operation: str, cast: Cast, administrator: Client
 ) -> None:
