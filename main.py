@@ -157,7 +157,7 @@ def onUserWritten(event: Any) -> None:
 @tasks_fn.on_task_dispatched(**_attempts(1))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     """First attempt of a delivery."""
-    from functions.webhooks import handlers
+    from functions.webhooks.attempts import handlers
 
     handlers.attempt(request)
 
@@ -166,7 +166,7 @@ def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
 @tasks_fn.on_task_dispatched(**_attempts(2))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
-    from functions.webhooks import handlers
+    from functions.webhooks.attempts import handlers
 
     handlers.attempt(request)
 
@@ -175,7 +175,7 @@ def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
 @tasks_fn.on_task_dispatched(**_attempts(3))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
-    from functions.webhooks import handlers
+    from functions.webhooks.attempts import handlers
 
     handlers.attempt(request)
 
@@ -184,7 +184,7 @@ def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
 @tasks_fn.on_task_dispatched(**_attempts(4))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""
-    from functions.webhooks import handlers
+    from functions.webhooks.attempts import handlers
 
     handlers.attempt(request)
 
@@ -199,7 +199,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 )
 def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
     """Every attempt at a receiver that has just been slow, so that prompt ones do not wait."""
-    from functions.webhooks import handlers
+    from functions.webhooks.attempts import handlers
 
     handlers.attempt(request)
 
@@ -235,9 +235,11 @@ def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     """Queue every delivery again whose task was lost; empty deleted events once more."""
     from functions.wall import handlers as wall
-    from functions.webhooks import handlers as webhooks
+    from functions.webhooks.attempts import handlers as attempts
+    from functions.webhooks.notices import handlers as notices
 
-    webhooks.sweep()
+    attempts.sweep()
+    notices.sweep()
     wall.sweep()
 
 
@@ -313,7 +315,7 @@ def mailEvents(request: flask.Request) -> flask.Response:
 @https_fn.on_call(**_ACTION)
 def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
-    from functions.webhooks import handlers
+    from functions.webhooks.actions import handlers
 
     return handlers.send_test(request)
 
@@ -322,7 +324,7 @@ def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
 @https_fn.on_call(**_ACTION)
 def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer has deliveries sent again."""
-    from functions.webhooks import handlers
+    from functions.webhooks.actions import handlers
 
     return handlers.resend(request)
 
@@ -331,7 +333,7 @@ def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
 @https_fn.on_call(**_ACTION)
 def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """A superadmin replaces the webhook secret of an event."""
-    from functions.webhooks import handlers
+    from functions.webhooks.actions import handlers
 
     return handlers.rotate_secret(request)
 
@@ -340,7 +342,7 @@ def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any
 @https_fn.on_call(**_ACTION)
 def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin gives out a link to the deliveries to one URL."""
-    from functions.webhooks import handlers
+    from functions.webhooks.shared_logs import handlers
 
     return handlers.share_log(request)
 
@@ -349,7 +351,7 @@ def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
 @https_fn.on_call(**_ACTION)
 def revokeWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin ends such a link."""
-    from functions.webhooks import handlers
+    from functions.webhooks.shared_logs import handlers
 
     return handlers.revoke_log(request)
 
@@ -358,7 +360,7 @@ def revokeWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
 @https_fn.on_call(**_LOG)
 def getWebhookLog(request: https_fn.CallableRequest[Any]) -> Any:
     """The bearer of the link sees those deliveries."""
-    from functions.webhooks import handlers
+    from functions.webhooks.shared_logs import handlers
 
     return handlers.get_log(request)
 
@@ -367,7 +369,7 @@ def getWebhookLog(request: https_fn.CallableRequest[Any]) -> Any:
 @https_fn.on_call(**_LOG)
 def resendSharedWebhook(request: https_fn.CallableRequest[Any]) -> Any:
     """The bearer of the link has one of them sent again, where it may."""
-    from functions.webhooks import handlers
+    from functions.webhooks.shared_logs import handlers
 
     return handlers.resend_shared(request)
 

@@ -28,7 +28,7 @@ from emulator.people import Person, sign_in
 from functions.gcp.documents import documents
 from functions.signed_links.token import TokenKeys
 from functions.webhooks.deliveries.delivery import Attempt, Delivery
-from functions.webhooks.store.delivery_store import DeliveryStore
+from functions.webhooks.deliveries.store import DeliveryStore
 from tests.suite.process import FunctionProcess
 
 ROUNDS: Final = 12

@@ -29,8 +29,8 @@ from bench.turns import CLOSES, KEEPS, peer, receive, send_alone, sign_and_post,
 from emulator import certificates
 from functions.gcp.documents import documents
 from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.store.delivery_store import DeliveryStore
 from tests.suite.process import FunctionProcess
 
 IN_FLIGHT: Final = (16, 64, 80)

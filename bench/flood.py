@@ -30,11 +30,11 @@ from bench.estimate import (
 from bench.figures import p50, p99
 from emulator.cloud.dispatcher import BURST_SECONDS
 from functions.gcp import parameters
+from functions.webhooks.attempts.prompt_receivers import PromptReceivers
 from functions.webhooks.deliveries.delivery import PROMPT
 from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
-from functions.webhooks.endpoints.http_sender import TIMEOUT_SECONDS
-from functions.webhooks.prompt_receivers import PromptReceivers
+from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
 
 SEED: Final = 20
 SECONDS: Final = 30.0

@@ -35,11 +35,12 @@ from functions.side_by_side import Threads
 from functions.signed_links.token import TokenKeys
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.pace import Pace
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.store.delivery_store import DeliveryStore
-from functions.webhooks.store.secret_store import SecretStore
-from functions.webhooks.store.wall_store import WallStore
+from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.signing.wiring import secrets_in
+from functions.webhooks.store import WallStore
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.preferences.here import request, served
 from tests.suite.recap.wall import TENANT, Wall, guest
@@ -132,9 +133,10 @@ def _uploads(host: str) -> Growth:
         wall.event.collection("settings").document("webhooks").set({"urls": [settings]})
         publisher = Publisher(
             wall=WallStore(counting),
+            settings=SettingsStore(counting),
             deliveries=DeliveryStore(counting),
-            secrets=SecretStore(counting, now=_now, monotonic=time.monotonic),
-            queue=counted,
+            secrets=secrets_in(counting, now=_now, monotonic=time.monotonic),
+            enqueue=counted.enqueue,
             pace=Pace(1_000, time.monotonic),
             side_by_side=Threads(20, "enqueue"),
             now=_now,

@@ -18,10 +18,10 @@ import requests
 
 from emulator import certificates
 from emulator.receiver import Answer, Receiver, always
-from functions.webhooks.deliveries.signature import HEADER, sign
-from functions.webhooks.endpoints.endpoint_url import EndpointUrl
-from functions.webhooks.endpoints.http_sender import HttpSender
-from functions.webhooks.endpoints.resolver import SystemResolver
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.sender.http_sender import HttpSender
+from functions.webhooks.sender.resolver import SystemResolver
+from functions.webhooks.signing.signature import HEADER, sign
 
 KEEPS: Final = "/keeps"
 """Path of the receiver that keeps connections."""

@@ -5,10 +5,10 @@ its paths and with an answer of its own; so `cloud_tasks` and `emulated_tasks` d
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 LOCATION: Final = "us-central1"
 
@@ -35,3 +35,10 @@ class Task:
     def body(self) -> bytes:
         """The request that the function gets: a callable's body."""
         return json.dumps({"data": dict(self.data)}).encode()
+
+
+Enqueue: TypeAlias = Callable[[Task], None]
+"""Queues a task; a task of that name that was queued before, also long ago, is a success.
+
+Raises an exception where the task could not be queued.
+"""

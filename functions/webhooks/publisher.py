@@ -10,21 +10,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from functions import log
+from functions.gcp.task_queue import Enqueue
+from functions.records import AlreadyRecordedError
 from functions.side_by_side import SideBySide
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.fan_out import fan_out
 from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.endpoints.endpoint_url import host_of
-from functions.webhooks.messages import subscriptions, transitions
+from functions.webhooks.deliveries.ports import Deliveries
+from functions.webhooks.messages import transitions
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.message import Message
 from functions.webhooks.messages.milestone import Milestone
-from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.milestones import Milestones
-from functions.webhooks.ports import AlreadyRecordedError, Deliveries, Secrets, TaskQueue, Wall
+from functions.webhooks.ports import Wall
+from functions.webhooks.settings.ports import Settings
+from functions.webhooks.settings.webhook_settings import Subscription
+from functions.webhooks.signing.ports import Secrets
 
 
 class Publisher:
@@ -34,9 +39,10 @@ class Publisher:
         self,
         *,
         wall: Wall,
+        settings: Settings,
         deliveries: Deliveries,
         secrets: Secrets,
-        queue: TaskQueue,
+        enqueue: Enqueue,
         pace: Pace,
         side_by_side: SideBySide,
         now: Callable[[], datetime],
@@ -46,18 +52,20 @@ class Publisher:
 
         Args:
             wall: What the event and its photos say.
+            settings: Which URLs take which event types.
             deliveries: The records.
             secrets: What an event's deliveries will be signed with.
-            queue: Where the tasks go.
+            enqueue: Queues a task.
             pace: When the deliveries are due.
             side_by_side: Queues the tasks of one write.
             now: The time of a record, aware and in UTC.
             monotonic: Seconds that only grow.
         """
         self._wall = wall
+        self._settings = settings
         self._deliveries = deliveries
         self._secrets = secrets
-        self._queue = queue
+        self._enqueue = enqueue
         self._pace = pace
         self._side_by_side = side_by_side
         self._now = now
@@ -70,13 +78,11 @@ class Publisher:
         messages = transitions.of_photo(write_id, before, after)
         if not messages:
             return
-        settings = self._wall.webhook_settings(event_id)
-        if settings is None:
-            return
-        subscribed = subscriptions.read(settings.fields)
+        settings = self._settings.load(event_id)
+        subscribed = settings.subscriptions
         behind: Sequence[Milestone] = ()
         if before is None and after is not None:
-            taken = {event for one in subscribed for event in one.events}
+            taken = {event_type for one in subscribed for event_type in one.event_types}
             if EventType.MILESTONE_REACHED in taken:
                 unclaimed = self._milestones.unclaimed(event_id, after, settings.written_at)
                 crossed = [
@@ -104,9 +110,8 @@ class Publisher:
             after,
             count_photos=lambda: self._wall.count_photos(event_id),
         )
-        settings = self._wall.webhook_settings(event_id) if messages else None
-        if settings is not None:
-            self._publish(event_id, messages, subscriptions.read(settings.fields))
+        if messages:
+            self._publish(event_id, messages, self._settings.load(event_id).subscriptions)
 
     def _joined(self, event_id: str, photo: Photo) -> Iterable[Message]:
         """That the guest has joined, if `photo` is the guest's first, or was until its deletion."""
@@ -126,7 +131,7 @@ class Publisher:
         behind: Sequence[Milestone] = (),
     ) -> None:
         untried = self._record(event_id, messages, subscribed, behind)
-        self._side_by_side(self._queue.enqueue, [attempt_task(one) for one in untried])
+        self._side_by_side(self._enqueue, [attempt_task(one) for one in untried])
 
     def _record(
         self,

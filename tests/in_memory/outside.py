@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.gcp.task_queue import Task
+from functions.gcp.task_queue import Enqueue, Task
 from functions.mail.message import Message
 from functions.mail.outcome import Outcome
-from functions.webhooks.endpoints.endpoint_url import EndpointUrl
-from functions.webhooks.ports import Response
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.sender.ports import Response
 from tests.in_memory.through import Through, at_once
 
 TOMBSTONE: Final = timedelta(hours=24)
@@ -16,7 +16,7 @@ TOMBSTONE: Final = timedelta(hours=24)
 
 
 class InMemoryTasks:
-    """The service behind `ports.TaskQueue`, for all instances: it keeps a task of each name.
+    """The service behind `Enqueue`, for all instances: it keeps a task of each name.
 
     Attributes:
         accepted: Every task that was queued, in that order.
@@ -42,16 +42,9 @@ class InMemoryTasks:
         self._queued(task)
 
 
-class InMemoryTaskQueue:
-    """See `ports.TaskQueue`."""
-
-    def __init__(self, tasks: InMemoryTasks, through: Through = at_once) -> None:
-        self._tasks = tasks
-        self._through = through
-
-    def enqueue(self, task: Task) -> None:
-        """See `ports.TaskQueue`."""
-        self._through("queue.enqueue", lambda: self._tasks.create(task))
+def enqueue_to(tasks: InMemoryTasks, through: Through = at_once) -> Enqueue:
+    """Queues a task among `tasks`."""
+    return lambda task: through("queue.enqueue", lambda: tasks.create(task))
 
 
 class ScriptedMailer:

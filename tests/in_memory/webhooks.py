@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from functions.records import AlreadyRecordedError, ChangedMeanwhileError, Version
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import (
     Cursor,
@@ -21,24 +22,16 @@ from functions.webhooks.deliveries.delivery import (
     Place,
     SentTo,
 )
-from functions.webhooks.deliveries.log_share import LogShare
-from functions.webhooks.deliveries.webhook_secret import WebhookSecret
-from functions.webhooks.messages import subscriptions
+from functions.webhooks.deliveries.ports import StoredDelivery
 from functions.webhooks.messages.milestone import Milestone
+from functions.webhooks.notices.ports import StoredWatch
 from functions.webhooks.notices.watch import Watch
-from functions.webhooks.ports import (
-    AlreadyRecordedError,
-    ChangedMeanwhileError,
-    DisabledUrl,
-    SettingsChangedError,
-    StoredDelivery,
-    StoredLogShare,
-    StoredSecret,
-    StoredSettings,
-    StoredWatch,
-    Version,
-)
-from functions.webhooks.remembered_secrets import RememberedSecrets
+from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings, key
+from functions.webhooks.shared_logs.log_share import LogShare
+from functions.webhooks.shared_logs.ports import StoredLogShare
+from functions.webhooks.signing.ports import StoredSecret
+from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.webhook_secret import WebhookSecret
 from tests.in_memory.database import (
     AlreadyExistsError,
     ChangedError,
@@ -57,15 +50,6 @@ class InMemoryWall:
     def __init__(self, database: Database, through: Through = at_once) -> None:
         self._database = database
         self._through = through
-
-    def webhook_settings(self, event_id: str) -> StoredSettings | None:
-        """See `ports.Wall`."""
-
-        def load() -> StoredSettings | None:
-            found = self._database.get(_settings(event_id))
-            return StoredSettings(found.value, found.version) if found else None
-
-        return self._through("wall.webhook_settings", load)
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """See `ports.Wall`."""
@@ -456,29 +440,30 @@ class InMemoryNotices:
 
 
 class InMemorySettings:
-    """See `ports.Settings`."""
+    """See `ports.Settings`; documents are the fields of the real ones."""
 
     def __init__(self, database: Database, through: Through = at_once) -> None:
         self._database = database
         self._through = through
 
-    def load(self, event_id: str) -> StoredSettings | None:
+    def load(self, event_id: str) -> WebhookSettings:
         """See `ports.Settings`."""
 
-        def load() -> StoredSettings | None:
+        def load() -> WebhookSettings:
             found = self._database.get(_settings(event_id))
-            return StoredSettings(found.value, found.version) if found else None
+            if found is None:
+                return WebhookSettings()
+            return WebhookSettings.read(
+                found.value, written_at=found.version, version=found.version
+            )
 
         return self._through("settings.load", load)
 
     def disable(
-        self, event_id: str, given_up: Iterable[DisabledUrl], found: StoredSettings
+        self, event_id: str, given_up: Iterable[DisabledUrl], found: WebhookSettings
     ) -> None:
         """See `ports.Settings`."""
-        entries = {
-            subscriptions.key(one.url): {"url": one.url, "reason": one.reason, "at": one.at}
-            for one in given_up
-        }
+        entries = {key(entry.url): entry.fields for entry in given_up}
 
         def change(fields: Mapping[str, Any]) -> Mapping[str, Any]:
             disabled = fields.get("disabled")
@@ -486,12 +471,12 @@ class InMemorySettings:
             return {**fields, "disabled": {**kept, **entries}}
 
         def commit() -> None:
-            self._database.commit(Update(_settings(event_id), change, found.written_at))
+            self._database.commit(Update(_settings(event_id), change, found.version))
 
         try:
             self._through("settings.disable", commit)
         except ChangedError as changed:
-            raise SettingsChangedError from changed
+            raise ChangedMeanwhileError from changed
 
 
 class InMemorySecretRecords:

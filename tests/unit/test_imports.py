@@ -46,7 +46,7 @@ def tree(tmp_path: Path) -> Path:
                 "- functions.webhooks.pause",
             ],
         ),
-        ("webhooks/endpoints/pause.py", "import time\n", ["endpoints.pause imports time,"]),
+        ("webhooks/sender/pause.py", "import time\n", ["sender.pause imports time,"]),
         ("recap/pause.py", "", ["- functions.recap.pause"]),
         ("pause.py", "", ["- functions.pause"]),
     ],

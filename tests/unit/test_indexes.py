@@ -16,12 +16,15 @@ from google.cloud.firestore_v1 import types
 from functions.gcp.documents import Documents
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome, Place, SentTo
+from functions.webhooks.deliveries.ports import Deliveries
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.ports import Deliveries, LogShares, Notices, Wall
-from functions.webhooks.store.delivery_store import DeliveryStore
-from functions.webhooks.store.log_share_store import LogShareStore
-from functions.webhooks.store.notice_store import NoticeStore
-from functions.webhooks.store.wall_store import WallStore
+from functions.webhooks.notices.ports import Notices
+from functions.webhooks.notices.store import NoticeStore
+from functions.webhooks.ports import Wall
+from functions.webhooks.shared_logs.ports import LogShares
+from functions.webhooks.shared_logs.store import LogShareStore
+from functions.webhooks.store import WallStore
 
 INDEXES: Final = json.loads((Path(__file__).parents[2] / "firestore.indexes.json").read_text())
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -67,7 +70,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
 
 BY_NAME: Final = {
     *("create", "find", "load", "save", "restart"),
-    *("webhook_settings", "event", "milestones"),
+    *("disable", "event", "milestones"),
     "revoke",
 }
 """Those that read and write documents by their names."""

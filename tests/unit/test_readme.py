@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 import stripe
 
-from functions.webhooks.deliveries.signature import sign
+from functions.webhooks.signing.signature import sign
 
 ROOT: Final = Path(__file__).parents[2]
 PAGES: Final = "".join((ROOT / one).read_text() for one in ("README.md", "docs/receiving.md"))

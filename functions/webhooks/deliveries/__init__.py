@@ -1,1 +1,1 @@
-"""Deliveries and their attempts: the record, its task, its signature, its retry schedule."""
+"""Deliveries: the record, its tasks, its retry schedule and pace, and its next round."""

@@ -16,8 +16,8 @@ from enum import StrEnum
 from typing import Final, Self
 
 from functions.timestamps import wire_time
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, step
-from functions.webhooks.endpoints.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.payloads import Payload
 

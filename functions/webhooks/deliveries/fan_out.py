@@ -5,14 +5,14 @@ from datetime import datetime
 
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.messages.message import Message
-from functions.webhooks.messages.subscriptions import Subscription
+from functions.webhooks.settings.webhook_settings import Subscription
 
 
 def fan_out(
     message: Message, event_id: str, subscribed: Sequence[Subscription], now: datetime
 ) -> list[Delivery]:
     """The deliveries of `message`, as they are created `now`; none where nobody takes it."""
-    takers = [one for one in subscribed if message.event in one.events]
+    takers = [one for one in subscribed if message.event in one.event_types]
     if not takers:
         return []
     data = message.payload()

@@ -1,1 +1,1 @@
-"""What happened on the wall: event types, what a write means, payloads, who wants them."""
+"""Event types, the writes that mean them, and their payloads."""

@@ -1,25 +1,14 @@
 """Who is told when a URL fails: `notify` in the webhook settings, and nobody else."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable
 
 from functions.mail.address import deliverable
 from functions.wall.address import normalised
 
-MAX_ADDRESSES: Final = 5
 
-
-def read(settings: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The first five entries, those of them that mail can go to, each once.
-
-    The rules let clients write nothing else; a script may have.
-    """
-    entries = (settings or {}).get("notify")
-    if not isinstance(entries, list):
-        return ()
-    found = [deliverable(one.strip()) for one in entries[:MAX_ADDRESSES] if isinstance(one, str)]
+def deliverable_of(notify: Iterable[str]) -> tuple[str, ...]:
+    """The addresses that mail can go to, each once."""
     first: dict[str, str] = {}
-    for one in found:
-        if one:
-            first.setdefault(normalised(one), one)
+    for address in filter(None, map(deliverable, notify)):
+        first.setdefault(normalised(address), address)
     return tuple(first.values())

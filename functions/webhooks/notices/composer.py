@@ -16,7 +16,7 @@ from functions.mail.letterhead import Letterhead
 from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.mail.message import Copy, Message
 from functions.mail.templates import templates_in
-from functions.webhooks.endpoints.endpoint_url import EndpointUrl, UnusableUrlError
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.notices.watch import Standing
 
 _HOST_CHARACTERS: Final = 100

@@ -6,24 +6,20 @@ What is on record comes first, then the task; the sweep finds a mark whose task 
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from functions.gcp.task_queue import Enqueue
+from functions.records import AlreadyRecordedError, ChangedMeanwhileError
 from functions.webhooks.notices.look_task import look_task
+from functions.webhooks.notices.ports import Notices, StoredWatch
 from functions.webhooks.notices.watch import Watch
-from functions.webhooks.ports import (
-    AlreadyRecordedError,
-    ChangedMeanwhileError,
-    Notices,
-    StoredWatch,
-    TaskQueue,
-)
 
 
 class FailureMarks:
     """Marks URLs; one instance serves all threads of the process."""
 
-    def __init__(self, *, notices: Notices, queue: TaskQueue, now: Callable[[], datetime]) -> None:
+    def __init__(self, *, notices: Notices, enqueue: Enqueue, now: Callable[[], datetime]) -> None:
         """`now` gives the time, aware and in UTC."""
         self._notices = notices
-        self._queue = queue
+        self._enqueue = enqueue
         self._now = now
 
     def mark(self, event_id: str, urls: Sequence[str]) -> None:
@@ -40,7 +36,7 @@ class FailureMarks:
             if self._write(event_id, watch, stored):
                 break
         if watch.look_at and watch.is_due(now):
-            self._queue.enqueue(look_task(event_id, watch.look_at))
+            self._enqueue(look_task(event_id, watch.look_at))
 
     def _write(self, event_id: str, watch: Watch, over: StoredWatch | None) -> bool:
         """Whether nothing else was written meanwhile."""

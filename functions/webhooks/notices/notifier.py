@@ -16,23 +16,18 @@ from functions import log
 from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.records import ChangedMeanwhileError
 from functions.wall.fields import text
 from functions.webhooks.deliveries.delivery import EndedWithin
 from functions.webhooks.deliveries.delivery import Outcome as Ending
-from functions.webhooks.messages import subscriptions
-from functions.webhooks.messages.subscriptions import Subscription
+from functions.webhooks.deliveries.ports import Deliveries
 from functions.webhooks.notices import addressees
 from functions.webhooks.notices.composer import Change, compose
+from functions.webhooks.notices.ports import Mailer, Notices, StoredWatch
 from functions.webhooks.notices.watch import LOOKED_AT, News, Seen, Standing, Watch
-from functions.webhooks.ports import (
-    ChangedMeanwhileError,
-    Deliveries,
-    Mailer,
-    Notices,
-    Settings,
-    StoredWatch,
-    Wall,
-)
+from functions.webhooks.ports import Wall
+from functions.webhooks.settings.ports import Settings
+from functions.webhooks.settings.webhook_settings import Subscription
 
 LEAVES_WITHIN: Final = timedelta(minutes=1)
 """After it was put on record; later it does not leave at all: it may not be true any more."""
@@ -113,10 +108,9 @@ class Notifier:
         if stored.watch.sending:
             # Whoever was to send that mail is gone, or still at it: it counts as sent.
             log.warning("notice.unknown", eventId=event_id, reason="its sender did not come back")
-        found = self._settings.load(event_id)
-        fields = found.fields if found else None
-        addresses = addressees.read(fields)
-        configured = {one.url: one for one in subscriptions.read(fields)} if addresses else {}
+        settings = self._settings.load(event_id)
+        addresses = addressees.deliverable_of(settings.notify)
+        configured = settings.by_url if addresses else {}
         watch, news = stored.watch.looked(self._seen(event_id, stored.watch, configured), now)
         event = self._wall.event(event_id) if news else None
         if news and event is not None:

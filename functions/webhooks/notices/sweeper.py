@@ -4,10 +4,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
+from functions.gcp.task_queue import Enqueue
 from functions.side_by_side import SideBySide
 from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
 from functions.webhooks.notices.look_task import look_task
-from functions.webhooks.ports import Notices, TaskQueue
+from functions.webhooks.notices.ports import Notices
 
 AT_MOST: Final = 1000
 """Events of one sweep; what is due for longest comes first, and the next sweep goes on."""
@@ -20,13 +21,13 @@ class NoticeSweeper:
         self,
         *,
         notices: Notices,
-        queue: TaskQueue,
+        enqueue: Enqueue,
         side_by_side: SideBySide,
         now: Callable[[], datetime],
     ) -> None:
         """`now` gives the time, aware and in UTC."""
         self._notices = notices
-        self._queue = queue
+        self._enqueue = enqueue
         self._side_by_side = side_by_side
         self._now = now
 
@@ -37,6 +38,6 @@ class NoticeSweeper:
         period = int(now.timestamp() // SWEEP_PERIOD.total_seconds())
         due = self._notices.due(now, AT_MOST)
         self._side_by_side(
-            lambda event_id: self._queue.enqueue(look_task(event_id, now, again=f"-{period}")), due
+            self._enqueue, [look_task(event_id, now, again=f"-{period}") for event_id in due]
         )
         return len(due)

@@ -1,1 +1,1 @@
-"""The deliveries to one URL, shown to whoever has a link to them."""
+"""The deliveries to one URL, shown to the bearer of a link."""

@@ -6,19 +6,14 @@ rule; a field that is null counts as not given.
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, Self
 
-from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments, flag_argument, is_id, read_event
 from functions.signed_links.link import TO_A_LOG
-from functions.webhooks.arguments import (
-    event_argument,
-    time_argument,
-    url_argument,
-)
+from functions.webhooks.arguments import event_type_argument, refuse, time_argument, url_argument
 from functions.webhooks.deliveries.delivery import Outcome, Place
-from functions.webhooks.deliveries.log_share import LONGEST_DAYS
 from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.shared_logs.log_share import LONGEST_DAYS
 
 _BETWEEN: Final = "~"
 
@@ -38,7 +33,7 @@ class ShareArguments(EventArguments):
         url, given = url_argument(data.get("url")), data.get("days")
         days = LONGEST_DAYS if given is None else given
         if type(days) is not int or not 1 <= days <= LONGEST_DAYS:  # a bool is an int
-            _refuse(f"days must be a whole number from 1 to {LONGEST_DAYS}.")
+            refuse(f"days must be a whole number from 1 to {LONGEST_DAYS}.")
         can_resend = flag_argument("canResend", data.get("canResend"))
         return cls(**event, url=url, lasts=timedelta(days=days), can_resend=can_resend)
 
@@ -55,7 +50,7 @@ class RevokeArguments(EventArguments):
         event = read_event(data)
         share_id = data.get("shareId")
         if not is_id(share_id):
-            _refuse("shareId must be the id of a share of the event.")
+            refuse("shareId must be the id of a share of the event.")
         return cls(**event, share_id=share_id)
 
 
@@ -76,7 +71,7 @@ class LogArguments:
         return cls(
             token=token,
             outcome=None if outcome is None else _outcome(outcome),
-            event=None if event is None else event_argument(event),
+            event=None if event is None else event_type_argument(event),
             after=None if after is None else _place(after),
         )
 
@@ -94,7 +89,7 @@ class ResendSharedArguments:
         token = TO_A_LOG.token(data)
         delivery_id = data.get("deliveryId")
         if not is_id(delivery_id):
-            _refuse("deliveryId must be the id of a delivery.")
+            refuse("deliveryId must be the id of a delivery.")
         return cls(token=token, delivery_id=delivery_id)
 
 
@@ -107,16 +102,12 @@ def _place(after: object) -> Place:
     created, _, delivery_id = after.partition(_BETWEEN) if isinstance(after, str) else ("", "", "")
     created_at = time_argument(created)
     if created_at is None or not is_id(delivery_id):
-        _refuse("after must be what the answer before had as next.")
+        refuse("after must be what the answer before had as next.")
     return Place(created_at, delivery_id)
 
 
 def _outcome(given: object) -> Outcome:
     found = next((one for one in Outcome if one == given), None)
     if found is None:
-        _refuse(f"outcome must be one of {', '.join(Outcome)}.")
+        refuse(f"outcome must be one of {', '.join(Outcome)}.")
     return found
-
-
-def _refuse(message: str) -> NoReturn:
-    raise CallError(Code.INVALID_ARGUMENT, message)

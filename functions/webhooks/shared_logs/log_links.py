@@ -8,13 +8,16 @@ from functions import log
 from functions.access import Caller, check_event
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
+from functions.records import ChangedMeanwhileError
 from functions.signed_links.token import Scope, TokenKeys
 from functions.timestamps import wire_time
-from functions.webhooks.configured_urls import check_url, configured_urls
-from functions.webhooks.deliveries.log_share import LIVING_AT_MOST, LogShare
-from functions.webhooks.endpoints.endpoint_url import host_of
-from functions.webhooks.ports import ChangedMeanwhileError, LogShares, Wall
+from functions.webhooks.arguments import check_url
+from functions.webhooks.deliveries.endpoint_url import host_of
+from functions.webhooks.ports import Wall
+from functions.webhooks.settings.ports import Settings
 from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
+from functions.webhooks.shared_logs.log_share import LIVING_AT_MOST, LogShare
+from functions.webhooks.shared_logs.ports import LogShares
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class LogLinks:
         self,
         *,
         wall: Wall,
+        settings: Settings,
         shares: LogShares,
         keys: Callable[[], TokenKeys],
         base_url: str,
@@ -42,6 +46,7 @@ class LogLinks:
 
         Args:
             wall: What the event says.
+            settings: Which URLs the event has.
             shares: The records.
             keys: What tokens are signed with now.
             base_url: Of the site with the page that a link leads to.
@@ -49,6 +54,7 @@ class LogLinks:
             new_id: Gives an id that no share has.
         """
         self._wall = wall
+        self._settings = settings
         self._shares = shares
         self._keys = keys
         self._base_url = base_url.rstrip("/")
@@ -63,7 +69,7 @@ class LogLinks:
                 where it has enough links.
         """
         self._check(caller, wanted)
-        check_url(wanted.url, configured_urls(self._wall, wanted.event_id))
+        check_url(wanted.url, self._settings.load(wanted.event_id).by_url)
         now = self._now()
         if self._shares.count_living(wanted.event_id, now, LIVING_AT_MOST) >= LIVING_AT_MOST:
             raise CallError(

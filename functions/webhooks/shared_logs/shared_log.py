@@ -12,12 +12,13 @@ from typing import Final
 from functions import log
 from functions.call_error import CallError, Code
 from functions.signed_links.link import TO_A_LOG
-from functions.webhooks.configured_urls import configured_urls
 from functions.webhooks.deliveries.delivery import Delivery, Place, SentTo
-from functions.webhooks.deliveries.log_share import LogShare
-from functions.webhooks.next_round import NextRound
-from functions.webhooks.ports import Deliveries, LogShares, Wall
+from functions.webhooks.deliveries.next_round import NextRound
+from functions.webhooks.deliveries.ports import Deliveries
+from functions.webhooks.settings.ports import Settings
 from functions.webhooks.shared_logs.arguments import LogArguments, ResendSharedArguments, page_after
+from functions.webhooks.shared_logs.log_share import LogShare
+from functions.webhooks.shared_logs.ports import LogShares
 
 PAGE: Final = 50
 """Deliveries of one answer at most."""
@@ -41,7 +42,7 @@ class SharedLog:
     def __init__(
         self,
         *,
-        wall: Wall,
+        settings: Settings,
         deliveries: Deliveries,
         shares: LogShares,
         next_round: NextRound,
@@ -51,14 +52,14 @@ class SharedLog:
         """Put the parts together.
 
         Args:
-            wall: What the event says.
+            settings: Which URLs the event has.
             deliveries: The records.
             shares: Likewise.
             next_round: Sends again.
             may_resend: Counts one more resend under that name; whether it is not one too many.
             now: The time, aware and in UTC.
         """
-        self._wall = wall
+        self._settings = settings
         self._deliveries = deliveries
         self._shares = shares
         self._next_round = next_round
@@ -122,7 +123,7 @@ class SharedLog:
         self._next_round.begin_one(
             event_id,
             wanted.delivery_id,
-            configured_urls(self._wall, event_id),
+            self._settings.load(event_id).by_url,
             lambda delivery: delivery.url == share.url,
         )
         log.info(

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from functions.mail.message import Message
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from functions.webhooks.messages import subscriptions
 from functions.webhooks.notices.watch import Watch
+from functions.webhooks.settings.webhook_settings import WebhookSettings
 from tests.simulation.simulation import Actor, Returned, Simulation, current
 
 _IN_A_ROW: Final = 5
@@ -166,7 +166,7 @@ class Seen:
             for time, one in self._ends
             if time and one.outcome is Outcome.FAILED and not one.test
         }
-        for subscription in subscriptions.read(settings):
+        for subscription in WebhookSettings.read(settings).subscriptions:
             if subscription.url in failed:  # since somebody wants to know
                 yield from self._incomplete(subscription.url, told.get(subscription.url))
 

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from functions.mail.outcome import Later, Outcome, Unknown
+from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.deliveries.delivery import Delivery, Ended
-from functions.webhooks.endpoint_health import EndpointHealth
-from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.notices import addressees, watch
 from functions.webhooks.notices.notifier import Notifier
+from functions.webhooks.notices.ports import StoredWatch
 from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.notices.watch import News, Seen, Standing, Watch, WatchedUrl
-from functions.webhooks.ports import StoredWatch
+from functions.webhooks.settings.webhook_settings import Subscription
 from tests.in_memory.database import Update
 from tests.in_memory.webhooks import InMemoryNotices
 from tests.simulation.mutant import Mutant, instead_of
@@ -178,7 +178,7 @@ MUTANTS: Final = (
         "told-for-ever",
         "that only those are told who are named",
         addressees,
-        "read",
+        "deliverable_of",
         lambda _: ("ann@example.com",),
     ),
 )

@@ -9,17 +9,17 @@ from functions.gcp.task_queue import Task
 from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
 from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.delivery import Outcome as Ending
 from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
-from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.look_task import event_of
 from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.notices.watch import Watch
 from tests.in_memory.database import Create, Database, Delete, Stored, Update
-from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
+from tests.in_memory.outside import InMemoryTasks, enqueue_to
 from tests.in_memory.through import ServiceError
 from tests.in_memory.webhooks import (
     InMemoryDeliveries,
@@ -167,7 +167,7 @@ class NoticeWorld:
             settings=InMemorySettings(self._database, instance.call),
             marks=FailureMarks(
                 notices=InMemoryNotices(self._database, instance.call),
-                queue=InMemoryTaskQueue(self._tasks, instance.call),
+                enqueue=enqueue_to(self._tasks, instance.call),
                 now=instance.now,
             ),
             now=instance.now,
@@ -190,7 +190,7 @@ class NoticeWorld:
     def _sweeper(self, instance: Instance) -> NoticeSweeper:
         return NoticeSweeper(
             notices=InMemoryNotices(self._database, instance.call),
-            queue=InMemoryTaskQueue(self._tasks, instance.call),
+            enqueue=enqueue_to(self._tasks, instance.call),
             side_by_side=instance.side_by_side,
             now=instance.now,
         )

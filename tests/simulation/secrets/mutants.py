@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.webhooks.deliveries.webhook_secret import WebhookSecret
-from functions.webhooks.ports import StoredSecret
-from functions.webhooks.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.ports import StoredSecret
+from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.webhook_secret import WebhookSecret
 from tests.in_memory.webhooks import InMemorySecretRecords
 from tests.simulation.mutant import Mutant, instead_of
 

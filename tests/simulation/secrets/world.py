@@ -7,8 +7,8 @@ from functools import partial
 from itertools import groupby
 from typing import Final
 
-from functions.webhooks.deliveries.webhook_secret import WebhookSecret
-from functions.webhooks.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.webhook_secret import WebhookSecret
 from tests.in_memory.database import Database, Stored
 from tests.in_memory.webhooks import InMemorySecrets
 from tests.simulation.simulation import (

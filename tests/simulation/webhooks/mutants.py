@@ -8,20 +8,23 @@ from typing import Any, Final
 from unittest import mock
 
 from functions.gcp.task_queue import Task
+from functions.records import AlreadyRecordedError
 from functions.wall.photo import Photo
-from functions.webhooks import next_round, publisher, sweeper, worker
+from functions.webhooks import publisher
+from functions.webhooks.attempts import sweeper, worker
+from functions.webhooks.attempts.endpoint_health import EndpointHealth
+from functions.webhooks.attempts.sweeper import Sweeper
+from functions.webhooks.attempts.worker import Worker
+from functions.webhooks.deliveries import next_round
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery
 from functions.webhooks.deliveries.fan_out import fan_out
-from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.deliveries.ports import StoredDelivery
 from functions.webhooks.messages.message import Message
 from functions.webhooks.messages.milestone import Milestone
-from functions.webhooks.messages.subscriptions import Subscription
 from functions.webhooks.milestones import Milestones, Unclaimed
-from functions.webhooks.ports import AlreadyRecordedError, StoredDelivery, StoredSettings
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.sweeper import Sweeper
-from functions.webhooks.worker import Worker
+from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 from tests.in_memory.database import Set
 from tests.in_memory.webhooks import InMemoryDeliveries, InMemorySettings
 from tests.simulation.mutant import Mutant, instead_of
@@ -109,7 +112,7 @@ def _queue_first(
     for what in messages:
         for one in fan_out(what, event_id, subscribed, self._now()):
             if one.is_untried:
-                self._queue.enqueue(attempt_task(one))
+                self._enqueue(attempt_task(one))
     _publish(self, event_id, messages, subscribed, behind)
 
 
@@ -168,9 +171,9 @@ def _is_dead_for_ever(
 
 
 def _disable_anyway(
-    self: InMemorySettings, event_id: str, given_up: Any, found: StoredSettings
+    self: InMemorySettings, event_id: str, given_up: Any, found: WebhookSettings
 ) -> None:
-    _disable(self, event_id, given_up, replace(found, written_at=None))  # type: ignore[arg-type]
+    _disable(self, event_id, given_up, replace(found, version=None))
 
 
 def _belongs_to_the_slow(self: Worker, request: AttemptRequest, delivery: Delivery) -> bool:

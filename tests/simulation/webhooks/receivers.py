@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from functions.webhooks.endpoints.endpoint_url import EndpointUrl
-from functions.webhooks.ports import Response, SendError
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.sender.ports import Response, SendError
 from tests.in_memory.through import ServiceError
 from tests.simulation.faults import NEVER_RETRIED
 from tests.simulation.simulation import SECOND, Instance, current

@@ -8,22 +8,28 @@ from typing import Any, Final, TypeVar
 from functions.access import Caller, Role
 from functions.call_error import CallError
 from functions.gcp.task_queue import Task
+from functions.records import ChangedMeanwhileError
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
-from functions.webhooks.actions import Actions
-from functions.webhooks.arguments import Page, ResendArguments, RotateArguments, TestArguments
+from functions.webhooks.actions.actions import Actions
+from functions.webhooks.actions.arguments import (
+    Page,
+    ResendArguments,
+    RotateArguments,
+    TestArguments,
+)
+from functions.webhooks.attempts.endpoint_health import EndpointHealth
+from functions.webhooks.attempts.sweeper import Sweeper
+from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
-from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.notices.failure_marks import FailureMarks
-from functions.webhooks.ports import ChangedMeanwhileError
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.sweeper import Sweeper
-from functions.webhooks.worker import Worker
 from tests.in_memory.database import Create, Database, Delete, Stored, Update
-from tests.in_memory.outside import InMemoryTaskQueue, InMemoryTasks
+from tests.in_memory.outside import InMemoryTasks, enqueue_to
 from tests.in_memory.through import ServiceError
 from tests.in_memory.webhooks import (
     InMemoryDeliveries,
@@ -285,9 +291,10 @@ class WebhookWorld:
     def _publisher(self, instance: Instance) -> Publisher:
         return Publisher(
             wall=InMemoryWall(self._database, instance.call),
+            settings=InMemorySettings(self._database, instance.call),
             deliveries=InMemoryDeliveries(self._database, instance.call),
             secrets=self._secrets(instance),
-            queue=InMemoryTaskQueue(self._tasks, instance.call),
+            enqueue=enqueue_to(self._tasks, instance.call),
             pace=Pace(_A_SECOND, instance.monotonic),
             side_by_side=instance.side_by_side,
             now=instance.now,
@@ -300,14 +307,14 @@ class WebhookWorld:
             deliveries=deliveries,
             secrets=self._secrets(instance),
             sender=Receivers(self._seen, self._scenario.receivers, instance),
-            queue=InMemoryTaskQueue(self._tasks, instance.call),
+            enqueue=enqueue_to(self._tasks, instance.call),
             slow_pace=Pace(_A_SECOND, instance.monotonic),
             endpoint_health=EndpointHealth(
                 deliveries=InMemoryDeliveries(self._database, partial(self._counted, instance)),
                 settings=InMemorySettings(self._database, instance.call),
                 marks=FailureMarks(
                     notices=InMemoryNotices(self._database, instance.call),
-                    queue=InMemoryTaskQueue(self._tasks, instance.call),
+                    enqueue=enqueue_to(self._tasks, instance.call),
                     now=instance.now,
                 ),
                 now=instance.now,
@@ -332,7 +339,7 @@ class WebhookWorld:
     def _sweeper(self, instance: Instance) -> Sweeper:
         return Sweeper(
             deliveries=InMemoryDeliveries(self._database, instance.call, sweep_page=2),
-            queue=InMemoryTaskQueue(self._tasks, instance.call),
+            enqueue=enqueue_to(self._tasks, instance.call),
             side_by_side=instance.side_by_side,
             now=instance.now,
         )
@@ -340,11 +347,16 @@ class WebhookWorld:
     def _actions_of(self, instance: Instance) -> Actions:
         return Actions(
             wall=InMemoryWall(self._database, instance.call),
+            settings=InMemorySettings(self._database, instance.call),
             deliveries=InMemoryDeliveries(self._database, instance.call),
             secrets=self._secrets(instance),
-            queue=InMemoryTaskQueue(self._tasks, instance.call),
-            pace=Pace(_A_SECOND, instance.monotonic),
-            worker=self._worker(instance),
+            next_round=NextRound(
+                InMemoryDeliveries(self._database, instance.call),
+                enqueue_to(self._tasks, instance.call),
+                Pace(_A_SECOND, instance.monotonic),
+                instance.now,
+            ),
+            attempt=self._worker(instance).attempt,
             side_by_side=instance.side_by_side,
             now=instance.now,
             new_id=lambda: self._name("test"),

@@ -13,14 +13,14 @@ import pytest
 from google.cloud import firestore
 
 from functions.gcp.documents import documents
+from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from functions.webhooks.endpoint_health import EndpointHealth
-from functions.webhooks.messages import subscriptions
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.notices.failure_marks import FailureMarks
-from functions.webhooks.store.delivery_store import DeliveryStore
-from functions.webhooks.store.notice_store import NoticeStore
-from functions.webhooks.store.settings_store import SettingsStore
+from functions.webhooks.notices.store import NoticeStore
+from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.settings.webhook_settings import WebhookSettings
 from tests.suite.operations import Operations
 
 URL: Final = "https://example.com/hook"
@@ -74,7 +74,7 @@ def _health(settings: SettingsStore, at: float) -> EndpointHealth:
         deliveries=DeliveryStore(documents()),
         settings=settings,
         marks=FailureMarks(
-            notices=NoticeStore(documents()), queue=Operations(), now=lambda: hours(at)
+            notices=NoticeStore(documents()), enqueue=Operations().enqueue, now=lambda: hours(at)
         ),
         now=lambda: hours(at),
         monotonic=time.monotonic,
@@ -86,9 +86,9 @@ def disabled(settings: firestore.DocumentReference) -> Callable[[Delivery, float
     """Which URLs are disabled once a delivery has failed at an hour, and somebody has looked."""
 
     def look(failed: Delivery, at: float) -> set[str]:
-        _health(SettingsStore(), at).delivery_failed(failed)
+        _health(SettingsStore(documents()), at).delivery_failed(failed)
         found = settings.get().to_dict() or {}
-        return {one.url for one in subscriptions.read(found) if one.disabled}
+        return {one.url for one in WebhookSettings.read(found).subscriptions if one.disabled}
 
     return look
 

@@ -16,9 +16,9 @@ from functions.gcp.documents import documents
 from functions.gcp.task_queue import Task
 from functions.side_by_side import Threads
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
-from functions.webhooks.messages.subscriptions import key
+from functions.webhooks.notices.store import NoticeStore
 from functions.webhooks.notices.sweeper import NoticeSweeper
-from functions.webhooks.store.notice_store import NoticeStore
+from functions.webhooks.settings.webhook_settings import key
 from tests.suite.actions.conftest import Configure, Named, Record
 from tests.suite.webhooks.conftest import Deliveries
 
@@ -76,7 +76,7 @@ def an_hour_passes(event: firestore.DocumentReference, queue: CloudTasks) -> Cal
         )
         NoticeSweeper(
             notices=NoticeStore(documents()),
-            queue=queue,
+            enqueue=queue.enqueue,
             side_by_side=Threads(2, "sweep"),
             now=lambda: now() + timedelta(seconds=1),
         ).sweep()

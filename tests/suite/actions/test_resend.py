@@ -16,15 +16,17 @@ from functions.access import Caller, Role
 from functions.gcp.cloud_tasks import CloudTasks
 from functions.gcp.documents import documents
 from functions.side_by_side import Threads
-from functions.webhooks import wiring
-from functions.webhooks.actions import Actions
-from functions.webhooks.arguments import ResendArguments
+from functions.webhooks.actions.actions import Actions
+from functions.webhooks.actions.arguments import ResendArguments
+from functions.webhooks.attempts import wiring
 from functions.webhooks.deliveries.delivery import EndedWithin
+from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.messages.subscriptions import key
-from functions.webhooks.store.delivery_store import DeliveryStore
-from functions.webhooks.store.secret_store import SecretStore
-from functions.webhooks.store.wall_store import WallStore
+from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.signing.wiring import secrets_in
+from functions.webhooks.store import WallStore
 from tests.suite.actions.conftest import TENANT, Configure, Named, Record
 from tests.suite.call import Answer, call
 from tests.suite.operations import Operations, counting_client, counting_documents
@@ -276,11 +278,16 @@ def test_page_after_page_everything_is_met_once(
         record(url if number % 3 else "https://example.com/removed", f"d{number}", endedAt=ended)
     organizer = Actions(
         wall=WallStore(documents()),
+        settings=SettingsStore(documents()),
         deliveries=DeliveryStore(documents()),
-        secrets=SecretStore(documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic),
-        queue=CloudTasks.at_stand_in(tasks.address, db.project),
-        pace=Pace(1_000, time.monotonic),
-        worker=wiring.worker(),
+        secrets=secrets_in(documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic),
+        next_round=NextRound(
+            DeliveryStore(documents()),
+            CloudTasks.at_stand_in(tasks.address, db.project).enqueue,
+            Pace(1_000, time.monotonic),
+            lambda: datetime.now(UTC),
+        ),
+        attempt=wiring.worker().attempt,
         side_by_side=Threads(20, "resend"),
         now=lambda: datetime.now(UTC),
         new_id=lambda: "t1",

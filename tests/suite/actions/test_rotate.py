@@ -12,7 +12,7 @@ from google.cloud import firestore
 from emulator.people import Person, sign_in
 from emulator.receiver import always, signature_problem
 from functions.gcp.documents import documents
-from functions.webhooks.store.secret_store import SecretStore
+from functions.webhooks.signing.wiring import secrets_in
 from tests.suite.actions.conftest import TENANT, Configure
 from tests.suite.call import call
 
@@ -57,7 +57,7 @@ def test_a_process_looks_again_after_a_minute(event_id: str) -> None:
     """The one that rotates knows at once."""
     moment = 0.0
     one, another = (
-        SecretStore(documents(), now=lambda: datetime.now(UTC), monotonic=lambda: moment)
+        secrets_in(documents(), now=lambda: datetime.now(UTC), monotonic=lambda: moment)
         for _ in range(2)
     )
     old = one.of(event_id)
@@ -117,7 +117,7 @@ def test_processes_take_an_announced_secret_over_together(
     moment = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
     seconds = datetime.timestamp
     processes = [
-        SecretStore(documents(), now=lambda: moment, monotonic=lambda: seconds(moment))
+        secrets_in(documents(), now=lambda: moment, monotonic=lambda: seconds(moment))
         for _ in range(8)
     ]
     present = {one.of(event.id) for one in processes}
@@ -137,7 +137,7 @@ def test_processes_take_an_announced_secret_over_together(
 
 def test_a_rotation_at_once_ends_an_announced_one(event: firestore.DocumentReference) -> None:
     """Nothing of it is left on record."""
-    store = SecretStore(documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic)
+    store = secrets_in(documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic)
     store.announce(event.id, datetime.now(UTC) + timedelta(days=1))
     store.rotate(event.id)
     stored = event.collection("secrets").document("webhooks").get().to_dict() or {}

@@ -7,7 +7,7 @@ from google.cloud import firestore
 
 from emulator.people import Person
 from emulator.receiver import always, fails
-from functions.webhooks.messages.subscriptions import key
+from functions.webhooks.settings.webhook_settings import key
 from tests.suite.actions.conftest import Configure
 from tests.suite.call import call
 from tests.suite.webhooks.conftest import Deliveries

@@ -7,7 +7,7 @@ from typing import Any
 from google.cloud import firestore
 
 from emulator.receiver import always
-from functions.webhooks.messages.subscriptions import key
+from functions.webhooks.settings.webhook_settings import key
 from tests.suite.console.conftest import Browser, Record
 
 

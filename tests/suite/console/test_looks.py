@@ -8,7 +8,7 @@ from typing import Any
 from google.cloud import firestore
 
 from emulator.people import Person, call, sign_in
-from functions.webhooks.messages.subscriptions import key
+from functions.webhooks.settings.webhook_settings import key
 from tests.suite.console.conftest import TENANT, Browser, Record
 
 URL = "https://hooks.example.com/wall/in?key=1"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from google.cloud import firestore
 
-from functions.webhooks.deliveries.signature import sign
+from functions.webhooks.signing.signature import sign
 from tests.suite.console.conftest import SITE, Browser, Record
 
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script><b>bold</b>"

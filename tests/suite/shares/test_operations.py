@@ -15,14 +15,15 @@ from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
 from functions.webhooks import handlers, wiring
+from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.next_round import NextRound
+from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.shared_logs.arguments import LogArguments, ShareArguments
 from functions.webhooks.shared_logs.log_links import LogLinks
 from functions.webhooks.shared_logs.shared_log import PAGE, SharedLog
-from functions.webhooks.store.delivery_store import DeliveryStore
-from functions.webhooks.store.log_share_store import LogShareStore
-from functions.webhooks.store.wall_store import WallStore
+from functions.webhooks.shared_logs.store import LogShareStore
+from functions.webhooks.store import WallStore
 from tests.suite.actions.conftest import TENANT, Configure, Record
 from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client, counting_documents
@@ -51,6 +52,7 @@ class Here:
         """What an admin calls."""
         return LogLinks(
             wall=WallStore(self.documents),
+            settings=SettingsStore(self.documents),
             shares=self.shares,
             keys=lambda: self.keys,
             base_url="https://wall.example.com",
@@ -61,10 +63,12 @@ class Here:
     def shared_log(self) -> SharedLog:
         """What the bearer of a link calls."""
         return SharedLog(
-            wall=WallStore(self.documents),
+            settings=SettingsStore(self.documents),
             deliveries=self.deliveries,
             shares=self.shares,
-            next_round=NextRound(self.deliveries, self.counted, Pace(1_000, time.monotonic), _now),
+            next_round=NextRound(
+                self.deliveries, self.counted.enqueue, Pace(1_000, time.monotonic), _now
+            ),
             may_resend=lambda _: True,
             now=_now,
         )

@@ -9,18 +9,14 @@ import pytest
 from google.cloud import firestore
 
 from functions.gcp.documents import documents
+from functions.records import AlreadyRecordedError, ChangedMeanwhileError
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Ended, Outcome
+from functions.webhooks.deliveries.ports import Deliveries
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.notices.ports import Notices, StoredWatch
+from functions.webhooks.notices.store import NoticeStore
 from functions.webhooks.notices.watch import Standing, Watch, WatchedUrl
-from functions.webhooks.ports import (
-    AlreadyRecordedError,
-    ChangedMeanwhileError,
-    Deliveries,
-    Notices,
-    StoredWatch,
-)
-from functions.webhooks.store.delivery_store import DeliveryStore
-from functions.webhooks.store.notice_store import NoticeStore
 from tests.in_memory.database import Database
 from tests.in_memory.webhooks import InMemoryDeliveries, InMemoryNotices
 

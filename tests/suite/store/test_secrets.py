@@ -9,7 +9,8 @@ import pytest
 from google.cloud import firestore
 
 from functions.gcp.documents import Documents, documents
-from functions.webhooks.store.secret_store import SecretStore
+from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.wiring import secrets_in
 from tests.suite.operations import Operations, counting_documents
 
 
@@ -20,9 +21,9 @@ def stored(event: firestore.DocumentReference) -> firestore.DocumentReference:
     return reference
 
 
-def store(of: Documents) -> SecretStore:
+def store(of: Documents) -> RememberedSecrets:
     """The secrets as a process sees them that has just started."""
-    return SecretStore(of, now=lambda: datetime.now(UTC), monotonic=time.monotonic)
+    return secrets_in(of, now=lambda: datetime.now(UTC), monotonic=time.monotonic)
 
 
 @pytest.mark.parametrize("found", [None, {}, {"secret": ""}, {"secret": 7, "more": "kept"}])

@@ -16,7 +16,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.receiver import Answer, Request, always, slow
-from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
+from functions.webhooks.attempts.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from tests.suite.process import FunctionProcess, Written, silenced
 from tests.suite.tasks import Queued, Tasks
 from tests.suite.wire import Wire

@@ -20,22 +20,22 @@ from functions.mail.sendgrid import SendGridMailer
 from functions.side_by_side import Threads
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
-from functions.webhooks import wiring
+from functions.webhooks.attempts.endpoint_health import EndpointHealth
+from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.endpoint_health import EndpointHealth
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import MILESTONES
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.notifier import Notifier
+from functions.webhooks.notices.store import NoticeStore
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.store.delivery_store import DeliveryStore
-from functions.webhooks.store.notice_store import NoticeStore
-from functions.webhooks.store.secret_store import SecretStore
-from functions.webhooks.store.settings_store import SettingsStore
-from functions.webhooks.store.wall_store import WallStore
-from functions.webhooks.worker import Worker
+from functions.webhooks.sender import wiring
+from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.signing.wiring import secrets_in
+from functions.webhooks.store import WallStore
 from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client, counting_documents
 from tests.suite.process import local_parameters, silenced
@@ -82,9 +82,10 @@ def publisher(counting: Documents, counted: Operations) -> Publisher:
 def _publisher(wall: WallStore, records: Documents, queue: Operations) -> Publisher:
     return Publisher(
         wall=wall,
+        settings=SettingsStore(records),
         deliveries=DeliveryStore(records),
-        secrets=SecretStore(records, now=now, monotonic=time.monotonic),
-        queue=queue,
+        secrets=secrets_in(records, now=now, monotonic=time.monotonic),
+        enqueue=queue.enqueue,
         pace=Pace(1_000, time.monotonic),
         side_by_side=Threads(20, "enqueue"),
         now=now,
@@ -196,16 +197,16 @@ def worker(
     deliveries = DeliveryStore(counting, lambda: client)
     endpoint_health = EndpointHealth(
         deliveries=deliveries,
-        settings=SettingsStore(lambda: client),
-        marks=FailureMarks(notices=NoticeStore(counting), queue=counted, now=now),
+        settings=SettingsStore(counting, lambda: client),
+        marks=FailureMarks(notices=NoticeStore(counting), enqueue=counted.enqueue, now=now),
         now=now,
         monotonic=time.monotonic,
     )
     yield Worker(
         deliveries=deliveries,
-        secrets=SecretStore(counting, now=now, monotonic=time.monotonic),
+        secrets=secrets_in(counting, now=now, monotonic=time.monotonic),
         sender=sender,
-        queue=counted,
+        enqueue=counted.enqueue,
         slow_pace=Pace(1_000, time.monotonic),
         endpoint_health=endpoint_health,
         now=now,
@@ -280,13 +281,14 @@ def test_a_notice(
         event.id, [_failed(event.id, url, n, ended) for n in range(5)]
     )
     clock = [now()]
-    FailureMarks(notices=NoticeStore(documents()), queue=Operations(), now=lambda: clock[0]).mark(
-        event.id, [url]
+    marks = FailureMarks(
+        notices=NoticeStore(documents()), enqueue=Operations().enqueue, now=lambda: clock[0]
     )
+    marks.mark(event.id, [url])
     mailbox = Mailbox()
     notifier = Notifier(
         notices=NoticeStore(counting),
-        settings=SettingsStore(lambda: client),
+        settings=SettingsStore(counting, lambda: client),
         deliveries=DeliveryStore(counting, lambda: client),
         wall=WallStore(counting),
         mailer=lambda: SendGridMailer("SG.key", mailbox.url, now),

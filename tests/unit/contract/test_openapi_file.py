@@ -21,7 +21,7 @@ from functions.recap.arguments import PreviewArguments, RecapArguments
 from functions.signed_links.link import IN_A_MAIL
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
-from functions.webhooks.arguments import ResendArguments, RotateArguments, TestArguments
+from functions.webhooks.actions.arguments import ResendArguments, RotateArguments, TestArguments
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.messages import payloads
 from functions.webhooks.messages.event_type import EventType

@@ -21,8 +21,8 @@ from urllib.error import HTTPError
 import pytest
 
 from emulator import certificates
-from functions.webhooks.deliveries.signature import HEADER, sign, standard_headers
-from functions.webhooks.store.secret_store import new_secret
+from functions.webhooks.signing.signature import HEADER, sign, standard_headers
+from functions.webhooks.signing.store import new_secret
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs/receiving.md").read_text()

@@ -15,29 +15,29 @@ from functions.mail.outcome import Accepted
 from functions.mail.outcome import Outcome as MailOutcome
 from functions.signed_links.token import TokenKeys
 from functions.wall.photo import Photo
-from functions.webhooks.actions import Actions
+from functions.webhooks.actions.actions import Actions
+from functions.webhooks.attempts.endpoint_health import EndpointHealth
+from functions.webhooks.attempts.sweeper import Sweeper
+from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.endpoint_health import EndpointHealth
-from functions.webhooks.endpoints.endpoint_url import EndpointUrl
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.next_round import NextRound
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.notices.sweeper import NoticeSweeper
-from functions.webhooks.ports import SendError
 from functions.webhooks.publisher import Publisher
+from functions.webhooks.sender.ports import SendError
 from functions.webhooks.shared_logs.log_links import LogLinks
 from functions.webhooks.shared_logs.shared_log import SharedLog
-from functions.webhooks.sweeper import Sweeper
-from functions.webhooks.worker import Worker
 from tests.in_memory.database import Create, Database, Set
 from tests.in_memory.outside import (
-    InMemoryTaskQueue,
     InMemoryTasks,
     ScriptedMailer,
     ScriptedSender,
+    enqueue_to,
 )
 from tests.in_memory.through import Crash, ServiceError
 from tests.in_memory.webhooks import (
@@ -183,9 +183,10 @@ class Parts:
         """What the triggers call."""
         return Publisher(
             wall=self.wall(),
+            settings=self.settings(),
             deliveries=self.deliveries(),
             secrets=self.secrets(),
-            queue=InMemoryTaskQueue(self.tasks, self._through),
+            enqueue=enqueue_to(self.tasks, self._through),
             pace=self.pace(),
             side_by_side=one_by_one,
             now=lambda: self.now,
@@ -202,7 +203,7 @@ class Parts:
             deliveries=self.deliveries(),
             secrets=self.secrets(),
             sender=ScriptedSender(self._answer, self._through, lambda: self.excerpt),
-            queue=InMemoryTaskQueue(self.tasks, self._through),
+            enqueue=enqueue_to(self.tasks, self._through),
             slow_pace=self.pace(),
             endpoint_health=self.endpoint_health(),
             now=lambda: self.now,
@@ -214,7 +215,7 @@ class Parts:
         """What the schedule calls."""
         return Sweeper(
             deliveries=InMemoryDeliveries(self.database, self._through, sweep_page=page),
-            queue=InMemoryTaskQueue(self.tasks, self._through),
+            enqueue=enqueue_to(self.tasks, self._through),
             side_by_side=one_by_one,
             now=lambda: self.now,
         )
@@ -223,11 +224,11 @@ class Parts:
         """What organizers call."""
         return Actions(
             wall=self.wall(),
+            settings=self.settings(),
             deliveries=self.deliveries(),
             secrets=self.secrets(),
-            queue=InMemoryTaskQueue(self.tasks, self._through),
-            pace=self.pace(),
-            worker=self.worker(),
+            next_round=self.next_round(),
+            attempt=self.worker().attempt,
             side_by_side=one_by_one,
             now=lambda: self.now,
             new_id=self._new_id,
@@ -238,6 +239,7 @@ class Parts:
         """What admins call to share a log."""
         return LogLinks(
             wall=self.wall(),
+            settings=self.settings(),
             shares=self.shares(),
             keys=lambda: KEYS,
             base_url="https://wall.example.com/",
@@ -247,13 +249,11 @@ class Parts:
 
     def shared_log(self) -> SharedLog:
         """What the bearers of links call."""
-        deliveries = self.deliveries()
-        queue = InMemoryTaskQueue(self.tasks, self._through)
         return SharedLog(
-            wall=self.wall(),
-            deliveries=deliveries,
+            settings=self.settings(),
+            deliveries=self.deliveries(),
             shares=self.shares(),
-            next_round=NextRound(deliveries, queue, self.pace(), lambda: self.now),
+            next_round=self.next_round(),
             may_resend=self._may_resend,
             now=lambda: self.now,
         )
@@ -262,10 +262,10 @@ class Parts:
         """What gives URLs up."""
         return EndpointHealth(
             deliveries=self.deliveries(),
-            settings=InMemorySettings(self.database, self._through),
+            settings=self.settings(),
             marks=FailureMarks(
                 notices=self.notices(),
-                queue=InMemoryTaskQueue(self.tasks, self._through),
+                enqueue=enqueue_to(self.tasks, self._through),
                 now=lambda: self.now,
             ),
             now=lambda: self.now,
@@ -276,7 +276,7 @@ class Parts:
         """What looks at watched URLs, and tells."""
         return Notifier(
             notices=self.notices(),
-            settings=InMemorySettings(self.database, self._through),
+            settings=self.settings(),
             deliveries=self.deliveries(),
             wall=self.wall(),
             mailer=lambda: ScriptedMailer(self._send, self._through),
@@ -290,10 +290,19 @@ class Parts:
         """What the schedule calls as well."""
         return NoticeSweeper(
             notices=self.notices(),
-            queue=InMemoryTaskQueue(self.tasks, self._through),
+            enqueue=enqueue_to(self.tasks, self._through),
             side_by_side=one_by_one,
             now=lambda: self.now,
         )
+
+    def next_round(self) -> NextRound:
+        """What sends deliveries again."""
+        enqueue = enqueue_to(self.tasks, self._through)
+        return NextRound(self.deliveries(), enqueue, self.pace(), lambda: self.now)
+
+    def settings(self) -> InMemorySettings:
+        """The webhook settings."""
+        return InMemorySettings(self.database, self._through)
 
     def notices(self) -> InMemoryNotices:
         """What is watched."""

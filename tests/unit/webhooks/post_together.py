@@ -12,8 +12,8 @@ from typing import Final
 
 import psutil
 
-from functions.webhooks.endpoints.http_sender import HttpSender
-from functions.webhooks.ports import SendError
+from functions.webhooks.sender.http_sender import HttpSender
+from functions.webhooks.sender.ports import SendError
 from tests.unit.webhooks.tls_receivers import post, sending
 
 AT_ONCE: Final = 80

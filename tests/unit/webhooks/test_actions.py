@@ -9,10 +9,15 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.webhooks.actions import Resent
-from functions.webhooks.arguments import Page, ResendArguments, RotateArguments, TestArguments
+from functions.webhooks.actions.actions import Resent
+from functions.webhooks.actions.arguments import (
+    Page,
+    ResendArguments,
+    RotateArguments,
+    TestArguments,
+)
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from functions.webhooks.messages import subscriptions
+from functions.webhooks.settings.webhook_settings import key
 from tests.in_memory.database import Delete
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
@@ -53,7 +58,7 @@ def refused(code: Code, act: Callable[[], object]) -> str:
 
 def disable(parts: Parts, url: str) -> None:
     """Put an entry into `disabled`."""
-    parts.subscribe(url, disabled={subscriptions.key(url): {"url": url, "reason": "dead"}})
+    parts.subscribe(url, disabled={key(url): {"url": url, "reason": "dead"}})
 
 
 @pytest.mark.parametrize("act", ["test", "resend", "rotate"])

@@ -6,13 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from functions.webhooks.endpoints.answer_head import (
-    ANSWER_BYTES,
-    EXCERPT_BYTES,
-    Answer,
-    NotHttpError,
-)
-from functions.webhooks.endpoints.connections import TooMuchReadError
+from functions.webhooks.sender.answer_head import ANSWER_BYTES, EXCERPT_BYTES, Answer, NotHttpError
+from functions.webhooks.sender.connections import TooMuchReadError
 
 
 class Pieces:

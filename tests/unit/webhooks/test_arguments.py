@@ -8,7 +8,7 @@ import pytest
 
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
-from functions.webhooks.arguments import (
+from functions.webhooks.actions.arguments import (
     Page,
     ResendArguments,
     RotateArguments,

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.messages import subscriptions
-from functions.webhooks.messages.subscriptions import Subscription, key
+from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings, key
 
 URL = "https://example.com/hook"
 OTHER = "https://example.com/other"
@@ -28,7 +27,7 @@ ENTRY = {"url": URL, "reason": "nobody answers", "at": datetime(2026, 5, 1, tzin
 )
 def test_a_url_is_disabled_by_its_entry(disabled: Any, reason: str | None) -> None:
     """Whatever else stands there disables nothing, and breaks nothing."""
-    [read] = subscriptions.read({"urls": [URL], "disabled": disabled})
+    [read] = WebhookSettings.read({"urls": [URL], "disabled": disabled}).subscriptions
 
     assert read == Subscription(URL, disabled=reason)
 

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
+from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from functions.webhooks.endpoint_health import EndpointHealth
-from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.settings.webhook_settings import WebhookSettings, key
 from tests.in_memory.database import Create, Set
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
@@ -54,8 +54,8 @@ class House(Parts):
     def disabled(self) -> set[str]:
         """The URLs that are disabled."""
         found = self.database.get(f"events/{EVENT}/settings/webhooks")
-        fields = found.value if found else None
-        return {one.url for one in subscriptions.read(fields) if one.disabled}
+        settings = WebhookSettings.read(found.value if found else {})
+        return {one.url for one in settings.subscriptions if one.disabled}
 
 
 @pytest.fixture
@@ -166,9 +166,7 @@ def test_a_process_looks_once_a_minute(house: House) -> None:
     "arrange",
     [
         lambda house: house.subscribe(OTHER),
-        lambda house: house.subscribe(
-            URL, disabled={subscriptions.key(URL): {"url": URL, "reason": "by hand"}}
-        ),
+        lambda house: house.subscribe(URL, disabled={key(URL): {"url": URL, "reason": "by hand"}}),
     ],
 )
 def test_a_url_that_is_gone_or_disabled_is_not_looked_at(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from functions.webhooks.endpoints import addresses
-from functions.webhooks.endpoints.endpoint_url import EndpointUrl, UnusableUrlError, host_of
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
+from functions.webhooks.sender import addresses
 
 
 @pytest.mark.parametrize(

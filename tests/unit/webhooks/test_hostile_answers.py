@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from functions.webhooks.endpoints import idle_connections
-from functions.webhooks.ports import SendError
+from functions.webhooks.sender import idle_connections
+from functions.webhooks.sender.ports import SendError
 from tests.unit.webhooks.tls_receivers import (
     OK,
     Handler,

@@ -14,11 +14,11 @@ from dataclasses import replace
 import pytest
 
 from emulator import certificates
-from functions.webhooks.endpoints.connections import SocketAddress
-from functions.webhooks.endpoints.endpoint_url import EndpointUrl
-from functions.webhooks.endpoints.http_sender import HttpSender
-from functions.webhooks.endpoints.resolver import SystemResolver
-from functions.webhooks.ports import SendError
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.sender.connections import SocketAddress
+from functions.webhooks.sender.http_sender import HttpSender
+from functions.webhooks.sender.ports import SendError
+from functions.webhooks.sender.resolver import SystemResolver
 from tests.unit.webhooks.name_server import SILENT, NameServer, answering
 from tests.unit.webhooks.tls_receivers import (
     BODY,

@@ -9,10 +9,10 @@ import pytest
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.signed_links.token import Scope
-from functions.webhooks.deliveries.log_share import LIVING_AT_MOST, LogShare
-from functions.webhooks.messages import subscriptions
+from functions.webhooks.settings.webhook_settings import key
 from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
 from functions.webhooks.shared_logs.log_links import Shared
+from functions.webhooks.shared_logs.log_share import LIVING_AT_MOST, LogShare
 from tests.in_memory.database import Delete
 from tests.unit.webhooks.parts import EVENT, KEYS, NOW, OTHER, URL, Parts
 
@@ -82,7 +82,7 @@ def test_only_a_url_of_the_event_is_shared(parts: Parts, url: str) -> None:
 
 def test_a_url_that_is_given_up_can_be_shared(parts: Parts) -> None:
     """Its receiver's people want to know why."""
-    parts.subscribe(URL, disabled={subscriptions.key(URL): {"url": URL, "reason": "dead"}})
+    parts.subscribe(URL, disabled={key(URL): {"url": URL, "reason": "dead"}})
     assert share(parts).share.url == URL
 
 

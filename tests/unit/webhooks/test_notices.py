@@ -10,8 +10,8 @@ import pytest
 
 from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
 from functions.webhooks.deliveries.delivery import Outcome as Ending
-from functions.webhooks.messages import subscriptions
 from functions.webhooks.notices.watch import TRIES, Standing
+from functions.webhooks.settings.webhook_settings import key
 from tests.in_memory.database import Set
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, OTHER, URL, crashes, fails
@@ -39,7 +39,7 @@ def failing() -> House:
 
 def disable(house: House, *urls: str) -> None:
     """The service gives them up."""
-    entries = {subscriptions.key(one): {"url": one, "reason": "dead"} for one in urls}
+    entries = {key(one): {"url": one, "reason": "dead"} for one in urls}
     house.subscribe(URL, OTHER, notify=[ANN], disabled=entries)
 
 

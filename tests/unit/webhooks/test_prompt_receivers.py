@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from functions.webhooks.prompt_receivers import (
+from functions.webhooks.attempts.prompt_receivers import (
     PLACES_TO_TRY,
     PLACES_TO_TRY_AN_EVENT,
     REMEMBERED_SECONDS,

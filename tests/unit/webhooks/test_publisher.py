@@ -12,8 +12,8 @@ import pytest
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.settings.webhook_settings import key
 from tests.in_memory.database import Delete, Set
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
@@ -78,7 +78,7 @@ def test_what_nobody_takes_is_not_recorded(parts: Parts, settings: list[Any]) ->
     """And nothing is counted or looked up for it."""
     parts.subscribe(*settings)
     publish(parts, parts.photo(email="ana@example.com"))
-    assert parts.calls == ["wall.webhook_settings"]
+    assert parts.calls == ["settings.load"]
 
 
 def test_a_write_that_means_nothing_costs_nothing(parts: Parts) -> None:
@@ -91,7 +91,7 @@ def test_a_write_that_means_nothing_costs_nothing(parts: Parts) -> None:
 def test_an_unusable_or_disabled_url_is_skipped_on_record(parts: Parts) -> None:
     """Spec 3.4 and 7.3: no attempt; the reason is on record."""
     entry = {"url": OTHER, "reason": "nobody answers", "at": NOW}
-    parts.subscribe(URL, "http://example.com", OTHER, disabled={subscriptions.key(OTHER): entry})
+    parts.subscribe(URL, "http://example.com", OTHER, disabled={key(OTHER): entry})
     publish(parts, parts.photo())
 
     outcomes = {one.url: (one.outcome, one.reason) for one in parts.records}
@@ -145,7 +145,7 @@ def test_photos_are_not_counted_for_an_archive_that_nobody_takes(parts: Parts) -
     """The payload is asked for where somebody takes the type."""
     parts.subscribe({"url": URL, "events": [UPLOADED]})
     publish_event(parts, EventStatus.PUBLISHED, EventStatus.ARCHIVED)
-    assert parts.calls == ["wall.webhook_settings"]
+    assert parts.calls == ["settings.load"]
 
 
 @pytest.mark.parametrize("clock", [0.0, 29.9, 1e6])
@@ -322,7 +322,7 @@ def everything(parts: Parts) -> Photo:
 
 
 CALLS = (
-    "wall.webhook_settings",
+    "settings.load",
     "wall.count_photos",
     "wall.milestones",
     "wall.first_photo_by",

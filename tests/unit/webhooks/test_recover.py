@@ -10,12 +10,12 @@ import pytest
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
-from functions.webhooks.actions import Foreseen, Resent
-from functions.webhooks.arguments import Page, ResendArguments, next_page
+from functions.webhooks.actions.actions import Foreseen, Resent
+from functions.webhooks.actions.arguments import Page, ResendArguments, next_page
 from functions.webhooks.deliveries.delivery import Cursor, Delivery
+from functions.webhooks.deliveries.next_round import Obstacle
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.messages.subscriptions import key
-from functions.webhooks.next_round import Obstacle
+from functions.webhooks.settings.webhook_settings import key
 from tests.in_memory.database import Create
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
@@ -82,7 +82,7 @@ def test_a_dry_run_counts_and_sends_nothing(
     assert foresee(parts, **filters).matching == matching
     assert set(parts.calls) == {
         "wall.event",
-        "wall.webhook_settings",
+        "settings.load",
         "deliveries.count_ended",
     }
     assert (parts.records, len(parts.queued), len(parts.posts)) == (before, queued, posts)

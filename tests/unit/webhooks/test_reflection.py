@@ -9,9 +9,8 @@ from contextlib import contextmanager
 import pytest
 
 from functions.gcp import parameters
-from functions.webhooks.endpoints.connections import SocketAddress
-from functions.webhooks.endpoints.share import NoTurnError
-from functions.webhooks.ports import SendError
+from functions.webhooks.sender.connections import SocketAddress
+from functions.webhooks.sender.ports import HostLimitError, SendError
 from tests.unit.webhooks.tls_receivers import (
     OK,
     Server,
@@ -138,7 +137,7 @@ def test_twenty_urls_of_one_host_are_one_host() -> None:
         for _ in posts:
             assert arrived.acquire(timeout=10)
         for number in range(5, 20):
-            with pytest.raises(NoTurnError):
+            with pytest.raises(HostLimitError):
                 post(sender, server.port, path=f"/{number}")
         neighbour = threads.submit(post, sender, server.port, event_id="e2")
         assert arrived.acquire(timeout=10)

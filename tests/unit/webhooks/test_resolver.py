@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import dns.name
 import pytest
 
-from functions.webhooks.endpoints.resolver import SystemResolver, read_hosts
+from functions.webhooks.sender.resolver import SystemResolver, read_hosts
 from tests.unit.webhooks.name_server import NameServer, answering
 
 SECONDS = 5.0

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from functions.access import Caller, Role
-from functions.webhooks.arguments import RotateArguments
+from functions.webhooks.actions.arguments import RotateArguments
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
-from functions.webhooks.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 from tests.unit.webhooks.parts import EVENT, NOW, Parts
 
 TEN_MINUTES = timedelta(minutes=10)

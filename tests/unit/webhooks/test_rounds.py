@@ -8,7 +8,7 @@ import pytest
 
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery, Outcome
-from functions.webhooks.endpoints.endpoint_url import UnusableUrlError
+from functions.webhooks.deliveries.endpoint_url import UnusableUrlError
 from functions.webhooks.messages.event_type import EventType
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)

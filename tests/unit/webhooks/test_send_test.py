@@ -10,7 +10,7 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.webhooks.arguments import TestArguments
+from functions.webhooks.actions.arguments import TestArguments
 from functions.webhooks.messages.event_type import EventType
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
 

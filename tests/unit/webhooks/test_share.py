@@ -6,42 +6,43 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from functions.webhooks.endpoints.share import NoTurnError, Shares
+from functions.webhooks.sender.host_limits import HostLimits
+from functions.webhooks.sender.ports import HostLimitError
 
 HOST = "hooks.example.com"
 
 
 def test_so_many_at_a_time() -> None:
     """The next POST has its turn when another has ended; each host and event has its own share."""
-    given = Shares(3)
+    given = HostLimits(3)
     with ExitStack() as posts:
         for _ in range(3):
-            posts.enter_context(given.turn("e1", HOST))
-        with pytest.raises(NoTurnError), given.turn("e1", HOST):
+            posts.enter_context(given.under_way("e1", HOST))
+        with pytest.raises(HostLimitError), given.under_way("e1", HOST):
             pass
-        posts.enter_context(given.turn("e1", "other.example.com"))
-        posts.enter_context(given.turn("e2", HOST))
-    with given.turn("e1", HOST):
+        posts.enter_context(given.under_way("e1", "other.example.com"))
+        posts.enter_context(given.under_way("e2", HOST))
+    with given.under_way("e1", HOST):
         pass
 
 
 def test_a_place_is_free_after_a_failure() -> None:
     """However a POST ends."""
-    given = Shares(1)
+    given = HostLimits(1)
     for _ in range(3):
-        with pytest.raises(OSError, match="reset"), given.turn("e1", HOST):
+        with pytest.raises(OSError, match="reset"), given.under_way("e1", HOST):
             raise OSError("reset")
 
 
 def test_eighty_threads() -> None:
     """Never more at a time than may be, and no place is lost or remembered."""
-    given = Shares(7)
+    given = HostLimits(7)
     lock = threading.Lock()
     at_work, most = 0, 0
 
     def post(_: int) -> None:
         nonlocal at_work, most
-        with suppress(NoTurnError), given.turn("e1", HOST):
+        with suppress(HostLimitError), given.under_way("e1", HOST):
             with lock:
                 at_work += 1
                 most = max(most, at_work)

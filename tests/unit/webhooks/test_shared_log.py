@@ -9,7 +9,7 @@ import pytest
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.webhooks.deliveries.delivery import Delivery, Outcome, Place
-from functions.webhooks.endpoints.endpoint_url import heading_of
+from functions.webhooks.deliveries.endpoint_url import heading_of
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.shared_logs.arguments import (
     LogArguments,

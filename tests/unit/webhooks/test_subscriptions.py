@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.messages import subscriptions
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.messages.subscriptions import ALL, Subscription
+from functions.webhooks.settings.webhook_settings import ALL, Subscription, WebhookSettings
 
 URL = "https://example.com/hook"
 
@@ -40,16 +39,16 @@ URL = "https://example.com/hook"
 )
 def test_urls(urls: list[Any], expected: list[Subscription]) -> None:
     """A URL, or a URL with its event types; absent means all."""
-    assert expected == list(subscriptions.read({"urls": urls}))
+    assert expected == list(WebhookSettings.read({"urls": urls}).subscriptions)
 
 
-@pytest.mark.parametrize("settings", [None, {}, {"urls": None}, {"urls": URL}, {"urls": {"a": 1}}])
+@pytest.mark.parametrize("settings", [{}, {"urls": None}, {"urls": URL}, {"urls": {"a": 1}}])
 def test_no_urls(settings: Any) -> None:
     """An event without a list of URLs has no receivers."""
-    assert subscriptions.read(settings) == ()
+    assert WebhookSettings.read(settings).subscriptions == ()
 
 
 def test_twenty_urls_at_most() -> None:
     """Spec 8."""
     urls = [f"https://example.com/{n}" for n in range(25)]
-    assert urls[:20] == [one.url for one in subscriptions.read({"urls": urls})]
+    assert urls[:20] == [one.url for one in WebhookSettings.read({"urls": urls}).subscriptions]

@@ -8,14 +8,14 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.gcp.task_queue import Task
-from functions.webhooks.arguments import Page, ResendArguments
+from functions.webhooks.actions.arguments import Page, ResendArguments
+from functions.webhooks.attempts.sweeper import OVERDUE_AFTER
+from functions.webhooks.attempts.worker import HOST_LIMIT_WAIT, Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
-from functions.webhooks.endpoints.share import NoTurnError
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.sweeper import OVERDUE_AFTER
-from functions.webhooks.worker import NO_TURN, Worker
+from functions.webhooks.sender.ports import HostLimitError
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts, crashes, fails
 
@@ -224,7 +224,7 @@ def test_a_delivery_whose_queue_is_gone_is_swept(parts: Parts) -> None:
 
 def no_turn() -> None:
     """The event has as many POSTs under way to the host as it may."""
-    raise NoTurnError
+    raise HostLimitError
 
 
 @pytest.mark.parametrize("slow", [False, True])
@@ -243,7 +243,7 @@ def test_a_delivery_without_a_turn_at_its_host_comes_later(parts: Parts, *, slow
         assert (record.attempts, record.outcome, record.slow) == (0, Outcome.PENDING, True)
         assert last_task(parts).queue == SLOW_QUEUE
         assert last_task(parts).due == record.next_attempt_at
-        assert last_task(parts).due >= parts.now + NO_TURN
+        assert last_task(parts).due >= parts.now + HOST_LIMIT_WAIT
         names.add(last_task(parts).name)
     assert len(names) == 5
     assert parts.attempts(delivery, 204).outcome is Outcome.SUCCESS

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.deliveries import signature
+from functions.webhooks.attempts.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from functions.webhooks.deliveries.attempt_task import TooEarlyError
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
-from functions.webhooks.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
+from functions.webhooks.signing import signature
 from tests.in_memory.database import Delete
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, Parts, crashes, fails

@@ -12,10 +12,10 @@ from typing import Any, Final
 import pytest
 
 from emulator import certificates
-from functions.webhooks.endpoints.endpoint_url import EndpointUrl
-from functions.webhooks.endpoints.http_sender import HttpSender
-from functions.webhooks.endpoints.resolver import Resolver, SystemResolver
-from functions.webhooks.ports import SendError
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.sender.http_sender import HttpSender
+from functions.webhooks.sender.ports import SendError
+from functions.webhooks.sender.resolver import Resolver, SystemResolver
 
 DEADLINE: Final = 0.5  # seconds; the service's own 5 would only make the tests slow
 BODY: Final = b'{"event":"photo.uploaded"}'

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
+from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
-from functions.webhooks.endpoint_health import EndpointHealth
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.notices.watch import Watch
 from tests.in_memory.database import Create, Delete, Set

@@ -1,0 +1,260 @@
+"""What an organizer does with webhooks: try a URL, send deliveries again, rotate the secret.
+
+Every action first finds the event and checks that it is the caller's business (design 3).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from functions import log
+from functions.access import Caller, check_event
+from functions.event_arguments import EventArguments
+from functions.records import AlreadyRecordedError
+from functions.side_by_side import SideBySide
+from functions.timestamps import wire_time
+from functions.webhooks.actions.arguments import (
+    Page,
+    ResendArguments,
+    RotateArguments,
+    TestArguments,
+    next_page,
+)
+from functions.webhooks.arguments import check_url
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
+from functions.webhooks.deliveries.next_round import NextRound, Obstacle, obstacle_at
+from functions.webhooks.deliveries.ports import Deliveries, StoredDelivery
+from functions.webhooks.messages.samples import sample
+from functions.webhooks.ports import Wall
+from functions.webhooks.settings.ports import Settings
+from functions.webhooks.settings.webhook_settings import Subscription
+from functions.webhooks.signing.ports import SECRET_KEPT, Secrets
+
+PAGE: Final = 300
+"""Deliveries that one call looks at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resent:
+    """How many deliveries a call has sent again, and how many it has looked at and left alone.
+
+    `next` is for the call that goes on; None where everything has been looked at.
+    """
+
+    resent: int
+    left_alone: int = 0
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreseen:
+    """What a dry run has counted: deliveries that would be sent again, and deliveries left alone.
+
+    `barred` has the deliveries to URLs with an obstacle; `tests` the tests at all other URLs.
+    """
+
+    matching: int
+    tests: int
+    barred: Mapping[Obstacle, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Rotated:
+    """From when on the new secret signs, and until when processes may sign with the one before.
+
+    `announced` tells that it does not sign yet.
+    """
+
+    active_from: datetime
+    old_secret_used_until: datetime
+    announced: bool
+
+
+class Actions:
+    """The actions, for one caller each."""
+
+    def __init__(
+        self,
+        *,
+        wall: Wall,
+        settings: Settings,
+        deliveries: Deliveries,
+        secrets: Secrets,
+        next_round: NextRound,
+        attempt: Callable[[AttemptRequest], Delivery | None],
+        side_by_side: SideBySide,
+        now: Callable[[], datetime],
+        new_id: Callable[[], str],
+        page: int = PAGE,
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            wall: What the event says.
+            settings: Which URLs the event has.
+            deliveries: The records.
+            secrets: What deliveries are signed with.
+            next_round: Sends deliveries again.
+            attempt: Makes the first attempt of a test; see `Worker.attempt`.
+            side_by_side: Begins the next rounds of a page.
+            now: The time, aware and in UTC.
+            new_id: Gives a name that no test has had before.
+            page: How many deliveries a call looks at.
+        """
+        self._side_by_side = side_by_side
+        self._new_id = new_id
+        self._wall = wall
+        self._settings = settings
+        self._deliveries = deliveries
+        self._secrets = secrets
+        self._attempt = attempt
+        self._next_round = next_round
+        self._now = now
+        self._page = page
+
+    def send_test(self, caller: Caller, wanted: TestArguments) -> Delivery:
+        """Deliver a made-up message to a URL of the event (spec 4.6); its first attempt.
+
+        Whether the URL takes that type or is disabled does not matter: this is how one finds out
+        whether its receiver works. What fails is tried again like any other delivery.
+
+        Raises:
+            CallError: `invalid-argument` where the event has no such URL.
+        """
+        self._check(caller, wanted)
+        check_url(wanted.url, self._settings.load(wanted.event_id).by_url)
+        now = self._now()
+        delivery = Delivery.create(
+            cause=f"test {self._new_id()}",
+            event_id=wanted.event_id,
+            event=wanted.event,
+            url=wanted.url,
+            data=sample(wanted.event, now),
+            now=now,
+            test=True,
+        )
+        with suppress(AlreadyRecordedError):  # by this call, and the answer was lost
+            self._deliveries.create(wanted.event_id, [delivery])
+        if delivery.outcome is Outcome.SKIPPED:
+            return delivery
+        request = AttemptRequest(wanted.event_id, delivery.id, delivery.due_attempt)
+        return self._attempt(request) or delivery
+
+    def resend(self, caller: Caller, wanted: ResendArguments) -> Resent:
+        """Send a delivery again, or a page of those that ended so, failed and skipped ones mostly.
+
+        Raises:
+            CallError: as `NextRound.begin_one` says. A page leaves alone what cannot be sent again;
+                `invalid-argument` where it is limited to a URL that the event has not.
+        """
+        self._check(caller, wanted)
+        configured = self._settings.load(wanted.event_id).by_url
+        if isinstance(wanted.what, Page):
+            return self._resend_page(wanted.event_id, wanted.what, configured)
+        self._next_round.begin_one(wanted.event_id, wanted.what, configured)
+        return Resent(resent=1)
+
+    def foresee(self, caller: Caller, wanted: EventArguments, page: Page) -> Foreseen:
+        """Count what `resend` would do page after page: aggregations alone, two a URL at most.
+
+        Raises:
+            CallError: `invalid-argument` where `page` is limited to a URL that the event has not.
+        """
+        self._check(caller, wanted)
+        configured = self._settings.load(wanted.event_id).by_url
+        return self._foresee(wanted.event_id, self._matching(page, configured), configured)
+
+    def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> Rotated:
+        """Give the event a new webhook secret, at once or announced for later.
+
+        Each attempt is signed with one secret. A new one takes the place of one that is announced
+        and not there yet.
+        """
+        self._check(caller, wanted)
+        if not wanted.active_in:
+            self._secrets.rotate(wanted.event_id)
+            now = self._now()
+            log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
+            return Rotated(now, now + SECRET_KEPT, announced=False)
+        active_from = self._now() + wanted.active_in
+        self._secrets.announce(wanted.event_id, active_from)
+        log.warning(
+            "webhook.secret_announced",
+            eventId=wanted.event_id,
+            uid=caller.uid,
+            activeFrom=wire_time(active_from),
+        )
+        return Rotated(active_from, active_from + SECRET_KEPT, announced=True)
+
+    def _check(self, caller: Caller, wanted: EventArguments) -> None:
+        check_event(caller, self._wall.event(wanted.event_id), wanted.tenant_id)
+
+    def _resend_page(
+        self, event_id: str, page: Page, configured: Mapping[str, Subscription]
+    ) -> Resent:
+        matching = self._matching(page, configured)
+        found = self._deliveries.ended(event_id, matching, page.after, self._page)
+        wanted = [
+            one
+            for one in found
+            if not one.delivery.test and not obstacle_at(one.delivery.url, configured)
+        ]
+        resent = sum(self._side_by_side(self._next_round.begin, wanted))
+        is_full = len(found) == self._page
+        next_ = next_page(page, matching.until, _cursor(found)) if is_full else None
+        return Resent(
+            resent=resent,
+            left_alone=len(found) - resent,
+            next=next_,
+        )
+
+    def _matching(self, page: Page, configured: Mapping[str, Subscription]) -> EndedWithin:
+        if page.url is not None:
+            check_url(page.url, configured)
+        # What fails again while the pages are turned is not met again: it ends later than that.
+        now = self._now()
+        until = page.looked_until or min(page.until or now, now)
+        return EndedWithin(
+            since=page.since,
+            until=until,
+            outcomes=page.outcomes,
+            url=page.url,
+            event=page.event,
+        )
+
+    def _foresee(
+        self, event_id: str, wanted: EndedWithin, configured: Mapping[str, Subscription]
+    ) -> Foreseen:
+        urls = list(configured) if wanted.url is None else [wanted.url]
+
+        def counted(url: str) -> tuple[Obstacle | None, int, int]:
+            obstacle = obstacle_at(url, configured)
+            there = replace(wanted, url=url)
+            found = self._deliveries.count_ended(event_id, there)
+            has_tests = found and not obstacle
+            tests = replace(there, tests_only=True)
+            count = self._deliveries.count_ended(event_id, tests) if has_tests else 0
+            return obstacle, found, count
+
+        barred: Counter[Obstacle] = Counter()
+        matching = tests = known = 0
+        for obstacle, found, of_tests in self._side_by_side(counted, urls):
+            known += found
+            tests += of_tests
+            if obstacle:
+                barred[obstacle] += found
+            else:
+                matching += found - of_tests
+        if wanted.url is None:
+            everything = self._deliveries.count_ended(event_id, wanted)
+            barred[Obstacle.REMOVED] += max(0, everything - known)
+        return Foreseen(matching=matching, tests=tests, barred=barred)
+
+
+def _cursor(page: Sequence[StoredDelivery]) -> Cursor:
+    last = page[-1].delivery
+    return Cursor(last.ended_at or last.created_at, last.id)

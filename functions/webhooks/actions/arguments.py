@@ -1,0 +1,173 @@
+"""Arguments of what an organizer calls: `sendTestWebhook`, `resendWebhook`, `rotateWebhookSecret`.
+
+A field that is null counts as not given. What is wrong raises `CallError` with `invalid-argument`
+and a message that names the field and its rule.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final, Self
+
+from functions.event_arguments import EventArguments, flag_argument, is_id, read_event
+from functions.webhooks.arguments import event_type_argument, refuse, time_argument, url_argument
+from functions.webhooks.deliveries.delivery import UNDELIVERED, Cursor, Outcome
+from functions.webhooks.messages.event_type import EventType
+
+ANNOUNCED_MINUTES: Final = 10_080
+"""How long before it takes over a secret can be announced: a week."""
+
+_OUTCOMES: Final[Mapping[str, tuple[Outcome, ...]]] = {
+    "failed": UNDELIVERED,
+    "success": (Outcome.SUCCESS,),
+    "any": (*UNDELIVERED, Outcome.SUCCESS),
+}
+"""What `outcome` of a page stands for: failed deliveries are those that were skipped as well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestArguments(EventArguments):
+    """`url` is compared with those of the settings, so surrounding blanks do not count."""
+
+    __test__ = False  # no test of pytest's
+
+    url: str
+    event: EventType = EventType.PHOTO_UPLOADED
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        event = read_event(data)
+        given = data.get("event")
+        type_ = EventType.PHOTO_UPLOADED if given is None else event_type_argument(given)
+        return cls(**event, url=url_argument(data.get("url")), event=type_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Everything that ended so from `since` to `until`; `after` where a page came before.
+
+    `until` is now where it is not given; `looked_until` is what that was for the page before. Those
+    to `url` alone, and of the type `event` alone, where they are given. In a dry run they are
+    counted, and nothing is sent.
+    """
+
+    since: datetime
+    until: datetime | None = None
+    looked_until: datetime | None = None
+    after: Cursor | None = None
+    outcomes: tuple[Outcome, ...] = UNDELIVERED
+    url: str | None = None
+    event: EventType | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResendArguments(EventArguments):
+    """What to send again: the delivery with that id, or a page of those that ended so."""
+
+    what: str | Page
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        event = read_event(data)
+        delivery_id, since = data.get("deliveryId"), data.get("since")
+        if (delivery_id is None) == (since is None):
+            refuse("Give either deliveryId or since.")
+        dry_run = flag_argument("dryRun", data.get("dryRun"))
+        if delivery_id is None:
+            return cls(**event, what=_page(data, dry_run=dry_run))
+        if not is_id(delivery_id):
+            refuse("deliveryId must be the id of a delivery of the event.")
+        for name in ("next", "url", "event", "until", "outcome"):
+            if data.get(name) is not None:
+                refuse(f"{name} goes with since; leave it out where deliveryId is given.")
+        if dry_run:
+            refuse("dryRun goes with since; leave it out where deliveryId is given.")
+        return cls(**event, what=delivery_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotateArguments(EventArguments):
+    """In how long the new secret takes over; zero is at once."""
+
+    active_in: timedelta = timedelta(0)
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Read the `data` of the request."""
+        event = read_event(data)
+        given = data.get("activeInMinutes")
+        minutes = 0 if given is None else given
+        if type(minutes) is not int or not 0 <= minutes <= ANNOUNCED_MINUTES:  # a bool is an int
+            refuse(f"activeInMinutes must be a whole number from 0 to {ANNOUNCED_MINUTES}.")
+        return cls(**event, active_in=timedelta(minutes=minutes))
+
+
+def next_page(page: Page, until: datetime, after: Cursor) -> str:
+    """The value of `next` in the answer to `page`, and in the request for the one that follows."""
+    place = f"{until.isoformat()}~{after.ended_at.isoformat()}~{after.delivery_id}"
+    filters = _filters(page)
+    return f"{place}~{filters}" if filters else place
+
+
+def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
+    url, event, outcome, next_ = (data.get(name) for name in ("url", "event", "outcome", "next"))
+    since, until = _moment(data, "since"), _moment(data, "until")
+    if since is None:  # it was given: this is no call for one delivery
+        refuse("since must be a time.")
+    if until is not None and until < since:
+        refuse("until must not be before since.")
+    outcomes = UNDELIVERED if outcome is None else _OUTCOMES.get(str(outcome))
+    if outcomes is None:
+        refuse(f"outcome must be one of {', '.join(_OUTCOMES)}.")
+    page = Page(
+        since=since,
+        until=until,
+        outcomes=outcomes,
+        url=None if url is None else url_argument(url),
+        event=None if event is None else event_type_argument(event),
+        dry_run=dry_run,
+    )
+    if next_ is None:
+        return page
+    if dry_run:
+        refuse("dryRun counts everything from since on; leave next out.")
+    looked_until, after, filters = _place(next_)
+    if filters != _filters(page):
+        refuse(
+            "next goes on with the url, event, outcome and until of the call before;"
+            " give the same ones."
+        )
+    return replace(page, looked_until=looked_until, after=after)
+
+
+def _moment(data: Mapping[str, Any], name: str) -> datetime | None:
+    """A time that is given under that name; None where none is."""
+    given = data.get(name)
+    moment = time_argument(given)
+    if given is not None and moment is None:
+        refuse(f"{name} must be a time in ISO 8601 with its zone, as in 2026-05-01T18:30:00Z.")
+    return moment
+
+
+def _place(next_: object) -> tuple[datetime, Cursor, str]:
+    """Until when, after which delivery, and with which filters the page before was looked at."""
+    parts = next_.split("~") if isinstance(next_, str) else []
+    until, ended_at, delivery_id, filters = (parts + [""] * 4)[:4]
+    until_time, ended_time = time_argument(until), time_argument(ended_at)
+    if until_time is None or ended_time is None or not is_id(delivery_id):
+        refuse("next must be what the answer before had as next.")
+    return until_time, Cursor(ended_time, delivery_id), filters
+
+
+def _filters(page: Page) -> str:
+    """A name for what a page is limited to; empty where it is not."""
+    until = page.until and page.until.isoformat()
+    limits = [page.url, page.event, until, page.outcomes]
+    if limits == [None, None, None, UNDELIVERED]:
+        return ""
+    return hashlib.sha256(json.dumps(limits).encode()).hexdigest()[:16]

@@ -1,0 +1,84 @@
+"""What an organizer calls, from request to answer."""
+
+from typing import Any, Final
+
+from firebase_functions.https_fn import CallableRequest
+
+from functions import access
+from functions.access import Role
+from functions.timestamps import wire_time
+from functions.webhooks.actions import wiring
+from functions.webhooks.actions.arguments import (
+    Page,
+    ResendArguments,
+    RotateArguments,
+    TestArguments,
+)
+from functions.webhooks.deliveries.next_round import Obstacle
+
+_OWNERS: Final = frozenset({Role.ADMIN, Role.SUPERADMIN})
+
+
+def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
+    """A call of `sendTestWebhook`, for admins: how the first attempt went.
+
+    Raises:
+        CallError: as `Actions.send_test` says.
+    """
+    caller = access.staff(request.auth, _OWNERS)
+    delivery = wiring.actions().send_test(caller, TestArguments.read(request.data))
+    last = delivery.log[-1] if delivery.log else None
+    return {
+        "deliveryId": delivery.id,
+        "outcome": delivery.outcome,
+        "status": last.status if last else None,
+        "ms": last.milliseconds if last else None,
+        "error": last.error if last else delivery.reason,
+        "nextAttemptAt": delivery.next_attempt_at and wire_time(delivery.next_attempt_at),
+    }
+
+
+def resend(request: CallableRequest[Any]) -> dict[str, Any]:
+    """A call of `resendWebhook`, for admins: how many are sent again, and whether more are left.
+
+    In a dry run: how many would be sent again, and how many would be left alone, by the reason.
+
+    Raises:
+        CallError: as `Actions.resend` says.
+    """
+    caller = access.staff(request.auth, _OWNERS)
+    wanted = ResendArguments.read(request.data)
+    if isinstance(wanted.what, Page) and wanted.what.dry_run:
+        foreseen = wiring.actions().foresee(caller, wanted, wanted.what)
+        barred = {str(obstacle): foreseen.barred.get(obstacle, 0) for obstacle in Obstacle}
+        return {"matching": foreseen.matching, "leftAlone": barred | {"tests": foreseen.tests}}
+    done = wiring.actions().resend(caller, wanted)
+    return {
+        "resent": done.resent,
+        "leftAlone": done.left_alone,
+        "more": done.next is not None,
+        "next": done.next,
+    }
+
+
+def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
+    """A call of `rotateWebhookSecret`, for superadmins: from when on the new secret counts.
+
+    The secret itself is in no answer: a superadmin reads it where it stands.
+
+    Raises:
+        CallError: as `Actions.rotate_secret` says.
+    """
+    caller = access.staff(request.auth, frozenset({Role.SUPERADMIN}))
+    rotated = wiring.actions().rotate_secret(caller, RotateArguments.read(request.data))
+    active_from = wire_time(rotated.active_from)
+    until = wire_time(rotated.old_secret_used_until)
+    message = f"Deliveries may be signed with the old secret until {until}: accept both."
+    if rotated.announced:
+        message = f"The new secret signs from {active_from} on. {message}"
+    return {
+        "rotatedAt": None if rotated.announced else active_from,
+        "activeFrom": active_from,
+        "oldSecretUsedUntil": until,
+        "message": message,
+    }

@@ -1,0 +1,37 @@
+"""The organizers' actions, put together for this process on first use."""
+
+import functools
+import uuid
+from datetime import UTC, datetime
+
+from functions.gcp.documents import documents
+from functions.side_by_side import Threads
+from functions.webhooks.actions.actions import Actions
+from functions.webhooks.attempts import wiring as attempts
+from functions.webhooks.deliveries import wiring as deliveries
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.signing import wiring as signing
+from functions.webhooks.store import WallStore
+
+
+@functools.cache
+def actions() -> Actions:
+    """What an organizer calls."""
+    return Actions(
+        wall=WallStore(documents()),
+        settings=SettingsStore(documents()),
+        deliveries=deliveries.store(),
+        secrets=signing.secrets(),
+        next_round=deliveries.next_round(),
+        attempt=_attempt,
+        side_by_side=Threads(deliveries.AT_ONCE, "resend"),
+        now=lambda: datetime.now(UTC),
+        new_id=lambda: str(uuid.uuid4()),
+    )
+
+
+def _attempt(request: AttemptRequest) -> Delivery | None:
+    """Only a test makes the worker: its sender loads the authorities that it trusts."""
+    return attempts.worker().attempt(request)

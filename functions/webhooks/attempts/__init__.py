@@ -1,0 +1,1 @@
+"""Attempts of deliveries: the worker, the health of its receivers, the sweep of lost tasks."""

@@ -1,0 +1,128 @@
+"""Gives a URL up whose receiver is gone, so that an event does not knock at it for ever.
+
+A URL is disabled when since the later of
+
+- its last acknowledged delivery, and
+- the last change of the event's webhook settings, which is also how an admin enables it again,
+
+`FAILED_IN_A_ROW` deliveries to it or more have ended `failed`, the first of them `FAILING_FOR` ago
+or longer. Nothing counts along: the deliveries on record are the count, looked at when one of them
+ends `failed`. So a delivery that succeeds costs nothing, whatever happens at the same time is on
+record before it counts, and a delivery that is sent again leaves the count until it has ended.
+
+Whoever finds a URL dead writes it into the settings, unless they have changed since they were read.
+So two processes disable a URL once, and neither overrules an admin who has just saved.
+What ends then is the count of the event's other URLs too; those that are dead are disabled with it.
+
+What is on its way to a disabled URL keeps its retry schedule. Tests go out to it all the same, and
+their success enables nothing: that is an admin's decision.
+
+Where the settings name addresses, whoever looks marks the URL (`failure_marks`), and what is marked
+is watched and told of (`notifier`).
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from functions import log
+from functions.recent import Recent
+from functions.records import ChangedMeanwhileError
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.endpoint_url import host_of
+from functions.webhooks.deliveries.ports import Deliveries
+from functions.webhooks.notices.failure_marks import FailureMarks
+from functions.webhooks.settings.ports import DisabledUrl, Settings
+
+FAILED_IN_A_ROW: Final = 100
+FAILING_FOR: Final = timedelta(days=5)
+
+REASON: Final = (
+    f"{FAILED_IN_A_ROW} deliveries in a row or more have failed, for more than"
+    f" {FAILING_FOR.days} days"
+)
+
+# How often a process looks at the same URL: a busy event's dead receiver fails many times a second.
+_LOOK_AGAIN_SECONDS: Final = 60.0
+_REMEMBERED: Final = 10_000
+
+
+class EndpointHealth:
+    """Looks at the deliveries of a URL whenever one of them has failed."""
+
+    def __init__(
+        self,
+        *,
+        deliveries: Deliveries,
+        settings: Settings,
+        marks: FailureMarks,
+        now: Callable[[], datetime],
+        monotonic: Callable[[], float],
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            deliveries: The records.
+            settings: Which URLs there are.
+            marks: Is told of what has failed, where somebody wants to know.
+            now: The time, aware and in UTC.
+            monotonic: Seconds that only grow.
+        """
+        self._deliveries = deliveries
+        self._settings = settings
+        self._marks = marks
+        self._now = now
+        self._looked: Recent[tuple[str, str], bool] = Recent(
+            seconds=_LOOK_AGAIN_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
+        )
+
+    def delivery_failed(self, delivery: Delivery) -> None:
+        """Look at the URL of `delivery`, which has ended `failed`: give it up, have people told.
+
+        At most once a minute for each URL one round trip, some more where people are to be told,
+        and five more once its receiver may be gone.
+        """
+        key = (delivery.event_id, delivery.url)
+        if self._looked.get(key):
+            return
+        self._looked.put(key, value=True)
+        try:
+            self._look(delivery)
+        except Exception:
+            self._looked.put(key, value=False)  # whoever asks again looks again
+            raise
+
+    def _look(self, delivery: Delivery) -> None:
+        settings = self._settings.load(delivery.event_id)
+        now = self._now()
+        urls = [url for url, configured in settings.by_url.items() if not configured.disabled]
+        event_id, since = delivery.event_id, settings.written_at
+        if delivery.url not in urls:
+            return
+        if settings.notify:  # after a test as well: what fails within the minute is passed unseen
+            self._marks.mark(event_id, [delivery.url])
+        if now - since < FAILING_FOR or not self._is_dead(event_id, delivery.url, since, now):
+            return
+        others = (url for url in urls if url != delivery.url)
+        dead = [delivery.url, *(url for url in others if self._is_dead(event_id, url, since, now))]
+        if settings.notify:  # before it is so: what is marked is looked at, whatever happens to us
+            self._marks.mark(event_id, dead)
+        given_up = [DisabledUrl(url=url, reason=REASON, at=now) for url in dead]
+        try:
+            self._settings.disable(event_id, given_up, settings)
+        except ChangedMeanwhileError:
+            return
+        for url in dead:
+            log.error("webhook.disabled", eventId=event_id, host=host_of(url), reason=REASON)
+
+    def _is_dead(self, event_id: str, url: str, since: datetime, now: datetime) -> bool:
+        acknowledged = self._deliveries.last_success(event_id, url)
+        since = max(since, acknowledged or since)
+        return (
+            now - since >= FAILING_FOR
+            and self._deliveries.has_failed_within(event_id, url, since, now - FAILING_FOR)
+            and self._deliveries.count_failed(event_id, url, since, FAILED_IN_A_ROW)
+            >= FAILED_IN_A_ROW
+            # Whatever was acknowledged while we counted has ended the count.
+            and self._deliveries.last_success(event_id, url) == acknowledged
+        )

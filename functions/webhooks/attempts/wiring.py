@@ -1,0 +1,67 @@
+"""The worker and the sweeper, put together for this process on first use.
+
+Each function imports its own parts: an instance that sweeps loads no sender.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from functions.gcp.documents import documents
+from functions.webhooks.deliveries import wiring as deliveries
+
+if TYPE_CHECKING:
+    from functions.webhooks.attempts.sweeper import Sweeper
+    from functions.webhooks.attempts.worker import Worker
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@functools.cache
+def worker() -> Worker:
+    """What the queues of attempts call."""
+    from functions.webhooks.attempts.endpoint_health import EndpointHealth
+    from functions.webhooks.attempts.worker import Worker
+    from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
+    from functions.webhooks.notices import wiring as notices
+    from functions.webhooks.sender import wiring as senders
+    from functions.webhooks.settings.store import SettingsStore
+    from functions.webhooks.signing import wiring as signing
+
+    senders.load_resolver()
+    return Worker(
+        deliveries=deliveries.store(),
+        secrets=signing.secrets(),
+        sender=senders.sender(),
+        enqueue=deliveries.enqueue,
+        slow_pace=Pace(SLOW_ATTEMPTS_A_SECOND, time.monotonic),
+        endpoint_health=EndpointHealth(
+            deliveries=deliveries.store(),
+            settings=SettingsStore(documents()),
+            marks=notices.failure_marks(),
+            now=_now,
+            monotonic=time.monotonic,
+        ),
+        now=_now,
+        monotonic=time.monotonic,
+        sleep=time.sleep,
+    )
+
+
+@functools.cache
+def sweeper() -> Sweeper:
+    """What the schedule calls."""
+    from functions.side_by_side import Threads
+    from functions.webhooks.attempts.sweeper import Sweeper
+
+    return Sweeper(
+        deliveries=deliveries.store(),
+        enqueue=deliveries.enqueue,
+        side_by_side=Threads(deliveries.AT_ONCE, "sweep"),
+        now=_now,
+    )

@@ -1,0 +1,281 @@
+"""One attempt of a delivery (design 2): read the record, sign, POST, write the outcome.
+
+A receiver's failure is the delivery's business: it is recorded, the next attempt is queued, and the
+task has succeeded. Only our own failures make the task fail, and its queue brings it back.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import quote
+
+from functions import log
+from functions.gcp.task_queue import Enqueue
+from functions.records import ChangedMeanwhileError
+from functions.webhooks.attempts.endpoint_health import EndpointHealth
+from functions.webhooks.attempts.prompt_receivers import PromptReceivers
+from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
+from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl, host_of
+from functions.webhooks.deliveries.pace import Pace
+from functions.webhooks.deliveries.ports import Deliveries, StoredDelivery
+from functions.webhooks.sender.ports import HostLimitError, Sender, SendError
+from functions.webhooks.signing import signature
+from functions.webhooks.signing.ports import Secrets
+
+USER_AGENT: Final = "Wall-Webhooks/1.0"
+
+SUSPICIOUS_AFTER: Final = 3
+"""Dispatches in vain after which an attempt is put on record as begun before it is made."""
+
+BEGUN_AT_MOST: Final = 3
+"""How often an attempt may begin like that and not end: then it counts as made, and failed.
+
+An outage of ours does not count: whoever can write the beginning can mostly write the end."""
+
+HOST_LIMIT_WAIT: Final = timedelta(seconds=1)
+"""How long a delivery waits whose event has as many POSTs under way to the host as it may."""
+
+EARLY: Final = timedelta(seconds=0.5)
+"""A task that comes no more than this too early is held back here; clocks differ by less."""
+
+
+class Worker:
+    """Makes attempts; one instance serves all threads of the process."""
+
+    def __init__(
+        self,
+        *,
+        deliveries: Deliveries,
+        secrets: Secrets,
+        sender: Sender,
+        enqueue: Enqueue,
+        slow_pace: Pace,
+        endpoint_health: EndpointHealth,
+        now: Callable[[], datetime],
+        monotonic: Callable[[], float],
+        sleep: Callable[[float], None],
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            deliveries: The records.
+            secrets: What is signed with.
+            sender: What posts.
+            enqueue: Queues the task of the next attempt.
+            slow_pace: When attempts at slow receivers are due.
+            endpoint_health: Is told of what has failed for good.
+            now: The time, aware and in UTC.
+            monotonic: Seconds that only grow.
+            sleep: Waits for some seconds.
+        """
+        self._deliveries = deliveries
+        self._secrets = secrets
+        self._sender = sender
+        self._enqueue = enqueue
+        self._endpoint_health = endpoint_health
+        self._slow_pace = slow_pace
+        self._prompt_receivers = PromptReceivers(monotonic)
+        self._now = now
+        self._monotonic = monotonic
+        self._sleep = sleep
+
+    def attempt(self, request: AttemptRequest) -> Delivery | None:
+        """Make the attempt that is asked for, unless it has been made.
+
+        Returns:
+            The delivery as it stands then; None where there is none.
+
+        Raises:
+            TooEarlyError: it is not due yet.
+            Exception: a fault of our own; asked again, the same attempt is made again.
+        """
+        stored = self._deliveries.load(request.event_id, request.delivery_id)
+        if stored is None:
+            log.warning("delivery.gone", deliveryId=request.delivery_id, eventId=request.event_id)
+            return None
+        delivery = stored.delivery
+        if request.round != delivery.round:
+            return delivery  # it was sent again meanwhile, and that round has tasks of its own
+        if delivery.attempts < request.attempt and delivery.outcome.is_open:
+            if delivery.slow and not request.slow:
+                pass  # its task is on the slow queue
+            elif self._belongs_on_slow_queue(request, delivery):
+                delivery = self._moved_to_slow_queue(stored)
+            else:
+                self._wait_until_due(delivery)
+                try:
+                    delivery = self._make(request, stored)
+                except HostLimitError:
+                    delivery = self._moved_to_slow_queue(stored, HOST_LIMIT_WAIT)
+        if delivery.outcome is Outcome.FAILED:  # perhaps in a process that did not get any further
+            self._endpoint_health.delivery_failed(delivery)
+        if delivery.outcome.is_open:
+            self._enqueue(attempt_task(delivery))
+        return delivery
+
+    def _belongs_on_slow_queue(self, request: AttemptRequest, delivery: Delivery) -> bool:
+        if request.slow or delivery.test:
+            return False
+        return self._prompt_receivers.has_to_wait(delivery.event_id, delivery.url)
+
+    def _moved_to_slow_queue(
+        self, stored: StoredDelivery, at_least: timedelta = timedelta(0)
+    ) -> Delivery:
+        """The delivery once its record says where it waits, and until when: `at_least` so long.
+
+        A task that is made again goes there as well.
+
+        Raises:
+            ChangedMeanwhileError: an attempt of it was made; asked again, it is looked at.
+        """
+        moved = replace(stored.delivery, slow=True).due_after(self._now() + at_least)
+        moved = self._paced(moved)
+        try:
+            self._deliveries.save(moved, stored.version)
+        except ChangedMeanwhileError:  # by the same task made again, or by this save
+            found = self._deliveries.load(moved.event_id, moved.id)
+            if found is None or not found.delivery.slow:
+                raise
+            return found.delivery
+        return moved
+
+    def _paced(self, delivery: Delivery) -> Delivery:
+        """The delivery with the wait of a slow receiver's attempt, where it is owed one."""
+        if not delivery.slow:
+            return delivery
+        return delivery.due_after(self._now() + self._slow_pace.wait(delivery.event_id))
+
+    def _make(self, request: AttemptRequest, stored: StoredDelivery) -> Delivery:
+        """Make the attempt, or give it up where it ends every instance that makes it."""
+        if request.dispatched_before >= SUSPICIOUS_AFTER:
+            if stored.delivery.begun >= BEGUN_AT_MOST:
+                return self._save(stored, self._given_up(stored.delivery))
+            stored = self._announced(stored)
+        event_id, url = stored.delivery.event_id, stored.delivery.url
+        with self._prompt_receivers.at_work(event_id, url):
+            attempt = self._post(stored.delivery)
+        return self._save(stored, attempt)
+
+    def _announced(self, stored: StoredDelivery) -> StoredDelivery:
+        """The delivery with it on record that its attempt begins.
+
+        Raises:
+            ChangedMeanwhileError: something else has happened to it; asked again, it is looked at.
+        """
+        begun = replace(stored.delivery, begun=stored.delivery.begun + 1)
+        with suppress(ChangedMeanwhileError):  # perhaps by this save, and its answer was lost
+            self._deliveries.save(begun, stored.version)
+        found = self._deliveries.load(begun.event_id, begun.id)
+        if found is None or found.delivery != begun:
+            raise ChangedMeanwhileError
+        return found
+
+    def _given_up(self, delivery: Delivery) -> Attempt:
+        log.error(
+            "delivery.given-up",
+            deliveryId=delivery.id,
+            eventId=delivery.event_id,
+            host=host_of(delivery.url),
+            begun=delivery.begun,
+        )
+        return Attempt(
+            number=delivery.due_attempt,
+            at=self._now(),
+            status=None,
+            milliseconds=0,
+            error=f"the attempt was begun {delivery.begun} times and never came to its end",
+            round=delivery.round,
+        )
+
+    def _wait_until_due(self, delivery: Delivery) -> None:
+        if delivery.next_attempt_at is None:
+            return
+        early = delivery.next_attempt_at - self._now()
+        if early > EARLY:
+            raise TooEarlyError
+        if early > timedelta(0):
+            self._sleep(early.total_seconds())
+
+    def _post(self, delivery: Delivery) -> Attempt:
+        body = delivery.body.encode()
+        secret = self._secrets.of(delivery.event_id)
+        at = self._now()
+        seconds = int(at.timestamp())
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": USER_AGENT,
+            signature.HEADER: signature.sign(secret, body, at=seconds),
+            "Wall-Event-Type": delivery.event,
+            # An id that is no token would end the header line; such an id is quoted.
+            "Wall-Event-Id": quote(delivery.event_id),
+            "Wall-Delivery-Id": delivery.id,
+            **signature.standard_headers(secret, delivery.id, body, at=seconds),
+        }
+        began = self._monotonic()
+        status, error, excerpt = None, None, None
+        try:
+            to = EndpointUrl.parse(delivery.url)
+            response = self._sender.post(to, headers, body, delivery.event_id)
+            status, excerpt = response.status, response.excerpt
+        except SendError as failed:
+            error = str(failed)
+            if failed.detail:
+                log.info("delivery.unreached", deliveryId=delivery.id, reason=failed.detail)
+        return Attempt(
+            number=delivery.due_attempt,
+            at=at,
+            status=status,
+            milliseconds=round((self._monotonic() - began) * 1000),
+            error=error,
+            round=delivery.round,
+            answer=excerpt,
+        )
+
+    def _save(self, stored: StoredDelivery, attempt: Attempt) -> Delivery:
+        """Write what `attempt` came to; the delivery as it stands then."""
+        lag = attempt.at - stored.delivery.owed_since
+        done = self._paced(stored.delivery.after(attempt))
+        while True:
+            try:
+                self._deliveries.save(done, stored.version)
+                break
+            except ChangedMeanwhileError:
+                # The same attempt was made twice at once, and the other one is on record. One is
+                # enough, but an acknowledgement counts, whichever of the two got it.
+                found = self._deliveries.load(done.event_id, done.id)
+                if found is None:
+                    break
+                if not found.delivery.is_news(attempt):
+                    done = found.delivery
+                    break
+                stored, done = found, self._paced(found.delivery.after(attempt))
+        _log(done, attempt, lag)
+        return done
+
+
+def _log(delivery: Delivery, attempt: Attempt, lag: timedelta) -> None:
+    log.info(
+        "delivery.attempted",
+        deliveryId=delivery.id,
+        eventId=delivery.event_id,
+        event=delivery.event,
+        host=host_of(delivery.url),
+        attempt=attempt.number,
+        outcome=delivery.outcome,
+        status=attempt.status,
+        ms=attempt.milliseconds,
+        lagMs=max(0, lag // timedelta(milliseconds=1)),
+        error=attempt.error,
+    )
+    if delivery.outcome is Outcome.FAILED:
+        log.error(
+            "delivery.failed",
+            deliveryId=delivery.id,
+            eventId=delivery.event_id,
+            event=delivery.event,
+            host=host_of(delivery.url),
+            attempts=delivery.attempts,
+        )

@@ -1,0 +1,111 @@
+"""What has ended is sent again: four fresh attempts, with the same id and body (design 3)."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from enum import StrEnum
+
+from functions.call_error import CallError, Code
+from functions.gcp.task_queue import Enqueue
+from functions.records import ChangedMeanwhileError
+from functions.webhooks.deliveries.attempt_task import attempt_task
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
+from functions.webhooks.deliveries.pace import Pace
+from functions.webhooks.deliveries.ports import Deliveries, StoredDelivery
+from functions.webhooks.settings.webhook_settings import Subscription
+
+
+class Obstacle(StrEnum):
+    """Why nothing can be sent to a URL again, by the name in the answer to a dry run."""
+
+    REMOVED = "removedUrl"
+    DISABLED = "disabledUrl"
+    UNUSABLE = "unusableUrl"
+
+
+class NextRound:
+    """Begins the next round of deliveries."""
+
+    def __init__(
+        self, deliveries: Deliveries, enqueue: Enqueue, pace: Pace, now: Callable[[], datetime]
+    ) -> None:
+        """`now` gives the time, aware and in UTC."""
+        self._deliveries = deliveries
+        self._enqueue = enqueue
+        self._pace = pace
+        self._now = now
+
+    def begin_one(
+        self,
+        event_id: str,
+        delivery_id: str,
+        configured: Mapping[str, Subscription],
+        may: Callable[[Delivery], bool] = lambda _: True,
+    ) -> None:
+        """Begin that of one delivery, if the caller `may`: else it is none of the caller's.
+
+        Raises:
+            CallError: `not-found`, `aborted` where the last round has not ended, and
+                `failed-precondition` where nothing may or can go to the URL (any more).
+        """
+        while True:
+            stored = self._deliveries.load(event_id, delivery_id)
+            if stored is None or not may(stored.delivery):
+                raise CallError(Code.NOT_FOUND, "The event has no delivery with that deliveryId.")
+            if stored.delivery.outcome.is_open:
+                raise CallError(
+                    Code.ABORTED, "The delivery is still being attempted; wait until it has ended."
+                )
+            obstacle = obstacle_at(stored.delivery.url, configured)
+            if obstacle:
+                raise CallError(
+                    Code.FAILED_PRECONDITION, _what_to_change(obstacle, stored.delivery.url)
+                )
+            if self.begin(stored):
+                return
+
+    def begin(self, stored: StoredDelivery) -> bool:
+        """Record and queue it; False where something else has happened to the delivery."""
+        due = self._now() + self._pace.wait(stored.delivery.event_id)
+        delivery = stored.delivery.again(due)
+        try:
+            self._deliveries.restart(delivery, stored.version)
+        except ChangedMeanwhileError:
+            # By another call that wants the same, or by this one, and the answer was lost.
+            found = self._deliveries.load(delivery.event_id, delivery.id)
+            if not found or not (found.delivery.is_untried and found.delivery.round):
+                return False
+            delivery = found.delivery
+        self._enqueue(attempt_task(delivery))
+        return True
+
+
+def obstacle_at(url: str, configured: Mapping[str, Subscription]) -> Obstacle | None:
+    """Why deliveries to `url` cannot be sent again; None where they can."""
+    subscription = configured.get(url)
+    if subscription is None:
+        return Obstacle.REMOVED
+    if subscription.disabled:
+        return Obstacle.DISABLED
+    return Obstacle.UNUSABLE if _fault_of(url) else None
+
+
+def _what_to_change(obstacle: Obstacle, url: str) -> str:
+    match obstacle:
+        case Obstacle.REMOVED:
+            return (
+                "The delivery's URL is not one of the event's webhook URLs any more; add it first."
+            )
+        case Obstacle.DISABLED:
+            return "The delivery's URL is disabled; remove its entry from the settings first."
+        case Obstacle.UNUSABLE:
+            return f"The delivery was skipped and would be again: {_fault_of(url)}."
+
+
+def _fault_of(url: str) -> str | None:
+    """Why no delivery can go to `url`; None where one can."""
+    try:
+        EndpointUrl.parse(url)
+    except UnusableUrlError as unusable:
+        return str(unusable)
+    return None

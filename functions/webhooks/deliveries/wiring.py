@@ -1,0 +1,52 @@
+"""The parts that several rooms need of deliveries, made for this process on first use."""
+
+import functools
+import os
+import time
+from datetime import UTC, datetime
+from typing import Final
+
+from functions.gcp import parameters
+from functions.gcp.documents import documents
+from functions.gcp.task_queue import Enqueue, Task
+from functions.webhooks.deliveries.next_round import NextRound
+from functions.webhooks.deliveries.pace import Pace
+from functions.webhooks.deliveries.store import DeliveryStore
+
+AT_ONCE: Final = 20
+"""Tasks queued, or rounds begun, at the same time: the URLs of one event."""
+
+
+@functools.cache
+def store() -> DeliveryStore:
+    """The records of deliveries."""
+    return DeliveryStore(documents())
+
+
+@functools.cache
+def pace() -> Pace:
+    """The pace of all deliveries that this process makes due."""
+    return Pace(parameters.EVENT_DELIVERIES_A_SECOND.value, time.monotonic)
+
+
+def next_round() -> NextRound:
+    """Sends deliveries again."""
+    return NextRound(store(), enqueue, pace(), lambda: datetime.now(UTC))
+
+
+def enqueue(task: Task) -> None:
+    """Queue `task`; the client is made for the first task, because it slows a cold start down."""
+    _task_queue()(task)
+
+
+@functools.cache
+def _task_queue() -> Enqueue:
+    """Cloud Tasks, or the emulator where there is one."""
+    emulator = os.environ.get("CLOUD_TASKS_EMULATOR_HOST")
+    if emulator:
+        from functions.gcp.emulated_tasks import EmulatedTasks
+
+        return EmulatedTasks.of_environment(emulator).enqueue
+    from functions.gcp.cloud_tasks import CloudTasks
+
+    return CloudTasks.of_environment().enqueue

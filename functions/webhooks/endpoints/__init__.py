@@ -1,1 +1,0 @@
-"""Where a delivery goes: the URL, its addresses, and the POST itself."""

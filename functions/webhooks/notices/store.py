@@ -1,0 +1,102 @@
+"""What is watched of an event in Firestore: `events/{eventId}/notices/webhooks` (design 4)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from google.api_core import exceptions
+from google.cloud import firestore
+from google.cloud.firestore_v1.base_query import FieldFilter
+
+from functions.gcp.documents import Create, Documents, Update
+from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.gcp.firestore import client as shared_client
+from functions.records import AlreadyRecordedError, ChangedMeanwhileError, Version
+from functions.webhooks.notices.ports import StoredWatch
+from functions.webhooks.notices.watch import Standing, Watch, WatchedUrl
+from functions.webhooks.settings import webhook_settings
+
+
+class NoticeStore:
+    """See `ports.Notices`."""
+
+    def __init__(
+        self, documents: Documents, client: Callable[[], firestore.Client] = shared_client
+    ) -> None:
+        """`client` gives the library's, for the query of the sweep."""
+        self._documents = documents
+        self._client = client
+
+    def load(self, event_id: str) -> StoredWatch | None:
+        """See `ports.Notices`."""
+        found = self._documents.get(_path(event_id))
+        return StoredWatch(_watch(found.fields), found.version) if found else None
+
+    def create(self, event_id: str, watch: Watch) -> None:
+        """See `ports.Notices`."""
+        try:
+            self._documents.create([Create(_path(event_id), _document(watch))])
+        except exceptions.AlreadyExists as exists:
+            raise AlreadyRecordedError from exists
+
+    def save(self, event_id: str, watch: Watch, version: Version) -> None:
+        """See `ports.Notices`."""
+        try:
+            RETRY(self._documents.update)(Update(_path(event_id), _document(watch), version))
+        except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
+            raise ChangedMeanwhileError from changed
+
+    def due(self, before: datetime, limit: int) -> Sequence[str]:
+        """See `ports.Notices`."""
+        query = (
+            self._client()
+            .collection_group("notices")
+            .where(filter=FieldFilter("lookAt", "<", before))
+            .order_by("lookAt")
+            .select([])
+            .limit(limit)
+        )
+        found = query.get(retry=RETRY, timeout=CALL_SECONDS)
+        return [one.reference.parent.parent.id for one in found]
+
+
+def _path(event_id: str) -> str:
+    return f"events/{event_id}/notices/webhooks"
+
+
+def _document(watch: Watch) -> dict[str, Any]:
+    return {
+        "urls": {
+            webhook_settings.key(one.url): {
+                "url": one.url,
+                "markedAt": one.marked_at,
+                "told": one.told,
+                "toldAt": one.told_at,
+                "since": one.since,
+            }
+            for one in watch.urls
+        },
+        "lookAt": watch.look_at,
+        "sentAt": watch.sent_at,
+        "sending": watch.sending,
+        "tries": watch.tries,
+    }
+
+
+def _watch(fields: Mapping[str, Any]) -> Watch:
+    return Watch(
+        urls=tuple(
+            WatchedUrl(
+                url=one["url"],
+                marked_at=one["markedAt"],
+                told=one["told"] and Standing(one["told"]),
+                told_at=one["toldAt"],
+                since=one["since"],
+            )
+            for _, one in sorted(fields["urls"].items())
+        ),
+        look_at=fields["lookAt"],
+        sent_at=fields["sentAt"],
+        sending=fields["sending"],
+        tries=fields["tries"],
+    )

@@ -1,0 +1,1 @@
+"""The POST to a receiver: addresses, connections, answers."""

@@ -1,0 +1,54 @@
+"""A POST to a receiver, as the worker asks for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+
+
+class HostLimitError(Exception):
+    """The event has as many POSTs under way to the host as it may; nothing was sent."""
+
+
+class SendError(Exception):
+    """No HTTP status came back; the message says why, for the delivery's log.
+
+    `detail` says more, for the service's own log alone.
+    """
+
+    def __init__(self, reason: str, detail: str | None = None) -> None:
+        super().__init__(reason)
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The receiver's answer: its HTTP status, which alone decides anything.
+
+    `excerpt` is the beginning of the body of an answer that acknowledges nothing, for people.
+    """
+
+    status: int
+    excerpt: str | None = None
+
+    @property
+    def acknowledges(self) -> bool:
+        """Whether it is 2xx (spec 4.3)."""
+        return 200 <= self.status <= 299  # noqa: PLR2004 - it is 2xx
+
+
+class Sender(Protocol):
+    """Posts to receivers."""
+
+    def post(
+        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, event_id: str
+    ) -> Response:
+        """POST `body` of the event once and wait for the head of the answer.
+
+        Five seconds at most.
+
+        Raises:
+            HostLimitError: the POST has to come later.
+            SendError: no HTTP status came back in time, or nothing may be sent there.
+        """

@@ -1,0 +1,143 @@
+"""The webhook settings of an event: its URLs, and who is told when a URL fails (spec 2.1, 6.3.4).
+
+The document `events/{eventId}/settings/webhooks` holds `urls`: a list of a URL, or of
+`{url, events}` with the event types that the URL takes. `notify` lists e-mail addresses. `disabled`
+holds, under the `key` of a URL, `{url, reason, at}`: the service sends nothing to that URL until an
+admin removes the entry.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Self
+
+from functions.records import Version
+from functions.webhooks.messages.event_type import EventType
+
+MAX_URLS: Final = 20
+"""Webhook URLs of one event (spec 8)."""
+
+MAX_ADDRESSES: Final = 5
+"""Addresses in `notify`."""
+
+ALL: Final = frozenset(EventType)
+
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """One URL, as it is configured, and the event types that it takes.
+
+    `disabled` says why nothing is sent to the URL; None for a URL in use.
+    """
+
+    url: str
+    event_types: frozenset[EventType] = ALL
+    disabled: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisabledUrl:
+    """An entry of `disabled`: `reason` is for people."""
+
+    url: str
+    reason: str
+    at: datetime
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The entry as it stands in the document."""
+        return {"url": self.url, "reason": self.reason, "at": self.at}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookSettings:
+    """The settings as they were read; an event without the document has no URLs.
+
+    Attributes:
+        subscriptions: Each URL once, `MAX_URLS` at most.
+        notify: Who is told, as people wrote the addresses, `MAX_ADDRESSES` at most.
+        written_at: When the document was last written.
+        version: What a conditional write must still find.
+    """
+
+    subscriptions: tuple[Subscription, ...] = ()
+    notify: tuple[str, ...] = ()
+    written_at: datetime = _NEVER
+    version: Version = None
+
+    @classmethod
+    def read(
+        cls,
+        fields: Mapping[str, Any],
+        *,
+        written_at: datetime = _NEVER,
+        version: Version = None,
+    ) -> Self:
+        """Read the fields of the document.
+
+        An entry of `urls` that cannot be read becomes a subscription of the empty URL, so that the
+        mistake shows as a skipped delivery. A URL that stands twice takes the event types of both
+        entries. The rules let clients write nothing else into `notify` than a list of addresses; a
+        script may have.
+        """
+        merged: dict[str, frozenset[EventType]] = {}
+        for entry in _list(fields.get("urls"))[:MAX_URLS]:
+            url, event_types = _entry(entry)
+            merged[url] = merged.get(url, frozenset()) | event_types
+        disabled = fields.get("disabled")
+        given_up = disabled if isinstance(disabled, Mapping) else {}
+        return cls(
+            subscriptions=tuple(
+                Subscription(url, event_types, _reason(given_up, url))
+                for url, event_types in merged.items()
+            ),
+            notify=tuple(
+                address.strip()
+                for address in _list(fields.get("notify"))[:MAX_ADDRESSES]
+                if isinstance(address, str)
+            ),
+            written_at=written_at,
+            version=version,
+        )
+
+    @property
+    def by_url(self) -> Mapping[str, Subscription]:
+        """The subscriptions by their URLs."""
+        return {subscription.url: subscription for subscription in self.subscriptions}
+
+
+def key(url: str) -> str:
+    """The name of `url` in `disabled`, which needs no quotes in a field path."""
+    return "u" + hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _reason(given_up: Mapping[str, Any], url: str) -> str | None:
+    if key(url) not in given_up:
+        return None
+    entry = given_up[key(url)]
+    reason = entry.get("reason") if isinstance(entry, Mapping) else None
+    return f"the URL is disabled: {reason}" if isinstance(reason, str) else "the URL is disabled"
+
+
+def _entry(entry: object) -> tuple[str, frozenset[EventType]]:
+    if isinstance(entry, str):
+        return entry.strip(), ALL
+    if not isinstance(entry, Mapping):
+        return "", ALL
+    url, events = entry.get("url"), entry.get("events")
+    return (
+        url.strip() if isinstance(url, str) else "",
+        ALL if events is None else _event_types(events),
+    )
+
+
+def _event_types(events: object) -> frozenset[EventType]:
+    names = events if isinstance(events, list) else [events]
+    return frozenset(event_type for event_type in EventType if event_type in names)

@@ -1,0 +1,117 @@
+"""What admins and the bearers of links call about shared logs, from request to answer."""
+
+from typing import Any, Final
+
+from firebase_functions.https_fn import CallableRequest
+
+from functions import access
+from functions.access import Role
+from functions.signed_links.admission import admitted
+from functions.signed_links.link import TO_A_LOG
+from functions.signed_links.token import Scope
+from functions.timestamps import wire_time
+from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.endpoint_url import heading_of
+from functions.webhooks.shared_logs import wiring
+from functions.webhooks.shared_logs.arguments import (
+    LogArguments,
+    ResendSharedArguments,
+    RevokeArguments,
+    ShareArguments,
+)
+
+_OWNERS: Final = frozenset({Role.ADMIN, Role.SUPERADMIN})
+
+
+def share_log(request: CallableRequest[Any]) -> dict[str, Any]:
+    """A call of `shareWebhookLog`, for admins: the link, and when it ends.
+
+    Raises:
+        CallError: as `LogLinks.give_out` says.
+    """
+    caller = access.staff(request.auth, _OWNERS)
+    shared = wiring.log_links().give_out(caller, ShareArguments.read(request.data))
+    return {
+        "link": shared.link,
+        "shareId": shared.share.id,
+        "expiresAt": wire_time(shared.share.expire_at),
+    }
+
+
+def revoke_log(request: CallableRequest[Any]) -> dict[str, Any]:
+    """A call of `revokeWebhookLog`, for admins: when the link ended.
+
+    Raises:
+        CallError: as `LogLinks.revoke` says.
+    """
+    caller = access.staff(request.auth, _OWNERS)
+    wanted = RevokeArguments.read(request.data)
+    revoked_at = wiring.log_links().revoke(caller, wanted)
+    return {"shareId": wanted.share_id, "revokedAt": wire_time(revoked_at)}
+
+
+def get_log(request: CallableRequest[Any]) -> dict[str, Any]:
+    """A call of `getWebhookLog`, for whoever has a link: a page of deliveries.
+
+    Raises:
+        CallError: as `admitted` and `SharedLog.read_page` say.
+    """
+    wanted = LogArguments.read(request.data)
+    event_id, share_id = _admitted("getWebhookLog", request, wanted.token)
+    page = wiring.shared_log().read_page(event_id, share_id, wanted)
+    return {
+        "url": heading_of(page.share.url),
+        "canResend": page.share.can_resend,
+        "expiresAt": wire_time(page.share.expire_at),
+        "deliveries": [_on_wire(one) for one in page.deliveries],
+        "next": page.next,
+    }
+
+
+def resend_shared(request: CallableRequest[Any]) -> dict[str, Any]:
+    """A call of `resendSharedWebhook`, for whoever has a link that may.
+
+    Raises:
+        CallError: as `admitted` and `SharedLog.send_again` say.
+    """
+    wanted = ResendSharedArguments.read(request.data)
+    event_id, share_id = _admitted("resendSharedWebhook", request, wanted.token)
+    wiring.shared_log().send_again(event_id, share_id, wanted)
+    return {"resent": 1}
+
+
+def _admitted(function: str, request: CallableRequest[Any], token: str) -> tuple[str, str]:
+    """Event and share that `token` names, if the client may call at all."""
+    event_id, share_id = admitted(
+        function, request.raw_request, token, scope=Scope.WEBHOOK_LOG, link=TO_A_LOG
+    )
+    return event_id, share_id
+
+
+def _on_wire(delivery: Delivery) -> dict[str, Any]:
+    """What the bearer of a link sees of a delivery: all of it but the URL, which may hold keys."""
+    return {
+        "id": delivery.id,
+        "event": delivery.event,
+        "createdAt": wire_time(delivery.created_at),
+        "outcome": delivery.outcome,
+        "attempts": delivery.attempts,
+        "nextAttemptAt": delivery.next_attempt_at and wire_time(delivery.next_attempt_at),
+        "endedAt": delivery.ended_at and wire_time(delivery.ended_at),
+        "round": delivery.round,
+        "reason": delivery.reason,
+        "test": delivery.test,
+        "body": delivery.body,
+        "log": [
+            {
+                "attempt": one.number,
+                "round": one.round,
+                "at": wire_time(one.at),
+                "status": one.status,
+                "ms": one.milliseconds,
+                "error": one.error,
+                "answer": one.answer,
+            }
+            for one in delivery.log
+        ],
+    }

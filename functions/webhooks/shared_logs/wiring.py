@@ -1,0 +1,62 @@
+"""Shared logs and their links, put together for this process on first use."""
+
+import functools
+import uuid
+from datetime import UTC, datetime
+from typing import Final
+
+from functions.gcp import parameters
+from functions.gcp.documents import documents
+from functions.signed_links import keys
+from functions.signed_links import wiring as signed_links
+from functions.signed_links.limiter import TooManyCallsError
+from functions.webhooks.deliveries import wiring as deliveries
+from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.shared_logs.log_links import LogLinks
+from functions.webhooks.shared_logs.shared_log import SharedLog
+from functions.webhooks.shared_logs.store import LogShareStore
+from functions.webhooks.store import WallStore
+
+RESENDS_AN_HOUR: Final = 100
+"""Through links, of the deliveries of an event to one URL."""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@functools.cache
+def log_links() -> LogLinks:
+    """What an organizer calls to share a log."""
+    return LogLinks(
+        wall=WallStore(documents()),
+        settings=SettingsStore(documents()),
+        shares=LogShareStore(documents()),
+        keys=keys.token_keys,
+        base_url=parameters.PUBLIC_BASE_URL.value,
+        now=_now,
+        new_id=lambda: str(uuid.uuid4()),
+    )
+
+
+@functools.cache
+def shared_log() -> SharedLog:
+    """What the bearer of a link calls."""
+    return SharedLog(
+        settings=SettingsStore(documents()),
+        deliveries=deliveries.store(),
+        shares=LogShareStore(documents()),
+        next_round=deliveries.next_round(),
+        may_resend=_may_resend,
+        now=_now,
+    )
+
+
+def _may_resend(name: str) -> bool:
+    try:
+        signed_links.limiter().pass_or_raise(
+            "resendSharedWebhook to", name, keys.values()[0], RESENDS_AN_HOUR
+        )
+    except TooManyCallsError:
+        return False
+    return True

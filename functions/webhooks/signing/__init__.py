@@ -1,0 +1,1 @@
+"""How deliveries are signed: both signatures, and the secret of each event."""

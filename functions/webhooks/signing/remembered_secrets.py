@@ -1,0 +1,97 @@
+"""The webhook secret of each event, as an instance remembers it (spec 2.1 and 4.8).
+
+What is remembered ends where an announced secret is due. Whoever signs with that one has seen it
+stand alone on record, so that one which was withdrawn in time never signs, whatever an instance
+remembers.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from functions.recent import Recent
+from functions.records import ChangedMeanwhileError
+from functions.webhooks.signing.ports import SECRET_KEPT, SecretRecords
+from functions.webhooks.signing.webhook_secret import NextSecret, WebhookSecret
+
+_KEPT_AT_MOST: Final = 10_000
+
+
+class RememberedSecrets:
+    """See `ports.Secrets`; one instance serves all threads of the process."""
+
+    def __init__(
+        self,
+        records: SecretRecords,
+        *,
+        new_secret: Callable[[], str],
+        now: Callable[[], datetime],
+        monotonic: Callable[[], float],
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            records: The records.
+            new_secret: Gives a secret that nobody can guess.
+            now: The time, aware and in UTC.
+            monotonic: Seconds that only grow.
+        """
+        self._records = records
+        self._new_secret = new_secret
+        self._now = now
+        self._monotonic = monotonic
+        self._kept: Recent[str, WebhookSecret] = Recent(
+            seconds=SECRET_KEPT.total_seconds(), at_most=_KEPT_AT_MOST, monotonic=monotonic
+        )
+
+    def of(self, event_id: str) -> str:
+        """See `ports.Secrets`."""
+        kept = self._kept.get(event_id)
+        if kept is None or kept.is_over(self._now()):
+            kept = self._change(event_id, _nothing)
+        return kept.secret
+
+    def make(self, event_id: str) -> None:
+        """See `ports.Secrets`; one write."""
+        with suppress(ChangedMeanwhileError):
+            self._records.replace(event_id, None, WebhookSecret(secret=self._new_secret()))
+
+    def rotate(self, event_id: str) -> None:
+        """See `ports.Secrets`."""
+        fresh = WebhookSecret(secret=self._new_secret(), rotated_at=self._now())
+        asked = self._monotonic()
+        self._records.put(event_id, fresh)
+        self._kept.put(event_id, value=fresh, since=asked)
+
+    def announce(self, event_id: str, active_from: datetime) -> None:
+        """See `ports.Secrets`."""
+        announced = NextSecret(self._new_secret(), active_from)
+        self._change(event_id, lambda present: replace(present, next=announced))
+
+    def _change(
+        self, event_id: str, change: Callable[[WebhookSecret], WebhookSecret]
+    ) -> WebhookSecret:
+        """Write what `change` makes of the secret as it is now; that, which is remembered.
+
+        It is made where there is none, and an announced one takes its place where it is due.
+        """
+        made = WebhookSecret(secret=self._new_secret())
+        while True:
+            asked = self._monotonic()
+            found = self._records.load(event_id)
+            stored = found.secret if found else None
+            changed = change((stored or made).at(self._now()))
+            try:
+                if changed != stored:
+                    self._records.replace(event_id, found, changed)
+            except ChangedMeanwhileError:
+                continue  # another process was first, and what it wrote counts
+            self._kept.put(event_id, value=changed, since=asked)
+            return changed
+
+
+def _nothing(secret: WebhookSecret) -> WebhookSecret:
+    """Change nothing."""
+    return secret

@@ -1,0 +1,50 @@
+"""What the webhooks read of an event in Firestore: photos, milestones."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from functions.gcp.documents import Documents
+from functions.wall.fields import text
+from functions.wall.photo import Photo
+
+
+class WallStore:
+    """See `ports.Wall`."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def event(self, event_id: str) -> Mapping[str, Any] | None:
+        """See `ports.Wall`."""
+        found = self._documents.get(f"events/{event_id}")
+        return found.fields if found else None
+
+    def count_photos(
+        self, event_id: str, at_most: int | None = None, until: datetime | None = None
+    ) -> int:
+        """See `ports.Wall`; each thousand of them costs as much as the read of a document."""
+        not_after = ("createdAt", until) if until else None
+        return self._documents.count(f"events/{event_id}/photos", at_most, not_after=not_after)
+
+    def first_photo_by(self, event_id: str, photo: Photo) -> Photo | None:
+        """See `ports.Wall`."""
+        field, value = (
+            ("uploaderEmail", photo.uploader_email)
+            if photo.guest
+            else ("uploaderUid", photo.uploader_uid)
+        )
+        found = self._documents.first(
+            f"events/{event_id}/photos", field, value or "", by="createdAt"
+        )
+        if found is None:
+            return None
+        photo_id, first = found
+        return Photo.read(photo_id, first.fields, created=first.created, updated=first.written)
+
+    def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str | None]:
+        """See `ports.Wall`."""
+        asked = list(numbers)
+        paths = [f"events/{event_id}/milestones/{number}" for number in asked]
+        found = zip(asked, self._documents.get_all(paths), strict=True)
+        return {number: text(one.fields.get("photoId")) for number, one in found if one}

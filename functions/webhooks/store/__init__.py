@@ -1,1 +1,0 @@
-"""What the webhooks read and write in Firestore."""
