@@ -1,12 +1,13 @@
 """From a write in Firestore to recorded and queued deliveries (design 1 and 2).
 
-    what the write means ▸ who takes it ▸ record all of it in one commit ▸ enqueue
+    messages of the write ▸ URLs that take them ▸ record all deliveries in one commit ▸ enqueue
 
 Each step can be repeated: ids follow from what happened, a record is made once, a task name is
 used once. A trigger that fails half-way is run again by Eventarc and ends where it would have.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from functions import log
@@ -79,21 +80,19 @@ class Publisher:
         if not messages:
             return
         settings = self._settings.load(event_id)
-        subscribed = settings.subscriptions
         behind: Sequence[Milestone] = ()
         if before is None and after is not None:
-            taken = {event_type for one in subscribed for event_type in one.event_types}
-            if EventType.MILESTONE_REACHED in taken:
+            if settings.wants(EventType.MILESTONE_REACHED):
                 unclaimed = self._milestones.unclaimed(event_id, after, settings.written_at)
                 crossed = [
                     Message.of_milestone(event_id, number, after, place=place)
                     for place, number in enumerate(unclaimed.crossed)
                 ]
-                behind = [Milestone(number=one) for one in unclaimed.behind]
+                behind = [Milestone(number=number) for number in unclaimed.behind]
                 messages = [*messages, *crossed]
-            if EventType.GUEST_JOINED in taken and (after.guest or after.uploader_uid):
+            if settings.wants(EventType.GUEST_JOINED) and (after.guest or after.uploader_uid):
                 messages = [*messages, *self._joined(event_id, after)]
-        self._publish(event_id, messages, subscribed, behind)
+        self._publish(event_id, messages, settings.subscriptions, behind)
 
     def event_written(
         self, write_id: str, event_id: str, before: WallEvent | None, after: WallEvent | None
@@ -131,7 +130,7 @@ class Publisher:
         behind: Sequence[Milestone] = (),
     ) -> None:
         untried = self._record(event_id, messages, subscribed, behind)
-        self._side_by_side(self._enqueue, [attempt_task(one) for one in untried])
+        self._side_by_side(self._enqueue, [attempt_task(delivery) for delivery in untried])
 
     def _record(
         self,
@@ -140,52 +139,85 @@ class Publisher:
         subscribed: Sequence[Subscription],
         behind: Sequence[Milestone] = (),
     ) -> Sequence[Delivery]:
-        """Record what is not on record; the deliveries that still wait for their first attempt."""
+        """Record deliveries and milestones; the deliveries whose first attempt is still owed.
+
+        Where a record exists, this trigger ran before or another photo was first: what exists is
+        read, and the rest is recorded.
+        """
         now = self._now()
         owed = [
-            (what, [self._paced(one) for one in fan_out(what, event_id, subscribed, now)])
-            for what in messages
+            _Owed(self._paced(fan_out(message, event_id, subscribed, now)), message.milestone)
+            for message in messages
         ]
-        known: Mapping[str, Delivery] = {}
-        reached: Mapping[int, str | None] = {}
+        owed += [_Owed([], milestone) for milestone in behind]
+        found = _Found({}, {})
         while True:
-            mine = [(what, them) for what, them in owed if not _is_lost(what.milestone, reached)]
-            deliveries = [one for _, them in mine for one in them]
-            milestones = [*(what.milestone for what, _ in mine if what.milestone), *behind]
-            fresh = [one for one in deliveries if one.id not in known]
-            new_milestones = [one for one in milestones if one.number not in reached]
-            if not fresh and not new_milestones:
+            owed = [part for part in owed if not found.is_lost(part.milestone)]
+            deliveries = [delivery for part in owed for delivery in part.deliveries]
+            milestones = [part.milestone for part in owed if part.milestone]
+            new = found.missing(deliveries)
+            new_milestones = found.missing_milestones(milestones)
+            if not new and not new_milestones:
                 break
             try:
-                self._deliveries.create(event_id, fresh, new_milestones)
+                self._deliveries.create(event_id, new, new_milestones)
                 break
-            except AlreadyRecordedError:  # this trigger ran before, or another photo was first
-                known = self._deliveries.find(event_id, [one.id for one in deliveries])
-                reached = self._wall.milestones(event_id, [one.number for one in milestones])
-        for one in fresh:
-            if one.outcome is Outcome.SKIPPED:
-                _log_skipped(one)
-        return [one for one in (known.get(one.id, one) for one in deliveries) if one.is_untried]
+            except AlreadyRecordedError:
+                found = _Found(
+                    self._deliveries.find(event_id, [delivery.id for delivery in deliveries]),
+                    self._wall.milestones(event_id, [milestone.number for milestone in milestones]),
+                )
+        _log_skipped(new)
+        recorded = [found.deliveries.get(delivery.id, delivery) for delivery in deliveries]
+        return [delivery for delivery in recorded if delivery.is_untried]
 
-    def _paced(self, delivery: Delivery) -> Delivery:
-        if not delivery.outcome.is_open:
-            return delivery
-        return delivery.due_after(delivery.created_at + self._pace.wait(delivery.event_id))
-
-
-def _is_lost(milestone: Milestone | None, reached: Mapping[int, str | None]) -> bool:
-    """Whether `milestone` was recorded for another photo, or for none."""
-    return milestone is not None and (
-        reached.get(milestone.number, milestone.photo_id) != milestone.photo_id
-    )
+    def _paced(self, deliveries: Iterable[Delivery]) -> Sequence[Delivery]:
+        return [
+            delivery.due_after(delivery.created_at + self._pace.wait(delivery.event_id))
+            if delivery.outcome.is_open
+            else delivery
+            for delivery in deliveries
+        ]
 
 
-def _log_skipped(delivery: Delivery) -> None:
-    log.warning(
-        "delivery.skipped",
-        deliveryId=delivery.id,
-        eventId=delivery.event_id,
-        event=delivery.event,
-        host=host_of(delivery.url),
-        reason=delivery.reason,
-    )
+@dataclass(frozen=True, slots=True)
+class _Owed:
+    """The deliveries of a message, and the milestone that has to be recorded with them."""
+
+    deliveries: Sequence[Delivery]
+    milestone: Milestone | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Records that exist: deliveries by id, and the photo of each milestone by its number."""
+
+    deliveries: Mapping[str, Delivery]
+    milestones: Mapping[int, str | None]
+
+    def is_lost(self, milestone: Milestone | None) -> bool:
+        """Whether `milestone` was recorded for another photo, or for none."""
+        return milestone is not None and (
+            self.milestones.get(milestone.number, milestone.photo_id) != milestone.photo_id
+        )
+
+    def missing(self, deliveries: Iterable[Delivery]) -> Sequence[Delivery]:
+        """The deliveries that are not on record."""
+        return [delivery for delivery in deliveries if delivery.id not in self.deliveries]
+
+    def missing_milestones(self, milestones: Iterable[Milestone]) -> Sequence[Milestone]:
+        """The milestones that are not on record."""
+        return [milestone for milestone in milestones if milestone.number not in self.milestones]
+
+
+def _log_skipped(deliveries: Iterable[Delivery]) -> None:
+    for delivery in deliveries:
+        if delivery.outcome is Outcome.SKIPPED:
+            log.warning(
+                "delivery.skipped",
+                deliveryId=delivery.id,
+                eventId=delivery.event_id,
+                event=delivery.event,
+                host=host_of(delivery.url),
+                reason=delivery.reason,
+            )

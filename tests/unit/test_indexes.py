@@ -70,7 +70,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
 
 BY_NAME: Final = {
     *("create", "find", "load", "save", "restart"),
-    *("disable", "event", "milestones"),
+    *("event", "milestones"),
     "revoke",
 }
 """Those that read and write documents by their names."""

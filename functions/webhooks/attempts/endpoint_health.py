@@ -32,7 +32,8 @@ from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.ports import Deliveries
 from functions.webhooks.notices.failure_marks import FailureMarks
-from functions.webhooks.settings.ports import DisabledUrl, Settings
+from functions.webhooks.settings.ports import Settings
+from functions.webhooks.settings.webhook_settings import DisabledUrl
 
 FAILED_IN_A_ROW: Final = 100
 FAILING_FOR: Final = timedelta(days=5)

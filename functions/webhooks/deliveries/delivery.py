@@ -123,9 +123,8 @@ class Delivery:
         disabled: str | None = None,
         test: bool = False,
         written_at: datetime | None = None,
-        wait: timedelta = timedelta(0),
     ) -> Self:
-        """A new delivery, due at once or after a `wait`.
+        """A new delivery, due at once.
 
         It is skipped where `url` is unusable or `disabled` says why.
 
@@ -153,7 +152,7 @@ class Delivery:
             body=json.dumps(body, ensure_ascii=False, separators=(",", ":")),
             created_at=now,
             outcome=Outcome.SKIPPED if reason else Outcome.PENDING,
-            next_attempt_at=None if reason else now + wait,
+            next_attempt_at=None if reason else now,
             reason=reason,
             ended_at=now if reason else None,
             test=test,

@@ -11,8 +11,8 @@ from functions.webhooks.settings.webhook_settings import Subscription
 def fan_out(
     message: Message, event_id: str, subscribed: Sequence[Subscription], now: datetime
 ) -> list[Delivery]:
-    """The deliveries of `message`, as they are created `now`; none where nobody takes it."""
-    takers = [one for one in subscribed if message.event in one.event_types]
+    """The deliveries of `message`, created `now`, one for each URL that takes its type."""
+    takers = [entry for entry in subscribed if message.event in entry.event_types]
     if not takers:
         return []
     data = message.payload()
@@ -21,12 +21,11 @@ def fan_out(
             cause=message.cause,
             event_id=event_id,
             event=message.event,
-            url=one.url,
+            url=taker.url,
             data=data,
             now=now,
-            disabled=one.disabled,
+            disabled=taker.disabled,
             written_at=message.written_at,
-            wait=message.wait,
-        )
-        for one in takers
+        ).due_after(now + message.wait)
+        for taker in takers
     ]

@@ -103,6 +103,10 @@ class WebhookSettings:
             version=version,
         )
 
+    def wants(self, event_type: EventType) -> bool:
+        """Whether any URL takes that type."""
+        return any(event_type in entry.event_types for entry in self.subscriptions)
+
     @property
     def by_url(self) -> Mapping[str, Subscription]:
         """The subscriptions by their URLs."""

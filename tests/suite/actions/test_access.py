@@ -9,7 +9,7 @@ from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
 from functions.call_error import CallError, Code
-from functions.webhooks import handlers
+from functions.webhooks.actions import handlers
 from tests.suite.actions.conftest import TENANT, Configure
 
 UNAUTHENTICATED: Final = Code.UNAUTHENTICATED

@@ -172,7 +172,7 @@ def test_an_admin_who_saves_at_that_moment_is_not_overruled(
             settings.update({"urls": [URL]})
             super().disable(*arguments)
 
-    store = SavedMeanwhile()
+    store = SavedMeanwhile(documents())
     _health(store, 122).delivery_failed(failed)
 
     assert settings.get().to_dict() == {"urls": [URL]}

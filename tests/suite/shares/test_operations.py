@@ -14,11 +14,11 @@ from functions.signed_links import wiring as links
 from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
-from functions.webhooks import handlers, wiring
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.shared_logs import handlers, wiring
 from functions.webhooks.shared_logs.arguments import LogArguments, ShareArguments
 from functions.webhooks.shared_logs.log_links import LogLinks
 from functions.webhooks.shared_logs.shared_log import PAGE, SharedLog

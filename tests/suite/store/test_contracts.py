@@ -31,9 +31,9 @@ from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.ports import Wall
-from functions.webhooks.settings.ports import DisabledUrl, Settings
+from functions.webhooks.settings.ports import Settings
 from functions.webhooks.settings.store import SettingsStore
-from functions.webhooks.settings.webhook_settings import WebhookSettings
+from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings
 from functions.webhooks.shared_logs.log_share import LogShare
 from functions.webhooks.shared_logs.ports import LogShares
 from functions.webhooks.shared_logs.store import LogShareStore

@@ -199,17 +199,17 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _handlers() -> Iterator[tuple[str, str, str, bool]]:
-    """Of each callable: its name, capability and handler, and whether callers have to sign in."""
+    """Of each callable: its name, room and handler, and whether callers have to sign in."""
     for node in ast.parse((ROOT / "main.py").read_text()).body:
         if isinstance(node, ast.FunctionDef) and node.name in callables():
             [imported] = [one for one in node.body if isinstance(one, ast.ImportFrom)]
             [returned] = [one for one in node.body if isinstance(one, ast.Return)]
             assert isinstance(returned.value, ast.Call)
             assert isinstance(returned.value.func, ast.Attribute)
-            capability = str(imported.module).split(".")[1]
+            room = str(imported.module).removeprefix("functions.")
             yield (
                 node.name,
-                capability,
+                room,
                 returned.value.func.attr,
                 node.name in _declared("signed_in"),
             )
@@ -219,12 +219,12 @@ TOLD_IN_ANSWERS: Final = {"previewEventRecap": {Code.ABORTED}}
 """Codes of another call that an answer tells of; nobody is refused with them."""
 
 
-@pytest.mark.parametrize(("function", "capability", "handler", "signed_in"), [*_handlers()])
+@pytest.mark.parametrize(("function", "room", "handler", "signed_in"), [*_handlers()])
 def test_every_code_that_a_call_can_answer_has_an_example(
-    function: str, capability: str, handler: str, signed_in: bool
+    function: str, room: str, handler: str, signed_in: bool
 ) -> None:
     """Found in the code by following its calls; bodies, tokens and faults are the protocol's."""
-    expected = _definitions().codes(capability, handler)
+    expected = _definitions().codes(room.split(".", maxsplit=1)[0], handler)
     expected |= {Code.INVALID_ARGUMENT, Code.INTERNAL}
     expected -= TOLD_IN_ANSWERS.get(function, set())
     if signed_in:
@@ -236,11 +236,11 @@ def test_every_code_that_a_call_can_answer_has_an_example(
 @pytest.fixture
 def handler_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[..., Any]], None]:
     """Put something in the place of a callable's handler."""
-    by_function = {name: (capability, one) for name, capability, one, _ in _handlers()}
+    by_function = {name: (room, handler) for name, room, handler, _ in _handlers()}
 
     def replace(function: str, by: Callable[..., Any]) -> None:
-        capability, name = by_function[function]
-        monkeypatch.setattr(f"functions.{capability}.handlers.{name}", by)
+        room, name = by_function[function]
+        monkeypatch.setattr(f"functions.{room}.handlers.{name}", by)
 
     monkeypatch.setattr(protocol, "_app", lambda: None)
     claims = {"uid": "u1", "role": "admin", "tenantId": "acme"}
