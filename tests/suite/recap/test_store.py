@@ -10,23 +10,25 @@ from typing import TypeVar
 
 import pytest
 
-from functions.call_error import CallError
+from functions.call_error import CallError, Code
 from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
-from functions.recap.ledger import Batch, Counts, plan
+from functions.recap.ledger import LEASE, Batch, Counts, plan
 from functions.recap.ports import Said, StoredLock, TakenElsewhereError
 from functions.recap.store.recap_store import RecapStore
 from tests.suite.recap.wall import Wall
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 CALLS = 20
+CALLS_OF_TAKE = 3
+"""The local Firestore ends a deadlock of transactions after two seconds, of four or more never."""
 
 _Result = TypeVar("_Result")
 
 
-def _at_once(call: Callable[[], _Result]) -> list[_Result | Exception]:
+def _at_once(call: Callable[[], _Result], calls: int = CALLS) -> list[_Result | Exception]:
     """Make so many calls that none has begun before all can; their results or errors."""
-    gate = threading.Barrier(CALLS)
+    gate = threading.Barrier(calls)
 
     def one(_: int) -> _Result | Exception:
         gate.wait()
@@ -35,8 +37,8 @@ def _at_once(call: Callable[[], _Result]) -> list[_Result | Exception]:
         except (CallError, TakenElsewhereError) as refused:
             return refused
 
-    with ThreadPoolExecutor(CALLS) as threads:
-        return list(threads.map(one, range(CALLS)))
+    with ThreadPoolExecutor(calls) as threads:
+        return list(threads.map(one, range(calls)))
 
 
 @pytest.fixture
@@ -56,6 +58,23 @@ def _take(store: RecapStore, wall: Wall, now: datetime = NOW) -> Claim:
         new_id=lambda: uuid.uuid4().hex,
         one_at_a_time=threading.Lock(),
     )
+
+
+@pytest.mark.parametrize("crashed_before", [False, True])
+def test_the_lock_is_taken_by_one_call_alone(
+    wall: Wall, store: RecapStore, *, crashed_before: bool
+) -> None:
+    """Spec 3.3: atomically; also where it has to be taken from a call that crashed."""
+    now = NOW
+    if crashed_before:
+        _take(store, wall)
+        now += LEASE
+    results = _at_once(lambda: _take(store, wall, now), CALLS_OF_TAKE)
+    claims = [result for result in results if isinstance(result, Claim)]
+    refused = {result.code for result in results if isinstance(result, CallError)}
+    assert (len(claims), refused) == (1, {Code.ABORTED})
+    assert claims[0].resumed is crashed_before
+    assert len(wall.recaps()) == 1
 
 
 def _held(store: RecapStore, wall: Wall) -> StoredLock:
