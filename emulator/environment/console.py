@@ -1,8 +1,8 @@
-"""The pages of the console: their packages, and what is built of their sources into public/."""
+"""The pages: the console's packages, and what is built into public/."""
 
 from __future__ import annotations
 
-from emulator.environment.places import CONSOLE, ROOT, STATE
+from emulator.environment.places import CONSOLE, ROOT, STATE, VENV_PYTHON
 from emulator.environment.steps import digest, read, run_step
 
 # What `npm ci` fetches into an empty cache, beside what the emulators bring; on disk.
@@ -13,8 +13,12 @@ _BUILT = STATE / "console.built"
 _PAGES = ROOT / "public"
 # What a build is made of, and which files it cannot lack.
 _SOURCES = ("src", "pages")
+_CATALOGUE = (
+    *("emulator/catalogue.py", "emulator/catalogue.html", "docs/openapi.yaml"),
+    *("docs/receiving.md", "functions/webhooks/deliveries/retry_schedule.py"),
+)
 _TEXTS = ROOT / "functions" / "mail" / "catalogues"
-_OUTPUT = ("console.html", "deliveries.html", "preferences.de.json")
+_OUTPUT = ("console.html", "deliveries.html", "preferences.de.json", "events.html", "openapi.json")
 
 
 def is_current() -> bool:
@@ -30,7 +34,10 @@ def install() -> None:
     """
     stamp = _stamp()
     run_step(
-        "Installing the console's packages", ["npm", "ci"], log="npm-console.log", folder=CONSOLE
+        "Installing the console's packages",
+        ["npm", "ci", "--prefer-offline"],
+        log="npm-console.log",
+        folder=CONSOLE,
     )
     (MODULES / ".installed").write_text(stamp)
 
@@ -48,6 +55,8 @@ def build() -> None:
     """
     stamp = sources()
     run_step("Building the console", ["node", "build.mjs"], log="console.log", folder=CONSOLE)
+    catalogue = [str(VENV_PYTHON), "-m", "emulator.catalogue"]
+    run_step("Building the catalogue of event types", catalogue, log="catalogue.log")
     _BUILT.write_text(stamp)
 
 
@@ -55,6 +64,7 @@ def sources() -> str:
     """Return a text that differs where any source does: the time of a file says nothing in git."""
     found = [CONSOLE / "build.mjs", ROOT / "firebase.json", ROOT / ".env", ROOT / ".env.demo-wall"]
     found += [*sorted(_TEXTS.iterdir()), _PAGES / "preferences.html", _PAGES / "preferences.js"]
+    found += [ROOT / name for name in _CATALOGUE]
     for folder in _SOURCES:
         found += sorted(path for path in (CONSOLE / folder).rglob("*") if path.is_file())
     return digest(_stamp(), *(f"{path.relative_to(ROOT)}\n{read(path)}" for path in found))

@@ -145,13 +145,13 @@ def test_every_page_of_the_site_opens_with_what_it_loads() -> None:
 
 
 def test_hosting_builds_the_pages_that_are_not_committed(tmp_path: Path) -> None:
-    """By `predeploy`, in a fresh checkout, from what is committed and the packages of the lock."""
-    install, build = json.loads((ROOT / "firebase.json").read_text())["hosting"]["predeploy"]
+    """`predeploy` runs in a fresh checkout with the packages of the locks."""
+    install, *builds = json.loads((ROOT / "firebase.json").read_text())["hosting"]["predeploy"]
     assert install == "npm --prefix console ci"
     committed = subprocess.run(
         [
             *("git", "ls-files", "--cached", "--others", "--exclude-standard"),
-            *("console", "public", "functions/mail/catalogues"),
+            *("console", "public", "functions", "docs", "emulator"),
         ],
         cwd=ROOT,
         check=True,
@@ -161,10 +161,12 @@ def test_hosting_builds_the_pages_that_are_not_committed(tmp_path: Path) -> None
     for name in [*committed, "firebase.json"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "console" / "node_modules").symlink_to(ROOT / "console" / "node_modules")
+    for installed in ("console/node_modules", "venv"):
+        (tmp_path / installed).symlink_to(ROOT / installed)
     assert not (tmp_path / "public" / "console.html").exists()
 
-    subprocess.run(build.split(), cwd=tmp_path, check=True, capture_output=True)
+    for build in builds:
+        subprocess.run(build.split(), cwd=tmp_path, check=True, capture_output=True)
 
     assert _files(tmp_path / "public") == _files(ROOT / "public")
 
