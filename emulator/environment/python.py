@@ -19,7 +19,7 @@ SIZE = "130 MB, 550 MB on disk"
 
 # What tests/unit needs beside requirements.txt, in the versions of requirements-dev.txt.
 UNIT_PACKAGES = (
-    *("pytest", "hypothesis", "greenlet"),
+    *("pytest", "hypothesis", "greenlet", "trustme"),
     # What imports lead to, for the roles of accounts.
     "import-linter",
     # Of the contract and of ops/: descriptions, and what is held against them.

@@ -5,7 +5,6 @@ import ssl
 import stat
 import threading
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -96,37 +95,6 @@ def test_certificates_are_kept_while_they_are_valid() -> None:
     certificates.ensure()
 
     assert (certificates.CA.read_bytes(), certificates.SERVER.read_bytes()) == before
-
-
-def test_a_certificate_is_renewed_before_it_expires(
-    monkeypatch: pytest.MonkeyPatch, listener: socket.socket
-) -> None:
-    """Under the same authority, so that whoever trusts it goes on."""
-    with monkeypatch.context() as patched:
-        patched.setattr(certificates, "LIFETIME", certificates.RENEW_BEFORE)
-        certificates.ensure()
-    old, authority = certificates.SERVER.read_bytes(), certificates.CA.read_bytes()
-
-    certificates.ensure()
-
-    assert certificates.SERVER.read_bytes() != old
-    assert certificates.CA.read_bytes() == authority
-    shake_hands(listener, certificates.SERVER, "localhost")
-
-
-def test_a_new_authority_signs_everything_anew(
-    monkeypatch: pytest.MonkeyPatch, listener: socket.socket
-) -> None:
-    """What the old one signed is not trusted any more."""
-    with monkeypatch.context() as patched:
-        patched.setattr(certificates, "CA_LIFETIME", timedelta(days=1))
-        certificates.ensure()
-    authority = certificates.CA.read_bytes()
-
-    certificates.ensure()
-
-    assert certificates.CA.read_bytes() != authority
-    shake_hands(listener, certificates.SERVER, "localhost")
 
 
 @pytest.mark.parametrize("file", ["CA", "CA_KEY", "SERVER"])
