@@ -1,4 +1,4 @@
-"""Node.js and its packages: firebase-tools, the Firebase SDK of the tests, the browser's driver."""
+"""Node.js and its packages: firebase-tools, libraries of receivers, the browser's driver."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import re
 import shutil
 
-from emulator.environment.places import NODE_HOME, NODE_MODULES, ROOT
+from emulator.environment.places import CONSOLE, NODE_HOME, NODE_MODULES, ROOT
 from emulator.environment.steps import SetupError, digest, output_of, read, run_step
 
 MIN_NODE = 20
@@ -48,14 +48,24 @@ def install() -> None:
         SetupError: npm failed.
     """
     stamp = _stamp()
-    run_step("Installing Node packages", ["npm", "ci"], log="npm.log", folder=NODE_HOME)
+    run_step(
+        "Installing Node packages",
+        ["npm", "ci", "--prefer-offline"],
+        log="npm.log",
+        folder=NODE_HOME,
+    )
     (NODE_MODULES / ".installed").write_text(stamp)
 
 
 def link() -> None:
-    """Let scripts anywhere in the checkout import the packages: Node looks in parent folders."""
+    """Let scripts anywhere in the checkout import the packages: Node looks in parent folders.
+
+    The Firebase SDK is the console's.
+    """
     with contextlib.suppress(FileExistsError):
         (ROOT / "node_modules").symlink_to(NODE_MODULES.relative_to(ROOT))
+    with contextlib.suppress(FileExistsError):
+        (NODE_MODULES / "firebase").symlink_to(CONSOLE / "node_modules" / "firebase")
 
 
 def _stamp() -> str:
