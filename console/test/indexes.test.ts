@@ -10,8 +10,8 @@ interface Index {
   readonly fields: readonly { readonly fieldPath: string; readonly order: string }[];
 }
 
-// Tests run in the project's folder.
-const { indexes } = JSON.parse(readFileSync("firestore.indexes.json", "utf8")) as { indexes: Index[] };
+const FILE = new URL("../../firestore.indexes.json", import.meta.url);
+const { indexes } = JSON.parse(readFileSync(FILE, "utf8")) as { indexes: Index[] };
 
 /**
  * Whether Firestore answers a query of documents that are equal in `fields`, newest first. It merges

@@ -1,21 +1,22 @@
+import DOMPurify from "dompurify";
 import { useEffect, useRef } from "preact/hooks";
 
 import { PHONE, type Screen, holds } from "../domain/media.ts";
 import { isShown } from "./picture.tsx";
 
-// What a mail may consist of; everything else of it is left out, with what stands in it kept.
-const KEPT = new Set(
-  "a abbr b blockquote br center code div em figcaption figure h1 h2 h3 h4 hr i img li ol p pre small span strong table tbody td th thead tr u ul".split(" "),
-);
-const DROPPED = new Set("script style title head link meta object embed iframe form input button svg math template noscript base".split(" "));
-// What stands for `style` until it is set.
+// Stands for `style` until the mail is drawn.
 const LOOK = "data-look";
-const ATTRIBUTES = new Set("align bgcolor border cellpadding cellspacing colspan dir height lang rowspan valign width".split(" "));
+const PURIFY = {
+  ALLOWED_TAGS:
+    "a abbr b blockquote br center code div em figcaption figure h1 h2 h3 h4 hr i img li ol p pre small span strong table tbody td th thead tr u ul".split(" "),
+  ALLOWED_ATTR:
+    "align alt bgcolor border cellpadding cellspacing class colspan dir height href lang rowspan src valign width".split(" ").concat(LOOK),
+  RETURN_DOM_FRAGMENT: true,
+} as const;
 
 /**
- * A mail, drawn in a tree of its own. It was made by the service of what guests wrote, and is taken
- * apart all the same: only known elements are made anew, so nothing in it runs or leads away, and
- * nothing loads but pictures of the hosts that mails may show.
+ * A mail, drawn in a tree of its own. Nothing in it runs, no link leads away, and pictures load from
+ * the hosts that mails may show alone.
  * Its styles are set by the object model, which this page's policy lets pass, unlike markup's.
  */
 export function Mail({ html, screen }: { readonly html: string; readonly screen: Screen }) {
@@ -29,9 +30,8 @@ export function Mail({ html, screen }: { readonly html: string; readonly screen:
     // Nothing is loaded by it: neither another sheet nor a picture.
     sheet.replaceSync(rules.replace(/@import[^;]*;?|url\([^)]*\)/gi, ""));
     sheet.replaceSync(`:host { color-scheme: ${screen.scheme} }\n${shown(sheet.cssRules, screen)}`);
-    const parsed = new DOMParser().parseFromString(markup, "text/html");
     root.adoptedStyleSheets = [sheet];
-    root.replaceChildren(...copied(parsed.body));
+    root.replaceChildren(drawn(markup));
   }, [html, screen.width, screen.scheme]);
   const looks = `mail ${screen.scheme}${screen.width === PHONE ? " phone" : ""}`;
   return <div class={looks} ref={frame} role="group" tabIndex={0} aria-label="The mail" />;
@@ -57,41 +57,21 @@ function withoutStyles(html: string) {
   return { rules: rules.join("\n"), markup };
 }
 
-function copied(from: Element): Node[] {
-  return Array.from(from.childNodes).flatMap((node): Node[] => {
-    if (node instanceof Text) return [document.createTextNode(node.data)];
-    if (!(node instanceof HTMLElement)) return [];
-    const name = node.localName;
-    if (DROPPED.has(name)) return [];
-    if (!KEPT.has(name)) return copied(node);
-    if (name === "img") return [picture(node)];
-    const made = document.createElement(name === "a" ? "span" : name);
-    for (const { name: attribute, value } of node.attributes) {
-      if (ATTRIBUTES.has(attribute)) made.setAttribute(attribute, value);
-    }
-    styled(made, node);
-    if (name === "a") {
-      made.title = node.getAttribute("href") ?? "";
-      made.style.textDecoration ||= "underline";
-    }
-    made.append(...copied(node));
-    return [made];
-  });
-}
-
-// A guest's photo: from the hosts that mails may show, and from no other.
-function picture(image: HTMLElement): HTMLElement {
-  const url = image.getAttribute("src") ?? "";
-  if (!isShown(url)) return placeholder(image);
-  const made = document.createElement("img");
-  made.src = url;
-  made.alt = image.getAttribute("alt") ?? "";
-  for (const name of ["width", "height"]) {
-    const value = image.getAttribute(name);
-    if (value) made.setAttribute(name, value);
+function drawn(markup: string): DocumentFragment {
+  const mail = DOMPurify.sanitize(markup, PURIFY);
+  for (const element of mail.querySelectorAll<HTMLElement>(`[${LOOK}]`)) {
+    element.style.cssText = element.getAttribute(LOOK)?.replace(/url\([^)]*\)/gi, "none") ?? "";
+    if (/fixed|sticky/.test(element.style.position)) element.style.position = "static";
   }
-  styled(made, image);
-  return made;
+  for (const link of mail.querySelectorAll("a")) {
+    link.title = link.getAttribute("href") ?? "";
+    link.removeAttribute("href");
+    link.style.textDecoration ||= "underline";
+  }
+  for (const image of mail.querySelectorAll("img")) {
+    if (!isShown(image.getAttribute("src") ?? "")) image.replaceWith(placeholder(image));
+  }
+  return mail;
 }
 
 function placeholder(image: HTMLElement): HTMLElement {
@@ -101,11 +81,4 @@ function placeholder(image: HTMLElement): HTMLElement {
     "display:inline-flex;align-items:center;justify-content:center;min-width:8rem;min-height:6rem;" +
     "padding:0.5rem;background:#e9edeb;color:#4d5753;border-radius:0.4rem;font-size:0.8rem";
   return made;
-}
-
-function styled(made: HTMLElement, from: HTMLElement) {
-  made.className = from.className;
-  const text = (from.getAttribute(LOOK) ?? "").replace(/url\([^)]*\)/gi, "none");
-  made.style.cssText = text;
-  if (/fixed|sticky/.test(made.style.position)) made.style.position = "static";
 }

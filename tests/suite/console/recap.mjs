@@ -43,7 +43,7 @@ export default async function recap({ site, moderator, eventId, guest, visitor }
 function drawn({ shadowRoot }) {
   return {
     text: shadowRoot.textContent,
-    active: shadowRoot.querySelectorAll("a, script, iframe, link, form, [style*=url], [onclick]").length,
+    active: shadowRoot.querySelectorAll("a[href], script, iframe, link, form, [style*=url], [onclick]").length,
     pictures: shadowRoot.querySelectorAll("img").length,
     isStyled: shadowRoot.querySelectorAll("[style]").length > 0,
   };

@@ -1,4 +1,4 @@
-import { memo } from "../../ui/memo.ts";
+import { useMemo } from "preact/hooks";
 
 import { type Delivery, isOpen, lastAttempt } from "../../domain/delivery.ts";
 import { duration } from "../../domain/time.ts";
@@ -50,7 +50,12 @@ interface RowProps {
   readonly isOpened: boolean;
 }
 
-const Row = memo(function Row({ delivery, link, isOneUrl, isOpened }: RowProps) {
+// Drawn again only where a property has changed: a list may have hundreds of rows.
+function Row({ delivery, link, isOneUrl, isOpened }: RowProps) {
+  return useMemo(() => drawn({ delivery, link, isOneUrl, isOpened }), [delivery, link, isOneUrl, isOpened]);
+}
+
+function drawn({ delivery, link, isOneUrl, isOpened }: RowProps) {
   const last = lastAttempt(delivery);
   return (
     <div class="row" role="row" data-id={delivery.id} aria-current={isOpened ? "true" : undefined}>
@@ -84,4 +89,4 @@ const Row = memo(function Row({ delivery, link, isOneUrl, isOpened }: RowProps) 
       <span role="cell" class="number took">{last ? duration(last.ms) : ""}</span>
     </div>
   );
-});
+}
