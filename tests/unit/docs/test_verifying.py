@@ -1,4 +1,4 @@
-"""README.md and docs/receiving.md: what a receiver is told verifies what is sent."""
+"""docs/receiving.md: what a receiver is told verifies what is sent."""
 
 import hmac
 import json
@@ -15,8 +15,8 @@ import stripe
 
 from functions.webhooks.signing.signature import sign
 
-ROOT: Final = Path(__file__).parents[2]
-PAGES: Final = "".join((ROOT / one).read_text() for one in ("README.md", "docs/receiving.md"))
+ROOT: Final = Path(__file__).parents[3]
+PAGE: Final = (ROOT / "docs/receiving.md").read_text()
 SECRET: Final = "whsec_test"
 OTHER: Final = "whsec_other"
 BODY: Final = '{"name":"Zoë ✓"}'.encode()
@@ -36,8 +36,8 @@ Verifier = Callable[[Sequence[Case]], list[bool]]
 
 
 def block(language: str) -> str:
-    """The pages' code in `language` that defines `verify`."""
-    blocks = re.findall(rf"```{language}\n(.*?)```", PAGES, re.DOTALL)
+    """The page's code in `language` that defines `verify`."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
     [found] = [one for one in blocks if re.search(r"(def|func|function) [vV]erify\(", one)]
     return str(found)
 
@@ -45,7 +45,7 @@ def block(language: str) -> str:
 def in_python(cases: Sequence[Case]) -> list[bool]:
     """The verdicts of the Python code."""
     names: dict[str, Any] = {}
-    exec(block("python"), names)  # noqa: S102 - the README's own code
+    exec(block("python"), names)  # noqa: S102 - the page's own code
     return [names["verify"](one.secrets, one.header, one.body) for one in cases]
 
 
@@ -124,7 +124,7 @@ def _run(command: Sequence[str], cases: Sequence[Case], folder: Path = ROOT) -> 
 
 @pytest.fixture(params=["python", "javascript", "go", "php"])
 def verdicts(request: pytest.FixtureRequest, tmp_path: Path) -> Verifier:
-    """The pages' code in each language; skipped where this machine cannot run it."""
+    """The page's code in each language; skipped where this machine cannot run it."""
     language = request.param
     program = {"javascript": "node", "go": "go", "php": "php"}.get(language)
     if program and not shutil.which(program):
