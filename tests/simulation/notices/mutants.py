@@ -92,7 +92,7 @@ def _notices(name: str, left_out: str, of: Any, what: str, do: Callable[..., Any
 MUTANTS: Final = (
     _notices(
         "notice-any-version",
-        "the precondition on what is watched",
+        "the precondition on the watched URLs",
         InMemoryNotices,
         "save",
         _save_any_version,
@@ -144,7 +144,7 @@ MUTANTS: Final = (
         _stands_recovered,
     ),
     _notices(
-        "no-notice-sweep", "the sweep of what is watched", NoticeSweeper, "sweep", lambda _: 0
+        "no-notice-sweep", "the sweep of the watched URLs", NoticeSweeper, "sweep", lambda _: 0
     ),
     _notices(
         "looked-once",
@@ -155,7 +155,7 @@ MUTANTS: Final = (
     ),
     _notices(
         "unseen-for-no-time",
-        "to look once more when the minute of whoever has marked a URL is over",
+        "to look once more when the minute of the mark on a URL is over",
         watch,
         "UNSEEN_FOR",
         timedelta(0),

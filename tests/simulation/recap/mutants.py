@@ -303,7 +303,7 @@ MUTANTS: Final = (
     ),
     _recap(
         "taken-by-hope",
-        "the transaction: the lock is written whatever it has become since it was read",
+        "the transaction: the lock is written even if it has changed since it was read",
         InMemoryRecaps,
         "_take",
         _take_any_version,
@@ -317,14 +317,14 @@ MUTANTS: Final = (
     ),
     _recap(
         "outcomes-any-version",
-        "the precondition on what is known of mails when it is written",
+        "the precondition of the write of a mail's status",
         InMemoryOutcomes,
         "save",
         _save_any_version,
     ),
     _recap(
         "outcomes-by-themselves",
-        "one commit for what is known of mails and what the recap counts of it",
+        "one commit for the mails' status and the recap's counts",
         InMemoryOutcomes,
         "save",
         _save_in_two_commits,
@@ -352,7 +352,7 @@ MUTANTS: Final = (
     ),
     _recap(
         "last-word-wins",
-        "that facts are collected: what is told last replaces them",
+        "that facts are collected: the last event replaces them",
         recorder,
         "_changed",
         _replaced,

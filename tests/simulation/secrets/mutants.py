@@ -62,7 +62,7 @@ MUTANTS: Final = tuple(
         ),
         (
             "remembered-since-the-answer",
-            "what is remembered counts from the question on",
+            "the age of a remembered secret counts from the question on",
             RememberedSecrets,
             "_change",
             _remember_since_the_answer,
