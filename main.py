@@ -29,8 +29,10 @@ limit_reading()
 # means one request at a time (the SDK's silent default is a sixth).
 options.set_global_options(region="us-central1", cpu=1)
 
-# An account for each capability, with what it needs: no anonymous endpoint reads the mail key.
+# An account for each capability, with what it needs: no anonymous endpoint reads the mail key, and
+# what talks to receivers reads none.
 _WEBHOOKS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_WEBHOOKS)
+_LOGS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_LOGS)
 _RECAP: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_RECAP)
 _PREFERENCES: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_PREFERENCES)
 _MAIL_EVENTS: Final = parameters.service_account(parameters.SERVICE_ACCOUNT_MAIL_EVENTS)
@@ -112,7 +114,7 @@ _ACTION: Final[dict[str, Any]] = {
 
 
 _LOG: Final[dict[str, Any]] = {
-    "service_account": _WEBHOOKS,
+    "service_account": _LOGS,
     "memory": options.MemoryOption.MB_512,  # a page holds a megabyte of bodies, and its copies
     "concurrency": 20,  # a call waits for Firestore most of its time
     "timeout_sec": 60,  # three calls in an outage, and a cold start
@@ -148,12 +150,12 @@ def onEventWritten(event: Any) -> None:
 @firestore_fn.on_document_written(document="users/{uid}", **_TRIGGER | {"max_instances": 1})
 def onUserWritten(event: Any) -> None:
     """The record of a user was written, perhaps with an address in a spelling of its own."""
-    from functions.preferences import handlers
+    from functions.preferences import trigger as preferences
 
-    handlers.user_written(event)
+    preferences.user_written(event)
 
 
-@private
+@called_by(_WEBHOOKS, _LOGS)
 @tasks_fn.on_task_dispatched(**_attempts(1))
 def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     """First attempt of a delivery."""
@@ -189,7 +191,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     handlers.attempt(request)
 
 
-@private
+@called_by(_WEBHOOKS, _LOGS)
 @tasks_fn.on_task_dispatched(
     **_worker(
         instances=max(1, _INSTANCES // 2),
@@ -339,7 +341,7 @@ def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any
 
 
 @signed_in()
-@https_fn.on_call(**_ACTION)
+@https_fn.on_call(**_ACTION | {"service_account": _LOGS})
 def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin gives out a link to the deliveries to one URL."""
     from functions.webhooks.shared_logs import handlers
@@ -348,7 +350,7 @@ def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
 
 
 @signed_in()
-@https_fn.on_call(**_ACTION)
+@https_fn.on_call(**_ACTION | {"service_account": _LOGS})
 def revokeWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin ends such a link."""
     from functions.webhooks.shared_logs import handlers

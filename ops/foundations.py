@@ -15,11 +15,10 @@ from ops.wanted import (
     APIS,
     BUILDER_ROLE,
     CPU_QUOTA,
-    PREFS_KEY,
+    MADE_KEYS,
     REGION,
     ROLES,
     TAKEN_FROM_BUILDER,
-    WEBHOOKS,
 )
 
 _APIS_AT_ONCE: Final = 20
@@ -110,13 +109,13 @@ class Foundations(Parts):
                 yield Lack(f"no account {name}", mend=self._maker("iam", path, {"accountId": name}))
 
     def roles(self) -> Iterator[Lack]:
-        """In the project; and the webhooks' account acts as itself, for the tokens of tasks."""
+        """In the project; and an account that queues acts as itself, for the tokens of tasks."""
         for setting, roles in ROLES.items():
             account = self._wanted.account(setting)
             yield from self._bound("cloudresourcemanager", f"v1/{self._project}", roles, account)
-        account = self._wanted.account(WEBHOOKS)
-        path = f"v1/{self._project}/serviceAccounts/{account}"
-        yield from self._bound("iam", path, ["iam.serviceAccountUser"], account)
+            if "cloudtasks.enqueuer" in roles:
+                path = f"v1/{self._project}/serviceAccounts/{account}"
+                yield from self._bound("iam", path, ["iam.serviceAccountUser"], account)
 
     def builder(self) -> Iterator[Lack]:
         """firebase-tools lets no function name another account to be built as."""
@@ -271,8 +270,8 @@ class Foundations(Parts):
 
     def _key_maker(self, name: str, path: str) -> Callable[[], object]:
         def make() -> object:
-            if name == PREFS_KEY:
-                value = secrets.token_hex(32)  # signs links; nobody needs to see it
+            if name in MADE_KEYS:
+                value = secrets.token_hex(32)  # nobody needs to see it
             else:
                 value = self._cloud.type_in(f"    {name}: ")
             if not value:

@@ -27,11 +27,13 @@ APIS: Final = tuple(
     )
 )
 WEBHOOKS: Final = "SERVICE_ACCOUNT_WEBHOOKS"
+LOGS: Final = "SERVICE_ACCOUNT_LOGS"
 RECAP: Final = "SERVICE_ACCOUNT_RECAP"
 PREFERENCES: Final = "SERVICE_ACCOUNT_PREFERENCES"
 MAIL_EVENTS: Final = "SERVICE_ACCOUNT_MAIL_EVENTS"
 ROLES: Final[Mapping[str, Sequence[str]]] = {
     WEBHOOKS: ("datastore.user", "cloudtasks.enqueuer", "eventarc.eventReceiver"),
+    LOGS: ("datastore.user", "cloudtasks.enqueuer"),
     RECAP: ("datastore.user",),
     PREFERENCES: ("datastore.user",),
     MAIL_EVENTS: ("datastore.user",),
@@ -41,7 +43,8 @@ BUILDER_ROLE: Final = "cloudbuild.builds.builder"
 """All that the project's default account may do: no function runs as it."""
 TAKEN_FROM_BUILDER: Final = ("editor", "run.invoker", "eventarc.eventReceiver")
 """Roles that Google or a deploy gives the default account, and nothing needs."""
-PREFS_KEY: Final = "EMAIL_PREFS_KEY"
+MADE_KEYS: Final = ("EMAIL_PREFS_KEY", "LOG_LINKS_KEY")
+"""Secrets that sign links: `ops/setup` makes their values."""
 CPU_QUOTA: Final = "CpuAllocPerProjectRegion"
 _PARAMETER: Final = re.compile(r"{{ params\.(\w+) }}")
 _RENDER: Final = """\

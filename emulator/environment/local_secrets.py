@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 
@@ -12,15 +11,16 @@ FILE = ROOT / ".secret.local"
 
 
 def write() -> None:
-    """Make the file once, readable by its owner only."""
-    lines = (
-        f"EMAIL_PREFS_KEY={secrets.token_urlsafe(32)}",
-        f"SENDGRID_API_KEY=SG.local-{secrets.token_hex(8)}",
-    )
-    with contextlib.suppress(FileExistsError):
-        descriptor = os.open(FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write("\n".join(lines) + "\n")
+    """Make the file, readable by its owner only, or add the secrets that it lacks."""
+    values = {
+        "EMAIL_PREFS_KEY": secrets.token_urlsafe(32),
+        "LOG_LINKS_KEY": secrets.token_urlsafe(32),
+        "SENDGRID_API_KEY": f"SG.local-{secrets.token_hex(8)}",
+    }
+    descriptor = os.open(FILE, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "a", encoding="ascii") as file:
+        there = read()
+        file.writelines(f"{name}={value}\n" for name, value in values.items() if name not in there)
 
 
 def read() -> dict[str, str]:

@@ -17,11 +17,11 @@ def private(queue: _Function) -> _Function:
     return queue
 
 
-def called_by(account: str) -> Callable[[_Function], _Function]:
-    """Let the service account `account`, which queues for a function, call it, and nobody else."""
+def called_by(*accounts: str) -> Callable[[_Function], _Function]:
+    """Let the service `accounts`, which queue for a function, call it, and nobody else."""
 
     def invoked(queue: _Function) -> _Function:
-        _endpoint(queue).taskQueueTrigger["invoker"] = [account]
+        _endpoint(queue).taskQueueTrigger["invoker"] = list(accounts)
         return queue
 
     return invoked

@@ -61,6 +61,9 @@ PUBLIC_WALL = BoolParam(
 SERVICE_ACCOUNT_WEBHOOKS = StringParam(
     "SERVICE_ACCOUNT_WEBHOOKS", default="wall-webhooks", description="Account of the webhooks"
 )
+SERVICE_ACCOUNT_LOGS = StringParam(
+    "SERVICE_ACCOUNT_LOGS", default="wall-logs", description="Account of the links to logs"
+)
 SERVICE_ACCOUNT_RECAP = StringParam(
     "SERVICE_ACCOUNT_RECAP", default="wall-recap", description="Account of the recap"
 )

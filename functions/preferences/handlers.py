@@ -13,11 +13,8 @@ from firebase_functions.https_fn import CallableRequest
 from functions import log
 from functions.call_error import CallError, Code
 from functions.gcp import parameters
-from functions.gcp.document_events import DocumentWritten
 from functions.gcp.request_body import bounded_body
-from functions.gcp.run_again import run_again
 from functions.preferences import wiring
-from functions.preferences.accounts import record_to_note_in
 from functions.preferences.links import confirmation_link
 from functions.preferences.preferences import (
     EmailPreferences,
@@ -95,18 +92,6 @@ def unsubscribe(request: flask.Request) -> flask.Response:
         return _text(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong; try again.")
 
 
-def user_written(event: DocumentWritten) -> None:
-    """A write of `users/{uid}`: the record of its address names it, where no query finds it.
-
-    Raises:
-        InternalServerError: Eventarc is to run this again.
-    """
-    record = record_to_note_in(event.after.fields) if event.after else None
-    if record:
-        with run_again("preferences.account-not-noted"):
-            wiring.users().note_account(record, event.ids["uid"])
-
-
 def _one_click(request: flask.Request, token: str) -> flask.Response:
     values = keys.values()
     try:
@@ -124,7 +109,14 @@ def _one_click(request: flask.Request, token: str) -> flask.Response:
 
 def _admitted(function: str, request: flask.Request, token: str) -> str:
     """The user id that `token` stands for, if the client may call at all."""
-    [uid] = admitted(function, request, token, scope=Scope.PREFERENCES, link=IN_A_MAIL)
+    [uid] = admitted(
+        function,
+        request,
+        token,
+        keys=keys.values(),
+        scope=Scope.PREFERENCES,
+        link=IN_A_MAIL,
+    )
     return uid
 
 

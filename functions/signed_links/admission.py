@@ -3,11 +3,13 @@
 Arguments are checked before that, which costs nothing; read or written is only after it.
 """
 
+from collections.abc import Sequence
+
 import flask
 
 from functions.call_error import CallError, Code
 from functions.gcp import parameters
-from functions.signed_links import keys, wiring
+from functions.signed_links import wiring
 from functions.signed_links.client_address import client_address
 from functions.signed_links.limiter import TooManyCallsError
 from functions.signed_links.link import TOO_MANY_CALLS, Link
@@ -15,18 +17,23 @@ from functions.signed_links.token import InvalidTokenError, Scope, TokenKeys
 
 
 def admitted(
-    function: str, request: flask.Request, token: str, *, scope: Scope, link: Link
+    function: str,
+    request: flask.Request,
+    token: str,
+    *,
+    keys: Sequence[str],
+    scope: Scope,
+    link: Link,
 ) -> tuple[str, ...]:
     """What `token` is about, if the client may call `function` at all; see `TokenKeys.verify`.
 
     Raises:
         CallError: `resource-exhausted` over the limit on calls, or the refusal of `link`.
-        Exception: the keys could not be read.
+        WeakKeyError: one of the `keys`, of which the newest comes first, is too short.
     """
-    values = keys.values()
     try:
-        wiring.limiter().pass_or_raise(function, client_of(request), values[0])
-        return TokenKeys(values).verify(token, wiring.now(), scope)
+        wiring.limiter().pass_or_raise(function, client_of(request), keys[0])
+        return TokenKeys(keys).verify(token, wiring.now(), scope)
     except TooManyCallsError:
         raise CallError(Code.RESOURCE_EXHAUSTED, TOO_MANY_CALLS) from None
     except InvalidTokenError:

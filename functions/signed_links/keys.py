@@ -1,4 +1,4 @@
-"""The keys of the links, and of what is stored about clients: the secret `EMAIL_PREFS_KEY`."""
+"""The keys of the links in mails: the secret `EMAIL_PREFS_KEY`."""
 
 from functions.gcp import secret_manager
 from functions.signed_links.token import TokenKeys

@@ -74,7 +74,7 @@ class TokenKeys:
             WeakKeyError: there is none, or one has fewer than `KEY_BYTES`.
         """
         if not keys or any(len(key.encode()) < KEY_BYTES for key in keys):
-            raise WeakKeyError(f"EMAIL_PREFS_KEY must have {KEY_BYTES} bytes or more")
+            raise WeakKeyError(f"A key that signs links must have {KEY_BYTES} bytes or more")
         self._signers = {
             scope: [
                 # Both are the library's ways; its digest is SHA-1 unless told.

@@ -86,6 +86,7 @@ def test_no_function_runs_as_the_default_account(rehearsed: dict[str, Any]) -> N
     of = {name: one["runsAs"] for name, one in rehearsed.items()}
     assert set(of.values()) == {
         account("wall-webhooks"),
+        account("wall-logs"),
         account("wall-recap"),
         account("wall-preferences"),
         account("wall-mail-events"),
@@ -95,10 +96,12 @@ def test_no_function_runs_as_the_default_account(rehearsed: dict[str, Any]) -> N
 
 
 def test_a_queue_calls_with_the_account_that_enqueues(rehearsed: dict[str, Any]) -> None:
-    """The deploy itself lets that account invoke each queue's function, and nobody else."""
+    """The deploy itself lets these accounts invoke each queue's function, and nobody else."""
     callers = {name: one["tasksFrom"] for name, one in rehearsed.items() if "tasksFrom" in one}
     assert {"deliverWebhook", "retryWebhookAfter30s"} <= callers.keys()
-    assert all(one == [f"serviceAccount:{account('wall-webhooks')}"] for one in callers.values())
+    webhooks, logs = (f"serviceAccount:{account(one)}" for one in ("wall-webhooks", "wall-logs"))
+    for name, found in callers.items():
+        assert found == ([webhooks, logs] if name.startswith("deliver") else [webhooks]), name
 
 
 @pytest.mark.parametrize("trigger", sorted(TRIGGERS))

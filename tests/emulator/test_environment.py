@@ -75,7 +75,7 @@ def test_local_secrets_are_readable_by_their_owner_only(
     assert stat.S_IMODE(local_secrets.FILE.stat().st_mode) == 0o600
     assert local_secrets.FILE.read_text() == first
     names = [line.partition("=")[0] for line in first.splitlines()]
-    assert names == ["EMAIL_PREFS_KEY", "SENDGRID_API_KEY"]
+    assert names == ["EMAIL_PREFS_KEY", "LOG_LINKS_KEY", "SENDGRID_API_KEY"]
 
 
 def test_a_missing_node_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from functions.signed_links.token import Scope
 from functions.timestamps import wire_time
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import heading_of
-from functions.webhooks.shared_logs import wiring
+from functions.webhooks.shared_logs import keys, wiring
 from functions.webhooks.shared_logs.arguments import (
     LogArguments,
     ResendSharedArguments,
@@ -83,7 +83,12 @@ def resend_shared(request: CallableRequest[Any]) -> dict[str, Any]:
 def _admitted(function: str, request: CallableRequest[Any], token: str) -> tuple[str, str]:
     """Event and share that `token` names, if the client may call at all."""
     event_id, share_id = admitted(
-        function, request.raw_request, token, scope=Scope.WEBHOOK_LOG, link=TO_A_LOG
+        function,
+        request.raw_request,
+        token,
+        keys=keys.values(),
+        scope=Scope.WEBHOOK_LOG,
+        link=TO_A_LOG,
     )
     return event_id, share_id
 

@@ -1,4 +1,7 @@
-"""Shared logs and their links, put together for this process on first use."""
+"""Shared logs and their links, put together for this process on first use.
+
+They run as the one account that reads the key of these links, which no worker does.
+"""
 
 import functools
 import uuid
@@ -7,11 +10,12 @@ from typing import Final
 
 from functions.gcp import parameters
 from functions.gcp.documents import documents
-from functions.signed_links import keys
 from functions.signed_links import wiring as signed_links
 from functions.signed_links.limiter import TooManyCallsError
+from functions.signed_links.token import TokenKeys
 from functions.webhooks.deliveries import wiring as deliveries
 from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.shared_logs import keys
 from functions.webhooks.shared_logs.log_links import LogLinks
 from functions.webhooks.shared_logs.shared_log import SharedLog
 from functions.webhooks.shared_logs.store import LogShareStore
@@ -32,7 +36,7 @@ def log_links() -> LogLinks:
         wall=WallStore(documents()),
         settings=SettingsStore(documents()),
         shares=LogShareStore(documents()),
-        keys=keys.token_keys,
+        keys=lambda: TokenKeys(keys.values()),
         base_url=parameters.PUBLIC_BASE_URL.value,
         now=_now,
         new_id=lambda: str(uuid.uuid4()),

@@ -6,10 +6,11 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from emulator.environment import local_secrets
 from emulator.people import Person
 from tests.suite.actions.conftest import Configure, admin, configure, named, record
 from tests.suite.call import Answer, call
-from tests.suite.preferences.conftest import client, headers, keys, one_hour, secret, token, uid
+from tests.suite.preferences.conftest import client, headers, keys, one_hour, token, uid
 
 __all__ = [
     "admin",
@@ -20,7 +21,6 @@ __all__ = [
     "named",
     "one_hour",
     "record",
-    "secret",
     "token",
     "uid",
 ]
@@ -30,6 +30,12 @@ OTHER: Final = "https://example.com/other"
 
 Share = Callable[..., dict[str, Any]]
 Look = Callable[..., Answer]
+
+
+@pytest.fixture(scope="session")
+def secret() -> str:
+    """The key that links to logs are signed with in the local suite."""
+    return local_secrets.read()["LOG_LINKS_KEY"]
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from tests.unit.ops.conftest import FirstRun, Operator
 from tests.unit.ops.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION
 
 WEBHOOKS: Final = "serviceAccount:wall-webhooks@acme.iam.gserviceaccount.com"
+LOGS: Final = "serviceAccount:wall-logs@acme.iam.gserviceaccount.com"
 RECAP: Final = "serviceAccount:wall-recap@acme.iam.gserviceaccount.com"
 PREFERENCES: Final = "serviceAccount:wall-preferences@acme.iam.gserviceaccount.com"
 MAIL_EVENTS: Final = "serviceAccount:wall-mail-events@acme.iam.gserviceaccount.com"
@@ -28,22 +29,25 @@ def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
         ("datastore.user", WEBHOOKS),
         ("cloudtasks.enqueuer", WEBHOOKS),
         ("eventarc.eventReceiver", WEBHOOKS),
+        ("datastore.user", LOGS),
+        ("cloudtasks.enqueuer", LOGS),
         ("datastore.user", RECAP),
         ("datastore.user", PREFERENCES),
         ("datastore.user", MAIL_EVENTS),
         ("cloudbuild.builds.builder", BUILDER),
     }
-    account = WEBHOOKS.partition(":")[2]
-    itself = f"iam projects/{PROJECT}/serviceAccounts/{account}"
-    assert google.granted(itself) == {("iam.serviceAccountUser", WEBHOOKS)}
+    for account in (WEBHOOKS, LOGS):
+        itself = f"iam projects/{PROJECT}/serviceAccounts/{account.partition(':')[2]}"
+        assert google.granted(itself) == {("iam.serviceAccountUser", account)}
     secrets = f"secretmanager projects/{PROJECT}/secrets"
     assert google.granted(f"{secrets}/EMAIL_PREFS_KEY") == {
-        (role, account) for role in READ_SECRET for account in (RECAP, PREFERENCES, WEBHOOKS)
+        (role, account) for role in READ_SECRET for account in (RECAP, PREFERENCES)
     }
+    assert google.granted(f"{secrets}/LOG_LINKS_KEY") == {(role, LOGS) for role in READ_SECRET}
     assert google.granted(f"{secrets}/SENDGRID_API_KEY") == {(role, RECAP) for role in READ_SECRET}
     for service, caller in {
         "onphotowritten": WEBHOOKS,
-        "deliverwebhook": WEBHOOKS,
+        "retrywebhookafter1s": WEBHOOKS,
         "sweepdeliveries": WEBHOOKS,
         "sendeventrecap": "allUsers",
         "unsubscribe": "allUsers",
