@@ -34,6 +34,13 @@ def _remember_since_the_answer(
     return changed
 
 
+def _sign_after_a_long_read(self: RememberedSecrets, event_id: str) -> str:
+    kept = self._kept.get(event_id)
+    if kept is None or kept.is_over(self._now()):
+        kept = self._change(event_id, lambda present: present)
+    return kept.secret
+
+
 def _never_over(self: WebhookSecret, now: object) -> bool:
     del self, now
     return False
@@ -66,6 +73,13 @@ MUTANTS: Final = tuple(
             RememberedSecrets,
             "_change",
             _remember_since_the_answer,
+        ),
+        (
+            "signs-after-a-long-read",
+            "a secret that took minutes to read is read again",
+            RememberedSecrets,
+            "of",
+            _sign_after_a_long_read,
         ),
         (
             "never-takes-over",

@@ -82,16 +82,15 @@ class SecretWorld:
         self._superadmins.run(name, replace)
 
     def _sign(self, name: str) -> None:
-        began = self._simulation.time
-
         def signed(end: End) -> None:
             if isinstance(end, Returned):
-                self._check(name, str(end.value), began)
+                self._check(name, str(end.value))
 
         self._signers.run(name, lambda secrets: secrets.of(_EVENT), signed)
 
-    def _check(self, name: str, secret: str, began: int) -> None:
-        since, until = began - _REMEMBERED, self._simulation.time
+    def _check(self, name: str, secret: str) -> None:
+        until = self._simulation.time
+        since = until - _REMEMBERED
         versions = [one for one in self._versions() if one.since <= until and one.until >= since]
         if secret not in [one.secret.secret for one in versions]:
             self._simulation.violation(f"{name}: {secret} was not the present secret on record")
