@@ -24,12 +24,12 @@ def signed_in(*, times: int = 1) -> Callable[[Any], Any]:
 
     def served(declared: Any) -> Any:
         name = inspect.unwrap(declared).__name__
-        return callables.signed_in(declared, functools.partial(_admit, name, times))
+        return callables.signed_in(declared, functools.partial(admit, name, times))
 
     return served
 
 
-def _admit(function: str, times: int, identity: AuthData) -> None:
+def admit(function: str, times: int, identity: AuthData) -> None:
     """Let staff pass, and count the call.
 
     Raises:

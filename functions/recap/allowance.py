@@ -6,7 +6,7 @@ from datetime import datetime
 
 from functions.recap import mailings
 from functions.recap.guests import Guest
-from functions.recap.ports import MailedDay, Mailings, RecapKey, TakenElsewhereError
+from functions.recap.ports import Mailed, Mailings, RecapKey, TakenElsewhereError
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,46 +64,44 @@ class Allowance:
         """
         while True:
             now = self._now()
-            found = self._records.load(self._tenant_id, mailings.days(now))
-            chosen = [one.id for one in choose(self._allowed(willing, found, now))]
+            found = self._records.load(self._tenant_id)
+            chosen = [guest.id for guest in choose(self._allowed(willing, found, now))]
             self._reserved = self._reserved or bool(chosen)
-            *before, today = [
-                replace(one, entries=mailings.without(one.entries, self._recap_id)) for one in found
-            ]
-            entries = mailings.with_recap(today.entries, self._recap_id, chosen, now)
-            changed = [*before, replace(today, entries=entries)]
-            if self._saved(changed, found):
+            entries = mailings.with_recap(found.entries, self._recap_id, chosen, now)
+            if self._saved(found, entries, now):
                 return
 
     def look(self, willing: Sequence[Guest], choose: Callable[[Allowed], Iterable[Guest]]) -> None:
         """Ask `choose` as `reserve` would, and put nothing on record."""
-        now = self._now()
-        choose(self._allowed(willing, self._records.load(self._tenant_id, mailings.days(now)), now))
+        choose(self._allowed(willing, self._records.load(self._tenant_id), self._now()))
 
-    def _allowed(
-        self, willing: Sequence[Guest], found: Sequence[MailedDay], now: datetime
-    ) -> Allowed:
-        others = mailings.counted([one.entries for one in found], self._recap_id, now)
+    def _allowed(self, willing: Sequence[Guest], found: Mailed, now: datetime) -> Allowed:
+        others = mailings.counted(found.entries, self._recap_id, now)
         return Allowed(
-            [one for one in willing if others.of(one.id) < self._an_address],
+            [guest for guest in willing if others.of(guest.id) < self._an_address],
             max(self._a_tenant - others.mails, 0),
         )
 
-    def give_back(self) -> None:
-        """Take the recap out, as it has sent nothing."""
-        while self._reserved:
-            found = self._records.load(self._tenant_id, mailings.days(self._now()))
-            changed = [
-                replace(one, entries=mailings.without(one.entries, self._recap_id)) for one in found
-            ]
-            self._reserved = not self._saved(changed, found)
+    def give_back(self, is_held: Callable[[], bool]) -> None:
+        """Take the recap out, because it has sent nothing; its lock must still be held.
 
-    def _saved(self, days: Sequence[MailedDay], found: Sequence[MailedDay]) -> bool:
-        """Whether it is on record; if not, it has to be read again."""
-        changed = [one for one, was in zip(days, found, strict=True) if one.entries != was.entries]
+        A call that takes the lock later puts the recap on record anew. So `is_held` is asked after
+        the record was read: if another call has the lock by then, the record is that call's.
+        """
+        while self._reserved:
+            now = self._now()
+            found = self._records.load(self._tenant_id)
+            if not is_held():
+                return
+            entries = mailings.without(found.entries, self._recap_id, now)
+            self._reserved = not self._saved(found, entries, now)
+
+    def _saved(self, found: Mailed, entries: bytes, now: datetime) -> bool:
+        """Whether the entries are on record; if not, the record has to be read again."""
         try:
-            if changed:
-                self._records.save(self._tenant_id, changed)
+            if entries != found.entries:
+                mailed = replace(found, entries=entries)
+                self._records.save(self._tenant_id, mailed, now + mailings.PERIOD)
         except TakenElsewhereError:
             return False
         return True

@@ -258,26 +258,43 @@ class Claim:
         self._know(settled)
         return settled
 
-    def release(self, *, failed: bool = False) -> RecapState | None:
-        """Release the lock, unless another call has it by now.
+    def state(self, *, failed: bool = False) -> RecapState:
+        """Where the recap stands now that this call sends nothing more.
 
         Args:
             failed: Whether the call has ended before it could send what there was to send.
 
-        Returns:
-            Where the recap stands; None where another call has it, and will say so.
-
         Raises:
-            Exception: the ledger could not be read or the lock not be written. The lease ends by
-                itself, and the next call goes on from the ledger.
+            Exception: the ledger could not be read. The lease ends by itself, and the next call
+                goes on from the ledger.
         """
         if self._doubted:
             self._look_again()
-        state, cooldown = RecapState.INTERRUPTED, self._lock.cooldown_until
+        if self._ledger is None:
+            return RecapState.INTERRUPTED
+        state = recap_state(self._ledger.values())
+        return RecapState.FAILED if failed and state is RecapState.EMPTY else state
+
+    def is_held(self) -> bool:
+        """Whether no other call has taken the lock, by the record."""
+        stored = self._recaps.lock(self.key.event_id)
+        return stored is not None and stored.lock.holder == self._lock.holder
+
+    def release(self, state: RecapState) -> RecapState | None:
+        """Release the lock, unless another call has it by now.
+
+        Args:
+            state: Where the recap stands.
+
+        Returns:
+            The state; None where another call has the recap, and will say how it stands.
+
+        Raises:
+            Exception: the lock could not be written. The lease ends by itself, and the next call
+                goes on from the ledger.
+        """
+        cooldown = self._lock.cooldown_until
         if self._ledger is not None:
-            state = recap_state(self._ledger.values())
-            if failed and state is RecapState.EMPTY:
-                state = RecapState.FAILED
             last = last_mail(self._ledger.values())
             cooldown = last + COOLDOWN if last else None
         lock = replace(

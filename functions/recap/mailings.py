@@ -1,16 +1,16 @@
 """Whom a tenant has mailed in the last 24 hours: how often an address, and how many mails in all.
 
-What any event of the tenant plans to send counts from the moment of the plan, whatever comes of it;
-a recap that has sent nothing is taken out again. One day of a tenant is one list of entries, of 16
-bytes each: the recap, the time, the guest. No address is in it.
+What any event of the tenant plans to send counts from the moment of the plan; a recap that has sent
+nothing is taken out again before its lock is free. A tenant has one list of entries, of 16 bytes
+each: the recap, the time, the guest. No address is in the list, and no entry older than 24 hours.
 """
 
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 PERIOD: Final = timedelta(hours=24)
@@ -35,39 +35,29 @@ class Counted:
         return self.by_guest.get(_guest(guest_id), 0)
 
 
-def days(now: datetime) -> tuple[date, date]:
-    """The days that the last 24 hours are of: yesterday and today, in UTC."""
-    today = now.astimezone(UTC).date()
-    return today - timedelta(days=1), today
-
-
-def counted(entries: Iterable[bytes], recap_id: str, now: datetime) -> Counted:
-    """Count the entries of those days but for those of the recap itself."""
-    since, own = int((now - PERIOD).timestamp()), _recap(recap_id)
-    found = Counter(
-        guest
-        for one in entries
-        for recap, at, guest in _ENTRY.iter_unpack(one)
-        if at > since and recap != own
-    )
+def counted(entries: bytes, recap_id: str, now: datetime) -> Counted:
+    """Count the entries of other recaps than `recap_id`."""
+    found = Counter(guest for _, _, guest in _others(entries, recap_id, now))
     return Counted(found, found.total())
 
 
-def without(entries: bytes, recap_id: str) -> bytes:
-    """The entries but for those of the recap."""
-    own = _recap(recap_id)
-    return b"".join(
-        _ENTRY.pack(recap, at, guest)
-        for recap, at, guest in _ENTRY.iter_unpack(entries)
-        if recap != own
-    )
+def without(entries: bytes, recap_id: str, now: datetime) -> bytes:
+    """The entries of the last 24 hours but for those of the recap."""
+    return b"".join(_ENTRY.pack(*entry) for entry in _others(entries, recap_id, now))
 
 
 def with_recap(entries: bytes, recap_id: str, guest_ids: Iterable[str], now: datetime) -> bytes:
     """The entries, with the recap's for these guests in place of those that it had."""
     recap, at = _recap(recap_id), int(now.timestamp())
     added = (_ENTRY.pack(recap, at, _guest(guest_id)) for guest_id in guest_ids)
-    return without(entries, recap_id) + b"".join(added)
+    return without(entries, recap_id, now) + b"".join(added)
+
+
+def _others(entries: bytes, recap_id: str, now: datetime) -> Iterator[tuple[int, int, bytes]]:
+    since, own = int((now - PERIOD).timestamp()), _recap(recap_id)
+    for recap, at, guest in _ENTRY.iter_unpack(entries):
+        if at > since and recap != own:
+            yield recap, at, guest
 
 
 def _recap(recap_id: str) -> int:

@@ -5,7 +5,7 @@ What is said of each holds for every adapter, the tests' too.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from functions.mail.message import Message
@@ -185,28 +185,27 @@ class Guests(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class MailedDay:
-    """Whom a tenant has mailed on one day (see `mailings`), as it was read or is to be.
+class Mailed:
+    """Whom a tenant has mailed lately (see `mailings`), as read or as to be written.
 
-    `version` is None where nothing is on record of that day yet.
+    `version` is None where the tenant has no record yet.
     """
 
-    day: date
     entries: bytes
     version: Version | None
 
 
 class Mailings(Protocol):
-    """Whom the tenants have mailed lately."""
+    """Whom the tenants have mailed lately: one record a tenant."""
 
-    def load(self, tenant_id: str, days: Sequence[date]) -> list[MailedDay]:
-        """What is on record of these days, in their order."""
+    def load(self, tenant_id: str) -> Mailed:
+        """The record of the tenant."""
 
-    def save(self, tenant_id: str, days: Sequence[MailedDay]) -> None:
-        """Write these days in one commit.
+    def save(self, tenant_id: str, mailed: Mailed, expire_at: datetime) -> None:
+        """Write the record, which nobody needs after `expire_at`.
 
         Raises:
-            TakenElsewhereError: one of them is not as it was read; none was written.
+            TakenElsewhereError: the record is not as it was read; nothing was written.
         """
 
 

@@ -191,19 +191,20 @@ class RecapSender:
 
 
 def _release(claim: Claim, allowance: Allowance, *, failed: bool = False) -> RecapState | None:
-    """Release the lock; where the recap stands, None where that is not on record."""
-    event_id, recap_id = claim.key
+    """Release the lock; where the recap stands, None where that is not on record.
+
+    A recap without mails gives back its allowance first: after a crash in between, the next call
+    continues the same recap, so that it counts once. After the release it would be a new one.
+    """
     try:
-        state = claim.release(failed=failed)
+        state = claim.state(failed=failed)
+        if state in (RecapState.FAILED, RecapState.EMPTY):
+            allowance.give_back(claim.is_held)
+        return claim.release(state)
     except Exception as error:  # noqa: BLE001 - the answer matters more, and the lease ends
+        event_id, recap_id = claim.key
         log.fault("recap.held", error, eventId=event_id, recapId=recap_id)
         return None
-    if state in (RecapState.FAILED, RecapState.EMPTY):
-        try:
-            allowance.give_back()
-        except Exception as error:  # noqa: BLE001 - it counts as sent for a day
-            log.fault("recap.not-given-back", error, eventId=event_id, recapId=recap_id)
-    return state
 
 
 def _log(claim: Claim, report: Report, state: RecapState | None) -> None:

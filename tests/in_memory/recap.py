@@ -7,7 +7,7 @@ repeat a write whose answer was lost, or end the instance.
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
 from functions.recap.mail_events.ports import StoredOutcomes
 from functions.recap.photos import ApprovedPhoto
 from functions.recap.ports import (
-    MailedDay,
+    Mailed,
     RecapKey,
     StoredLock,
     TakenElsewhereError,
@@ -273,35 +273,31 @@ class InMemoryMailings:
         self._database = database
         self._through = through
 
-    def load(self, tenant_id: str, days: Sequence[date]) -> list[MailedDay]:
+    def load(self, tenant_id: str) -> Mailed:
         """See `ports.Mailings`."""
 
-        def read() -> list[MailedDay]:
-            found = [(day, self._database.get(_day_path(tenant_id, day))) for day in days]
-            return [
-                MailedDay(day, one.value, one.version) if one else MailedDay(day, b"", None)
-                for day, one in found
-            ]
+        def get() -> Mailed:
+            found = self._database.get(self._path(tenant_id))
+            return Mailed(found.value, found.version) if found else Mailed(b"", None)
 
-        return self._through("mailings.load", read)
+        return self._through("mailings.load", get)
 
-    def save(self, tenant_id: str, days: Sequence[MailedDay]) -> None:
+    def save(self, tenant_id: str, mailed: Mailed, expire_at: datetime) -> None:
         """See `ports.Mailings`."""
-        writes = [self._write(tenant_id, one) for one in days]
+        del expire_at
+        path = self._path(tenant_id)
+        write: Write = (
+            Create(path, mailed.entries)
+            if mailed.version is None
+            else Update(path, lambda _: mailed.entries, mailed.version)
+        )
         try:
-            self._through("mailings.save", partial(self._database.commit, *writes))
+            self._through("mailings.save", partial(self._database.commit, write))
         except (AlreadyExistsError, ChangedError) as changed:
             raise TakenElsewhereError from changed
 
-    def _write(self, tenant_id: str, day: MailedDay) -> Write:
-        path = _day_path(tenant_id, day.day)
-        if day.version is None:
-            return Create(path, day.entries)
-        return Update(path, lambda _: day.entries, day.version)
-
-
-def _day_path(tenant_id: str, day: date) -> str:
-    return f"recapMails/{tenant_id}-{day}"
+    def _path(self, tenant_id: str) -> str:
+        return f"recapMails/{tenant_id}"
 
 
 class InMemoryOutcomes:

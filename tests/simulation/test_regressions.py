@@ -3,12 +3,19 @@
 With the bug each goes wrong as it did; so the schedule still is the one that found it.
 """
 
+import contextlib
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
+from functions.recap.planner import Limits
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from tests.in_memory.recap import InMemoryMailings
+from tests.simulation.faults import Crash
+from tests.simulation.mutant import Mutant, instead_of
 from tests.simulation.mutants import MUTANTS
+from tests.unit.recap.parts import ERRORS, NOON, At, House
 from tests.unit.webhooks.parts import EVENT, Parts
 
 
@@ -43,17 +50,65 @@ def _is_skipped_milestone() -> bool:
     return "milestone.reached" not in [event for event, _ in parts.told]
 
 
+def _is_counted_without_a_mail() -> bool:
+    """Three calls that the mail service refuses crash with the lock released."""
+
+    def crash() -> None:
+        raise Crash
+
+    house = House()
+    house.guests(1)
+    for _ in range(3):
+        house.answers = [(401, {}, ERRORS)]
+        with contextlib.suppress(Crash):
+            house.send(At("recaps.release", crash))
+        house.later(minutes=11)
+    return house.send().sent == 0
+
+
+def _is_one_too_many_at_midnight() -> bool:
+    """Two events of a tenant plan at once, one before midnight in UTC and the other after."""
+    house = House(now=NOON + timedelta(hours=11, minutes=59))
+    house.event("e2")
+    house.guests(1)
+    house.guests(1, "e2")
+    limits = Limits(an_address=1)
+
+    def past_midnight() -> None:
+        house.later(minutes=2)
+        house.send(eventId="e2", limits=limits)
+
+    house.send(At("mailings.load", past_midnight), limits=limits)
+    return len(house.mails) > 1
+
+
+def _path_of_the_day(self: InMemoryMailings, tenant_id: str) -> str:
+    """The record of the day on which this call has looked."""
+    day = vars(self).setdefault("day", self._database._now().date())  # noqa: SLF001
+    return f"recapMails/{tenant_id}-{day}"
+
+
+_RECORD_A_DAY = Mutant(
+    "recap",
+    "a-record-a-day",
+    "that a tenant has one record, whatever the day",
+    instead_of(InMemoryMailings, "_path", _path_of_the_day),
+)
+
+
 @pytest.mark.parametrize(
     ("bug", "goes_wrong"),
     [
         ("failed-stays-failed", _is_lost),
         ("attempts-pile-up", _is_five_attempts),
         ("clock-at-zero", _is_skipped_milestone),
+        ("given-back-after-the-release", _is_counted_without_a_mail),
+        ("a-record-a-day", _is_one_too_many_at_midnight),
     ],
 )
 def test_it_goes_wrong_with_the_bug_only(bug: str, goes_wrong: Callable[[], bool]) -> None:
-    """The acknowledgement that was lost, a fifth attempt on record, the milestone that was."""
-    [mutant] = [one for one in MUTANTS if one.name == bug]
+    """Lost acknowledgement, fifth attempt, lost milestone, recaps counted twice or not at all."""
+    [mutant] = [one for one in (*MUTANTS, _RECORD_A_DAY) if one.name == bug]
     assert not goes_wrong()
     with mutant.apply():
         assert goes_wrong()

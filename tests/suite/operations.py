@@ -1,20 +1,30 @@
 """What a piece of work costs, counted where it leaves this process: calls, documents, tasks."""
 
 import math
+import os
 import threading
+import uuid
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Final, Self
+from unittest.mock import patch
 
 import grpc
+from firebase_functions.https_fn import AuthData
 from google.cloud import firestore
 from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
+from functions import signed_in
 from functions.gcp.documents import Documents
 from functions.gcp.task_queue import Task
+from functions.signed_links import wiring
+from functions.signed_links.call_counts import CallCountStore
+from functions.signed_links.limiter import Limiter
 from tests.suite.costs import Cost
+from tests.suite.process import local_parameters
 
 ENTRIES_A_READ: Final = 1000
 """Index entries that an aggregation counts for the price of one read."""
@@ -144,6 +154,17 @@ def _name(details: Any) -> str:
 def counting_documents(project: str, host: str, counted: Operations) -> Documents:
     """Documents of the emulator at `host`; every call is counted."""
     return Documents.at_emulator(_counting_channel(host, counted), project)
+
+
+def admit_staff(function: str, documents: Documents) -> None:
+    """Count a call of staff in `documents`, as is done before the function runs."""
+    limiter = Limiter(CallCountStore(documents), now=lambda: datetime.now(UTC))
+    claims = {"uid": "u1", "role": "admin", "tenantId": uuid.uuid4().hex}
+    with (
+        patch.dict(os.environ, local_parameters()),
+        patch.object(wiring, "limiter", lambda: limiter),
+    ):
+        signed_in.admit(function, 1, AuthData(uid="u1", token=claims))
 
 
 def _counting_channel(host: str, counted: Operations) -> grpc.Channel:

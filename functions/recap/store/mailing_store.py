@@ -1,59 +1,38 @@
-"""Whom the tenants have mailed lately, in Firestore: `recapMails/{tenant and day}` (design 4)."""
+"""Whom the tenants have mailed lately, in Firestore: `recapMails/{tenant}` (design 4)."""
 
 import hashlib
-from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
-from typing import Final
+from datetime import datetime
 
 from google.api_core import exceptions
 from google.cloud import firestore
 
 from functions.gcp.firestore import CALL_SECONDS, RETRY
-from functions.recap.mailings import PERIOD
-from functions.recap.ports import MailedDay, TakenElsewhereError
-
-_KEPT: Final = timedelta(days=1) + PERIOD
-"""A day counts until 24 hours after its end."""
+from functions.recap.ports import Mailed, TakenElsewhereError
 
 
 class MailingStore:
-    """Reads and writes of days; each method is one round trip."""
+    """Reads and writes of the tenants' records; each method is one round trip."""
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client
 
-    def load(self, tenant_id: str, days: Sequence[date]) -> list[MailedDay]:
+    def load(self, tenant_id: str) -> Mailed:
         """See `Mailings`."""
-        references = {self._reference(tenant_id, one).path: one for one in days}
-        found = self._client.get_all(
-            [self._client.document(path) for path in references],
-            ["entries"],
-            retry=RETRY,
-            timeout=CALL_SECONDS,
+        found = self._reference(tenant_id).get(["entries"], retry=RETRY, timeout=CALL_SECONDS)
+        return (
+            Mailed(found.get("entries"), found.update_time) if found.exists else Mailed(b"", None)
         )
-        read = {
-            one.reference.path: MailedDay(
-                references[one.reference.path], one.get("entries"), one.update_time
-            )
-            for one in found
-            if one.exists
-        }
-        return [read.get(path, MailedDay(day, b"", None)) for path, day in references.items()]
 
-    def save(self, tenant_id: str, days: Sequence[MailedDay]) -> None:
+    def save(self, tenant_id: str, mailed: Mailed, expire_at: datetime) -> None:
         """See `Mailings`."""
-        commit = self._client.batch()
-        for one in days:
-            reference = self._reference(tenant_id, one.day)
-            begin = datetime.combine(one.day, time(), UTC)
-            fields = {"entries": one.entries, "expireAt": begin + _KEPT}
-            if one.version is None:
-                commit.create(reference, fields)
-            else:
-                option = self._client.write_option(last_update_time=one.version)
-                commit.update(reference, fields, option=option)
+        reference = self._reference(tenant_id)
+        fields = {"entries": mailed.entries, "expireAt": expire_at}
         try:
-            commit.commit(retry=RETRY, timeout=CALL_SECONDS)
+            if mailed.version is None:
+                reference.create(fields, retry=RETRY, timeout=CALL_SECONDS)
+            else:
+                option = self._client.write_option(last_update_time=mailed.version)
+                reference.update(fields, option, retry=RETRY, timeout=CALL_SECONDS)
         except (
             exceptions.AlreadyExists,
             exceptions.FailedPrecondition,
@@ -61,10 +40,8 @@ class MailingStore:
         ) as changed:
             raise TakenElsewhereError from changed
 
-    def _reference(self, tenant_id: str, day: date) -> firestore.DocumentReference:
+    def _reference(self, tenant_id: str) -> firestore.DocumentReference:
         # A tenant's id may be anything that a claim can hold, also what no document can be called.
         tenant = hashlib.sha256(tenant_id.encode()).hexdigest()[:32]
-        reference: firestore.DocumentReference = self._client.document(
-            "recapMails", f"{tenant}-{day.isoformat()}"
-        )
+        reference: firestore.DocumentReference = self._client.document("recapMails", tenant)
         return reference

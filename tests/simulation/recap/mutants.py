@@ -9,7 +9,8 @@ from typing import Any, Final
 from functions.mail.fate import Fate, Tally
 from functions.mail.outcome import Later, Outcome
 from functions.mail.sendgrid import refusal
-from functions.recap import claim, planner
+from functions.recap import claim, planner, send_recap
+from functions.recap.allowance import Allowance
 from functions.recap.claim import Claim
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState, resumable
 from functions.recap.mail_events import recorder
@@ -156,6 +157,15 @@ def _release_whoever_has_it(
     self: InMemoryRecaps, key: RecapKey, held: StoredLock, state: RecapState, at: datetime
 ) -> None:
     _release(self, key, replace(held, version=None), state, at)
+
+
+def _given_back_after_the_release(
+    claim: Claim, allowance: Allowance, *, failed: bool = False
+) -> RecapState | None:
+    state = claim.release(claim.state(failed=failed))
+    if state in (RecapState.FAILED, RecapState.EMPTY):
+        allowance.give_back(lambda: True)
+    return state
 
 
 def _save_any_version(
@@ -314,6 +324,20 @@ MUTANTS: Final = (
         planner,
         "whose_turn",
         _everybodys_turn,
+    ),
+    _recap(
+        "given-back-after-the-release",
+        "that a recap without mails gives its allowance back before its lock is free",
+        send_recap,
+        "_release",
+        _given_back_after_the_release,
+    ),
+    _recap(
+        "given-back-anyway",
+        "that only the holder of the lock gives the allowance back",
+        Claim,
+        "is_held",
+        lambda _: True,
     ),
     _recap(
         "outcomes-any-version",

@@ -15,6 +15,7 @@ from functions.mail.message import Message
 from functions.mail.told import Told
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import left_out_of_recap
+from functions.recap import mailings
 from functions.recap.arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.ledger import (
     COOLDOWN,
@@ -349,6 +350,8 @@ class RecapWorld:
         self._simulation.note("mail", f"{address}, {call}, {recap_id}")
         if any((one.recap_id, one.address) == (recap_id, address) for one in self._mails):
             self._simulation.violation("one guest has two mails of one recap")
+        if not self._counts_against(recap_id, address):
+            self._simulation.violation("a mail that does not count against the allowance")
         if any(one.address == address for one in self._mails):
             self._check_everybody_had_one(recap_id)
         began = self._began[call]
@@ -356,6 +359,29 @@ class RecapWorld:
             self._simulation.violation(f"a mail of {call} to somebody who had opted out")
         self._mails.append(mail)
         self._make_news(mail, labels)
+
+    def _counts_against(self, recap_id: str, address: str) -> bool:
+        """Whether the tenant's record has the mail; after a day the record may forget it."""
+        began = self._recap(recap_id)["startedAt"]
+        planned = self._simulation.now - began < mailings.PERIOD - _SLACK
+        return not planned or self._mailed_of(recap_id).of(address_hash(address)) > 0
+
+    def _mailed_of(self, recap_id: str) -> mailings.Counted:
+        """What the tenant's record has of one recap."""
+        found = self._database.get(f"recapMails/{TENANT}")
+        entries: bytes = found.value if found else b""
+        now = self._simulation.now
+        everything, others = (mailings.counted(entries, one, now) for one in ("", recap_id))
+        of_recap = {
+            guest: count - others.by_guest.get(guest, 0)
+            for guest, count in everything.by_guest.items()
+        }
+        return mailings.Counted(of_recap, everything.mails - others.mails)
+
+    def _recap(self, recap_id: str) -> Mapping[str, Any]:
+        found = self._database.get(recap_path(RecapKey(EVENT, recap_id)))
+        recap: Mapping[str, Any] = found.value if found else {}
+        return recap
 
     def _check_everybody_had_one(self, recap_id: str) -> None:
         """Nobody gets a second recap while somebody who wants one has had none."""
@@ -455,6 +481,9 @@ class RecapWorld:
                 call = after.value["startedBy"]
                 self._recap_of[call] = recap_id
                 self._holder_of.setdefault(call, self._holder)
+                ended_without = after.value["state"] in (RecapState.FAILED, RecapState.EMPTY)
+                if ended_without and self._mailed_of(recap_id).mails:
+                    self._simulation.violation("a recap that sent nothing counts as one")
             case _:
                 pass
 

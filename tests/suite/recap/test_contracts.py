@@ -4,7 +4,7 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
 from functions.recap.ledger import LEASE, BatchState, Counts, RecapState, plan, total
 from functions.recap.ports import (
-    MailedDay,
+    Mailed,
     Mailings,
     RecapKey,
     Recaps,
@@ -126,22 +126,21 @@ def test_a_plan_is_replaced_as_it_was_read_or_not_at_all(ports: Ports, wall: Wal
     assert ports.recaps.batches(key) == replaced
 
 
-def test_the_mails_of_a_day_are_written_as_they_were_read(ports: Ports) -> None:
-    """Two days of a tenant in one commit, and of two writers one."""
+def test_the_mails_of_a_tenant_are_written_as_they_were_read(ports: Ports) -> None:
+    """Of two writers the second is refused, and reads again."""
     mailings, tenant = ports.mailings, f"a/b {uuid.uuid4().hex}"
-    days = (NOW.date(), NOW.date() + timedelta(days=1))
-    found = mailings.load(tenant, days)
-    assert found == [MailedDay(day, b"", None) for day in days]
-    mailings.save(tenant, [replace(one, entries=b"x" * 16) for one in found])
+    found = mailings.load(tenant)
+    assert found == Mailed(b"", None)
+    mailings.save(tenant, replace(found, entries=b"x" * 16), NOW)
     with pytest.raises(TakenElsewhereError):
-        mailings.save(tenant, [replace(found[0], entries=b"y" * 16)])
-    written = mailings.load(tenant, days)
-    assert [one.entries for one in written] == [b"x" * 16] * 2
-    mailings.save(tenant, [replace(written[1], entries=b"z" * 960_000)])
+        mailings.save(tenant, replace(found, entries=b"y" * 16), NOW)
+    written = mailings.load(tenant)
+    assert written.entries == b"x" * 16
+    mailings.save(tenant, replace(written, entries=b"z" * 960_000), NOW)
     with pytest.raises(TakenElsewhereError):
-        mailings.save(tenant, [replace(one, entries=b"") for one in written])
-    assert [one.entries[:1] for one in mailings.load(tenant, days)] == [b"x", b"z"]
-    assert [one.entries for one in mailings.load("another", days)] == [b"", b""]
+        mailings.save(tenant, replace(written, entries=b""), NOW)
+    assert mailings.load(tenant).entries[:1] == b"z"
+    assert mailings.load("another").entries == b""
 
 
 def test_whoever_has_lost_the_lock_writes_nothing_with_it(ports: Ports, wall: Wall) -> None:

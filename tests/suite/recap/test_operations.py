@@ -7,14 +7,16 @@ import os
 import uuid
 
 import pytest
+from google.cloud import firestore
 
 from emulator.mailbox import Mailbox
 from functions.access import Caller, Role
+from functions.gcp.documents import Documents
 from functions.recap.arguments import PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import RecapSender
 from tests.suite.costs import COSTS, Cost
-from tests.suite.operations import Operations, counting_client, counting_documents
+from tests.suite.operations import Operations, admit_staff, counting_client, counting_documents
 from tests.suite.recap.sender import ORGANIZER, recap_preview, recap_sender
 from tests.suite.recap.wall import TENANT, Wall, guest
 
@@ -34,10 +36,10 @@ READS = {
 @pytest.mark.parametrize(
     ("what", "guests", "commits"),
     [
-        # take; mails; plan; a batch started, settled; release
-        ("a recap of 5 guests", 5, 6),
-        # take, mails, plan, release; each of 5 batches started and settled
-        ("a recap of 5,000 guests", 5000, 14),
+        # the call; take; mails; plan; a batch started, settled; release
+        ("a recap of 5 guests", 5, 7),
+        # the call, take, mails, plan, release; each of 5 batches started and settled
+        ("a recap of 5,000 guests", 5000, 15),
     ],
 )
 def test_a_recap_and_its_preview(
@@ -47,9 +49,10 @@ def test_a_recap_and_its_preview(
     wall.guests(guests)
     assert _previewed(wall, mailbox, guests, mailed=False) == (
         COSTS[f"a preview of {what}"],
-        READS[guests],
+        READS[guests] | {"Commit": 1},
     )
     counted = Operations()
+    admit_staff("sendEventRecap", _documents(wall, counted))
     sent = _counting_sender(wall, mailbox, counted).send(ORGANIZER, _wanted(wall))
     assert sent == RecapResult(sent=guests, skipped=0)
     assert counted.calls == READS[guests] | {"BeginTransaction": 1, "Commit": commits}
@@ -64,7 +67,7 @@ def test_a_preview_that_is_mailed(wall: Wall, mailbox: Mailbox) -> None:
     wall.guests(5)
     assert _previewed(wall, mailbox, 5, mailed=True) == (
         COSTS["a preview of 5 guests, mailed"],
-        READS[5] | {"Commit": 1},
+        READS[5] | {"Commit": 2},
     )
 
 
@@ -75,12 +78,11 @@ def _previewed(
     counted = Operations()
     caller = Caller(uuid.uuid4().hex, Role.ADMIN, TENANT)
     wanted = PreviewArguments(event_id=wall.id, send_to_me=mailed)
-    project, host = wall.db.project, os.environ["FIRESTORE_EMULATOR_HOST"]
-    preview = recap_preview(
-        counting_client(project, host, counted),
-        counting_documents(project, host, counted),
-        mailbox.url,
-    ).show(caller, wanted, "organizer@example.com")
+    documents = _documents(wall, counted)
+    admit_staff("previewEventRecap", documents)
+    preview = recap_preview(_client(wall, counted), documents, mailbox.url).show(
+        caller, wanted, "organizer@example.com"
+    )
     assert (preview.recipients, preview.mailed) == (guests, mailed or None)
     return counted.cost(mail_requests=len(mailbox.requests)), dict(counted.calls)
 
@@ -90,14 +92,20 @@ def test_more_photos_of_the_same_guests(wall: Wall, mailbox: Mailbox) -> None:
     wall.photos(*({"uploaderEmail": "ann@example.com"} for _ in range(1200)))
     counted = Operations()
     _counting_sender(wall, mailbox, counted).send(ORGANIZER, _wanted(wall))
-    assert (counted.rpcs, counted.reads, counted.writes) == (13, 1200 + 6, 12)
+    assert (counted.rpcs, counted.reads, counted.writes) == (13, 1200 + 5, 12)
     assert len(mailbox.requests) == 1
 
 
 def _counting_sender(wall: Wall, mailbox: Mailbox, counted: Operations) -> RecapSender:
-    project, host = wall.db.project, os.environ["FIRESTORE_EMULATOR_HOST"]
-    client = counting_client(project, host, counted)
-    return recap_sender(client, counting_documents(project, host, counted), mailbox.url)
+    return recap_sender(_client(wall, counted), _documents(wall, counted), mailbox.url)
+
+
+def _client(wall: Wall, counted: Operations) -> firestore.Client:
+    return counting_client(wall.db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
+
+
+def _documents(wall: Wall, counted: Operations) -> Documents:
+    return counting_documents(wall.db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
 
 
 def _wanted(wall: Wall) -> RecapArguments:

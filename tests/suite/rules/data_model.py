@@ -23,7 +23,7 @@ DATA_MODEL: Final = (
     "deletedEvents/{eventId}",
     "users/{uid}",
     "rateLimits/{key}",
-    "recapMails/{day}",
+    "recapMails/{tenant}",
 )
 
 _BLOCK: Final = re.compile(r"^( *)match /(\S+) \{$", re.MULTILINE)

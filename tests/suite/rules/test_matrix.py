@@ -48,7 +48,7 @@ MATRIX: Final = {
     "deletedEvents/{eventId}":                            (NONE,   NONE,   NONE,   NONE,   NONE),
     "users/{uid}":                                        (SELF,   NONE,   NONE,   SELF,   NONE),
     "rateLimits/{key}":                                   (NONE,   NONE,   NONE,   NONE,   NONE),
-    "recapMails/{day}":                                   (NONE,   NONE,   NONE,   NONE,   NONE),
+    "recapMails/{tenant}":                                (NONE,   NONE,   NONE,   NONE,   NONE),
     # What the data model does not name.
     "service/brake":                                      (NONE,   NONE,   NONE,   NONE,   NONE),
     "unheardOf/{id}":                                     (NONE,   NONE,   NONE,   NONE,   NONE),

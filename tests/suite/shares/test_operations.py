@@ -26,7 +26,7 @@ from functions.webhooks.shared_logs.store import LogShareStore
 from functions.webhooks.store import WallStore
 from tests.suite.actions.conftest import TENANT, Configure, Record
 from tests.suite.costs import COSTS
-from tests.suite.operations import Operations, counting_client, counting_documents
+from tests.suite.operations import Operations, admit_staff, counting_client, counting_documents
 from tests.suite.preferences.here import request
 from tests.suite.process import local_parameters
 from tests.suite.shares.conftest import URL
@@ -94,6 +94,7 @@ def test_a_link_and_its_first_page(
     record("https://example.com/other", "other")
     here = Here(db, keys)
     wanted = ShareArguments(event_id=event.id, url=URL)
+    admit_staff("shareWebhookLog", here.documents)
     shared = here.log_links().give_out(Caller("u1", Role.ADMIN, TENANT), wanted)
     assert here.counted.cost() == COSTS["a link to a log"]
     here.counted.clear()

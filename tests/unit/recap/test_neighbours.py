@@ -125,18 +125,18 @@ def test_two_events_at_once_count_both(house: House) -> None:
     assert house.addresses == ["stranger@example.com"]
 
 
-def test_a_day_is_a_list_of_hashes(house: House) -> None:
+def test_the_record_is_a_list_of_hashes(house: House) -> None:
     """No address is on record, and the largest document is below 1 MB."""
     now = datetime(2026, 5, 1, 12, tzinfo=UTC)
     ids = [address_hash(guest(number)) for number in range(mailings.MAILS_A_DAY_AT_MOST)]
     entries = mailings.with_recap(b"", "r1", ids, now)
     assert len(entries) < 1_000_000
     assert b"guest-" not in entries
-    counted = mailings.counted([entries], "r2", now + timedelta(hours=23))
+    counted = mailings.counted(entries, "r2", now + timedelta(hours=23))
     assert (counted.mails, counted.of(ids[7])) == (mailings.MAILS_A_DAY_AT_MOST, 1)
-    assert mailings.counted([entries], "r1", now).mails == 0
-    assert mailings.counted([entries], "r2", now + timedelta(hours=24)).mails == 0
-    assert mailings.without(entries, "r1") == b""
+    assert mailings.counted(entries, "r1", now).mails == 0
+    assert mailings.without(entries, "r1", now) == b""
+    assert mailings.without(entries, "r2", now + timedelta(hours=24)) == b""
     assert mailings.with_recap(entries, "r1", ids[:1], now) == entries[:16]
     house.guests(1)
     house.send()
