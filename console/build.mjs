@@ -65,7 +65,11 @@ async function buildPages() {
   });
   const { imageSources, readHosts } = await hosts();
   const shown = readHosts(photoHosts, project);
-  const names = { "photo hosts": shown.join(" "), "image sources": imageSources(shown) };
+  const names = {
+    "photo hosts": shown.join(" "),
+    "image sources": imageSources(shown),
+    "own functions": ownFunctions(project),
+  };
   for (const [path, { entryPoint, imports }] of Object.entries(metafile.outputs)) {
     if (!entryPoint) continue;
     names[basename(entryPoint)] = basename(path);
@@ -110,6 +114,12 @@ function filled(text, names) {
     }
     return found.replace(`{{${name}}}`, name.includes(".") ? `/app/${value}` : value);
   });
+}
+
+// Beside the headers, which name no project: the functions of other projects are out of reach.
+function ownFunctions(project) {
+  const local = project.startsWith("demo-") ? " http://127.0.0.1:*" : "";
+  return `https://us-central1-${project}.cloudfunctions.net${local}`;
 }
 
 // What the page itself goes by, so that its policy says the same.

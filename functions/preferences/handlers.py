@@ -29,6 +29,7 @@ from functions.signed_links.admission import admitted, client_of
 from functions.signed_links.limiter import TooManyCallsError
 from functions.signed_links.link import IN_A_MAIL, TOO_MANY_CALLS
 from functions.signed_links.token import InvalidTokenError, Scope, TokenKeys
+from functions.wall.address import address_hash, guest_uid, normalised
 
 _ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
 _ONE_CLICK_MAX_BYTES: Final = 4096  # of a body that is 26 characters, or a form with that one field
@@ -60,6 +61,8 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
     uid = _admitted("updateEmailPreferences", request.raw_request, token)
     try:
         wiring.users().choose(uid, choices)
+        if choices.get(Flag.RECAP):
+            _mail_again(uid)
     except Exception as error:  # noqa: BLE001 - whatever it is, spec 7.2 has one code for it
         log.fault("preferences.not-written", error)
         _refuse(Code.INTERNAL, "The change could not be saved; try again.")
@@ -102,8 +105,11 @@ def _one_click(request: flask.Request, token: str) -> flask.Response:
         except TooManyCallsError:
             return _text(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_CALLS)
         return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
-    wiring.users().choose(uid, {Flag.RECAP: False})
-    log.info("preferences.unsubscribed")
+    users = wiring.users()
+    # A repeated click writes nothing, because each write costs, and calls a trigger.
+    if EmailPreferences.read(users.find(uid)).recap:
+        users.choose(uid, {Flag.RECAP: False})
+        log.info("preferences.unsubscribed")
     return _text(HTTPStatus.OK, "You are unsubscribed from recap mails.")
 
 
@@ -118,6 +124,17 @@ def _admitted(function: str, request: flask.Request, token: str) -> str:
         link=IN_A_MAIL,
     )
     return uid
+
+
+def _mail_again(uid: str) -> None:
+    """The owner of an account wants recaps: mail the address again that a mail came back from.
+
+    The mark stands in the record of the address. A guest's link leads to that record itself.
+    """
+    users = wiring.users()
+    address = normalised(email_address(users.find(uid)))
+    if address and not uid.startswith(guest_uid("")):
+        users.mark_reachable(guest_uid(address_hash(address)))
 
 
 def _response(uid: str) -> dict[str, Any]:

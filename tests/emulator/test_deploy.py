@@ -165,10 +165,18 @@ def test_hosting_builds_the_pages_that_are_not_committed(tmp_path: Path) -> None
         (tmp_path / installed).symlink_to(ROOT / installed)
     assert not (tmp_path / "public" / "console.html").exists()
 
+    environment = os.environ | {"GCLOUD_PROJECT": "my-wall"}  # as firebase-tools sets it
     for build in builds:
-        subprocess.run(build.split(), cwd=tmp_path, check=True, capture_output=True)
+        subprocess.run(
+            build.split(), cwd=tmp_path, check=True, capture_output=True, env=environment
+        )
 
     assert _files(tmp_path / "public") == _files(ROOT / "public")
+    for name in ("console", "deliveries"):
+        page = (tmp_path / "public" / f"{name}.html").read_text()
+        [reached] = re.findall(r"connect-src ([^;\"]*)", page)
+        assert "https://us-central1-my-wall.cloudfunctions.net" in reached.split()
+        assert "*" not in reached
 
 
 def _files(folder: Path) -> set[str]:

@@ -7,13 +7,14 @@ from typing import Any, Final
 from functions.gcp.documents import Documents
 from functions.preferences import accounts, reach
 from functions.preferences.preferences import FIELD, Flag
+from functions.wall.address import guest_uid
 
 CALL_SECONDS: Final = 10.0
 """How long one call may take with its repetitions: somebody waits for it."""
 
 
 class UserStore:
-    """Reads and changes e-mail preferences; every method is one round trip."""
+    """Reads and changes e-mail preferences; most methods are one round trip."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -26,15 +27,20 @@ class UserStore:
     def choose(self, uid: str, choices: Mapping[Flag, bool]) -> None:
         """Set some flags and leave everything else as it is.
 
-        A guest has no record before; it is made, so that the choice holds.
+        A guest has no record before; it is made, so that the choice holds. A guest who wants
+        recaps is mailed again, even if a mail has come back.
         """
         flags = {flag.value: value for flag, value in choices.items()}
-        self._documents.write(
-            f"users/{uid}",
-            {FIELD: flags},
-            mask=[f"{FIELD}.{flag}" for flag in flags],
-            seconds=CALL_SECONDS,
-        )
+        mask = [f"{FIELD}.{flag}" for flag in flags]
+        if uid.startswith(guest_uid("")) and choices.get(Flag.RECAP):
+            mask.append(reach.FIELD)  # which is not written, and so deleted
+        self._documents.write(f"users/{uid}", {FIELD: flags}, mask=mask, seconds=CALL_SECONDS)
+
+    def mark_reachable(self, uid: str) -> None:
+        """Take back `mark_unreachable`: one read, and a write only if there is such a mark."""
+        found = self._documents.get(f"users/{uid}", [reach.FIELD], seconds=CALL_SECONDS)
+        if found and found.fields:
+            self._documents.write(f"users/{uid}", {}, mask=[reach.FIELD], seconds=CALL_SECONDS)
 
     def mark_unreachable(self, uid: str, until: datetime) -> None:
         """Note that the address of this record takes no mails (see `reach`)."""

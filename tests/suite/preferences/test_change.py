@@ -4,6 +4,7 @@ import queue
 import urllib.error
 import urllib.parse
 import urllib.request
+from datetime import UTC, datetime
 from email.message import Message
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ import pytest
 from google.cloud import firestore
 
 from functions.preferences.preferences import opted_out_of_recap
+from functions.signed_links.token import TokenKeys
 from functions.wall.address import address_hash, guest_uid
 from tests.suite.call import Answer, call, url
 
@@ -151,6 +153,24 @@ def test_change_is_limited(token: str, headers: dict[str, str]) -> None:
     statuses = [change(token, {"recap": False}, headers).status for _ in range(21)]
     assert statuses == [200] * 20 + [429]
     assert call("getEmailPreferences", {"token": token}, headers=headers).status == 200
+
+
+@pytest.mark.parametrize("has_account", [False, True])
+def test_an_owner_frees_an_address_that_a_mail_came_back_from(
+    db: firestore.Client, keys: TokenKeys, uid: str, headers: dict[str, str], *, has_account: bool
+) -> None:
+    """By turning recaps on, and by no other change."""
+    address = f"{uid}@example.com"
+    guest = guest_uid(address_hash(address))
+    user = uid if has_account else guest
+    db.document(f"users/{guest}").set({"unreachableUntil": datetime(2099, 1, 1, tzinfo=UTC)})
+    if has_account:
+        db.document(f"users/{uid}").set({"email": address.upper()})
+    token = keys.issue(user, datetime.now(UTC))
+    for flags, is_kept in (({"marketing": True}, True), ({"recap": True}, False)):
+        assert change(token, flags, headers).status == 200
+        record = db.document(f"users/{guest}").get().to_dict() or {}
+        assert ("unreachableUntil" in record) is is_kept
 
 
 def test_one_click(

@@ -7,8 +7,10 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 
+import flask
 import pytest
 from google.cloud import firestore
+from werkzeug.test import EnvironBuilder
 
 from functions.call_error import CallError
 from functions.preferences import handlers
@@ -42,6 +44,19 @@ def test_an_update(token: str, client: str, counted: Operations) -> None:
     handlers.update_email_preferences(request(client, token=token, preferences={"recap": False}))
     assert counted.calls == Counter({"Commit": 2, "GetDocument": 1})
     assert counted.cost() == COSTS["an update of preferences"]
+
+
+def test_a_click_that_is_repeated(one_click_token: str, counted: Operations) -> None:
+    """Only the first click writes: whoever has the link costs the owner a read a click."""
+    builder = EnvironBuilder(
+        method="POST",
+        query_string={"token": one_click_token},
+        data={"List-Unsubscribe": "One-Click"},
+    )
+    for reads, writes in ((1, 1), (1, 0)):
+        answer = handlers.unsubscribe(flask.Request(builder.get_environ()))
+        assert (answer.status_code, counted.reads, counted.writes) == (200, reads, writes)
+        counted.clear()
 
 
 @pytest.mark.usefixtures("one_hour")

@@ -138,6 +138,17 @@ def test_the_operations_page_tells_every_log_line() -> None:
     assert {one for one in LOGGED if f"`{one}`" not in page} == set()
 
 
+def test_no_alert_of_a_line_comes_from_strangers() -> None:
+    """Such an alert is silent for a day after it has come, and a stranger could bring it."""
+    matched = [
+        condition["conditionMatchedLog"]["filter"]
+        for alert in ALERTS.values()
+        for condition in alert["conditions"]
+        if "conditionMatchedLog" in condition
+    ]
+    assert "mail.not-verified" not in {one for text in matched for one in _messages(text)}
+
+
 # --- queries ---------------------------------------------------------------------------------
 
 
