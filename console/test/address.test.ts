@@ -56,6 +56,17 @@ test("an address never holds a URL, which may hold a key", () => {
   assert.match(nameOf("no address <at> all"), /^[a-z0-9.-]+~[0-9a-z]+$/);
 });
 
+test("the service gives the same names", () => {
+  const names = {
+    "https://hooks.example.com/services/T0/B0/hush?key=1": "hooks.example.com~bfu2q8k1k1",
+    "https://EXAMPLE.com:8443/hook": "example.com~ed0vlghm7u",
+    "https://straße.example/ключ/🎉": "xn--strae-oqa.example~7ni21ml4po",
+    "https://user:hush@example.com/hook": "url~o4xtgveajj",
+    "": "url~wvjl67o803",
+  };
+  for (const [url, name] of Object.entries(names)) assert.equal(nameOf(url), name);
+});
+
 test("filters become a query", () => {
   const filters = { ...NO_FILTERS, outcome: "failed", event: "guest.joined", period: "24h" } as const;
   const query = queryOf(filters, URL_WITH_KEY, NOW);

@@ -5,7 +5,7 @@ import type { Filters } from "../domain/filters.ts";
 import { call } from "./call.ts";
 
 export interface SharedPage {
-  /** Host and path. */
+  /** The console's name of the URL: its host, and a hash of the whole. */
   readonly url: string;
   readonly canResend: boolean;
   readonly expiresAt: Date;

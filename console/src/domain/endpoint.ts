@@ -28,11 +28,17 @@ export function parts(url: string): Parts {
 }
 
 /**
- * What stands for a URL in the page's own address: its host, and a hash of the whole.
- * An address is sent to colleagues and kept in histories, where a URL with a key has no place.
+ * What stands for a URL in the page's own address, in notices and on the receiver's page: its host,
+ * and a hash of the whole. An address is sent to colleagues and kept in histories, where a URL with
+ * a key has no place. The service gives the same names (functions/webhooks/deliveries/endpoint_url.py).
  */
 export function nameOf(url: string): string {
-  const { host } = parts(url);
+  let host = "";
+  try {
+    host = problem(url) ? "" : new URL(url).hostname;
+  } catch {
+    // It has no host, and any other part of it may be a key.
+  }
   const readable = host.toLowerCase().replace(/[^a-z0-9.-]/g, "").slice(0, 60);
   return `${readable || "url"}~${hash(url)}`;
 }
@@ -74,7 +80,7 @@ export function problem(url: string): string | null {
     return "It is not an address that can be read.";
   }
   if (/^https:\/\/[^/?#]*@/i.test(given)) {
-    return "It holds a user name or password; put a key into the path or the query instead.";
+    return "It holds a user name or password; leave them out, because each delivery is signed.";
   }
   if (parsed.port === "0") return "Its port is not valid.";
   return null;

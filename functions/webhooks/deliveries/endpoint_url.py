@@ -1,6 +1,7 @@
 """Where a webhook may go: the check of a configured URL before anything is sent (spec 3.4, 7.3)."""
 
 import re
+import struct
 from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import quote, urlsplit
@@ -10,10 +11,14 @@ import idna
 _HTTPS_PORT: Final = 443
 # urlsplit drops some of these silently and so would check another URL than the one configured.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")
-_QUERY: Final = re.compile(r"[?#]")
 _HOST_LENGTH: Final = 253  # of a name in DNS (RFC 1035, 2.3.4), as text
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\Z")
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
+
+_UNREADABLE: Final = re.compile(r"[^a-z0-9.-]")
+_NAME_CHARACTERS: Final = 60
+_WORD: Final = 0xFFFFFFFF
+_BASE_36: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class UnusableUrlError(ValueError):
@@ -85,8 +90,26 @@ def host_of(url: str) -> str | None:
         return None
 
 
-def heading_of(url: str) -> str:
-    """Host and path of `url` for a page's heading; never a query or user name: they hold keys."""
-    rest = url.partition("://")[2] or url
-    authority, slash, path = _QUERY.split(rest, maxsplit=1)[0].partition("/")
-    return authority.rpartition("@")[2] + slash + path
+def name_of(url: str) -> str:
+    """The name of `url` where people read it who may not read its keys: host and hash of the whole.
+
+    The console gives the same names (`console/src/domain/endpoint.ts`), so that an admin finds the
+    URL there. The hash tells the URLs of one event apart.
+    """
+    readable = _UNREADABLE.sub("", (host_of(url) or "").lower())[:_NAME_CHARACTERS]
+    return f"{readable or 'url'}~{_hash(url)}"
+
+
+def _hash(text: str) -> str:
+    """52 bits in base 36 (cyrb53), over the UTF-16 of JavaScript."""
+    high, low = 0xDEADBEEF, 0x41C6CE57
+    for (code,) in struct.iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
+        high = (high ^ code) * 2654435761 & _WORD
+        low = (low ^ code) * 1597334677 & _WORD
+    high = (high ^ high >> 16) * 2246822507 & _WORD ^ (low ^ low >> 13) * 3266489909 & _WORD
+    low = (low ^ low >> 16) * 2246822507 & _WORD ^ (high ^ high >> 13) * 3266489909 & _WORD
+    number, digits = (low & 0xFFFFF) << 32 | high, ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = _BASE_36[digit] + digits
+    return digits or "0"

@@ -1,7 +1,7 @@
-"""The mail that tells what is news of an event's webhook URLs: host and path, never a query.
+"""The mail that tells what is news of an event's webhook URLs, under the console's names for them.
 
 Everything in it that people wrote is one bounded line, escaped, and no link: the event's name, and
-the URL, whose query may hold a key. The only link leads to the console.
+the host of a URL, whose path and query may hold keys. The only link leads to the console.
 """
 
 from collections import Counter
@@ -16,11 +16,10 @@ from functions.mail.letterhead import Letterhead
 from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.mail.message import Copy, Message
 from functions.mail.templates import templates_in
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
+from functions.webhooks.deliveries.endpoint_url import host_of, name_of
 from functions.webhooks.notices.watch import Standing
 
 _HOST_CHARACTERS: Final = 100
-_PATH_CHARACTERS: Final = 120
 _REASON_CHARACTERS: Final = 200
 
 _HEADLINE: Final = {
@@ -113,10 +112,9 @@ def _headline(changes: Sequence[Change], shown: Sequence[dict[str, Any]]) -> str
 
 def _shown(change: Change) -> dict[str, Any]:
     """What the templates know of a URL."""
-    host, path = _place(change.url)
     return {
-        "host": host,
-        "path": path,
+        "host": shortened(host_of(change.url) or "a URL that cannot be used", _HOST_CHARACTERS),
+        "name": name_of(change.url),
         "standing": change.standing,
         "reason": _reason(change),
         "since": change.since and _time(change.since),
@@ -124,16 +122,6 @@ def _shown(change: Change) -> dict[str, Any]:
         "waiting": change.waiting,
         "skipped": change.skipped,
     }
-
-
-def _place(url: str) -> tuple[str, str]:
-    """Host and path; nothing that follows, and no user name."""
-    try:
-        parsed = EndpointUrl.parse(url)
-    except UnusableUrlError:
-        return "a URL that cannot be used", ""
-    path = parsed.path.partition("?")[0]
-    return shortened(parsed.authority, _HOST_CHARACTERS), shortened(path, _PATH_CHARACTERS)
 
 
 def _reason(change: Change) -> str:

@@ -11,7 +11,7 @@ from functions.signed_links.link import TO_A_LOG
 from functions.signed_links.token import Scope
 from functions.timestamps import wire_time
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.endpoint_url import heading_of
+from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.shared_logs import keys, wiring
 from functions.webhooks.shared_logs.arguments import (
     LogArguments,
@@ -60,7 +60,7 @@ def get_log(request: CallableRequest[Any]) -> dict[str, Any]:
     event_id, share_id = _admitted("getWebhookLog", request, wanted.token)
     page = wiring.shared_log().read_page(event_id, share_id, wanted)
     return {
-        "url": heading_of(page.share.url),
+        "url": name_of(page.share.url),
         "canResend": page.share.can_resend,
         "expiresAt": wire_time(page.share.expire_at),
         "deliveries": [_on_wire(one) for one in page.deliveries],

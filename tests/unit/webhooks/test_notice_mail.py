@@ -8,6 +8,7 @@ import pytest
 
 from functions.mail.letterhead import Letterhead
 from functions.mail.message import Message
+from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.notices.composer import Change, compose
 from functions.webhooks.notices.watch import Standing
 
@@ -76,11 +77,11 @@ def mail(*changes: Change, name: str = "Garden party") -> Message:
     ],
 )
 def test_what_it_says(told: Change, subject: str, says: list[str]) -> None:
-    """Host, path, reason, since when, how many wait, and where to go; both parts the same."""
+    """The URL's name, reason, since when, how many wait, and where to go; both parts the same."""
     made = mail(told)
     assert made.subject == subject
     html = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", made.html))
-    for sentence in [*says, "hooks.example.com", "/services/party", "webhook settings"]:
+    for sentence in [*says, name_of(URL), "webhook settings"]:
         assert sentence in html, sentence
         assert sentence in made.text, sentence
     assert CONSOLE in made.text
@@ -91,7 +92,7 @@ def test_several_urls_are_counted() -> None:
     """In the subject; each has its own block."""
     made = mail(change(), change(), change(Standing.RECOVERED, url="https://crm.example.com:8443/"))
     assert made.subject == "Webhook URLs: 2 fail, 1 works again: Garden party"
-    assert "crm.example.com:8443" in made.html
+    assert name_of("https://crm.example.com:8443/") in made.html
 
 
 def test_everybody_has_a_copy_of_their_own() -> None:
@@ -104,15 +105,14 @@ def test_everybody_has_a_copy_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("url", "hidden"),
     [
-        (URL, ["hush", "?", "key="]),
+        (URL, ["hush", "?", "key=", "/services", "/party"]),
         ("https://ann:hush@hooks.example.com/", ["hush", "ann:"]),
-        (f"https://hooks.example.com/{'x' * 2000}", ["x" * 121]),
         ('https://hooks.example.com/"><img src=x>', ["<img"]),
         ("https://hooks.example.com/\r\nBcc: eve@example.com", ["Bcc"]),
     ],
 )
 def test_what_a_url_hides_stays_hidden(url: str, hidden: list[str]) -> None:
-    """No query, no user name, nothing without end, nothing that is markup or a line of its own."""
+    """No path or query, which hold keys, no user name, no markup, and no line of its own."""
     made = mail(change(url=url))
     shown = made.html.partition('class="failing"')[2].partition("</div>")[0]
     for one in hidden:

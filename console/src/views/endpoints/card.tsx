@@ -61,6 +61,7 @@ export function EndpointCard({ endpoint, others, mayEdit }: Props) {
     <section class="card endpoint" aria-labelledby={id}>
       <div class="endpoint-head">
         <h2 id={id}><Url url={url} /></h2>
+        <p class="quiet-text mono" title="The URL's name in notices and on the receiver's page">{nameOf(url)}</p>
         {disabled && <span class="badge failed"><CrossIcon />Switched off</span>}
       </div>
       <p class="types">

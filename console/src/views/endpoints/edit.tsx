@@ -70,7 +70,7 @@ export function EndpointDialog({ before, others, onClose }: Props) {
             {!urlProblem && doubt(url) && <p class="field-doubt">{doubt(url)}</p>}
             <p class="quiet-text">
               https, no user name or password, {MAX_URL_CHARACTERS.toLocaleString()} characters at most; {MAX_URLS} URLs
-              an event.
+              an event. Have the receiver verify the signature, in place of a key in the URL.
             </p>
           </div>
         </div>

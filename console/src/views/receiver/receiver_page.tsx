@@ -240,8 +240,9 @@ function Actions({ token, delivery, canResend, onSent }: ActionsProps) {
       await new Promise((done) => setTimeout(done, ANSWERED_AFTER));
       await onSent();
     });
-  // The link tells no query, in which keys stand; whoever runs the receiver knows it.
-  const curl = () => signingCurl({ ...delivery, url: `https://${delivery.url}` }, eventIdOf(delivery));
+  // The link tells the host alone, because paths hold keys; the receiver's people know the path.
+  const host = delivery.url.replace(/~.*/, "");
+  const curl = () => signingCurl({ ...delivery, url: `https://${host}/PATH` }, eventIdOf(delivery));
   return (
     <div class="actions">
       {canResend && (
