@@ -12,7 +12,7 @@ import pytest
 from functions.recap.planner import Limits
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from tests.in_memory.recap import InMemoryMailings
-from tests.simulation.faults import Crash
+from tests.in_memory.through import Crash
 from tests.simulation.mutant import Mutant, instead_of
 from tests.simulation.mutants import MUTANTS
 from tests.unit.recap.parts import ERRORS, NOON, At, House
