@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from google.cloud import firestore
 
 from emulator.receiver import always
+from functions.webhooks.endpoints.endpoint_url import name_of
 from tests.suite.console.conftest import SITE, Browser, Record
 
 
@@ -31,7 +32,8 @@ def test_a_link_shows_one_url_and_ends_when_told_to(
     assert token
     assert seen["address"] == f"{SITE}/deliveries"
     assert seen["rows"] == 1
-    assert "/theirs" in seen["head"]
+    assert name_of(theirs) in seen["head"]  # neither path nor query
+    assert "theirs" not in seen["head"]
     assert re.search(r"Link ends in (3 d|2 d 23 h)", seen["head"])
     assert mine in seen["sheet"]
     assert "a-key" not in seen["sheet"]
