@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from google.cloud import firestore
 
 from emulator.receiver import always
-from functions.webhooks.endpoints.endpoint_url import name_of
+from functions.webhooks.deliveries.endpoint_url import name_of
 from tests.suite.console.conftest import SITE, Browser, Record
 
 
