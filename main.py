@@ -238,10 +238,8 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     """Queue every delivery again whose task was lost; empty deleted events once more."""
     from functions.wall import handlers as wall
     from functions.webhooks.attempts import handlers as attempts
-    from functions.webhooks.notices import handlers as notices
 
     attempts.sweep()
-    notices.sweep()
     wall.sweep()
 
 

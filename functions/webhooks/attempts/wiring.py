@@ -16,6 +16,7 @@ from functions.webhooks.deliveries import wiring as deliveries
 if TYPE_CHECKING:
     from functions.webhooks.attempts.sweeper import Sweeper
     from functions.webhooks.attempts.worker import Worker
+    from functions.webhooks.notices.sweeper import NoticeSweeper
 
 
 def _now() -> datetime:
@@ -28,7 +29,8 @@ def worker() -> Worker:
     from functions.webhooks.attempts.endpoint_health import EndpointHealth
     from functions.webhooks.attempts.worker import Worker
     from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
-    from functions.webhooks.notices import wiring as notices
+    from functions.webhooks.notices.failure_marks import FailureMarks
+    from functions.webhooks.notices.store import NoticeStore
     from functions.webhooks.sender import wiring as senders
     from functions.webhooks.settings.store import SettingsStore
     from functions.webhooks.signing import wiring as signing
@@ -43,7 +45,9 @@ def worker() -> Worker:
         endpoint_health=EndpointHealth(
             deliveries=deliveries.store(),
             settings=SettingsStore(documents()),
-            marks=notices.failure_marks(),
+            marks=FailureMarks(
+                notices=NoticeStore(documents()), enqueue=deliveries.enqueue, now=_now
+            ),
             now=_now,
             monotonic=time.monotonic,
         ),
@@ -63,5 +67,20 @@ def sweeper() -> Sweeper:
         deliveries=deliveries.store(),
         enqueue=deliveries.enqueue,
         side_by_side=Threads(deliveries.AT_ONCE, "sweep"),
+        now=_now,
+    )
+
+
+@functools.cache
+def notice_sweeper() -> NoticeSweeper:
+    """What the schedule calls as well; it reaches no mail, unlike the notifier's own wiring."""
+    from functions.side_by_side import Threads
+    from functions.webhooks.notices.store import NoticeStore
+    from functions.webhooks.notices.sweeper import NoticeSweeper
+
+    return NoticeSweeper(
+        notices=NoticeStore(documents()),
+        enqueue=deliveries.enqueue,
+        side_by_side=Threads(deliveries.AT_ONCE, "notices"),
         now=_now,
     )

@@ -1,10 +1,9 @@
-"""What the queue of notices and the schedule call."""
+"""What the queue of notices calls."""
 
 from typing import Any
 
 from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
 
-from functions import log
 from functions.gcp.run_again import run_again
 from functions.webhooks.notices import look_task, wiring
 
@@ -22,11 +21,3 @@ def look(task: CallableRequest[Any]) -> None:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
     with run_again("notice.not-looked"):
         wiring.notifier().look(event_id)
-
-
-def sweep() -> None:
-    """The schedule; the next sweep tries again."""
-    try:
-        wiring.sweeper().sweep()
-    except Exception as error:  # noqa: BLE001 - see `run_again`
-        log.fault("notices.not-swept", error)
