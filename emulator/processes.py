@@ -23,7 +23,7 @@ from emulator.environment import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from types import FrameType, TracebackType
+    from types import FrameType
 
 MARK = "WALL_SUITE"
 # Who started it, as `pid@start time`: tells leftovers of a dead command from another's suite.
@@ -77,12 +77,7 @@ class ProcessTree:
             signal.signal(number, self._heed)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ending = True
         self.end()
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     import ssl
-    from types import TracebackType
 
 HOST = "127.0.0.1"
 # Seconds that a connection may be idle between two requests, or a handshake may take.
@@ -101,12 +100,7 @@ class StandIn:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -29,7 +29,6 @@ from emulator.ports import check_ports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
 PROJECT = "demo-wall"
 EMULATORS = ("auth", "functions", "firestore", "hosting", "tasks")
@@ -163,12 +162,7 @@ class Suite:
         say(f" {self._startup.functions} functions ready after {time.monotonic() - started:.1f} s")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop()
 
     def _start(self, environment: dict[str, str]) -> None:

@@ -6,14 +6,11 @@ import functools
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+from typing import Any, Final, Protocol, Self
 
 import grpc
 
 from emulator.server import HOST
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 ADDRESS_VARIABLE: Final = "GOOGLE_API_STAND_INS"
 """The environment variable by which functions find the server: `host:port`."""
@@ -81,12 +78,7 @@ class ApiServer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

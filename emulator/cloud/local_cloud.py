@@ -50,7 +50,6 @@ from emulator.suite import (
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
-    from types import TracebackType
 
     from emulator.cloud.deployment import Function
 
@@ -105,12 +104,7 @@ class LocalCloud:
         say(f" ready after {time.monotonic() - started:.1f} s")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._running.close()
 
     def _start(self) -> None:

@@ -10,7 +10,6 @@ import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from types import TracebackType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import greenlet
@@ -245,12 +244,7 @@ class OneAtATime:
             actor.wait(None)
         self._inside = True
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._inside = False
         waiting, self._waiting = self._waiting, []
         for one in waiting:
