@@ -46,6 +46,16 @@ def without(entries: bytes, recap_id: str, now: datetime) -> bytes:
     return b"".join(_ENTRY.pack(*entry) for entry in _others(entries, recap_id, now))
 
 
+def without_guest(entries: bytes, guest_id: str) -> bytes:
+    """The entries but for those of the guest, who is to be forgotten."""
+    own = _guest(guest_id)
+    return b"".join(
+        _ENTRY.pack(recap, at, guest)
+        for recap, at, guest in _ENTRY.iter_unpack(entries)
+        if guest != own
+    )
+
+
 def with_recap(entries: bytes, recap_id: str, guest_ids: Iterable[str], now: datetime) -> bytes:
     """The entries, with the recap's for these guests in place of those that it had."""
     recap, at = _recap(recap_id), int(now.timestamp())

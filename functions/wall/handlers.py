@@ -1,4 +1,4 @@
-"""What the deployed functions call of the wall itself: a copy for guests, and emptying."""
+"""What the deployed functions call of the wall itself: copies, emptying, forgetting."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +8,7 @@ from functions.gcp.document_events import DocumentWritten, Snapshot
 from functions.gcp.run_again import run_again
 from functions.wall import wiring
 from functions.wall.emptying import NotEmptyYetError
+from functions.wall.guest_data import due_at
 from functions.wall.public_photo import public_fields
 
 
@@ -24,25 +25,30 @@ def photo_written(event: DocumentWritten) -> None:
 
 
 def event_written(event: DocumentWritten) -> None:
-    """A write of `events/{eventId}`, which may be its deletion.
+    """A write of `events/{eventId}`: its deletion, or one that says when guests are forgotten.
 
     Raises:
         InternalServerError: Eventarc is to run this again.
     """
-    if event.after is not None:
+    if event.after is None:
+        with run_again("event.not-emptied"):
+            wiring.emptying().empty(event.ids["eventId"])
         return
-    with run_again("event.not-emptied"):
-        wiring.emptying().empty(event.ids["eventId"])
+    before = event.before.fields if event.before else None
+    if due_at(before) != due_at(event.after.fields):
+        with run_again("event.not-timed"):
+            wiring.forgetting().schedule(event.ids["eventId"])
 
 
 def sweep() -> None:
     """The schedule. What fails or is left is tried by the next one."""
-    try:
-        wiring.emptying().sweep()
-    except NotEmptyYetError:
-        log.info("events.not-swept-yet")
-    except Exception as error:  # noqa: BLE001 - its text may hold somebody's data
-        log.fault("events.not-swept", error)
+    for part in (wiring.emptying, wiring.forgetting):
+        try:
+            part().sweep()
+        except NotEmptyYetError:
+            log.info("events.not-swept-yet")
+        except Exception as error:  # noqa: BLE001 - its text may hold somebody's data
+            log.fault("events.not-swept", error)
 
 
 def _public(photo: Snapshot | None) -> Mapping[str, Any] | None:

@@ -5,7 +5,10 @@ import time
 from datetime import UTC, datetime
 
 from functions.gcp import firestore
+from functions.gcp.documents import documents
 from functions.wall.emptying import Emptying
+from functions.wall.guest_data import Forgetting
+from functions.wall.guest_data_store import GuestPhotoStore
 from functions.wall.public_wall import PublicWall
 from functions.wall.store import RemainsStore
 
@@ -15,6 +18,16 @@ def emptying() -> Emptying:
     """What empties deleted events."""
     return Emptying(
         remains=RemainsStore(firestore.client()),
+        now=lambda: datetime.now(UTC),
+        monotonic=time.monotonic,
+    )
+
+
+@functools.cache
+def forgetting() -> Forgetting:
+    """What forgets the guests of archived events."""
+    return Forgetting(
+        photos=GuestPhotoStore(firestore.client(), documents()),
         now=lambda: datetime.now(UTC),
         monotonic=time.monotonic,
     )

@@ -19,6 +19,7 @@ DATA_MODEL: Final = (
     "events/{eventId}/recaps/{recapId}",
     "events/{eventId}/recaps/{recapId}/batches/{number}",
     "events/{eventId}/recaps/{recapId}/outcomes/mails",
+    "events/{eventId}/guestData/timer",
     "events/{eventId}/locks/recap",
     "deletedEvents/{eventId}",
     "users/{uid}",

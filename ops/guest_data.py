@@ -1,0 +1,310 @@
+"""All that Firestore has of one guest: written out for the guest, or erased.
+
+Found by a walk through every document of the tenant's events and through all user records, so that
+no spelling of the address is missed. An opt-out stays, in a record named by a hash of the address.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import binascii
+import contextlib
+import copy
+import hashlib
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from functions.recap import mailings
+from functions.recap.mail_events import entries
+from functions.wall.address import address_hash, guest_uid, normalised
+from ops import sendgrid
+from ops.cloud import Cloud, OpsError, Outside
+from ops.documents import Document, Documents, Write, raw
+
+_ROUNDS: Final = 5
+"""Walks until nothing is found: functions may write while one is under way."""
+_DESCRIPTION: Final = """\
+Writes out or erases the data of one guest: names and addresses on photos, deliveries, records,
+allowances. An opt-out stays, by a hash of the address. The export is JSON on the standard output.
+"""
+
+
+def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
+    """Read the command line, write out or erase; the exit status."""
+    parser = argparse.ArgumentParser(prog="ops/guest", description=_DESCRIPTION)
+    parser.add_argument("project", help="the project's id")
+    parser.add_argument("what", choices=["export", "erase"])
+    parser.add_argument("email", help="the guest's address, in any spelling")
+    parser.add_argument("--tenant", help="only events of this tenant, and no user records")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be erased")
+    given = parser.parse_args(arguments)
+    outside = outside or Outside()
+    cloud = Cloud(given.project, outside)
+    guest = GuestData(Documents(cloud), given.email, given.tenant)
+    try:
+        if given.what == "export":
+            json.dump(guest.export(), sys.stdout, indent=2, ensure_ascii=False)
+            sys.stdout.write("\n")
+            return 0
+        _erase(guest, cloud, outside.root, dry_run=given.dry_run)
+    except OpsError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def _erase(guest: GuestData, cloud: Cloud, root: Path, *, dry_run: bool) -> None:
+    for kind, count in sorted(guest.erase(dry_run=dry_run).items()):
+        _say(f"{'would erase in ' if dry_run else 'erased in '}{kind}: {count}")
+    for path in guest.mentions:
+        _say(f"left, for somebody to look at: the address stands in {path}")
+    if guest.tenant:
+        _say("User records and SendGrid are not of one tenant: without --tenant they are erased.")
+        return
+    for uid in guest.accounts:
+        _say(f"account {uid}: delete it in Firebase Authentication as well, if it is to go")
+    if dry_run:
+        _say("would ask SendGrid to erase the address")
+        return
+    key = cloud.type_in("    SendGrid key that may erase recipients (empty: do it there): ")
+    if key:
+        sendgrid.Account(root, cloud.project, key).erase(guest.addresses)
+        _say("SendGrid has taken the request to erase the address")
+    else:
+        _say("left: SendGrid's records; its key needs recipients.erasejob.create")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A document with something of the guest, and the write that takes it out; None: it stays."""
+
+    kind: str
+    document: Document
+    write: Write | None
+
+
+class GuestData:
+    """The data of the guest with the address `email`.
+
+    Attributes:
+        tenant: The tenant whose events are looked at; None: every tenant's.
+        accounts: User ids of the guest's accounts, as far as records were found.
+        mentions: Paths of documents that name the address where the service does not put it.
+    """
+
+    def __init__(self, documents: Documents, email: str, tenant: str | None) -> None:
+        """Read nothing yet."""
+        self._documents = documents
+        self.tenant = tenant
+        self.addresses = sorted(_spellings(email))
+        self._hashes = {address_hash(spelling) for spelling in self.addresses}
+        self._records = {guest_uid(digest) for digest in self._hashes}
+        self._photos: dict[str, set[str]] = {}
+        self.accounts: set[str] = set()
+        self.mentions: set[str] = set()
+
+    def export(self) -> dict[str, Any]:
+        """What there is, for the guest to read."""
+        written: dict[str, Any] = {"address": self.addresses[0]}
+        for found in self._find():
+            document, fields = found.document, found.document.fields
+            if not document.version:
+                continue
+            if isinstance(body := fields.get("body"), str):
+                fields["body"] = json.loads(body)
+            if found.kind in _BY_HASH:  # such a document is about other guests as well
+                fields = {"knownBy": "a hash of your address"}
+            written.setdefault(found.kind, []).append({"document": document.path, **fields})
+        return written
+
+    def erase(self, *, dry_run: bool) -> dict[str, int]:
+        """Erase it; how many documents, by their kind.
+
+        Raises:
+            OpsError: documents were changed by others again and again.
+        """
+        counts: dict[str, int] = {}
+        for _ in range(_ROUNDS):
+            writes = []
+            for found in self._find():
+                if found.write:
+                    writes.append(found.write)
+                    counts[found.kind] = counts.get(found.kind, 0) + 1
+            if dry_run or not writes:
+                return counts
+            self._documents.write(writes)
+        raise OpsError("Documents of the guest were changed meanwhile: run this again.")
+
+    def _find(self) -> Iterator[Found]:
+        self.mentions.clear()
+        for event in self._documents.walk("events", select=["tenantId"]):
+            if self.tenant in (None, event.fields.get("tenantId")):
+                yield from self._of_event(event.path)
+        days = hashlib.sha256((self.tenant or "").encode()).hexdigest()[:32]
+        for day in self._documents.walk("recapMails"):
+            if self.tenant is None or day.path.startswith(f"recapMails/{days}"):
+                yield from self._bytes("allowances", day, self._without_allowance)
+        if self.tenant is None:
+            yield from self._of_users()
+
+    def _of_event(self, event: str) -> Iterator[Found]:
+        photos = self._photos.setdefault(event, set())  # of earlier walks as well
+        photos |= {
+            photo.path.rpartition("/")[2]
+            for photo in self._documents.walk(f"{event}/photos", select=["uploaderEmail"])
+            if self._is_guest(photo.fields.get("uploaderEmail"))
+        }
+        for document in self._documents.walk(below=event):
+            _, _, collection, name, *deeper = document.path.split("/")
+            match [collection, *deeper[::2]]:
+                case ["photos" | "wall"] if name in photos:
+                    yield from self._photo(document)
+                case ["deliveries"] if delivery := self._delivery(document, photos):
+                    yield delivery
+                case ["recaps", "batches"]:
+                    yield from self._batch(document)
+                case ["recaps", "outcomes"]:
+                    yield from self._bytes("mails of recaps", document, self._without_outcome)
+                case _ if self._is_named(document):
+                    self.mentions.add(document.path)
+
+    def _photo(self, photo: Document) -> Iterator[Found]:
+        """A photo, or its copy for guests."""
+        gone = ["uploaderEmail"] if "uploaderEmail" in photo.raw else []
+        if gone or photo.fields.get("uploaderName"):
+            fields = {"uploaderName": raw("")}
+            kind = photo.path.split("/")[2]
+            yield Found(kind, photo, Write(photo.path, fields, photo.version, gone))
+
+    def _delivery(self, delivery: Document, photos: set[str]) -> Found | None:
+        """A delivery that tells of the guest's photo, or names the address anywhere."""
+        try:
+            body = json.loads(delivery.fields["body"])
+            data = body["data"]
+            ids = {data.get("firstPhotoId")}
+            ids |= {data[part]["id"] for part in ("photo", "latestPhoto") if part in data}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+        if not ids & photos and not self._is_named(delivery):
+            return None
+        text = json.dumps(self._scrubbed(body), ensure_ascii=False, separators=(",", ":"))
+        log = delivery.fields.get("log") or []
+        if text == delivery.fields["body"] and not any("answer" in attempt for attempt in log):
+            return None
+        attempts = copy.deepcopy(delivery.raw.get("log", {"arrayValue": {}}))
+        for attempt in attempts["arrayValue"].get("values", []):
+            # Receivers may answer with what they were sent.
+            attempt["mapValue"]["fields"].pop("answer", None)
+        fields = {"body": raw(text), "log": attempts}
+        return Found("deliveries", delivery, Write(delivery.path, fields, delivery.version))
+
+    def _scrubbed(self, value: Any) -> Any:
+        """What a body tells, without the guest."""
+        match value:
+            case dict():
+                without = {"uploaderName": "", "uploaderEmail": None}
+                return {
+                    name: without[name] if name in without else self._scrubbed(inner)
+                    for name, inner in value.items()
+                }
+            case list():
+                return [self._scrubbed(inner) for inner in value]
+            case str() if self._is_in(value):
+                return ""
+        return value
+
+    def _batch(self, batch: Document) -> Iterator[Found]:
+        fields = {
+            name: raw([guest for guest in batch.fields[name] if guest not in self._hashes])
+            for name in ("recipients", "refused")
+            if self._hashes & set(batch.fields.get(name) or ())
+        }
+        if fields:
+            yield Found("batches of recaps", batch, Write(batch.path, fields, batch.version))
+
+    def _bytes(
+        self, kind: str, document: Document, without: Callable[[bytes], bytes]
+    ) -> Iterator[Found]:
+        """A document whose `entries` know the guest by a hash."""
+        try:
+            before = base64.b64decode(document.fields.get("entries", ""))
+        except (binascii.Error, TypeError):
+            return
+        after = without(before)
+        if after != before:
+            fields = {"entries": raw(after)}
+            yield Found(kind, document, Write(document.path, fields, document.version))
+
+    def _without_allowance(self, before: bytes) -> bytes:
+        for digest in self._hashes:
+            before = mailings.without_guest(before, digest)
+        return before
+
+    def _without_outcome(self, before: bytes) -> bytes:
+        fates = entries.read(before)
+        kept = {guest: fate for guest, fate in fates.items() if guest not in self._hashes}
+        return before if len(kept) == len(fates) else entries.written(kept)
+
+    def _of_users(self) -> Iterator[Found]:
+        """Accounts lose the address; the record of the address keeps what was turned off."""
+        off: dict[str, Any] = {}
+        mine: list[Document] = []
+        for user in self._documents.walk("users"):
+            uid = user.path.partition("/")[2]
+            if uid not in self._records and not self._is_guest(user.fields.get("email")):
+                if self._is_named(user):
+                    self.mentions.add(user.path)
+                continue
+            mine.append(user)
+            choices = user.fields.get("emailPreferences")
+            if isinstance(choices, dict):
+                off |= {flag: False for flag, is_on in choices.items() if is_on is False}
+        records = {user.path.partition("/")[2]: user for user in mine}
+        for uid in sorted(records.keys() - self._records):
+            self.accounts.add(uid)
+            user = records[uid]
+            yield Found("users", user, Write(user.path, {}, user.version, ["email"]))
+        kept = {"emailPreferences": off} if off else {}
+        for uid in sorted(self._records):
+            record = records.get(uid)
+            path, fields = f"users/{uid}", {name: raw(value) for name, value in kept.items()}
+            if record is None and kept:
+                nothing = Document(path, {}, "")
+                yield Found("users", nothing, Write(path, fields, ""))
+            elif record:
+                gone = sorted(record.raw.keys() - fields.keys())
+                write = Write(path, fields, record.version, gone)
+                yield Found("users", record, None if record.fields == kept else write)
+
+    def _is_guest(self, email: object) -> bool:
+        return isinstance(email, str) and bool(_spellings(email) & set(self.addresses))
+
+    def _is_in(self, text: str) -> bool:
+        return any(address in text.casefold() for address in self.addresses)
+
+    def _is_named(self, document: Document) -> bool:
+        return self._is_in(json.dumps(document.fields, ensure_ascii=False))
+
+
+_BY_HASH: Final = ("allowances", "batches of recaps", "mails of recaps")
+
+
+def _spellings(email: str) -> set[str]:
+    """The normalised address, with an international domain in both its forms."""
+    address = normalised(email)
+    local, _, domain = address.rpartition("@")
+    found = {address}
+    with contextlib.suppress(UnicodeError):
+        found.add(f"{local}@{domain.encode('idna').decode()}")
+    with contextlib.suppress(UnicodeError):
+        found.add(f"{local}@{domain.encode().decode('idna')}")
+    return found

@@ -1,0 +1,89 @@
+"""SendGrid's API for operators: erasure, and who has unsubscribed there.
+
+https://www.twilio.com/docs/sendgrid/api-reference
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from ops.cloud import OpsError
+from ops.wanted import settings_of
+
+_PAGE: Final = 500
+_SECONDS: Final = 60
+_TOLD: Final = 300  # characters of a refusal
+
+
+class Account:
+    """The account that a key belongs to, at the host of the project's settings."""
+
+    def __init__(self, root: Path, project: str, key: str) -> None:
+        """Call nothing yet."""
+        self._host = settings_of(root, project).get("SENDGRID_HOST", "").rstrip("/")
+        self._key = key
+
+    def erase(self, addresses: Sequence[str]) -> None:
+        """Have all that SendGrid has of these addresses erased.
+
+        Raises:
+            OpsError: SendGrid refuses.
+        """
+        self._call("POST", "v3/recipients/erasejob", {"email_addresses": list(addresses)})
+
+    def groups(self) -> dict[int, str]:
+        """Names of the unsubscribe groups, by their ids.
+
+        Raises:
+            OpsError: SendGrid refuses.
+        """
+        return {
+            int(group["id"]): str(group["name"]) for group in self._call("GET", "v3/asm/groups")
+        }
+
+    def unsubscribed_from(self, group: int) -> Sequence[str]:
+        """Addresses that have left a group.
+
+        Raises:
+            OpsError: SendGrid refuses.
+        """
+        found: list[str] = self._call("GET", f"v3/asm/groups/{group}/suppressions")
+        return found
+
+    def unsubscribed(self) -> Iterator[str]:
+        """Addresses that want no mail of the account at all.
+
+        Raises:
+            OpsError: SendGrid refuses.
+        """
+        start = 0
+        while True:
+            path = f"v3/suppression/unsubscribes?limit={_PAGE}&offset={start}"
+            page = self._call("GET", path)
+            yield from (one["email"] for one in page)
+            if len(page) < _PAGE:
+                return
+            start += _PAGE
+
+    def _call(self, method: str, path: str, body: Any = None) -> Any:
+        request = urllib.request.Request(  # noqa: S310 - the setting of the service itself
+            f"{self._host}/{path}",
+            None if body is None else json.dumps(body).encode(),
+            {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"},
+            method=method,
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
+                return json.loads(answer.read() or b"null")
+        except urllib.error.HTTPError as error:
+            told = error.read().decode(errors="replace")[:_TOLD]
+            raise OpsError(
+                f"SendGrid refuses {path.partition('?')[0]}: {error.code} {told}"
+            ) from error
+        except OSError as error:
+            raise OpsError(f"SendGrid cannot be reached: {error}") from error

@@ -1,0 +1,256 @@
+"""A guest's data in Firestore itself: written out, erased, forgotten in time (docs/privacy.md)."""
+
+import hashlib
+import json
+import os
+import subprocess
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from functions.gcp.documents import documents
+from functions.mail.fate import Fate
+from functions.recap import mailings
+from functions.recap.mail_events import entries
+from functions.wall.address import address_hash, guest_uid
+from functions.wall.guest_data import Forgetting
+from functions.wall.guest_data_store import GuestPhotoStore
+from ops import guest_data
+from ops.cloud import Outside
+
+ADDRESS: Final = "ann.x7@example.com"
+NAME: Final = "Ann Uniquename"
+HASH: Final = address_hash(ADDRESS)
+OTHER: Final = address_hash("bob@example.com")
+NOON: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
+Scan = Mapping[str, Mapping[str, Any]]
+
+
+def photo(email: str, name: str) -> dict[str, Any]:
+    """A photo on record."""
+    return {"status": "approved", "uploaderEmail": email, "uploaderName": name, "uploaderUid": "x"}
+
+
+def delivery(data: Mapping[str, Any], answer: str = "") -> dict[str, Any]:
+    """A delivery that failed once."""
+    attempt = {"attempt": 1, "at": NOON, "status": 500} | ({"answer": answer} if answer else {})
+    body = json.dumps({"event": "any", "data": data}, separators=(",", ":"))
+    return {"outcome": "retrying", "body": body, "log": [attempt], "url": "https://example.com"}
+
+
+def written_of(day: str) -> str:
+    """Id of the allowance of tenant `a`."""
+    return f"{hashlib.sha256(b'a').hexdigest()[:32]}-{day}"
+
+
+DATABASE: Final[Scan] = {
+    "events/e1": {"tenantId": "a", "status": "archived"},
+    "events/e1/photos/p1": photo(" Ann.X7@Example.com", NAME),
+    "events/e1/photos/p2": photo("bob@example.com", "Bob"),
+    "events/e1/wall/p1": {"uploaderName": NAME, "url": "u"},
+    "events/e1/deliveries/d1": delivery(
+        {"photo": photo(ADDRESS, NAME) | {"id": "p1"}}, "thanks Ann"
+    ),
+    "events/e1/deliveries/d2": delivery({"photo": {"id": "p1", "uploaderName": NAME}}),
+    "events/e1/deliveries/d3": delivery({"firstPhotoId": "p1", "uploaderEmail": ADDRESS}),
+    "events/e1/deliveries/d4": delivery({"latestPhoto": {"id": "p1", "uploaderName": NAME}}),
+    "events/e1/deliveries/d5": delivery({"photo": photo("bob@example.com", "Bob")}, "thanks"),
+    "events/e1/deliveries/d6": delivery({"photo": {"id": "p2"}}, f"not for {ADDRESS}"),
+    "events/e1/recaps/r1": {"state": "sent"},
+    "events/e1/recaps/r1/batches/0": {"recipients": [HASH, OTHER], "refused": []},
+    "events/e1/recaps/r1/outcomes/mails": {
+        "entries": entries.written({HASH: Fate(1), OTHER: Fate(2)})
+    },
+    f"recapMails/{written_of('2026-05-01')}": {
+        "entries": mailings.with_recap(b"", "r1", [HASH, OTHER], NOON)
+    },
+    "users/u1": {
+        "email": "ANN.X7@example.com",
+        "emailPreferences": {"recap": False},
+        "plan": "pro",
+    },
+    "users/u2": {"email": "bob@example.com"},
+    f"users/{guest_uid(HASH)}": {"accounts": {"u1": True}, "unreachableUntil": NOON},
+    "events/e2": {"tenantId": "b"},
+    "events/e2/photos/p3": photo(ADDRESS, NAME),
+}
+
+
+class SendGrid:
+    """The API of SendGrid that operators use, on a real socket.
+
+    Attributes:
+        asked: Each request: method, path and body.
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, Any]] = []
+
+
+@pytest.fixture
+def sendgrid(tmp_path: Path) -> Iterator[SendGrid]:
+    """Where the settings of the checkout lead to."""
+    found = SendGrid()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            assert self.headers["Authorization"] == "Bearer SG.erase"
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            found.asked.append(("POST", self.path, body))
+            self.send_response(202)
+            self.end_headers()
+            self.wfile.write(b'{"job_id": "1"}')
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        (tmp_path / ".env").write_text(f"SENDGRID_HOST=http://127.0.0.1:{server.server_port}\n")
+        yield found
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def database() -> firestore.Client:
+    """A database of this test alone, where no write fires a trigger."""
+    client = firestore.Client(project=f"demo-guests-{uuid.uuid4().hex[:8]}")
+    for path, fields in DATABASE.items():
+        client.document(path).set(dict(fields))
+    return client
+
+
+@pytest.fixture
+def guest(
+    database: firestore.Client,
+    tmp_path: Path,
+    sendgrid: SendGrid,
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[..., str]:
+    """Run `ops/guest`, and return what it prints on its standard output."""
+    assert sendgrid.asked == []
+
+    def gcloud(command: Any, **_: Any) -> "subprocess.CompletedProcess[str]":
+        return subprocess.CompletedProcess(command, 0, stdout="owner\n")
+
+    address = f"http://{os.environ['FIRESTORE_EMULATOR_HOST']}"
+    outside = Outside(run=gcloud, type_in=lambda _: "SG.erase", address=address, root=tmp_path)
+
+    def run(what: str, *arguments: str) -> str:
+        command = [database.project, what, "ann.x7@EXAMPLE.com", *arguments]
+        assert guest_data.main(command, outside) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def scan(database: firestore.Client) -> Scan:
+    """Every document of the database, by its path."""
+    found: dict[str, Mapping[str, Any]] = {}
+    waiting = list(database.collections())
+    while waiting:
+        for reference in waiting.pop().list_documents():
+            snapshot = reference.get()
+            if snapshot.exists:
+                found[reference.path] = snapshot.to_dict() or {}
+            waiting += reference.collections()
+    return found
+
+
+def tells(fields: Mapping[str, Any]) -> bool:
+    """Whether a document tells of the guest: address, name, or a hash of the address."""
+    text = json.dumps(fields, default=lambda value: value.hex() if isinstance(value, bytes) else "")
+    return any(part in text.lower() for part in (ADDRESS, NAME.lower(), "ann", HASH[:16]))
+
+
+def test_an_erased_guest_is_found_nowhere(
+    guest: Callable[..., str], database: firestore.Client, sendgrid: SendGrid
+) -> None:
+    """By a scan of the whole database; the opt-out stays, and so does everybody else's data."""
+    guest("erase")
+
+    after = scan(database)
+    assert {path for path, fields in after.items() if tells(fields)} == set()
+    assert after[f"users/{guest_uid(HASH)}"] == {"emailPreferences": {"recap": False}}
+    assert after["users/u1"] == {"emailPreferences": {"recap": False}, "plan": "pro"}
+    untouched = [path for path, one in DATABASE.items() if not tells(one) and HASH not in path]
+    assert "events/e1/deliveries/d5" in untouched
+    assert {path: after[path] for path in untouched} == {path: DATABASE[path] for path in untouched}
+    assert after["events/e1/recaps/r1/batches/0"]["recipients"] == [OTHER]
+    assert entries.read(after["events/e1/recaps/r1/outcomes/mails"]["entries"]) == {OTHER: Fate(2)}
+    assert after["events/e1/photos/p1"]["uploaderUid"] == "x"
+    [asked] = sendgrid.asked
+    assert asked == ("POST", "/v3/recipients/erasejob", {"email_addresses": [ADDRESS]})
+
+    guest("erase")
+    assert scan(database) == after
+
+
+def test_a_dry_run_changes_nothing(
+    guest: Callable[..., str], database: firestore.Client, sendgrid: SendGrid
+) -> None:
+    """And asks SendGrid for nothing."""
+    guest("erase", "--dry-run")
+    assert scan(database) == DATABASE
+    assert sendgrid.asked == []
+
+
+def test_one_tenants_events_alone(
+    guest: Callable[..., str], database: firestore.Client, sendgrid: SendGrid
+) -> None:
+    """Another tenant's photos stay, and so do the records that tenants share."""
+    guest("erase", "--tenant=a")
+    telling = {path for path, fields in scan(database).items() if tells(fields)}
+    assert telling == {"events/e2/photos/p3", "users/u1"}
+    assert sendgrid.asked == []
+
+
+def test_an_export_is_for_the_guest_to_read(guest: Callable[..., str]) -> None:
+    """One JSON object; nobody else's data is in it."""
+    export = json.loads(guest("export"))
+    assert export["address"] == ADDRESS
+    assert [one["document"] for one in export["photos"]] == [
+        "events/e1/photos/p1",
+        "events/e2/photos/p3",
+    ]
+    assert export["deliveries"][0]["body"]["data"]["photo"]["uploaderName"] == NAME
+    assert {one["document"] for one in export["users"]} == {"users/u1", f"users/{guest_uid(HASH)}"}
+    assert "bob" not in json.dumps(export).lower()
+    assert OTHER not in json.dumps(export)
+
+
+def test_guests_of_an_archived_event_are_forgotten(
+    db: firestore.Client, event: firestore.DocumentReference, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In Firestore itself: the timer, more photos than a page, and a log line."""
+    event.set({"status": "archived", "archivedAt": NOON, "keepGuestDataDays": 30})
+    batch = db.batch()
+    for number in range(499):
+        batch.set(event.collection("photos").document(f"p{number:03}"), photo(ADDRESS, NAME))
+    batch.commit()
+    for number in (499, 500):
+        event.collection("photos").document(f"p{number}").set({"status": "approved", "url": "u"})
+    times = [NOON, NOON + timedelta(days=30)]
+    forgetting = Forgetting(
+        photos=GuestPhotoStore(db, documents()), now=lambda: times[0], monotonic=lambda: 0.0
+    )
+    forgetting.schedule(event.id)
+    forgetting.sweep()
+    assert event.collection("photos").document("p000").get().get("uploaderName") == NAME
+    times.pop(0)
+    forgetting.sweep()
+    photos = [one.to_dict() or {} for one in event.collection("photos").stream()]
+    assert len(photos) == 501
+    assert not any(tells(fields) for fields in photos)
+    assert not event.collection("guestData").document("timer").get().exists
+    [line] = [line for line in capfd.readouterr().out.splitlines() if event.id in line]
+    assert json.loads(line)["photos"] == 499
