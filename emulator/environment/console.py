@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from emulator.environment.npm import Packages
 from emulator.environment.places import CONSOLE, ROOT, STATE, VENV_PYTHON
 from emulator.environment.steps import digest, read, run_step
 
 # What `npm ci` fetches into an empty cache, beside what the emulators bring; on disk.
 SIZE = "40 MB, 220 MB on disk"
 
-MODULES = CONSOLE / "node_modules"
+PACKAGES = Packages(CONSOLE, "the console's packages", "npm-console.log")
+is_current, install = PACKAGES.is_current, PACKAGES.install
 _BUILT = STATE / "console.built"
 _PAGES = ROOT / "public"
 # What a build is made of, and which files it cannot lack.
@@ -19,27 +21,6 @@ _CATALOGUE = (
 )
 _TEXTS = ROOT / "functions" / "mail" / "catalogues"
 _OUTPUT = ("console.html", "deliveries.html", "preferences.de.json", "events.html", "openapi.json")
-
-
-def is_current() -> bool:
-    """Tell whether the packages of the lock are installed."""
-    return read(MODULES / ".installed") == _stamp()
-
-
-def install() -> None:
-    """Install the packages of the lock.
-
-    Raises:
-        SetupError: npm failed.
-    """
-    stamp = _stamp()
-    run_step(
-        "Installing the console's packages",
-        ["npm", "ci", "--prefer-offline"],
-        log="npm-console.log",
-        folder=CONSOLE,
-    )
-    (MODULES / ".installed").write_text(stamp)
 
 
 def is_built() -> bool:
@@ -67,8 +48,4 @@ def sources() -> str:
     found += [ROOT / name for name in _CATALOGUE]
     for folder in _SOURCES:
         found += sorted(path for path in (CONSOLE / folder).rglob("*") if path.is_file())
-    return digest(_stamp(), *(f"{path.relative_to(ROOT)}\n{read(path)}" for path in found))
-
-
-def _stamp() -> str:
-    return digest(read(CONSOLE / "package.json"), read(CONSOLE / "package-lock.json"))
+    return digest(PACKAGES.stamp(), *(f"{path.relative_to(ROOT)}\n{read(path)}" for path in found))

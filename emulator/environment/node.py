@@ -6,12 +6,16 @@ import contextlib
 import re
 import shutil
 
+from emulator.environment.npm import Packages
 from emulator.environment.places import CONSOLE, NODE_HOME, NODE_MODULES, ROOT
-from emulator.environment.steps import SetupError, digest, output_of, read, run_step
+from emulator.environment.steps import SetupError, output_of
 
 MIN_NODE = 20
 # What `npm ci` fetches into an empty cache, and what it takes on disk.
 SIZE = "145 MB, 320 MB on disk"
+
+_PACKAGES = Packages(NODE_HOME, "Node packages", "npm.log")
+is_current, install = _PACKAGES.is_current, _PACKAGES.install
 
 
 def check() -> None:
@@ -36,27 +40,6 @@ def check() -> None:
         )
 
 
-def is_current() -> bool:
-    """Tell whether the packages of the lock are installed."""
-    return read(NODE_MODULES / ".installed") == _stamp()
-
-
-def install() -> None:
-    """Install the packages of the lock.
-
-    Raises:
-        SetupError: npm failed.
-    """
-    stamp = _stamp()
-    run_step(
-        "Installing Node packages",
-        ["npm", "ci", "--prefer-offline"],
-        log="npm.log",
-        folder=NODE_HOME,
-    )
-    (NODE_MODULES / ".installed").write_text(stamp)
-
-
 def link() -> None:
     """Let scripts anywhere in the checkout import the packages: Node looks in parent folders.
 
@@ -66,7 +49,3 @@ def link() -> None:
         (ROOT / "node_modules").symlink_to(NODE_MODULES.relative_to(ROOT))
     with contextlib.suppress(FileExistsError):
         (NODE_MODULES / "firebase").symlink_to(CONSOLE / "node_modules" / "firebase")
-
-
-def _stamp() -> str:
-    return digest(read(NODE_HOME / "package.json"), read(NODE_HOME / "package-lock.json"))

@@ -51,7 +51,7 @@ def _announce() -> None:
         missing.append(f"Python packages into ./venv ({python.SIZE})")
     if not NODE_MODULES.exists():
         missing.append(f"Node packages into ./emulator/node_modules ({node.SIZE})")
-    if not console.MODULES.exists():
+    if not console.PACKAGES.modules.exists():
         missing.append(f"the console's into ./console/node_modules ({console.SIZE})")
     if missing:
         say(f"Everything stays in this folder. To be downloaded: {', '.join(missing)}.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import grpc
@@ -25,21 +24,11 @@ from functions.gcp.secret_manager import (
 )
 from functions.signed_links.keys import token_keys
 from functions.signed_links.token import KEY_BYTES, InvalidTokenError, Scope
+from tests.unit.clock import Clock
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 KEY = "EMAIL_PREFS_KEY"
 LIST, ACCESS = "ListSecretVersions", "AccessSecretVersion"
-
-
-@dataclass
-class Clock:
-    """Seconds that pass when a test says so."""
-
-    now: float = 0.0
-
-    def __call__(self) -> float:
-        """The time."""
-        return self.now
 
 
 @pytest.fixture
@@ -58,7 +47,7 @@ def service(keys: Keys) -> Iterator[ApiServer]:
 @pytest.fixture
 def clock() -> Clock:
     """A clock that stands still."""
-    return Clock()
+    return Clock(0.0)
 
 
 @pytest.fixture

@@ -7,19 +7,10 @@ import pytest
 
 from functions.gcp import parameters
 from functions.webhooks.deliveries.pace import Pace
+from tests.unit.clock import Clock
 
 A_SECOND = 50
 BURST = 12
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        """Seconds."""
-        return self.now
 
 
 @pytest.fixture

@@ -11,19 +11,10 @@ from functions.webhooks.attempts.prompt_receivers import (
     TRIED_AGAIN_AFTER_SECONDS,
     PromptReceivers,
 )
+from tests.unit.clock import Clock
 
 URL = "https://example.com/hook"
 OTHER = "https://example.com/other"
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        """Seconds."""
-        return self.now
 
 
 @pytest.fixture

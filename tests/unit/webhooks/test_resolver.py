@@ -8,20 +8,10 @@ import dns.name
 import pytest
 
 from functions.webhooks.sender.resolver import SystemResolver, read_hosts
+from tests.unit.clock import Clock
 from tests.unit.webhooks.name_server import NameServer, answering
 
 SECONDS = 5.0
-
-
-class Clock:
-    """A clock that stands still until it is set."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        """Seconds."""
-        return self.now
 
 
 def resolver(server: NameServer, hosts: str = "", clock: Clock | None = None) -> SystemResolver:
