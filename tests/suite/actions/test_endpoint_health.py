@@ -110,43 +110,6 @@ def test_a_hundred_failures_over_five_days_disable_a_url(
     assert "100 deliveries in a row" in entry["reason"]
 
 
-def test_ninety_nine_failures_are_not_enough(record: Record, disabled: Disabled) -> None:
-    """However long they have lasted."""
-    record(Outcome.FAILED, 1, 98)
-    failed = record(Outcome.FAILED, 200)
-
-    assert not disabled(failed, 200)
-
-
-def test_failures_of_less_than_five_days_are_not_enough(record: Record, disabled: Disabled) -> None:
-    """However many there are: an outage of a weekend disables nothing."""
-    record(Outcome.FAILED, 10, 300)
-    failed = record(Outcome.FAILED, 129.9)
-
-    assert not disabled(failed, 129.9)
-
-
-def test_a_success_resets_the_count(record: Record, disabled: Disabled) -> None:
-    """In a row means in a row."""
-    record(Outcome.FAILED, 1, 150)
-    record(Outcome.SUCCESS, 10)
-    record(Outcome.FAILED, 11, 98)
-    failed = record(Outcome.FAILED, 140)
-    assert not disabled(failed, 140)
-
-    failed = record(Outcome.FAILED, 141)
-    assert disabled(failed, 141) == {URL}
-
-
-def test_other_outcomes_do_not_count(record: Record, disabled: Disabled) -> None:
-    """What was skipped never reached for the receiver."""
-    record(Outcome.SKIPPED, 1, 200)
-    record(Outcome.FAILED, 2, 98)
-    failed = record(Outcome.FAILED, 123)
-
-    assert not disabled(failed, 123)
-
-
 def test_a_change_of_the_settings_starts_the_count_anew(
     record: Record, disabled: Disabled, settings: firestore.DocumentReference
 ) -> None:
@@ -179,27 +142,6 @@ def test_an_admin_who_saves_at_that_moment_is_not_overruled(
     assert event.id == failed.event_id
 
 
-def test_the_other_dead_urls_are_disabled_with_it(record: Record, disabled: Disabled) -> None:
-    """The write ends their count too."""
-    record(Outcome.FAILED, 1, 100, OTHER)
-    record(Outcome.FAILED, 1, 100)
-    failed = record(Outcome.FAILED, 122)
-
-    assert disabled(failed, 122) == {URL, OTHER}
-
-
-def test_a_url_that_is_not_configured_any_more_is_left_alone(
-    record: Record, disabled: Disabled, settings: firestore.DocumentReference
-) -> None:
-    """Its last deliveries may still be failing."""
-    settings.update({"urls": [OTHER]})
-    record(Outcome.FAILED, 1, 100)
-    failed = record(Outcome.FAILED, 122)
-
-    assert not disabled(failed, 122)
-    assert "disabled" not in (settings.get().to_dict() or {})
-
-
 def test_many_who_find_it_dead_disable_it_once(
     record: Record, disabled: Disabled, settings: firestore.DocumentReference
 ) -> None:
@@ -212,16 +154,3 @@ def test_many_who_find_it_dead_disable_it_once(
 
     assert {URL} in seen
     assert len(settings.get().get("disabled")) == 1
-
-
-def test_a_disabled_url_is_not_disabled_again(
-    record: Record, disabled: Disabled, settings: firestore.DocumentReference
-) -> None:
-    """What is still on its way fails later, and the time on record stays."""
-    record(Outcome.FAILED, 1, 100)
-    failed = record(Outcome.FAILED, 122)
-    disabled(failed, 122)
-    before = settings.get().update_time
-
-    assert disabled(record(Outcome.FAILED, 60), 60) == {URL}
-    assert settings.get().update_time == before

@@ -1,8 +1,7 @@
 """`resendWebhook`: a delivery again, or everything that failed since a time."""
 
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,26 +11,12 @@ from google.cloud import firestore
 
 from emulator.people import Person
 from emulator.receiver import always, fails
-from functions.access import Caller, Role
-from functions.gcp.cloud_tasks import CloudTasks
-from functions.gcp.documents import documents
-from functions.side_by_side import Threads
-from functions.webhooks.actions.actions import Actions
-from functions.webhooks.actions.arguments import ResendArguments
-from functions.webhooks.attempts import wiring
 from functions.webhooks.deliveries.delivery import EndedWithin
-from functions.webhooks.deliveries.next_round import NextRound
-from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import key
-from functions.webhooks.signing.wiring import secrets_in
-from functions.webhooks.store import WallStore
-from tests.suite.actions.conftest import TENANT, Configure, Named, Record
+from tests.suite.actions.conftest import Configure, Named, Record
 from tests.suite.call import Answer, call
 from tests.suite.operations import Operations, counting_client, counting_documents
-from tests.suite.process import FunctionProcess
-from tests.suite.tasks import Tasks
 from tests.suite.webhooks.conftest import Deliveries
 
 Resend = Callable[..., Answer]
@@ -209,33 +194,6 @@ def test_a_dry_run_counts_what_a_page_would_send_and_leave_alone(
     assert [one.get().update_time for one in references] == before
 
 
-def test_what_one_url_has_missed_of_one_type(
-    configure: Configure,
-    record: Record,
-    named: Named,
-    receiving: Callable[..., Any],
-    deliveries: Deliveries,
-    resend: Resend,
-) -> None:
-    """The others are not looked at."""
-    with receiving({"/hook": always(), "/other": always()}) as receiver:
-        url, other = receiver.url("/hook"), receiver.url("/other")
-        configure(url, other)
-        record(url, "wanted")
-        record(url, "of-another-type", event="guest.joined")
-        record(other, "of-another-url")
-        since = (datetime.now(UTC) - timedelta(hours=2)).isoformat()
-        answer = resend(since=since, url=url, event="photo.uploaded")
-        deliveries.wait_for(
-            lambda all_: any(one.get("round") == 1 and one["attempts"] == 1 for one in all_),
-            timeout=60,
-        )
-        arrived = [one.delivery_id for one in receiver.requests]
-
-    assert answer.result == {"resent": 1, "leftAlone": 0, "more": False, "next": None}
-    assert arrived == [named("wanted")]
-
-
 def test_a_count_reads_no_delivery(
     db: firestore.Client, event_id: str, configure: Configure, record: Record
 ) -> None:
@@ -253,61 +211,6 @@ def test_a_count_reads_no_delivery(
     assert store.count_ended(event_id, wanted) == 3
     assert dict(counted.calls) == {"RunAggregationQuery": 1}
     assert (counted.reads, counted.writes) == (1, 0)
-
-
-@pytest.fixture
-def tasks() -> Iterator[Tasks]:
-    """Cloud Tasks, dispatched by the test."""
-    with Tasks() as queue:
-        yield queue
-
-
-def test_page_after_page_everything_is_met_once(
-    db: firestore.Client,
-    event_id: str,
-    configure: Configure,
-    record: Record,
-    named: Named,
-    tasks: Tasks,
-) -> None:
-    """Also what ended at the same moment, and whatever of it cannot be sent again."""
-    url = "https://example.com/hook"
-    configure(url)
-    ended = datetime.now(UTC) - timedelta(hours=1)
-    for number in range(8):
-        record(url if number % 3 else "https://example.com/removed", f"d{number}", endedAt=ended)
-    organizer = Actions(
-        wall=WallStore(documents()),
-        settings=SettingsStore(documents()),
-        deliveries=DeliveryStore(documents()),
-        secrets=secrets_in(documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic),
-        next_round=NextRound(
-            DeliveryStore(documents()),
-            CloudTasks.at_stand_in(tasks.address, db.project).enqueue,
-            Pace(1_000, time.monotonic),
-            lambda: datetime.now(UTC),
-        ),
-        attempt=wiring.worker().attempt,
-        side_by_side=Threads(20, "resend"),
-        now=lambda: datetime.now(UTC),
-        new_id=lambda: "t1",
-        page=3,
-    )
-    caller = Caller("u1", Role.ADMIN, TENANT)
-    asked: dict[str, Any] = {"eventId": event_id, "since": ended.isoformat()}
-
-    pages = [organizer.resend(caller, ResendArguments.read(asked))]
-    while pages[-1].next:
-        # What was sent again fails while the pages are turned: it is not met again.
-        for task in tasks.queued:
-            event = db.document(f"events/{event_id}/deliveries/{task.data['deliveryId']}")
-            event.update({"outcome": "failed", "endedAt": datetime.now(UTC)})
-        asked["next"] = pages[-1].next
-        pages.append(organizer.resend(caller, ResendArguments.read(asked)))
-
-    assert [(one.resent, one.left_alone) for one in pages] == [(2, 1), (2, 1), (1, 1)]
-    names = sorted(one.name for one in tasks.queued)
-    assert names == [f"{named(f'd{n}')}-r1-1" for n in (1, 2, 4, 5, 7)]
 
 
 def test_two_who_send_again_at_once_make_one_round(
@@ -331,63 +234,3 @@ def test_two_who_send_again_at_once_make_one_round(
 
     assert 200 in {one.status for one in answers} <= {200, 409}
     assert (after["round"], after["attempts"], len(after["log"])) == (1, 2, 6)
-
-
-def test_a_task_of_an_older_round_does_nothing(
-    event: firestore.DocumentReference,
-    configure: Configure,
-    record: Record,
-    named: Named,
-    receiving: Callable[..., Any],
-    tasks: Tasks,
-) -> None:
-    """Cloud Tasks may bring a task of yesterday back; the round has tasks of its own."""
-    with (
-        receiving({"/hook": always()}) as receiver,
-        FunctionProcess("deliverWebhook", **tasks.environment) as worker,
-    ):
-        url = receiver.url("/hook")
-        configure(url)
-        due = datetime.now(UTC)
-        reference = record(url, outcome="pending", attempts=0, nextAttemptAt=due, round=2)
-        before = reference.get().update_time
-        task = {"eventId": event.id, "deliveryId": named("d1"), "attempt": 1}
-        assert worker.dispatch(task) == 200
-        assert worker.dispatch(task | {"round": 1}) == 200
-        assert reference.get().update_time == before
-        assert not receiver.requests
-        assert not tasks.queued
-
-        assert worker.dispatch(task | {"round": 2}) == 200
-        assert reference.get().get("outcome") == "success"
-        assert len(receiver.requests) == 1
-
-
-def test_an_acknowledgement_of_an_older_round_counts(
-    event: firestore.DocumentReference,
-    configure: Configure,
-    record: Record,
-    named: Named,
-    receiving: Callable[..., Any],
-    tasks: Tasks,
-) -> None:
-    """The delivery is sent again while an attempt of the round before is under way."""
-    reference = event.collection("deliveries").document(named("d1"))
-    with (
-        receiving(
-            {"/hook": always()},
-            lambda _: reference.update({"round": 1, "outcome": "pending", "attempts": 0}),
-        ) as receiver,
-        FunctionProcess("deliverWebhook", **tasks.environment) as worker,
-    ):
-        url = receiver.url("/hook")
-        configure(url)
-        record(url, outcome="pending", attempts=0, nextAttemptAt=datetime.now(UTC), log=[])
-        assert (
-            worker.dispatch({"eventId": event.id, "deliveryId": named("d1"), "attempt": 1}) == 200
-        )
-        after = reference.get().to_dict() or {}
-
-    assert (after["round"], after["outcome"], after["attempts"]) == (1, "success", 0)
-    assert [one["status"] for one in after["log"]] == [200]
-    assert not tasks.queued

@@ -1,9 +1,7 @@
 """`rotateWebhookSecret`: a new secret, at once or announced (spec 2.1 and 4.8)."""
 
 import json
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -108,42 +106,6 @@ def test_an_announced_secret_stands_beside_the_present_one(
     signature, now = request.headers["Wall-Signature"], request.at.timestamp()
     assert signature.count("v1=") == 1
     assert not signature_problem(signature, request.body, stored["secret"], now)
-
-
-def test_processes_take_an_announced_secret_over_together(
-    event: firestore.DocumentReference,
-) -> None:
-    """At its time by their own clocks; the first puts it in place, and it alone is left."""
-    moment = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
-    seconds = datetime.timestamp
-    processes = [
-        secrets_in(documents(), now=lambda: moment, monotonic=lambda: seconds(moment))
-        for _ in range(8)
-    ]
-    present = {one.of(event.id) for one in processes}
-    active_from = moment + timedelta(minutes=10)
-    processes[0].announce(event.id, active_from + timedelta(hours=1))
-    processes[0].announce(event.id, active_from)
-    reference = event.collection("secrets").document("webhooks")
-    announced = reference.get().get("next.secret")
-    moment = active_from - timedelta(microseconds=1)
-    assert {one.of(event.id) for one in processes} == present
-    moment = active_from
-    with ThreadPoolExecutor(8) as threads:
-        assert set(threads.map(lambda one: one.of(event.id), processes)) == {announced}
-
-    assert reference.get().to_dict() == {"secret": announced, "rotatedAt": active_from}
-
-
-def test_a_rotation_at_once_ends_an_announced_one(event: firestore.DocumentReference) -> None:
-    """Nothing of it is left on record."""
-    store = secrets_in(documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic)
-    store.announce(event.id, datetime.now(UTC) + timedelta(days=1))
-    store.rotate(event.id)
-    stored = event.collection("secrets").document("webhooks").get().to_dict() or {}
-
-    assert stored.keys() == {"secret", "rotatedAt"}
-    assert stored["secret"] == store.of(event.id)
 
 
 def test_an_admin_does_not_rotate(event: firestore.DocumentReference, admin: Person) -> None:
