@@ -69,6 +69,7 @@ class Claim:
         recaps: Recaps,
         event_id: str,
         *,
+        tenant_id: str,
         mode: Mode,
         started_by: str,
         said: Said,
@@ -80,7 +81,8 @@ class Claim:
 
         Args:
             recaps: The records.
-            event_id: An event that exists.
+            event_id: An event that exists,
+            tenant_id: and its tenant.
             mode: Of the recap.
             started_by: The caller's uid.
             said: What the organizer gave it.
@@ -111,7 +113,11 @@ class Claim:
                 unfinished=True,
             )
             head = RecapHead(
-                mode=mode, started_by=started_by, said=said, began=None if resumed else moment
+                tenant_id=tenant_id,
+                mode=mode,
+                started_by=started_by,
+                said=said,
+                began=None if resumed else moment,
             )
             # Its cooldown is over, so nobody can continue that one any more.
             ended = before.recap_id if before and before.unfinished and not resumed else None

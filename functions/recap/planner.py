@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from functions.call_error import CallError
 from functions.mail.address import deliverable
 from functions.mail.letterhead import Letterhead
 from functions.preferences.links import PreferencesLinks
@@ -19,7 +20,7 @@ from functions.recap.guests import Audience, Guest
 from functions.recap.ledger import RECIPIENTS_PER_BATCH, RECIPIENTS_PER_CALL, Batch
 from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.photos import web_address
-from functions.recap.ports import Guests, Mailings, RecapKey, Recaps
+from functions.recap.ports import ComplaintRecords, Guests, Mailings, RecapKey, Recaps
 from functions.recap.recipients import Skipped, UserRecords, whose_turn
 from functions.recap.report import Report
 from functions.wall.fields import text
@@ -109,6 +110,7 @@ class Planner:
         recaps: Recaps,
         guests: Guests,
         mailings: Mailings,
+        complaints: ComplaintRecords,
         left_out: Callable[[Mapping[str, Any]], LeftOut | None],
         letterhead: Callable[[], Letterhead],
         shows: Callable[[str], bool],
@@ -122,6 +124,7 @@ class Planner:
             recaps: The locks and ledgers.
             guests: Photos and preferences.
             mailings: Whom the tenants have mailed lately.
+            complaints: Which tenants are stopped for complaints.
             left_out: Why whoever has a user record gets no recap, if so.
             letterhead: Gives whom the mails are from.
             shows: Whether the photo at a web address may stand in a mail.
@@ -132,12 +135,21 @@ class Planner:
         self._recaps = recaps
         self._guests = guests
         self._mailings = mailings
+        self._complaints = complaints
         self._left_out = left_out
         self._letterhead = letterhead
         self._shows = shows
         self._now = now
         self._new_word = new_word
         self.limits = limits or Limits()
+
+    def stopped(self, event: Mapping[str, Any]) -> CallError | None:
+        """Why the tenant of the event sends no recap at all; None where that may be.
+
+        A superadmin's call is refused as well: the mails would be the same.
+        """
+        found = self._complaints.find(tenant_id(event))
+        return found.stop.refusal if found and found.stop.holds else None
 
     def gather(self, wanted: RecapArguments, room: int) -> Gathered:
         """Read photos and user records; one guest's pictures may take `room` bytes of a mail."""
@@ -150,7 +162,7 @@ class Planner:
         """What the tenant of the event may still mail; see `Allowance`."""
         return Allowance(
             self._mailings,
-            text(event.get("tenantId")) or "",
+            tenant_id(event),
             key,
             self._now,
             an_address=self.limits.an_address,
@@ -230,6 +242,11 @@ class Planner:
             photo_count=audience.photo_count,
         )
         return Composer(recap, new_word=self._new_word, bytes_each=bytes_each)
+
+
+def tenant_id(event: Mapping[str, Any]) -> str:
+    """The tenant of an event; empty for an event without a tenant."""
+    return text(event.get("tenantId")) or ""
 
 
 def recipient(

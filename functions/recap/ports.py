@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from functions.mail.message import Message
 from functions.mail.outcome import Outcome
 from functions.recap.arguments import Mode
+from functions.recap.complaints import Complaints, Stop
 from functions.recap.ledger import Batch, Counts, Lock, RecapState
 from functions.recap.photos import ApprovedPhoto
 
@@ -45,12 +46,14 @@ class RecapHead:
     """What a call writes of the recap that it takes.
 
     Attributes:
+        tenant_id: Of the event; empty where the event has none.
         mode: Of the call, which may differ from that of the one before.
         started_by: The caller's uid.
         said: Whose words the mail has, and which.
         began: When the recap began; None where it is continued.
     """
 
+    tenant_id: str
     mode: Mode
     started_by: str
     said: "Said"
@@ -206,6 +209,34 @@ class Mailings(Protocol):
 
         Raises:
             TakenElsewhereError: the record is not as it was read; nothing was written.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStop:
+    """A stop as it is on record, in this version."""
+
+    stop: Stop
+    version: Version
+
+
+class ComplaintRecords(Protocol):
+    """The complaints about tenants' recaps, and the tenants that are stopped for them."""
+
+    def begun(self, key: RecapKey) -> tuple[str, datetime] | None:
+        """The tenant of a recap and when the recap began; None where that is not on record."""
+
+    def count(self, tenant_id: str, since: datetime, until: datetime) -> Complaints:
+        """What the tenant's recaps count that began at `since` or later, and before `until`."""
+
+    def find(self, tenant_id: str) -> StoredStop | None:
+        """The tenant's stop, pardoned or not; None where there never was one."""
+
+    def put(self, tenant_id: str, stop: Stop, version: Version | None) -> None:
+        """Write a stop in place of the one in `version`; None: there must be none.
+
+        Raises:
+            TakenElsewhereError: the tenant's stop is in another version.
         """
 
 

@@ -184,11 +184,11 @@ class RecapPreview:
     ) -> _Plan:
         """What `sendEventRecap` would come to, called now."""
         found = self._recaps.lock(wanted.event_id)
-        blocked, continued = None, None
+        blocked, continued = self._planner.stopped(event), None
         try:
             continued = resumable(found.lock if found else None, self._now())
         except CallError as refused:
-            blocked = refused
+            blocked = blocked or refused
         key = RecapKey(wanted.event_id, continued or "")
         ledger = [_without_its_call(one) for one in self._recaps.batches(key)] if continued else []
         before = total(ledger)

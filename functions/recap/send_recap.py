@@ -25,7 +25,7 @@ from functions.recap.ledger import (
     plan,
     total,
 )
-from functions.recap.planner import Gathered, Planner, recipient
+from functions.recap.planner import Gathered, Planner, recipient, tenant_id
 from functions.recap.ports import Mailer, RecapKey, Recaps, Said
 from functions.recap.report import RecapResult, Report, answer
 from functions.side_by_side import SideBySide
@@ -85,9 +85,12 @@ class RecapSender:
         """
         give_up_at = self._monotonic() + _LAST_WAIT_SECONDS
         event = check_event(caller, self._recaps.event(wanted.event_id), wanted.tenant_id)
+        if stopped := self._planner.stopped(event):
+            raise stopped
         claim = Claim.take(
             self._recaps,
             wanted.event_id,
+            tenant_id=tenant_id(event),
             mode=wanted.mode,
             started_by=caller.uid,
             said=Said(sender=caller.email, subject=wanted.subject, message=wanted.message),

@@ -18,6 +18,7 @@ from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.planner import Limits, Planner
 from functions.recap.preview import MAILS_AN_HOUR, RecapPreview
 from functions.recap.send_recap import RecapSender
+from functions.recap.store.complaint_store import ComplaintStore
 from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
@@ -43,6 +44,7 @@ def _planner() -> Planner:
         recaps=RecapStore(client),
         guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
+        complaints=ComplaintStore(client),
         left_out=lambda record: left_out_of_recap(record, _now()),
         letterhead=mail.letterhead,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, firestore.project_id() or "").allow,

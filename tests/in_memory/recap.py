@@ -17,6 +17,7 @@ from functions.mail.outcome import Accepted, Outcome, Unknown
 from functions.mail.sendgrid import BYTES_EACH, refusal
 from functions.preferences.preferences import FIELD, Flag
 from functions.preferences.reach import FIELD as REACH_FIELD
+from functions.recap.complaints import Complaints, Stop, stop_path
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
 from functions.recap.mail_events.ports import StoredOutcomes
 from functions.recap.photos import ApprovedPhoto
@@ -24,6 +25,7 @@ from functions.recap.ports import (
     Mailed,
     RecapKey,
     StoredLock,
+    StoredStop,
     TakenElsewhereError,
     Taking,
     Version,
@@ -86,6 +88,7 @@ class InMemoryRecaps:
         lock, head = taking.lock, taking.head
         path = recap_path(RecapKey(event_id, lock.recap_id))
         fields = {
+            "tenantId": head.tenant_id,
             "mode": head.mode,
             "startedBy": head.started_by,
             "startedByEmail": head.said.sender,
@@ -298,6 +301,56 @@ class InMemoryMailings:
 
     def _path(self, tenant_id: str) -> str:
         return f"recapMails/{tenant_id}"
+
+
+class InMemoryComplaints:
+    """See `ports.ComplaintRecords`; a document of a tenant is the stop itself."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def begun(self, key: RecapKey) -> tuple[str, datetime] | None:
+        """See `ports.ComplaintRecords`."""
+
+        def get() -> tuple[str, datetime] | None:
+            found = self._database.get(recap_path(key))
+            return (found.value["tenantId"], found.value["startedAt"]) if found else None
+
+        return self._through("complaints.begun", get)
+
+    def count(self, tenant_id: str, since: datetime, until: datetime) -> Complaints:
+        """See `ports.ComplaintRecords`."""
+
+        def read() -> Complaints:
+            recaps = [
+                one.value
+                for _, one in self._database.group("recaps")
+                if one.value["tenantId"] == tenant_id and since <= one.value["startedAt"] < until
+            ]
+            return Complaints(
+                sum(recap["complained"] for recap in recaps), sum(recap["sent"] for recap in recaps)
+            )
+
+        return self._through("complaints.count", read)
+
+    def find(self, tenant_id: str) -> StoredStop | None:
+        """See `ports.ComplaintRecords`."""
+
+        def get() -> StoredStop | None:
+            found = self._database.get(stop_path(tenant_id))
+            return StoredStop(found.value, found.version) if found else None
+
+        return self._through("complaints.find", get)
+
+    def put(self, tenant_id: str, stop: Stop, version: Version | None) -> None:
+        """See `ports.ComplaintRecords`."""
+        path = stop_path(tenant_id)
+        write: Write = Update(path, lambda _: stop, version) if version else Create(path, stop)
+        try:
+            self._through("complaints.put", partial(self._database.commit, write))
+        except (AlreadyExistsError, ChangedError) as changed:
+            raise TakenElsewhereError from changed
 
 
 class InMemoryOutcomes:

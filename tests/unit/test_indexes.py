@@ -1,4 +1,4 @@
-"""firestore.indexes.json: every query of the webhooks has its index; the emulator asks for none."""
+"""firestore.indexes.json: every query but the recap's plain ones; the emulator asks for none."""
 
 import inspect
 import json
@@ -14,6 +14,8 @@ from google.cloud import firestore
 from google.cloud.firestore_v1 import types
 
 from functions.gcp.documents import Documents
+from functions.recap.ports import ComplaintRecords
+from functions.recap.store.complaint_store import ComplaintStore
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome, Place, SentTo
 from functions.webhooks.deliveries.ports import Deliveries
@@ -60,6 +62,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
     "first_failure": [("e1", URL, None), ("e1", URL, NOW)],
     "due": [(NOW, 3)],
     "overdue": [(NOW,)],
+    "count": [("acme", NOW, NOW)],
     "count_photos": [("e1",), ("e1", 100, NOW)],
     "first_photo_by": [
         ("e1", Photo.read("p1", {"uploaderEmail": "a@example.com"}, created=NOW, updated=NOW)),
@@ -72,6 +75,7 @@ BY_NAME: Final = {
     *("create", "find", "load", "save", "restart"),
     *("event", "milestones"),
     "revoke",
+    *("begun", "put"),
 }
 """Those that read and write documents by their names."""
 
@@ -166,6 +170,7 @@ def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
         LogShareStore(documents, lambda: client),
         NoticeStore(documents, lambda: client),
         WallStore(documents),
+        ComplaintStore(client),
     )
     [store] = [one for one in stores if hasattr(one, method)]
     answer = getattr(store, method)(*arguments)
@@ -190,7 +195,7 @@ def test_no_query_is_forgotten() -> None:
     """Every method of the ports is looked at here, or asks no query."""
     methods = {
         name
-        for port in (Deliveries, LogShares, Notices, Wall)
+        for port in (ComplaintRecords, Deliveries, LogShares, Notices, Wall)
         for name, _ in inspect.getmembers(port, inspect.isfunction)
         if not name.startswith("_")
     }

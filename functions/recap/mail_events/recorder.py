@@ -19,6 +19,7 @@ from functions.mail.told import Told
 from functions.preferences.preferences import Flag, email_address
 from functions.preferences.reach import KEPT
 from functions.recap.labels import MailLabels
+from functions.recap.mail_events.complaint_watch import ComplaintWatch
 from functions.recap.mail_events.ports import Outcomes, StoredOutcomes, Users
 from functions.recap.ports import RecapKey, TakenElsewhereError
 from functions.side_by_side import SideBySide
@@ -51,6 +52,7 @@ class MailEvents:
         *,
         outcomes: Outcomes,
         users: Users,
+        complaints: ComplaintWatch,
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
         recaps_side_by_side: SideBySide,
@@ -61,6 +63,7 @@ class MailEvents:
         Args:
             outcomes: What is on record.
             users: The user records.
+            complaints: Looks at the tenant of a recap that guests complain about.
             now: The time, aware and in UTC.
             sleep: Waits for some seconds.
             recaps_side_by_side: For the recaps that are told of.
@@ -69,6 +72,7 @@ class MailEvents:
         """
         self._outcomes = outcomes
         self._users = users
+        self._complaints = complaints
         self._now = now
         self._sleep = sleep
         self._recaps_side_by_side = recaps_side_by_side
@@ -86,6 +90,13 @@ class MailEvents:
 
     def _record(self, recap: tuple[RecapKey, Mapping[str, _News]]) -> int:
         key, news = recap
+        changed = self._put_new_on_record(key, news)
+        if any(Fate.COMPLAINED in mail.fate for mail in news.values()):
+            # Also of a complaint that is known: the request before may have ended ahead of this.
+            self._complaints.look(key)
+        return changed
+
+    def _put_new_on_record(self, key: RecapKey, news: Mapping[str, _News]) -> int:
         batches = {one.labels.batch for one in news.values()}
         for pause in (*_PAUSES, None):
             found = self._outcomes.load(key, batches)

@@ -12,8 +12,10 @@ from functions.gcp import firestore, parameters
 from functions.gcp.documents import documents
 from functions.mail.sendgrid_events import EventKeys
 from functions.preferences.store.user_store import UserStore
+from functions.recap.mail_events.complaint_watch import ComplaintWatch
 from functions.recap.mail_events.outcome_store import OutcomeStore
 from functions.recap.mail_events.recorder import MailEvents
+from functions.recap.store.complaint_store import ComplaintStore
 from functions.side_by_side import Threads
 
 _AT_ONCE: Final = 8
@@ -40,6 +42,7 @@ def mail_events() -> MailEvents:
     return MailEvents(
         outcomes=OutcomeStore(firestore.client(), documents()),
         users=UserStore(documents()),
+        complaints=ComplaintWatch(ComplaintStore(firestore.client()), now),
         now=now,
         sleep=time.sleep,
         recaps_side_by_side=Threads(_AT_ONCE, "recaps"),

@@ -1,12 +1,12 @@
 """Whom the tenants have mailed lately, in Firestore: `recapMails/{tenant}` (design 4)."""
 
-import hashlib
 from datetime import datetime
 
 from google.api_core import exceptions
 from google.cloud import firestore
 
 from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.recap.mailings import tenant_key
 from functions.recap.ports import Mailed, TakenElsewhereError
 
 
@@ -41,7 +41,7 @@ class MailingStore:
             raise TakenElsewhereError from changed
 
     def _reference(self, tenant_id: str) -> firestore.DocumentReference:
-        # A tenant's id may be anything that a claim can hold, also what no document can be called.
-        tenant = hashlib.sha256(tenant_id.encode()).hexdigest()[:32]
-        reference: firestore.DocumentReference = self._client.document("recapMails", tenant)
+        reference: firestore.DocumentReference = self._client.document(
+            "recapMails", tenant_key(tenant_id)
+        )
         return reference

@@ -74,6 +74,7 @@ class RecapStore:
     def _write_heads(self, commit: firestore.WriteBatch, event_id: str, taking: Taking) -> None:
         head = taking.head
         recap: dict[str, Any] = {
+            "tenantId": head.tenant_id,
             "mode": head.mode,
             "startedBy": head.started_by,
             "startedByEmail": head.said.sender,

@@ -221,6 +221,14 @@ def _replaced(found: StoredOutcomes, news: Any) -> dict[str, Fate]:
     return {guest: news[guest].fate for guest in _changed(found, news)}
 
 
+def _look_at_news_alone(self: MailEvents, recap: Any) -> int:
+    key, news = recap
+    changed = self._put_new_on_record(key, news)
+    if changed:
+        self._complaints.look(key)
+    return changed
+
+
 def _recap(name: str, left_out: str, of: Any, what: str, do: Callable[..., Any]) -> Mutant:
     return Mutant("recap", name, left_out, instead_of(of, what, do))
 
@@ -380,5 +388,19 @@ MUTANTS: Final = (
         recorder,
         "_changed",
         _replaced,
+    ),
+    _recap(
+        "complaints-looked-at-once",
+        "to look at complaints again that are told again",
+        MailEvents,
+        "_record",
+        _look_at_news_alone,
+    ),
+    _recap(
+        "stopped-sends",
+        "that a tenant who is stopped sends no recap",
+        planner.Planner,
+        "stopped",
+        lambda *_: None,
     ),
 )

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -17,6 +17,7 @@ from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import left_out_of_recap
 from functions.recap import mailings
 from functions.recap.arguments import Mode, PreviewArguments, RecapArguments
+from functions.recap.complaints import Complaints, Level, Limit, Stop, day_of, stop_path
 from functions.recap.ledger import (
     COOLDOWN,
     Batch,
@@ -27,6 +28,7 @@ from functions.recap.ledger import (
     recap_state,
     total,
 )
+from functions.recap.mail_events.complaint_watch import ComplaintWatch
 from functions.recap.mail_events.recorder import MailEvents, StillBusyError
 from functions.recap.planner import Limits, Planner
 from functions.recap.ports import RecapKey
@@ -36,6 +38,7 @@ from functions.recap.send_recap import RecapSender
 from functions.wall.address import address_hash
 from tests.in_memory.database import Database, Set, Stored
 from tests.in_memory.recap import (
+    InMemoryComplaints,
     InMemoryGuests,
     InMemoryMailer,
     InMemoryMailings,
@@ -64,6 +67,8 @@ T = TypeVar("T")
 EVENT: Final = "e1"
 TENANT: Final = "t1"
 LIMITS: Final = Limits(a_call=6, a_batch=2, an_address=1000)
+COMPLAINT_LIMITS: Final = (Limit(Level.STOP, 300, 2),)
+"""So that guests as few as these can stop a tenant."""
 _SLACK: Final = timedelta(seconds=1)
 """By so much may clocks differ."""
 
@@ -159,6 +164,7 @@ class RecapWorld:
         self._holder = ""
         self._began: dict[str, datetime] = {}
         self._opted_out: dict[str, datetime] = {}
+        self._stopped_at: datetime | None = None
         self._news: list[tuple[Mail, Told]] = []
         self._told: dict[tuple[str, str], Fate] = {}
         self._posts = 0
@@ -218,6 +224,7 @@ class RecapWorld:
             recaps=InMemoryRecaps(self._database, through),
             guests=InMemoryGuests(self._database, through),
             mailings=InMemoryMailings(self._database, through),
+            complaints=InMemoryComplaints(self._database, through),
             left_out=lambda record: left_out_of_recap(record, instance.now()),
             letterhead=lambda: Letterhead(sender="photos@example.com"),
             shows=lambda _: True,
@@ -320,10 +327,18 @@ class RecapWorld:
         """Two days later all is calm, and a recap is possible whatever has been before."""
         self._simulation.weather = Weather(0.0, self._simulation.weather.kinds)
         self._trouble = self._hold_ups = 0.0
+        self._pardon()
         self._wanted = {*self._guests, *self._newcomers()} - set(self._opted_out)
         new = {one for one in self._wanted if address_hash(one) not in self._had_a_turn()}
         self._last_wanted = min(len(new or self._wanted), LIMITS.a_call)
         self._call("last", look=True)
+
+    def _pardon(self) -> None:
+        """An operator lets the tenant send again."""
+        if found := self._database.get(stop_path(TENANT)):
+            stop: Stop = found.value
+            pardoned = replace(stop, pardoned_at=self._simulation.now)
+            self._database.commit(Set(stop_path(TENANT), pardoned))
 
     # The mail service.
 
@@ -355,6 +370,8 @@ class RecapWorld:
         if any(one.address == address for one in self._mails):
             self._check_everybody_had_one(recap_id)
         began = self._began[call]
+        if self._stopped_at and self._stopped_at < began:
+            self._simulation.violation(f"a mail of {call}, and the tenant is stopped")
         if address in self._opted_out and self._opted_out[address] < began:
             self._simulation.violation(f"a mail of {call} to somebody who had opted out")
         self._mails.append(mail)
@@ -441,6 +458,11 @@ class RecapWorld:
         return MailEvents(
             outcomes=InMemoryOutcomes(self._database, instance.call),
             users=InMemoryUsers(self._database, instance.call),
+            complaints=ComplaintWatch(
+                InMemoryComplaints(self._database, instance.call),
+                instance.now,
+                COMPLAINT_LIMITS,
+            ),
             now=instance.now,
             sleep=instance.sleep,
             recaps_side_by_side=instance.side_by_side,
@@ -484,6 +506,8 @@ class RecapWorld:
                 ended_without = after.value["state"] in (RecapState.FAILED, RecapState.EMPTY)
                 if ended_without and self._mailed_of(recap_id).mails:
                     self._simulation.violation("a recap that sent nothing counts as one")
+            case ["recapStops", _] if after:
+                self._stopped_at = self._simulation.now if after.value.holds else None
             case _:
                 pass
 
@@ -500,6 +524,7 @@ class RecapWorld:
     def violations(self) -> Iterator[str]:
         """What is wrong now that everything is at rest."""
         yield from self._wrong_cooldowns()
+        yield from self._too_many_complaints()
         for path, stored in self._database.collection(f"events/{EVENT}/recaps"):
             for sentence in self._wrong(path, stored.value):
                 yield f"recap {path}: {sentence}"
@@ -566,6 +591,17 @@ class RecapWorld:
             last = max(mail.started_at for mail in before)
             if after[0].at < last + COOLDOWN - _SLACK:
                 yield f"the next recap came {after[0].at - last} after the last mail of one"
+
+    def _too_many_complaints(self) -> Iterator[str]:
+        days: dict[datetime, list[Mapping[str, Any]]] = {}
+        for _, stored in self._database.collection(f"events/{EVENT}/recaps"):
+            days.setdefault(day_of(stored.value["startedAt"])[0], []).append(stored.value)
+        for day, recaps in days.items():
+            counted = Complaints(
+                sum(recap["complained"] for recap in recaps), sum(recap["sent"] for recap in recaps)
+            )
+            if counted.level(COMPLAINT_LIMITS) and not self._database.get(stop_path(TENANT)):
+                yield f"{counted} of {day}, and the tenant was not stopped"
 
     def _batches(self, recap_id: str) -> list[Batch]:
         path = f"{recap_path(RecapKey(EVENT, recap_id))}/batches"

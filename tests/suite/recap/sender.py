@@ -19,6 +19,7 @@ from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.planner import Planner
 from functions.recap.preview import MAILS_AN_HOUR, RecapPreview
 from functions.recap.send_recap import RecapSender
+from functions.recap.store.complaint_store import ComplaintStore
 from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
@@ -93,6 +94,7 @@ def planner(client: firestore.Client, documents: Documents) -> Planner:
         recaps=RecapStore(client),
         guests=GuestStore(client, documents, Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
+        complaints=ComplaintStore(client),
         left_out=lambda record: left_out_of_recap(record, now()),
         letterhead=lambda: LETTERHEAD,
         shows=PhotoHosts.read("*", "").allow,

@@ -4,15 +4,17 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
+from functions.recap.complaints import Complaints, Stop
 from functions.recap.ledger import LEASE, BatchState, Counts, RecapState, plan, total
 from functions.recap.ports import (
+    ComplaintRecords,
     Mailed,
     Mailings,
     RecapKey,
@@ -21,11 +23,12 @@ from functions.recap.ports import (
     StoredLock,
     TakenElsewhereError,
 )
+from functions.recap.store.complaint_store import ComplaintStore
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
 from tests.in_memory.database import Database
-from tests.in_memory.recap import InMemoryMailings, InMemoryRecaps, recap_path
-from tests.suite.recap.wall import Wall
+from tests.in_memory.recap import InMemoryComplaints, InMemoryMailings, InMemoryRecaps, recap_path
+from tests.suite.recap.wall import TENANT, Wall
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -36,6 +39,7 @@ class Ports:
 
     recaps: Recaps
     mailings: Mailings
+    complaints: ComplaintRecords
     recap: Callable[[RecapKey], Mapping[str, Any]]
 
 
@@ -44,7 +48,7 @@ def _in_firestore(wall: Wall) -> Ports:
         (found,) = wall.recaps()
         return found
 
-    return Ports(RecapStore(wall.db), MailingStore(wall.db), recap)
+    return Ports(RecapStore(wall.db), MailingStore(wall.db), ComplaintStore(wall.db), recap)
 
 
 def _in_memory(_: Wall) -> Ports:
@@ -56,7 +60,9 @@ def _in_memory(_: Wall) -> Ports:
         fields: Mapping[str, Any] = found.value
         return fields
 
-    return Ports(InMemoryRecaps(database), InMemoryMailings(database), recap)
+    return Ports(
+        InMemoryRecaps(database), InMemoryMailings(database), InMemoryComplaints(database), recap
+    )
 
 
 @pytest.fixture(params=[_in_firestore, _in_memory], ids=["firestore", "memory"])
@@ -66,10 +72,11 @@ def ports(request: pytest.FixtureRequest, wall: Wall) -> Ports:
     return made
 
 
-def _take(ports: Ports, wall: Wall, now: datetime = NOW) -> Claim:
+def _take(ports: Ports, wall: Wall, now: datetime = NOW, *, tenant_id: str = TENANT) -> Claim:
     return Claim.take(
         ports.recaps,
         wall.id,
+        tenant_id=tenant_id,
         mode=Mode.ALL,
         started_by="u",
         said=Said(),
@@ -157,3 +164,36 @@ def test_whoever_has_lost_the_lock_writes_nothing_with_it(ports: Ports, wall: Wa
         ports.recaps.release(key, mine, RecapState.FAILED, NOW)
     assert ports.recaps.batches(key) == [batch]
     assert ports.recap(key)["state"] == "sending"
+
+
+def test_complaints_of_a_tenant_and_day(ports: Ports, wall: Wall) -> None:
+    """A recap counts for its tenant, where it began within the time."""
+    claim = _take(ports, wall, tenant_id=wall.id)
+    assert ports.complaints.begun(claim.key) == (wall.id, NOW)
+    assert ports.complaints.begun(RecapKey(wall.id, "none")) is None
+    claim.plan(plan(["g1", "g2"]), Counts(left=2))
+    [batch] = claim.ledger.values()
+    claim.settle(claim.start(batch, ["g1", "g2"]), BatchState.ACCEPTED)
+    later = NOW + timedelta(seconds=1)
+    assert ports.complaints.count(wall.id, NOW, later) == Complaints(0, 2)
+    assert ports.complaints.count(wall.id, later, later + timedelta(days=1)) == Complaints(0, 0)
+    assert ports.complaints.count("another", NOW, later) == Complaints(0, 0)
+
+
+def test_a_stop_is_written_over_the_version_that_was_read(ports: Ports, wall: Wall) -> None:
+    """Of two looks at the same moment one goes on."""
+    assert ports.complaints.find(wall.id) is None
+    stop = Stop(since=NOW, day=NOW.date(), complaints=Complaints(5, 10))
+    ports.complaints.put(wall.id, stop, None)
+    found = ports.complaints.find(wall.id)
+    assert found
+    assert found.stop == stop
+    with pytest.raises(TakenElsewhereError):
+        ports.complaints.put(wall.id, stop, None)
+    again = replace(stop, since=NOW + timedelta(days=1))
+    ports.complaints.put(wall.id, again, found.version)
+    with pytest.raises(TakenElsewhereError):
+        ports.complaints.put(wall.id, stop, found.version)
+    last = ports.complaints.find(wall.id)
+    assert last
+    assert last.stop == again

@@ -13,22 +13,26 @@ from google.cloud import firestore
 
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
+from emulator.people import sign_in
 from functions.gcp.documents import documents
 from functions.gcp.firestore import client
 from functions.mail.fate import Fate, Tally
 from functions.mail.told import Told
 from functions.preferences.store.user_store import UserStore
+from functions.recap.complaints import stop_path
 from functions.recap.labels import MailLabels
 from functions.recap.ledger import plan
+from functions.recap.mail_events.complaint_watch import ComplaintWatch
 from functions.recap.mail_events.outcome_store import OutcomeStore
 from functions.recap.mail_events.ports import Outcomes
 from functions.recap.mail_events.recorder import MailEvents
 from functions.recap.ports import RecapKey, TakenElsewhereError
+from functions.recap.store.complaint_store import ComplaintStore
 from functions.side_by_side import Threads
 from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.database import Database, Set
 from tests.in_memory.recap import InMemoryOutcomes, batch_path, recap_path
-from tests.suite.call import Answer, url
+from tests.suite.call import Answer, call, url
 from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client, counting_documents
 from tests.suite.process import FunctionProcess
@@ -120,6 +124,33 @@ def test_requests_at_the_same_moment_are_all_counted(wall: Wall) -> None:
     assert (new, record["delivered"]) == (60, 60)
 
 
+def test_complaints_stop_the_tenant_until_an_operator_lifts_it(
+    wall: Wall, mailbox: Mailbox
+) -> None:
+    """Told over HTTP; the next recap of any event of the tenant is refused (spec 7.1, 8)."""
+    admin = sign_in("admin", wall.id)
+    wall.publish(tenantId=wall.id)
+    wall.photos(*({"uploaderEmail": _address(wall, f"guest-{n}")} for n in range(5)))
+
+    def recap() -> Answer:
+        return call("sendEventRecap", {"eventId": wall.id}, id_token=admin.id_token)
+
+    assert recap().result == {"sent": 5, "skipped": 0}
+    body = json.dumps(
+        [{**mail.personalization["custom_args"], "event": "spamreport"} for mail in mailbox.mails]
+    ).encode()
+    with FunctionProcess("mailEvents") as served:
+        assert served.post(body, signed(certificates.mailbox_key(), body, int(time.time()))) == 200
+        assert '"message": "recap.complaints"' in served.printed()
+    refused = recap()
+    code, message = refused.error
+    assert (code, refused.status) == ("FAILED_PRECONDITION", 400)
+    shown = call("previewEventRecap", {"eventId": wall.id}, id_token=admin.id_token).result
+    assert shown["blocked"] == {"code": "failed-precondition", "message": message}
+    wall.db.document(stop_path(wall.id)).update({"pardonedAt": now()})
+    assert recap().error[0] == "RESOURCE_EXHAUSTED"
+
+
 def test_what_news_costs(wall: Wall) -> None:
     """Two writes a request, however many mails it tells of; nothing that is known is written."""
     key = _recap_of(wall, 5000)
@@ -140,7 +171,7 @@ def outcomes(request: pytest.FixtureRequest, wall: Wall) -> tuple[Outcomes, Reca
         return OutcomeStore(client(), documents()), key, lambda: wall.recaps()[0]
     database, key = Database(now), RecapKey("e1", "r1")
     [batch] = plan(_guests(wall, range(2)))
-    database.commit(Set(recap_path(key), _fields()), Set(batch_path(key, 0), batch))
+    database.commit(Set(recap_path(key), _fields("t1")), Set(batch_path(key, 0), batch))
     return InMemoryOutcomes(database), key, lambda: database.get(recap_path(key)).value  # type: ignore[union-attr]
 
 
@@ -178,8 +209,9 @@ def _guests(wall: Wall, numbers: Iterable[int]) -> list[str]:
     return [address_hash(_address(wall, f"guest-{number}")) for number in numbers]
 
 
-def _fields() -> dict[str, Any]:
-    return {"delivered": 0, "bounced": 0, "dropped": 0, "complained": 0, "startedAt": now()}
+def _fields(tenant: str) -> dict[str, Any]:
+    counts = dict.fromkeys(("sent", "delivered", "bounced", "dropped", "complained"), 0)
+    return {"tenantId": tenant, "startedAt": now(), **counts}
 
 
 def _recap_of(wall: Wall, guests: int) -> RecapKey:
@@ -193,7 +225,7 @@ def _recap_of(wall: Wall, guests: int) -> RecapKey:
         )
         for one in plan(_guests(wall, range(guests)))
     ]
-    wall.write([(recap, _fields()), *batches])
+    wall.write([(recap, _fields(wall.id)), *batches])
     return key
 
 
@@ -219,6 +251,7 @@ def _mail_events(db: firestore.Client | None = None, through: Any = None) -> Mai
     return MailEvents(
         outcomes=OutcomeStore(db or client(), through or documents()),
         users=UserStore(through or documents()),
+        complaints=ComplaintWatch(ComplaintStore(db or client()), now),
         now=now,
         sleep=time.sleep,
         recaps_side_by_side=Threads(2, "recaps"),

@@ -16,7 +16,7 @@ from functions.recap.claim import Claim
 from functions.recap.ledger import LEASE, Batch, Counts, plan
 from functions.recap.ports import Said, StoredLock, TakenElsewhereError
 from functions.recap.store.recap_store import RecapStore
-from tests.suite.recap.wall import Wall
+from tests.suite.recap.wall import TENANT, Wall
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 CALLS = 20
@@ -51,6 +51,7 @@ def _take(store: RecapStore, wall: Wall, now: datetime = NOW) -> Claim:
     return Claim.take(
         store,
         wall.id,
+        tenant_id=TENANT,
         mode=Mode.ALL,
         started_by="u",
         said=Said(),

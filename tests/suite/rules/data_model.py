@@ -25,6 +25,7 @@ DATA_MODEL: Final = (
     "users/{uid}",
     "rateLimits/{key}",
     "recapMails/{tenant}",
+    "recapStops/{tenant}",
 )
 
 _BLOCK: Final = re.compile(r"^( *)match /(\S+) \{$", re.MULTILINE)

@@ -16,6 +16,7 @@ from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import left_out_of_recap
 from functions.recap.arguments import PreviewArguments, RecapArguments
 from functions.recap.ledger import Batch
+from functions.recap.mail_events.complaint_watch import ComplaintWatch
 from functions.recap.mail_events.recorder import MailEvents
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.planner import Limits, Planner
@@ -28,6 +29,7 @@ from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.address import address_hash
 from tests.in_memory.database import Create, Database, Set
 from tests.in_memory.recap import (
+    InMemoryComplaints,
     InMemoryGuests,
     InMemoryMailer,
     InMemoryMailings,
@@ -186,6 +188,7 @@ class House:
             recaps=InMemoryRecaps(self.database, through),
             guests=InMemoryGuests(self.database, through),
             mailings=InMemoryMailings(self.database, through),
+            complaints=InMemoryComplaints(self.database, through),
             left_out=lambda record: left_out_of_recap(record, self.now),
             letterhead=self._letterhead,
             shows=self.hosts.allow,
@@ -228,6 +231,7 @@ class House:
         return MailEvents(
             outcomes=InMemoryOutcomes(self.database, through),
             users=InMemoryUsers(self.database, through),
+            complaints=ComplaintWatch(InMemoryComplaints(self.database, through), lambda: self.now),
             now=lambda: self.now,
             sleep=self._sleep,
             recaps_side_by_side=side_by_side,
