@@ -59,13 +59,23 @@ _INSTANCES: Final = max(1, parameters.DELIVERY_INSTANCES.value)
 _THREADS: Final = parameters.THREADS.value
 
 
+_TO_RECEIVERS: Final[dict[str, Any]] = (
+    {
+        "vpc_connector": parameters.VPC_CONNECTOR.value,
+        "vpc_connector_egress_settings": options.VpcEgressSetting(parameters.VPC_EGRESS.value),
+    }
+    if parameters.VPC_CONNECTOR.value
+    else {}  # a deploy reads this too, and refuses an empty name
+)
+
+
 def _worker(*, instances: int, places: int, backoff_seconds: int) -> dict[str, Any]:
     """Options of a function that makes attempts, and of the queue of its name.
 
     Each instance has so many places for attempts, and the queue starts no more than find one.
     """
     places = min(places, _THREADS)
-    return {
+    return _TO_RECEIVERS | {
         "service_account": _WEBHOOKS,
         "memory": options.MemoryOption.MB_512,  # TLS connections and their threads
         "concurrency": places,  # an attempt waits for its receiver most of its time
@@ -312,7 +322,7 @@ def mailEvents(request: flask.Request) -> flask.Response:
 
 
 @signed_in()
-@https_fn.on_call(**_ACTION)
+@https_fn.on_call(**_ACTION, **_TO_RECEIVERS)
 def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
     from functions.webhooks.actions import handlers

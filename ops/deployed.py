@@ -30,14 +30,30 @@ class Deployed(Parts):
         return [("A callable answers", self.answers)]
 
     def functions(self) -> Iterator[Lack]:
-        """Each one ACTIVE."""
-        states = self._states("cloudfunctions", f"v2/{self._region}/functions", "functions")
+        """Each one ACTIVE, and behind the connector that the settings name, or behind none."""
+        path = f"v2/{self._region}/functions"
+        there = {
+            found["name"].rpartition("/")[2]: found
+            for found in self._cloud.every("cloudfunctions", path, "functions")
+        }
         for function in self._wanted.functions:
-            state = states.get(function.name, "not there")
+            found = there.get(function.name, {})
+            state = found.get("state", "not there")
             if state != "ACTIVE":
                 is_under_way = state == "DEPLOYING"
                 target = "" if is_under_way else self._target(function)
                 yield Lack(f"{function.name} is {state}", deploy=target, is_under_way=is_under_way)
+                continue
+            connector = found.get("serviceConfig", {}).get("vpcConnector", "").rpartition("/")[2]
+            if function.connector and connector != function.connector:
+                text = f"{function.name} is not behind {function.connector}"
+                yield Lack(text, deploy=self._target(function))
+            elif connector and not function.connector:
+                # A deploy leaves as it is what the manifest does not name.
+                fields = "serviceConfig.vpcConnector,serviceConfig.vpcConnectorEgressSettings"
+                where = f"{path}/{function.name}?updateMask={fields}"
+                mend = self._maker("cloudfunctions", where, {"serviceConfig": {}}, "PATCH")
+                yield Lack(f"{function.name} is behind {connector}", mend=mend)
 
     def queues(self) -> Iterator[Lack]:
         """Each one RUNNING."""

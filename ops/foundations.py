@@ -21,7 +21,6 @@ from ops.wanted import (
     TAKEN_FROM_BUILDER,
 )
 
-_APIS_AT_ONCE: Final = 20
 _MILLI: Final = 1000
 _POLICIES: Final = ("iam.allowedPolicyMemberDomains", "iam.managed.allowedPolicyMembers")
 """Rules of an organization that can forbid `allUsers`."""
@@ -56,22 +55,8 @@ class Foundations(Parts):
         ]
 
     def apis(self) -> Iterator[Lack]:
-        """Switched on together, at most 20 in a call."""
-        listed = self._cloud.every(
-            "serviceusage", f"v1/{self._project}/services?filter=state:ENABLED", "services"
-        )
-        enabled = {api["config"]["name"] for api in listed}
-        missing = [api for api in APIS if api not in enabled]
-        for start in range(0, len(missing), _APIS_AT_ONCE):
-            some = missing[start : start + _APIS_AT_ONCE]
-            yield Lack(
-                f"off: {', '.join(some)}",
-                mend=self._maker(
-                    "serviceusage",
-                    f"v1/{self._project}/services:batchEnable",
-                    {"serviceIds": some},
-                ),
-            )
+        """Each one that a part of the service calls."""
+        yield from self._switched_on(APIS)
 
     def firebase(self) -> Iterator[Lack]:
         """Firebase's own view of the project."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -67,6 +68,8 @@ class Function:
     """Members who may call its service."""
     cpu_setting: str = ""
     """The setting that its number of instances follows from."""
+    connector: str = ""
+    """Name of the connector that its requests go through; empty: none."""
 
     @property
     def service(self) -> str:
@@ -139,7 +142,7 @@ def read(project: str, root: Path) -> Wanted:
         settings=settings,
         functions=tuple(
             _function(name, endpoint, settings)
-            for name, endpoint in manifest(root)["endpoints"].items()
+            for name, endpoint in manifest(root, settings)["endpoints"].items()
         ),
         indexes=frozenset(
             index_text(index["collectionGroup"], index) for index in indexes["indexes"]
@@ -176,8 +179,8 @@ def settings_of(root: Path, project: str) -> dict[str, str]:
     return {**_settings(root / ".env"), **_settings(root / f".env.{project}")}
 
 
-def manifest(root: Path) -> dict[str, Any]:
-    """The manifest of main.py, as `firebase deploy` has it rendered.
+def manifest(root: Path, settings: Mapping[str, str]) -> dict[str, Any]:
+    """The manifest of main.py, as `firebase deploy` has it rendered under the `settings`.
 
     Raises:
         OpsError: it cannot be rendered.
@@ -185,7 +188,12 @@ def manifest(root: Path) -> dict[str, Any]:
     python = root / "venv" / "bin" / "python"
     try:
         made = subprocess.run(
-            [str(python), "-c", _RENDER], cwd=root, check=True, capture_output=True, text=True
+            [str(python), "-c", _RENDER],
+            cwd=root,
+            env={**os.environ, **settings},
+            check=True,
+            capture_output=True,
+            text=True,
         )
     except (OSError, subprocess.CalledProcessError) as error:
         raise OpsError("Install first: python3 -m emulator setup") from error
@@ -217,6 +225,7 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
         max_cpu=endpoint["cpu"] * int(_filled(instances, settings)),
         invokers=tuple(_filled(member, settings) for member in invokers),
         cpu_setting=setting[1] if setting else "",
+        connector=endpoint.get("vpc", {}).get("connector", "").rpartition("/")[2],
     )
 
 

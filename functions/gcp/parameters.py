@@ -49,6 +49,13 @@ WEBHOOK_PORTS = StringParam(
     "WEBHOOK_PORTS", default="443,8443", description="Ports that webhooks may go to, or *"
 )
 
+VPC_CONNECTOR = StringParam(
+    "VPC_CONNECTOR", default="", description="Connector of what posts to receivers; may be empty"
+)
+VPC_EGRESS = StringParam(
+    "VPC_EGRESS", default="ALL_TRAFFIC", description="What goes through it: or PRIVATE_RANGES_ONLY"
+)
+
 STAFF_CALLS_AN_HOUR = IntParam(
     "STAFF_CALLS_AN_HOUR", default=60, description="Calls of one function by a tenant's staff"
 )

@@ -79,8 +79,7 @@ def account(capability: str) -> str:
     )
 
 
-@pytest.fixture(scope="module")
-def manifest() -> dict[str, Any]:
+def rendered(**settings: str) -> dict[str, Any]:
     """The manifest, made in a process without a credential, as `firebase deploy` makes it."""
     render = (
         "from firebase_functions.private import serving;"
@@ -89,13 +88,23 @@ def manifest() -> dict[str, Any]:
     made = subprocess.run(
         [sys.executable, "-c", render],
         cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "GOOGLE_APPLICATION_CREDENTIALS": "/nonexistent"},
+        env={
+            "PATH": os.environ["PATH"],
+            "GOOGLE_APPLICATION_CREDENTIALS": "/nonexistent",
+            **settings,
+        },
         check=True,
         capture_output=True,
         text=True,
     )
-    rendered: dict[str, Any] = yaml.safe_load(made.stdout)
-    return rendered
+    found: dict[str, Any] = yaml.safe_load(made.stdout)
+    return found
+
+
+@pytest.fixture(scope="module")
+def manifest() -> dict[str, Any]:
+    """Rendered with the defaults."""
+    return rendered()
 
 
 @pytest.fixture(scope="module")
@@ -222,6 +231,18 @@ def test_the_sweeper_runs_every_five_minutes(endpoints: dict[str, Any]) -> None:
     sweeper = endpoints["sweepDeliveries"]
     assert sweeper["scheduleTrigger"]["schedule"] == "every 5 minutes"
     assert (sweeper["maxInstances"], sweeper["concurrency"]) == (1, 1)
+
+
+def test_a_connector_is_absent_until_it_is_named(endpoints: dict[str, Any]) -> None:
+    """A deploy refuses an empty one. What posts to receivers goes through it, and nothing else."""
+    assert not [name for name, endpoint in endpoints.items() if "vpc" in endpoint]
+    behind = {
+        name: endpoint["vpc"]
+        for name, endpoint in rendered(VPC_CONNECTOR="wall-webhooks")["endpoints"].items()
+        if "vpc" in endpoint
+    }
+    vpc = {"connector": "wall-webhooks", "egressSettings": "ALL_TRAFFIC"}
+    assert behind == dict.fromkeys([*RETRY_SCHEDULE, "sendTestWebhook"], vpc)
 
 
 def test_every_parameter_has_a_value_in_env(manifest: dict[str, Any]) -> None:

@@ -130,7 +130,7 @@ def operating(google: FakeGoogle, folder: Path, manifest_text: str) -> Iterator[
 @pytest.fixture(scope="session")
 def rendered() -> str:
     """The manifest of main.py, rendered once."""
-    return json.dumps(manifest(ROOT))
+    return json.dumps(manifest(ROOT, {}))
 
 
 @pytest.fixture(scope="session")

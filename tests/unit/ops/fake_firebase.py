@@ -148,6 +148,9 @@ class Deploy:
             },
             "labels": {"firebase-functions-codebase": self.codebase},
         }
+        if "vpc" in endpoint:
+            name_of_connector = endpoint["vpc"]["connector"]
+            body["serviceConfig"]["vpcConnector"] = f"{REGION}/connectors/{name_of_connector}"
         if "eventTrigger" in endpoint:
             body["eventTrigger"] = endpoint["eventTrigger"]
         functions = f"v2/{REGION}/functions"
