@@ -130,3 +130,20 @@ def test_pages_are_built_again_once_a_source_changes(
     assert console.sources() == before
     page.write_text("another")
     assert console.sources() != before
+
+
+def test_pip_installs_where_uv_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a system that uv is not built for, or with a registry that uv does not read."""
+    programs: list[list[str]] = []
+
+    def run_step(_: str, command: list[str], **__: object) -> None:
+        programs.append(command)
+        if Path(command[0]).name == "uv":
+            raise SetupError("no such registry")
+
+    monkeypatch.setattr(python, "run_step", run_step)
+    binary = Path("another/bin/python")
+    python._install_packages("packages", binary, "-r", "some.txt")  # noqa: SLF001 - the step alone
+
+    assert programs[-1][1:5] == ["-m", "pip", "--python", str(binary)]
+    assert programs[-1][-2:] == ["-r", "some.txt"]
