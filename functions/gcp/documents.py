@@ -2,7 +2,7 @@
 
 For what is read and written with every delivery, upload and look-up. The client library above it
 reads a document as a stream, with a thread of its own, and wraps every value of it several times:
-two to three times the CPU. Other queries, and whatever is rare, go through the library.
+twice the CPU, and five times with group commit. Rare queries go through the library.
 
 https://cloud.google.com/python/docs/reference/firestore/latest/google.cloud.firestore_v1.services.firestore.FirestoreClient
 """
