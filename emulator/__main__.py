@@ -106,7 +106,7 @@ def _help() -> str:
         lines += [f"{call:16} {says}"] if len(call) < len(under) else [call, under + says]
         if name == "test":
             lines += [f"{under}{check.name:11}{check.says}" for check in CHECKS]
-            lines += [f"{under}--all      the rarer half of the mutants and the long schedules too"]
+            lines += [f"{under}--all      rarer mutants, long schedules and more floods as well"]
         if name == "bench":
             lines += [under + " ".join(BENCHES[:5]), under + " ".join(BENCHES[5:])]
     return "\n".join([*lines, "", EXAMPLES])

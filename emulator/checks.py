@@ -1,12 +1,17 @@
-"""`python3 -m emulator test`: every check of the project, one after the other."""
+"""`python3 -m emulator test`: every check of the project.
+
+Checks that need the emulators' ports run one after the other, and all others beside them.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
+import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from emulator.cloud.local_cloud import LocalCloud
 from emulator.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
@@ -15,12 +20,17 @@ from emulator.ports import check_ports
 from emulator.suite import SuiteError, read_addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from emulator.processes import ProcessTree
     from emulator.pythons import Interpreter
 
 PYTEST_FOUND_NOTHING = 5
+
+T = TypeVar("T")
+
+Run: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], int]
+"""Runs a command in an environment; its exit status."""
+Outcome: TypeAlias = tuple[str, str, float]
+"""A check's name, how it ended, and its seconds."""
 
 
 def choose(arguments: Sequence[str]) -> tuple[list[Check], list[str]]:
@@ -52,132 +62,118 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
     if ALL in arguments:
         os.environ[ALL_VARIABLE] = "true"
     checks, extra = choose([argument for argument in arguments if argument != ALL])
-    if any(check.on_cloud or check.needs_ports for check in checks):
+    with_ports = [check for check in checks if check.needs_ports]
+    others = [check for check in checks if not check.needs_ports]
+    if with_ports:
         # Said now and not after minutes of other checks.
         check_ports(read_addresses())
-    outcomes: list[tuple[str, str, float]] = []
-    for check in checks:
-        if any(other.name == check.beside for other in checks):
-            continue
-        environment = tool_environment(os.environ)
-        beside = [
-            _Beside(other.name, _command(other, extra), environment, extra)
-            for other in checks
-            if other.beside == check.name
-        ]
-        started = time.monotonic()
-        outcome = _run_check(tree, check, extra)
-        outcomes.append((check.name, outcome, time.monotonic() - started))
-        for other in python.others() if check.on_every_python else []:
-            started = time.monotonic()
-            outcome = _run_on(tree, other, check, extra)
-            outcomes.append((f"{check.name} {other.name}", outcome, time.monotonic() - started))
-        outcomes += [other.outcome() for other in beside]
+    if with_ports and others:
+        beside = _start(lambda: list(_run_all(tree, others, extra, _run_aside)))
+        outcomes = list(_run_all(tree, with_ports, extra, tree.run))
+        outcomes = beside() + outcomes
+    else:
+        outcomes = list(_run_all(tree, checks, extra, tree.run))
     say("\nSummary")
     for name, outcome, seconds in outcomes:
         say(f"  {name:10} {outcome:24} {seconds:6.1f} s")
     return int(any(outcome.startswith("FAILED") for _, outcome, _ in outcomes))
 
 
-class _Beside:
-    """A command that runs while others do; what it prints is shown at its end."""
+def _start(work: Callable[[], T]) -> Callable[[], T]:
+    """Begin `work` in a thread; what is returned waits for its end, and gives its result.
 
-    def __init__(
-        self,
-        name: str,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        extra: Sequence[str],
-    ) -> None:
-        """Start it, as a member of this process's tree."""
-        self._name = name
-        self._command = command
-        self._extra = extra
-        self._started = time.monotonic()
-        self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the outcome
-        self._process = subprocess.Popen(
-            command, env=environment, stdout=self._printed, stderr=subprocess.STDOUT
-        )
+    When this command is to end, nobody waits for the thread: it is a daemon.
+    """
+    results: list[T] = []
+    thread = threading.Thread(target=lambda: results.append(work()), daemon=True)
+    thread.start()
 
-    def outcome(self) -> tuple[str, str, float]:
-        """Wait for its end and show what it printed: its name, how it ended, seconds until now."""
-        status = self._process.wait()
-        seconds = time.monotonic() - self._started
-        with self._printed as printed:
-            printed.seek(0)
-            text = printed.read().decode(errors="replace")
-        say(f"\n{self._name}: {' '.join(self._command)}\n{text}")
-        return self._name, _told(status, self._extra), seconds
+    def result() -> T:
+        thread.join()
+        return results[0]
+
+    return result
 
 
-def _run_check(tree: ProcessTree, check: Check, extra: Sequence[str]) -> str:
+def _run_all(
+    tree: ProcessTree, checks: Sequence[Check], extra: Sequence[str], run: Run
+) -> Iterator[Outcome]:
+    for check in checks:
+        if tree.is_ending:
+            return
+        started = time.monotonic()
+        outcome = _run_check(check, extra, run)
+        yield check.name, outcome, time.monotonic() - started
+        for other in python.others() if check.on_every_python else []:
+            started = time.monotonic()
+            outcome = _run_on(other, check, extra, run)
+            yield f"{check.name} {other.name}", outcome, time.monotonic() - started
+
+
+def _run_aside(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a command while others do; what it prints is shown at its end."""
+    ran = subprocess.run(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    say(f"\n{' '.join(command)}\n{ran.stdout}")
+    return ran.returncode
+
+
+def _run_check(check: Check, extra: Sequence[str], run: Run) -> str:
     if check.folder and not any((ROOT / check.folder).rglob("test_*.py")):
         say(f"\n{check.name}: skipped, {check.folder} holds no tests")
         return "skipped"
-    try:
-        if check.on_cloud:
+    if check.on_cloud:
+        try:
             with LocalCloud() as cloud:
-                return _run_on_cloud(tree, check, cloud.environment, extra)
-    except SuiteError as error:
-        say(str(error))
-        return "FAILED (not started)"
+                return _run_on_cloud(check, cloud.environment, extra, run)
+        except SuiteError as error:
+            say(str(error))
+            return "FAILED (not started)"
     for command in check.commands:
         whole = _with_folder(command, check, extra)
         say(f"\n{check.name}: {' '.join(whole)}")
-        outcome = _outcome(tree, whole, tool_environment(os.environ), extra)
+        outcome = _told(run(whole, tool_environment(os.environ)), extra)
         if outcome.startswith("FAILED"):
-            return outcome
+            break
     return outcome
 
 
 def _run_on_cloud(
-    tree: ProcessTree, check: Check, environment: Mapping[str, str], extra: Sequence[str]
+    check: Check, environment: Mapping[str, str], extra: Sequence[str], run: Run
 ) -> str:
     """Run the lanes at the same time, and what looks at all of them after that."""
+    command = check.commands[0]
     if extra or not check.lanes:
-        return _outcome(tree, _command(check, extra), environment, extra)
-    lanes = [
-        _Beside(
-            f"{check.name} {number}",
-            [*check.commands[0], *(f"{check.folder}/{folder}" for folder in lane)],
-            environment,
-            extra,
-        )
-        for number, lane in enumerate(check.lanes, 1)
-    ]
-    outcomes = [lane.outcome()[1] for lane in lanes]
-    last = [*check.commands[0], f"{check.folder}/{check.last}"]
+        return _told(run(_with_folder(command, check, extra), environment), extra)
+    lanes = [[*command, *(f"{check.folder}/{folder}" for folder in lane)] for lane in check.lanes]
+    running = [_start(partial(_run_aside, lane, environment)) for lane in lanes]
+    statuses = [status() for status in running]
+    last = [*command, f"{check.folder}/{check.last}"]
     say(f"\n{check.name}: {' '.join(last)}")
-    outcomes.append(_outcome(tree, last, environment, extra))
-    return next((outcome for outcome in outcomes if outcome.startswith("FAILED")), "passed")
-
-
-def _command(check: Check, extra: Sequence[str]) -> list[str]:
-    return _with_folder(check.commands[0], check, extra)
+    return _told(max(*statuses, run(last, environment)), extra)
 
 
 def _with_folder(command: Sequence[str], check: Check, extra: Sequence[str]) -> list[str]:
     return [*command, *([check.folder, *extra] if check.folder else [])]
 
 
-def _run_on(tree: ProcessTree, other: Interpreter, check: Check, extra: Sequence[str]) -> str:
+def _run_on(other: Interpreter, check: Check, extra: Sequence[str], run: Run) -> str:
     say(f"\n{check.name} on Python {other.name}")
     try:
         binary = python.unit_python(other)
     except SetupError as error:
         say(str(error))
         return "FAILED (not installed)"
-    command = [str(binary), "-m", *_command(check, extra)]
-    return _outcome(tree, command, tool_environment(os.environ), extra)
-
-
-def _outcome(
-    tree: ProcessTree,
-    command: Sequence[str],
-    environment: Mapping[str, str],
-    extra: Sequence[str],
-) -> str:
-    return _told(tree.run(command, environment), extra)
+    command = [str(binary), "-m", *_with_folder(check.commands[0], check, extra)]
+    return _told(run(command, tool_environment(os.environ)), extra)
 
 
 def _told(status: int, extra: Sequence[str]) -> str:

@@ -44,25 +44,24 @@ class Check(NamedTuple):
         says: What it is, for `--help`.
         commands: The programs and their arguments, one after the other.
         folder: The tests that it runs; skipped where there are none.
+        needs_ports: Whether it starts emulators, which have fixed ports: such checks run one after
+            the other, and all others beside them.
         on_cloud: Whether it runs against the service on the local cloud.
         lanes: Folders of its tests that run at the same time, one lane beside the other. What they
             share (a port, a switch) is in one lane.
         last: Tests that look at what all the others have left.
-        needs_ports: Whether it starts emulators itself.
         on_every_python: Whether it runs on the other supported Pythons of this machine as well.
-        beside: The check that it runs beside, where both are chosen: one computes, the other waits.
     """
 
     name: str
     says: str
     commands: tuple[tuple[str, ...], ...]
     folder: str = ""
+    needs_ports: bool = False
     on_cloud: bool = False
     lanes: tuple[tuple[str, ...], ...] = ()
     last: str = ""
-    needs_ports: bool = False
     on_every_python: bool = False
-    beside: str = ""
 
 
 _PYTEST = (("pytest",),)
@@ -88,13 +87,18 @@ CHECKS = (
         "use cases in thousands of schedules, with faults at every call",
         _PYTEST,
         folder="tests/simulation",
-        beside="runner",
     ),
     Check(
         "runner",
-        "this command line, Firebase's functions emulator, and what a deploy would upload",
+        "this command line, and what a deploy would upload",
         _PYTEST,
         folder="tests/emulator",
+    ),
+    Check(
+        "emulators",
+        "`exec` and `up`: the service on Firebase's functions emulator",
+        _PYTEST,
+        folder="tests/emulators",
         needs_ports=True,
     ),
     Check(
@@ -102,6 +106,7 @@ CHECKS = (
         "the deployed shape on the local cloud, faults included",
         _PYTEST,
         folder="tests/suite",
+        needs_ports=True,
         on_cloud=True,
         lanes=(
             # The mailbox has one port.
@@ -114,6 +119,6 @@ CHECKS = (
 NAMES = tuple(check.name for check in CHECKS)
 
 ALL = "--all"
-"""On the command line: the rarer half of the mutants and the long schedules as well."""
+"""On the command line: rarer mutants, long schedules and more floods as well."""
 ALL_VARIABLE = "WALL_ALL_CHECKS"
 """Set for the tests where that is asked for."""

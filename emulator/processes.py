@@ -81,6 +81,11 @@ class ProcessTree:
         self._ending = True
         self.end()
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether nothing more is to be started."""
+        return self._ending
+
     def run(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
         """Run a command in the foreground and return its exit status, as a shell reports it."""
         try:

@@ -35,7 +35,7 @@ def test_the_log_is_made_readable(line: str, shown: str) -> None:
         (["unit"], ["unit"], []),
         (["suite", "lint"], ["lint", "suite"], []),
         (["suite", "-k", "unit"], ["suite"], ["-k", "unit"]),
-        (["-k", "recap"], ["unit", "simulation", "runner", "suite"], ["-k", "recap"]),
+        (["-k", "recap"], ["unit", "simulation", "runner", "emulators", "suite"], ["-k", "recap"]),
     ],
 )
 def test_checks_are_chosen_by_name(

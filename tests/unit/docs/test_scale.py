@@ -1,5 +1,6 @@
 """docs/scale.md: tables are what simulation and prices come to, numbers are the code's."""
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -7,6 +8,7 @@ import main
 from bench import flood, scale
 from bench.estimate import ATTEMPT_CPU, ATTEMPT_SECONDS, CPU_TARGET, DISPATCHES, PLACES
 from bench.figures import p50, p99
+from emulator.command_list import ALL_VARIABLE
 from functions.webhooks.attempts.prompt_receivers import PLACES_TO_TRY
 
 ROOT: Final = Path(__file__).parents[3]
@@ -17,10 +19,12 @@ SETTINGS: Final = dict(
     if line and not line.startswith("#")
 )
 
+CASES: Final = flood.CASES if ALL_VARIABLE in os.environ else flood.CASES[:2]
+
 
 def test_the_flood_comes_out_as_told() -> None:
     """On every machine: chance has a seed, and the service's own rules decide."""
-    assert "\n".join(flood.table()) in PAGE
+    assert [row for row in map(flood.row, CASES) if row not in PAGE] == []
 
 
 def test_the_bill_is_as_told() -> None:
@@ -31,7 +35,7 @@ def test_the_bill_is_as_told() -> None:
 def test_a_flood_makes_no_other_event_late() -> None:
     """Within 1.5 times, median and 99th percentile; and each part of the mechanism is worth it."""
     alone = flood.late(flood.CASES[0])
-    for case in flood.CASES[1:]:
+    for case in CASES[1:]:
         late = flood.late(case)
         times = max(
             figure(late[url]) / figure(alone[url])

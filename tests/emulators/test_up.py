@@ -1,4 +1,4 @@
-"""Every call of docs/calls.md, run as it stands beside `up`, gets the answer that stands there."""
+"""`python3 -m emulator up`: every call of docs/calls.md gets the answer that stands there."""
 
 import json
 import re
@@ -10,7 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import psutil
 import pytest
+
+from emulator.processes import MARK
+from tests.emulators.marked import marked
 
 ROOT: Final = Path(__file__).parents[2]
 # Seconds.
@@ -46,31 +50,51 @@ def shape(answer: str) -> Any:
     return {outer: sorted(inner) for outer, inner in parsed.items()}
 
 
-@pytest.fixture
-def up() -> Iterator[str]:
-    """The running suite, by what it has printed until it was ready."""
-    runner = subprocess.Popen(
-        [sys.executable, "-m", "emulator", "up"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert runner.stdout is not None
-    printed = ""
-    for line in runner.stdout:
-        printed += line
-        if line.startswith("Ctrl-C"):
-            break
-    yield printed
-    runner.send_signal(signal.SIGINT)
-    runner.communicate(timeout=LIMIT)
+class Up:
+    """The running suite.
+
+    Attributes:
+        printed: What it has printed until it was ready.
+        mark: What its processes carry.
+    """
+
+    def __init__(self) -> None:
+        """Start it, and wait until it is ready."""
+        self._runner = subprocess.Popen(
+            [sys.executable, "-m", "emulator", "up"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert self._runner.stdout
+        self.printed = ""
+        for line in self._runner.stdout:
+            self.printed += line
+            if line.startswith("Ctrl-C"):
+                break
+        first = psutil.Process(self._runner.pid).children()[0]
+        self.mark: str = first.environ()[MARK]
+
+    def interrupt(self) -> int:
+        """Press Ctrl-C; its exit status."""
+        self._runner.send_signal(signal.SIGINT)
+        self._runner.communicate(timeout=LIMIT)
+        return self._runner.returncode
+
+
+@pytest.fixture(scope="module")
+def up() -> Iterator[Up]:
+    """One for all tests; the last of them ends it."""
+    started = Up()
+    yield started
+    started.interrupt()
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is missing")
-def test_every_call_answers_as_the_page_says(up: str) -> None:
+def test_every_call_answers_as_the_page_says(up: Up) -> None:
     """At once, from a shell in this folder, and each mailed picture loads."""
-    assert "Ctrl-C ends everything." in up
+    assert "Ctrl-C ends everything." in up.printed
     commands = calls()
     assert len(commands) > 5
     script = f"\necho; echo '{_MARK}'\n".join(command for command, _ in commands)
@@ -94,3 +118,12 @@ def test_every_call_answers_as_the_page_says(up: str) -> None:
         timeout=LIMIT,
     ).stdout.splitlines()
     assert set(pictures) == {"200 image/svg+xml"}
+
+
+def test_ctrl_c_ends_the_whole_tree(up: Up) -> None:
+    """An interrupt ends every emulator and worker, and the status says why."""
+    assert marked(up.mark)
+
+    assert up.interrupt() == 128 + signal.SIGINT
+
+    assert marked(up.mark) == []

@@ -1,0 +1,88 @@
+"""`python3 -m emulator exec`: Firebase's functions emulator runs the service, and CMD beside it."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from emulator.processes import MARK
+from tests.emulators.marked import marked
+
+ROOT: Final = Path(__file__).parents[2]
+# Seconds.
+LIMIT: Final = 240
+
+_TRIES: Final = """
+import json, os, urllib.error, urllib.request, uuid
+from google.cloud import firestore
+from emulator import certificates
+from emulator.receiver import Receiver, always
+
+def opened(address, body=None):
+    request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status
+    except urllib.error.HTTPError as refused:
+        return refused.code
+
+project = os.environ["GCLOUD_PROJECT"]
+event = firestore.Client(project=project).document("events", uuid.uuid4().hex)
+with Receiver(certificates.SERVER, scripts={"/hook": always()}) as receiver:
+    urls = [{"url": receiver.url("/hook"), "events": ["photo.uploaded"]}]
+    event.collection("settings").document("webhooks").set({"urls": urls})
+    photo = {"status": "pending", "uploaderName": "Ann", "createdAt": firestore.SERVER_TIMESTAMP}
+    event.collection("photos").document("p1").set(photo)
+    delivered = len(receiver.wait_for(bool, 120))
+base = f"http://127.0.0.1:5001/{project}/us-central1"
+token = json.dumps({"data": {"token": "none"}}).encode()
+print(
+    delivered,
+    opened(f"{base}/getEmailPreferences", token),
+    opened("http://127.0.0.1:5000/preferences"),
+    opened("http://127.0.0.1:5000/api/getEmailPreferences", token),
+)
+"""
+
+
+def start(*arguments: str) -> "subprocess.Popen[str]":
+    """Start the runner without a terminal, as a CI system does."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "emulator", "exec", *arguments],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_exec_hands_its_streams_and_status_through_and_leaves_nothing_running() -> None:
+    """CMD has our standard input and output to itself; its exit status is ours.
+
+    It begins once every function is loaded: a trigger fires, a task runs, a callable answers and
+    the page opens, with keys that come from Secret Manager.
+    """
+    runner = start("--", "sh", "-c", f"echo ${MARK}; python -; exit 7")
+
+    output, errors = runner.communicate(_TRIES, timeout=LIMIT)
+
+    mark, tried = output.split("\n", 1)
+    assert (runner.returncode, tried.split()) == (7, ["1", "403", "200", "403"]), errors
+    assert marked(mark) == []
+
+
+def test_a_busy_port_is_named_with_its_emulator_and_its_holder() -> None:
+    """Nothing is started, there is no traceback, and the status is 2."""
+    with socket.create_server(("127.0.0.1", 9099)):
+        runner = start("--", "true")
+        _, errors = runner.communicate(timeout=LIMIT)
+
+    assert runner.returncode == 2
+    assert "Port 9099 is taken" in errors
+    assert f"process {os.getpid()} " in errors
+    assert "auth" in errors
+    assert "Traceback" not in errors
