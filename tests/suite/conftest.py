@@ -1,10 +1,14 @@
 """What every test inside the emulator suite needs."""
 
+import contextlib
 import os
 import uuid
+from collections.abc import Iterator
 
 import pytest
 from google.cloud import firestore
+
+from tests.suite.browser import CHROMIUM, Driver
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +28,15 @@ def event(db: firestore.Client, event_id: str) -> firestore.DocumentReference:
     """The reference of that event's document, which does not exist yet."""
     reference: firestore.DocumentReference = db.collection("events").document(event_id)
     return reference
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Driver]:
+    """The browser of all tests."""
+    if CHROMIUM is None:
+        pytest.skip("needs a browser: apt install chromium")
+    with contextlib.closing(Driver()) as started:
+        yield started
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,27 +1,22 @@
-"""The console in a real browser: one for all tests, and a fresh profile for every visitor."""
+"""The console in a real browser."""
 
-import contextlib
 import itertools
 import json
-import shutil
-import subprocess
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from google.cloud import firestore
 
 from emulator.people import Person, sign_in
+from tests.suite.browser import Driver
 from tests.suite.records import failed_delivery
 from tests.suite.webhooks.conftest import receiving, secret_of
 
 __all__ = ["receiving", "secret_of"]
 
-CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
-DRIVER: Final = Path(__file__).with_name("driver.mjs")
 SITE: Final = "http://127.0.0.1:5000"
 TENANT: Final = f"tenant-{uuid.uuid4().hex[:8]}"
 """The console's alone: a page of its events holds them all."""
@@ -32,50 +27,27 @@ Visit = Callable[..., Any]
 
 
 class Browser:
-    """The driver: makes one journey after the other, each told in a module of this folder."""
+    """Makes the journeys of this folder."""
 
-    def __init__(self, headers: dict[str, str]) -> None:
-        assert CHROMIUM
-        self._process = subprocess.Popen(
-            ["node", str(DRIVER), CHROMIUM, json.dumps(headers)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    def __init__(self, driver: Driver) -> None:
+        """From an address that has called nothing yet, as Google's front end would tell it."""
+        digits = uuid.uuid4().int
+        address = f"10.{digits & 255}.{digits >> 8 & 255}.{digits >> 16 & 255}"
+        self._headers = {"X-Forwarded-For": address}
+        self._driver = driver
 
     def make(self, journey: str, *, refusals: int = 0, **given: Any) -> Any:
         """What the journey found; so many calls failed, and nothing else was amiss."""
-        answer = self._ask(json.dumps({"journey": journey, "site": SITE, **given}))
-        assert "failed" not in answer, answer["failed"]
+        answer = self._driver.make(f"console/{journey}", self._headers, site=SITE, **given)
         refused = [one for one in answer["problems"] if "Failed to load resource" in one]
         assert (answer["problems"], len(refused)) == (refused, refusals)
         return answer["found"]
 
-    def close(self) -> None:
-        """End it."""
-        self._process.communicate()
-
-    def _ask(self, line: str) -> Any:
-        assert self._process.stdin
-        assert self._process.stdout
-        print(line, file=self._process.stdin, flush=True)
-        return json.loads(self._process.stdout.readline())
-
 
 @pytest.fixture(scope="session")
-def headers() -> dict[str, str]:
-    """What Google's front end would add: the address of clients that have called nothing yet."""
-    digits = uuid.uuid4().int
-    return {"X-Forwarded-For": f"10.{digits & 255}.{digits >> 8 & 255}.{digits >> 16 & 255}"}
-
-
-@pytest.fixture(scope="session")
-def browser(headers: dict[str, str]) -> Iterator[Browser]:
-    """The browser of all tests."""
-    if CHROMIUM is None:
-        pytest.skip("needs a browser: apt install chromium")
-    with contextlib.closing(Browser(headers)) as started:
-        yield started
+def browser(driver: Driver) -> Browser:
+    """Where the console is opened."""
+    return Browser(driver)
 
 
 def staff(role: str | None, tenant: str | None = TENANT) -> dict[str, str]:

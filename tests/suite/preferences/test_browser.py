@@ -3,10 +3,7 @@
 Pictures of it are left in `.emulator/`.
 """
 
-import json
 import re
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,19 +16,16 @@ from google.cloud import firestore
 from emulator.mailbox import PORT, Mail, Mailbox
 from emulator.people import sign_in
 from functions.preferences.links import one_click_link, page_link
+from tests.suite.browser import Driver
 from tests.suite.call import Answer, call
 from tests.suite.recap.wall import TENANT, Wall
 
-CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
-SCRIPT: Final = Path(__file__).with_name("browser.mjs")
 PICTURES: Final = Path(__file__).parents[3] / ".emulator"
 SITE: Final = "http://127.0.0.1:5000"
 
 RECAP: Final = "Event recaps"
 TIPS: Final = "Tips and reminders"
 FRESH: Final = {RECAP: True, TIPS: True, "News": True, "Receipts and security": True}
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt install chromium")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +54,12 @@ Browse = Callable[..., list[Visit]]
 
 
 @pytest.fixture
-def browse(headers: dict[str, str]) -> Browse:
-    """Make visits, one after the other; browser.mjs says what can be done in one."""
+def browse(driver: Driver, headers: dict[str, str]) -> Browse:
+    """Make visits, one after the other; visits.mjs says what can be done in one."""
 
     def run(*visits: dict[str, Any]) -> list[Visit]:
-        ran = subprocess.run(
-            ["node", str(SCRIPT), str(CHROMIUM), json.dumps(headers), json.dumps(visits)],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=180,
-        )
-        assert ran.returncode == 0, ran.stderr
-        return [Visit(**found) for found in json.loads(ran.stdout)]
+        answer = driver.make("preferences/visits", headers, visits=visits)
+        return [Visit(**visit) for visit in answer["found"]]
 
     return run
 

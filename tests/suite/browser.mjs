@@ -1,22 +1,35 @@
-// One browser for all journeys: reads a journey a line, as JSON, and answers with a line each.
+// The browser of all tests: reads a journey a line, as JSON, and answers with a line each.
 //
-// A journey is a module of this folder; its `default` gets what it needs and returns what it found.
+// A journey is a module below this folder; its `default` gets what it needs and returns what it found.
 
 import { createInterface } from "node:readline";
-import { launched } from "../chromium.mjs";
+import { chromium } from "playwright-core";
 
 const LIMIT_MS = 60_000;
 
-const [executablePath, headers] = process.argv.slice(2);
-const browser = await launched(executablePath);
+const [executablePath] = process.argv.slice(2);
+// It opens what it is told to, and calls nobody by itself.
+const browser = await chromium.launch({
+  executablePath,
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+});
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { journey, ...given } = JSON.parse(line);
+  const { journey, headers, ...given } = JSON.parse(line);
   const contexts = [];
   const problems = [];
+  const visitor = (options) => visited(contexts, problems, { extraHTTPHeaders: headers, ...options });
   try {
     const { default: make } = await import(`./${journey}.mjs`);
-    const found = await make({ ...given, visitor: (options) => visitor(contexts, problems, options) });
+    const found = await make({ ...given, visitor });
     answer({ found: found ?? null, problems });
   } catch (error) {
     const page = contexts.at(-1)?.pages().at(-1);
@@ -32,15 +45,14 @@ function answer(value) {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-// A profile of its own: nobody else's sign-in, nothing remembered.
-async function visitor(contexts, problems, options = {}) {
+// A page in a profile of its own: nobody else's sign-in, nothing remembered.
+async function visited(contexts, problems, options) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     reducedMotion: "reduce",
     timezoneId: "Europe/Berlin",
     locale: "en-GB",
     permissions: ["clipboard-read", "clipboard-write"],
-    extraHTTPHeaders: JSON.parse(headers),
     ...options,
   });
   context.setDefaultTimeout(LIMIT_MS);

@@ -1,42 +1,24 @@
-// A reader in headless Chromium, who opens the links of mails; every visit is a browser of its own.
-// usage: node browser.mjs CHROMIUM HEADERS-AS-JSON VISITS-AS-JSON; HEADERS go with every request;
-// prints what each visit found, as JSON.
+// A reader who opens the links of mails; every visit begins with nothing remembered.
 //
 // A visit: {link, width, scheme, locale, open, turn, press, reload, picture}; `open` is the name of
 // what can be unfolded, `turn` that of a switch to press with the keyboard, `press` that of a button,
 // `reload` loads the page again afterwards, `picture` is a file to draw it in.
 
-import { launched } from "../chromium.mjs";
-
-const LIMIT_MS = 30_000;
 const TAB_STOPS = 10;
 
-const [executablePath, headers, visits] = process.argv.slice(2);
-const browser = await launched(executablePath);
-const found = [];
-try {
-  for (const visit of JSON.parse(visits)) found.push(await made(visit));
-} finally {
-  await browser.close();
+export default async function visits({ visits, visitor }) {
+  const found = [];
+  for (const visit of visits) found.push(await made(visit, visitor));
+  return found;
 }
-console.log(JSON.stringify(found));
 
-async function made(visit) {
+async function made(visit, visitor) {
   const { link, width = 800, scheme = "light", locale = "en-US" } = visit;
   const { open, turn, press, reload, picture } = visit;
-  const context = await browser.newContext({
-    viewport: { width, height: 760 },
-    colorScheme: scheme,
-    locale,
-    reducedMotion: "reduce",
-    extraHTTPHeaders: JSON.parse(headers),
-  });
-  context.setDefaultTimeout(LIMIT_MS);
-  const page = await context.newPage();
+  const page = await visitor({ viewport: { width, height: 760 }, colorScheme: scheme, locale });
   const requests = [];
   const problems = [];
   page.on("request", (request) => requests.push(sent(request)));
-  // Violations of the content security policy are told here too.
   page.on("console", (message) => problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(String(error)));
 
@@ -54,7 +36,6 @@ async function made(visit) {
   }
   if (picture) await page.screenshot({ path: picture, fullPage: true });
   Object.assign(result, await seen(page), { requests: await Promise.all(requests), problems });
-  await context.close();
   return result;
 }
 
