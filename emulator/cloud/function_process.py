@@ -83,6 +83,7 @@ class FunctionProcess:
             server = self._secrets.enter_context(ApiServer(SecretManager(PROJECT, secrets)))
             environment[ADDRESS_VARIABLE] = server.address
         self._on_line = on_line or _log
+        self._is_killed = False
         self._process = subprocess.Popen(
             [
                 str(VENV / "bin" / "functions-framework"),
@@ -116,8 +117,8 @@ class FunctionProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process has not ended."""
-        return self._process.poll() is None
+        """Whether the process has neither ended nor been killed."""
+        return not self._is_killed and self._process.poll() is None
 
     @property
     def pid(self) -> int:
@@ -126,6 +127,7 @@ class FunctionProcess:
 
     def kill(self) -> None:
         """SIGKILL, at once, with all of its workers."""
+        self._is_killed = True
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

@@ -42,7 +42,7 @@ class MetadataServer:
                 """Not on a test's output."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-        self._thread = threading.Thread(target=self._server.serve_forever)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         address = f"127.0.0.1:{self._server.server_port}"
         self.environment: dict[str, Any] = {
             "GCE_METADATA_HOST": address,

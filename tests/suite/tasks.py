@@ -28,16 +28,13 @@ class Queued:
 
 
 class Tasks:
-    """Google's APIs for one test, the keys of the suite among them; a context manager.
+    """Google's APIs for the tests, the keys of the suite among them; a context manager.
 
     `refuse` makes Cloud Tasks answer an error; `on_lost` is called in place of taking a task.
     """
 
     def __init__(self) -> None:
-        self.refuse = False
-        self.on_lost: Callable[[], None] | None = None
-        self.queued: list[Queued] = []
-        """Every task that was taken, in order."""
+        self.forget()
         self._server = ApiServer(
             cloud_tasks.CloudTasks(PROJECT, None, self._take),
             SecretManager(PROJECT, local_secrets.read()),
@@ -58,6 +55,13 @@ class Tasks:
     def requests(self) -> int:
         """How many tasks were sent here, those that were not taken included."""
         return self._server.calls.count("CreateTask")
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.refuse = False
+        self.on_lost: Callable[[], None] | None = None
+        self.queued: list[Queued] = []
+        """Every task that was taken, in order."""
 
     def __enter__(self) -> Self:
         return self

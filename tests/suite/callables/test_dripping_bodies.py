@@ -69,21 +69,16 @@ class Dripping:
 
 @pytest.fixture
 def stack() -> Iterator[ExitStack]:
-    """Ends connections and processes."""
+    """Ends connections."""
     with ExitStack() as entered:
         yield entered
 
 
-@pytest.fixture
-def function(stack: ExitStack, request: pytest.FixtureRequest) -> FunctionProcess:
+@pytest.fixture(scope="module")
+def function(request: pytest.FixtureRequest) -> Iterator[FunctionProcess]:
     """The function that the test names, with two places."""
-    return stack.enter_context(
-        FunctionProcess(
-            request.param,
-            THREADS=str(THREADS),
-            SENDGRID_WEBHOOK_KEY="",
-        )
-    )
+    with FunctionProcess(request.param, THREADS=str(THREADS), SENDGRID_WEBHOOK_KEY="") as process:
+        yield process
 
 
 JSON: Final = "Content-Type: application/json"

@@ -19,7 +19,9 @@ _PIECE: Final = b"x" * 65_536
 _MEGABYTE: Final = 1_000_000
 
 
-@pytest.fixture(params=["getEmailPreferences", "sendEventRecap", "unsubscribe", "mailEvents"])
+@pytest.fixture(
+    scope="module", params=["getEmailPreferences", "sendEventRecap", "unsubscribe", "mailEvents"]
+)
 def served(request: pytest.FixtureRequest) -> Iterator[FunctionProcess]:
     """A callable for everybody, one for staff, the one for forms, and the one for SendGrid."""
     with FunctionProcess(request.param, THREADS=str(AT_ONCE)) as process:

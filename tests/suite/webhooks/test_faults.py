@@ -31,27 +31,41 @@ PHOTO: Final = {
 }
 
 
-@pytest.fixture
-def tasks() -> Iterator[Tasks]:
-    """Cloud Tasks, dispatched by the test."""
+@pytest.fixture(scope="module")
+def google() -> Iterator[Tasks]:
+    """Cloud Tasks, dispatched by the tests."""
     with Tasks() as queue:
         yield queue
 
 
 @pytest.fixture
-def start(tasks: Tasks) -> Iterator[Callable[..., FunctionProcess]]:
-    """Start functions whose tasks go to `tasks`; all are ended in the end."""
-    started: list[FunctionProcess] = []
+def tasks(google: Tasks) -> Tasks:
+    """The same, with nothing queued."""
+    google.forget()
+    return google
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[dict[object, FunctionProcess]]:
+    """Processes of all tests, by function and environment."""
+    processes: dict[object, FunctionProcess] = {}
+    yield processes
+    for process in processes.values():
+        process.kill()
+
+
+@pytest.fixture
+def start(tasks: Tasks, running: dict[object, FunctionProcess]) -> Callable[..., FunctionProcess]:
+    """Start functions whose tasks go to `tasks`; a process serves until a test kills it."""
 
     def one(function: str = "deliverWebhook", **environment: Any) -> FunctionProcess:
-        options = tasks.environment | environment
-        process = FunctionProcess(function, event=function.startswith("on"), **options)
-        started.append(process)
-        return process
+        key = (function, *environment.items())
+        if key not in running or not running[key].is_running:
+            options = tasks.environment | environment
+            running[key] = FunctionProcess(function, event=function.startswith("on"), **options)
+        return running[key]
 
-    yield one
-    for process in started:
-        process.kill()
+    return one
 
 
 @pytest.fixture
@@ -297,15 +311,16 @@ def test_two_dispatches_of_one_task_at_once(
     outcome: str,
     queued: int | None,
 ) -> None:
-    """One attempt is counted, and one delivery has one id."""
+    """To two instances: one attempt is counted, and one delivery has one id."""
     both = threading.Barrier(2)
     with receiving(
         {"/hook": lambda attempt: Answer(statuses[attempt - 1])},
         on_request=lambda _: both.wait(30) and None,
     ) as receiver:
-        task, worker = owed(receiver.url("/hook")), start()
+        task, workers = owed(receiver.url("/hook")), [start(), start(K_REVISION="another")]
         with ThreadPoolExecutor(2) as threads:
-            assert list(threads.map(worker.dispatch, [task, task])) == [200, 200]
+            dispatched = [threads.submit(worker.dispatch, task) for worker in workers]
+        assert [dispatch.result() for dispatch in dispatched] == [200, 200]
         first, second = receiver.requests
         assert first.delivery_id == second.delivery_id
     [record] = records()
@@ -439,7 +454,8 @@ def test_one_line_is_logged_for_an_attempt(
     trigger.kill()
     worker.kill()
     output = trigger.output + worker.output
-    lines = [json.loads(line) for line in output if line.startswith('{"severity"')]
+    printed = [json.loads(line) for line in output if line.startswith('{"severity"')]
+    lines = [line for line in printed if line.get("eventId") == event.id]
     [skipped] = [one for one in lines if one["message"] == "delivery.skipped"]
     attempted = [one for one in lines if one["message"] == "delivery.attempted"]
     [failed] = [one for one in lines if one["message"] == "delivery.failed"]

@@ -134,7 +134,7 @@ def test_the_relay_posts_to_a_chat(tmp_path: Path) -> None:
             """Keep quiet."""
 
     chat = HTTPServer(("127.0.0.1", 0), Chat)
-    threading.Thread(target=chat.serve_forever, daemon=True).start()
+    threading.Thread(target=chat.serve_forever, args=(0.01,), daemon=True).start()
     body = json.dumps(BODY).encode()
     url = f"http://127.0.0.1:{chat.server_port}/services/T0/B0/x"
     try:

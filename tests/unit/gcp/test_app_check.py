@@ -51,7 +51,7 @@ class _Keys(BaseHTTPRequestHandler):
 def keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[HTTPServer]:
     """Google's keys, on this machine; and App Check switched on."""
     with HTTPServer(("127.0.0.1", 0), _Keys) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}/"
         monkeypatch.setattr(app_check._AppCheckService, "_JWKS_URL", url)  # noqa: SLF001
         monkeypatch.setenv("ENFORCE_APP_CHECK", "true")
