@@ -10,41 +10,13 @@ from tests.suite.call import call
 from tests.suite.recap.wall import TENANT, Wall
 
 
-@pytest.mark.parametrize(
-    ("changed", "named"),
-    [
-        ({"eventId": None}, "eventId"),
-        ({"eventId": ""}, "eventId"),
-        ({"eventId": 7}, "eventId"),
-        ({"eventId": "a/b"}, "eventId"),
-        ({"eventId": "é"}, "eventId"),
-        ({"eventId": "a\n"}, "eventId"),
-        ({"eventId": "a" * 129}, "eventId"),
-        ({"subject": "x" * 201}, "200"),
-        ({"subject": ["x"]}, "subject"),
-        ({"message": "x" * 4001}, "4000"),
-        ({"message": 1}, "message"),
-        ({"mode": "some"}, "personal or all"),
-        ({"mode": ["all"]}, "personal or all"),
-        ({"mode": ""}, "personal or all"),
-        ({"tenantId": 7}, "tenantId"),
-        ({"tenantId": ""}, "tenantId"),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("data", [None, {"eventId": "a/b"}, {"subject": "x" * 201}])
 def test_arguments_against_the_rules_are_invalid(
-    wall: Wall, organizer: Person, changed: dict[str, Any], named: str
+    wall: Wall, organizer: Person, data: dict[str, Any] | None
 ) -> None:
-    """Spec 7.1, invalid-argument; the message names the field."""
-    answer = call("sendEventRecap", {"eventId": wall.id} | changed, id_token=organizer.id_token)
-    assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
-    assert named in answer.error[1]
-
-
-@pytest.mark.parametrize("data", [None, [], "x", 7])
-def test_data_must_be_an_object(organizer: Person, data: object) -> None:
-    """Spec 4.1."""
-    answer = call("sendEventRecap", data, id_token=organizer.id_token)
+    """Spec 7.1; `tests/unit/recap/test_arguments.py` has every rule."""
+    given = data and {"eventId": wall.id, **data}
+    answer = call("sendEventRecap", given, id_token=organizer.id_token)
     assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
 
 
@@ -72,21 +44,12 @@ def test_a_token_that_is_none_is_unauthenticated(wall: Wall) -> None:
     assert (answer.status, answer.error[0]) == (401, "UNAUTHENTICATED")
 
 
-@pytest.mark.parametrize("role", [None, "guest", "Admin"])
-def test_without_a_role_it_is_denied_before_arguments_are_looked_at(
-    wall: Wall, role: str | None
-) -> None:
-    """Spec 5 and 7.1; order of design 3."""
-    person = sign_in(role, TENANT)
-    for data in ({"eventId": wall.id}, {"eventId": "a/b"}):
-        answer = call("sendEventRecap", data, id_token=person.id_token)
-        assert (answer.status, answer.error[0]) == (403, "PERMISSION_DENIED")
-
-
-def test_an_anonymous_guest_is_denied(wall: Wall) -> None:
-    """Spec 5."""
-    answer = call("sendEventRecap", {"eventId": wall.id}, id_token=sign_in_anonymously().id_token)
-    assert (answer.status, answer.error[0]) == (403, "PERMISSION_DENIED")
+def test_without_a_role_it_is_denied_before_arguments_are_looked_at(wall: Wall) -> None:
+    """Spec 5 and 7.1; order of design 3; an anonymous guest too."""
+    for person in (sign_in("guest", TENANT), sign_in_anonymously()):
+        for data in ({"eventId": wall.id}, {"eventId": "a/b"}):
+            answer = call("sendEventRecap", data, id_token=person.id_token)
+            assert (answer.status, answer.error[0]) == (403, "PERMISSION_DENIED")
 
 
 def test_an_event_that_is_none_is_not_found(organizer: Person, event_id: str) -> None:
@@ -100,17 +63,8 @@ def test_an_event_that_is_none_is_not_found(organizer: Person, event_id: str) ->
 @pytest.mark.parametrize(
     ("role", "tenant", "asked", "code"),
     [
-        ("admin", TENANT, None, None),
         ("moderator", TENANT, None, None),
-        ("admin", TENANT, TENANT, None),
         ("admin", "tenant-2", None, "PERMISSION_DENIED"),
-        ("moderator", "tenant-2", None, "PERMISSION_DENIED"),
-        ("admin", None, None, "PERMISSION_DENIED"),
-        ("admin", "tenant-2", TENANT, "PERMISSION_DENIED"),
-        ("admin", TENANT, "tenant-2", "PERMISSION_DENIED"),
-        ("superadmin", None, None, None),
-        ("superadmin", TENANT, None, None),
-        ("superadmin", "tenant-2", None, "PERMISSION_DENIED"),
         ("superadmin", "tenant-2", TENANT, None),
         ("superadmin", None, "tenant-2", "NOT_FOUND"),
     ],
@@ -118,7 +72,7 @@ def test_an_event_that_is_none_is_not_found(organizer: Person, event_id: str) ->
 def test_who_may_send_for_an_event_of_a_tenant(
     wall: Wall, role: str, tenant: str | None, asked: str | None, code: str | None
 ) -> None:
-    """Spec 5, 4.1 rule 6, design 3."""
+    """Spec 5, 4.1 rule 6; `tests/unit/test_access.py` has every row of design 3."""
     person = sign_in(role, tenant)
     data = {"eventId": wall.id} | ({"tenantId": asked} if asked else {})
     answer = call("sendEventRecap", data, id_token=person.id_token)

@@ -67,6 +67,24 @@ def test_any_choices(data: Any) -> None:
             read_choices(data)
 
 
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        (None, "object"),
+        ({}, "object"),
+        ([], "object"),
+        ({"transactional": False}, "transactional"),
+        ({"transactional": True}, "transactional"),
+        ({"newsletter": False}, "recap"),
+        ({"recap": False, "emailPreferences.x": False}, "recap"),
+    ],
+)
+def test_choices_that_cannot_be(data: object, hint: str) -> None:
+    """The refusal says what can be chosen."""
+    with pytest.raises(InvalidChoicesError, match=hint):
+        read_choices(data)
+
+
 @pytest.mark.parametrize("value", [0, 1, None, "false", [], {}])
 def test_flag_that_is_no_boolean(value: Any) -> None:
     """Only true and false can be chosen."""

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from itsdangerous import Signer, URLSafeSerializer
 from itsdangerous.encoding import base64_encode
 
+from functions.call_error import CallError, Code
+from functions.signed_links.link import IN_A_MAIL
 from functions.signed_links.token import (
     MAX_LENGTH,
     InvalidTokenError,
@@ -360,3 +362,19 @@ def test_a_weak_key(keys: list[str]) -> None:
     """A key that can be guessed signs nothing."""
     with pytest.raises(WeakKeyError, match="must have 32 bytes"):
         TokenKeys(keys)
+
+
+@pytest.mark.parametrize("data", [None, [], "x", {}, {"token": None}, {"token": ""}, {"token": 7}])
+def test_a_call_without_a_token_is_invalid(data: object) -> None:
+    """Spec 7.2; the message names the field."""
+    with pytest.raises(CallError, match="token must be") as refused:
+        IN_A_MAIL.token(data)
+    assert refused.value.code is Code.INVALID_ARGUMENT
+
+
+def test_a_longer_token_is_not_looked_at() -> None:
+    """Spec 7.2 and 8: 4096 characters are, 4097 are not."""
+    assert IN_A_MAIL.token({"token": "x" * MAX_LENGTH}) == "x" * 4096
+    with pytest.raises(CallError, match="4096") as refused:
+        IN_A_MAIL.token({"token": "x" * 4097})
+    assert refused.value.code is Code.INVALID_ARGUMENT
