@@ -47,7 +47,7 @@ def _recap() -> tuple[str, str]:
     db = firestore.Client(project=os.environ["GCLOUD_PROJECT"])
     wall = Wall(db, db.collection("events").document(f"event-{uuid.uuid4().hex[:12]}"))
     recap = wall.event.collection("recaps").document(uuid.uuid4().hex)
-    batches = plan([_guest(number) for number in range(GUESTS)])
+    batches = plan([_guest(number) for number in range(GUESTS)], per_batch=1000)
     wall.write(
         [
             (recap, {"delivered": 0, "bounced": 0, "dropped": 0, "complained": 0}),

@@ -188,7 +188,7 @@ def _reference(address: str, mail: Peer) -> float:
     composer = Composer(
         Recap(mode=Mode.PERSONAL, letterhead=LETTERHEAD, event_name="Summer Party"),
         new_word=lambda: uuid.uuid4().hex,
-        bytes_each=service.bytes_each,
+        bytes_per_recipient=service.bytes_per_recipient,
     )
     pictures = [Picture(_address("thumbs", n), _address("photos", n)) for n in range(2)]
 

@@ -1,1 +1,1 @@
-"""Mail: a message to many, and the one module that knows a mail service."""
+"""Mail: messages to many recipients, and the modules of the mail provider."""

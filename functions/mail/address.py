@@ -1,12 +1,12 @@
-"""Addresses that mail may go to."""
+"""E-mail addresses that a mail can be sent to."""
 
 from email_validator import EmailNotValidError, validate_email
 
 
 def deliverable(email: str) -> str | None:
-    """The address to send to, with its domain in ASCII; None where the syntax is not valid."""
+    """`email` with its domain in ASCII; None where the syntax is not valid."""
     try:
-        # Nobody's mail server is asked: 5000 look-ups take longer than the mails.
+        # Without DNS: 5000 look-ups take longer than the mails.
         found = validate_email(email, check_deliverability=False, allow_smtputf8=False, strict=True)
     except EmailNotValidError:
         return None

@@ -1,4 +1,4 @@
-"""Whom a mail is from, and where answers to it go: the same on every mail of the deployment."""
+"""The sender of a mail and the address for replies: the same on every mail of the deployment."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ _LINE_BREAKS: Final = frozenset({"Cc", "Zl", "Zp"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letterhead:
-    """What a mail service and the reader are told of the sender.
+    """The sender as the mail service and the reader see it.
 
     Attributes:
         sender: `Name <address>` or an address.
-        reply_to: Likewise, or None where answers go to the sender.
+        reply_to: In the same form; None where replies go to the sender.
         address_line: The sender's postal address, one line; may be empty.
     """
 
@@ -30,10 +30,10 @@ class Letterhead:
     def read(cls, sender: str, reply_to: str, address_line: str) -> Self:
         """Read the parameters `MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE`.
 
-        The last two may be empty. What the mail service thinks of the sender it says itself.
+        The last two may be empty. The mail service itself checks the sender.
 
         Raises:
-            MisconfiguredError: one of the last two cannot be used.
+            MisconfiguredError: `reply_to` or `address_line` cannot be used.
         """
         reply_to, address_line = reply_to.strip(), address_line.strip()
         if reply_to and not _is_mailbox(reply_to):
@@ -47,12 +47,12 @@ class Letterhead:
 
 
 def _is_line(text: str) -> bool:
-    return not any(unicodedata.category(one) in _LINE_BREAKS for one in text)
+    return not any(unicodedata.category(character) in _LINE_BREAKS for character in text)
 
 
 def _is_mailbox(text: str) -> bool:
     """Whether `text` is an address, or a name and an address."""
     name, address = parseaddr(text)
-    # `parseaddr` takes what it understands of a text, and leaves the rest out.
+    # `parseaddr` silently drops the parts of a text that it does not understand.
     whole = text == address or (name and text.endswith(f"<{address}>"))
     return bool(whole) and _is_line(text) and deliverable(address) is not None

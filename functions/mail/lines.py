@@ -1,32 +1,35 @@
-"""Texts of people on their way into a mail: a header line, a paragraph."""
+"""Text written by people, cleaned for a mail: a header line, a paragraph."""
 
 import re
 from typing import Final
 
 EVENT_NAME_CHARACTERS: Final = 150
 
-# Everything that some program somewhere takes for the end of a line, and every other control.
 _BREAKS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
+"""Characters that some program takes for the end of a line, and all other controls."""
+
 _LINE_END: Final = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# Turn the direction of whatever follows; text in right-to-left scripts does without them.
+
 _OVERRIDES: Final = re.compile(r"[\u202d\u202e]")
+"""Reverse the text after them; text in right-to-left scripts does not need them."""
+
 _SPACES: Final = re.compile(r"\s+")
 
 
 def one_line(text: str) -> str:
-    """`text` without line breaks of any kind, controls, and spaces at its ends (spec 4.1)."""
+    """`text` without line breaks, controls, and spaces at its ends (spec 4.1)."""
     return _SPACES.sub(" ", _OVERRIDES.sub("", _BREAKS.sub("", _encodable(text)))).strip()
 
 
 def paragraph(text: str) -> str:
-    r"""`text` with `\n` as its only line break, and no other controls."""
+    r"""`text` with `\n` as its only line break and without other controls."""
     lines = _LINE_END.sub("\n", _encodable(text)).replace("\t", " ")
     return _OVERRIDES.sub("", _CONTROLS.sub("", lines)).strip()
 
 
 def shortened(text: str, at_most: int) -> str:
-    """`text` as one line of `at_most` characters, cut at a space where the last words have one."""
+    """`text` as one line of `at_most` characters, cut at a space where one is near the end."""
     line = one_line(text)
     if len(line) <= at_most:
         return line
@@ -36,5 +39,5 @@ def shortened(text: str, at_most: int) -> str:
 
 
 def _encodable(text: str) -> str:
-    # JSON can carry half of a surrogate pair, which no mail can.
+    # JSON may contain half of a surrogate pair; a mail cannot.
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""A message to many, as any mail service can be told to send it."""
+"""A message to many recipients, in the terms of any mail provider."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
-    """What one recipient gets.
+    """The copy for one recipient.
 
     Attributes:
-        address: Of the recipient, who sees nobody else's.
-        headers: Of this mail alone.
-        values: What stands in place of each tag of the message.
-        labels: What the mail service gives back with whatever it tells of this mail later; nothing
-            that says who somebody is.
+        address: The recipient's address; recipients do not see each other's.
+        headers: Headers of this copy alone.
+        values: The text that replaces each tag of the message.
+        labels: Come back with tracking events of this copy; they identify no person.
     """
 
     address: str
@@ -24,16 +23,18 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """The same for everybody but for some tags, which no text of people contains.
+class EmailMessage:
+    """The common text of all copies; tags mark the places that differ.
+
+    Nothing that people wrote may contain a tag.
 
     Attributes:
         sender: `Name <address>` or an address.
         subject: One line.
         text: The plain part, with tags.
-        html: The other part, with tags of its own.
+        html: The HTML part, with tags of its own.
         copies: One for each recipient.
-        reply_to: Where answers go, like `sender`; None: to the sender.
+        reply_to: The address for replies, in the form of `sender`; None: the sender's.
     """
 
     sender: str
@@ -44,7 +45,7 @@ class Message:
     reply_to: str | None = None
 
     def filled(self, copy: Copy) -> tuple[str, str]:
-        """Text and HTML as the recipient of `copy` gets them."""
+        """Text and HTML of `copy`."""
         tags = re.compile("|".join(map(re.escape, copy.values)) or r"(?!)")
         text, html = (
             tags.sub(lambda tag: copy.values[tag[0]], part) for part in (self.text, self.html)

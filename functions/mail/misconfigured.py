@@ -1,10 +1,10 @@
-"""What is wrong with the deployment itself, so that no mail can leave whoever asks for it."""
+"""The error of a deployment that cannot send mail."""
 
 
 class MisconfiguredError(Exception):
-    """A parameter or secret is missing or cannot be used.
+    """A parameter or secret is missing or unusable.
 
-    `setting` is its name; the text says what it should be, and never what it is.
+    `setting` is its name. The text says what the setting should be, never its value.
     """
 
     def __init__(self, setting: str, should_be: str) -> None:
@@ -12,13 +12,13 @@ class MisconfiguredError(Exception):
         self.setting = setting
 
     @property
-    def turn(self) -> str:
-        """A sentence that tells an organizer whose turn it is."""
-        return f"Whoever operates the service has to correct it: {self}."
+    def who_can_fix(self) -> str:
+        """A sentence for an organizer: the operator has to act."""
+        return f"The operator of the service has to correct a setting: {self}."
 
 
-def whose_turn(error: Exception) -> tuple[str | None, str]:
-    """The setting that `error` is about, if any, and what to tell an organizer to do."""
+def who_can_fix(error: Exception) -> tuple[str | None, str]:
+    """The setting that `error` is about, if any, and who can fix it, for an organizer."""
     if isinstance(error, MisconfiguredError):
-        return error.setting, error.turn
+        return error.setting, error.who_can_fix
     return None, "Try again."

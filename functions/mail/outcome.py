@@ -1,10 +1,10 @@
-"""What became of one request to the mail service.
+"""The outcome of one request to the mail provider.
 
-Accepted       it has the mails
-BadAddresses   it has none of them, because of these recipients
-Later          it has none of them, and may take them in a while
-Refused        it has none of them, and will not
-Unknown        it may have them: the request must not be made again
+Accepted       the provider has the mails
+BadAddresses   the provider has none of the mails, because of these recipients
+Later          the provider has none of the mails, and may take them in a while
+Refused        the provider has none of the mails, and will not take them
+Unknown        the provider may have the mails: the request must never be repeated
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,12 @@ from typing import TypeAlias
 
 
 class Cause(StrEnum):
-    """Why the mail service takes no mails, where it is known who can change that.
+    """Why the mail provider refuses mails, where it is known who can fix it.
 
-    The operator, by another `KEY` or one with the right to send, by verifying the `SENDER`, or by
-    a larger plan where its `CREDITS` are used up; time, where it is `BUSY` or out of reach.
+    KEY       the operator: another API key, or the right to send for this key
+    SENDER    the operator: verify the sender's address
+    CREDITS   the operator: enlarge the plan, which is used up
+    BUSY      nobody: the provider is busy or out of reach
     """
 
     KEY = "key"
@@ -24,24 +26,23 @@ class Cause(StrEnum):
     CREDITS = "credits"
     BUSY = "busy"
 
-    @property
-    def turn(self) -> str:
-        """Sentences that tell an organizer whose turn it is."""
-        return _TURNS[self]
+    def who_can_fix(self, key_name: str) -> str:
+        """Sentences that tell an organizer who can fix it; `key_name` names the key's secret."""
+        return _WHO_CAN_FIX[self].format(key_name=key_name)
 
 
-_TURNS = {
+_WHO_CAN_FIX = {
     Cause.KEY: (
-        "The mail service does not accept the key of this service. Whoever operates it has to set "
-        "SENDGRID_API_KEY to a key with the right to send mail; try again after that."
+        "The mail service does not accept this service's key. The operator has to set {key_name} "
+        "to a key with the right to send mail; try again after that."
     ),
     Cause.SENDER: (
-        "The mail service does not know the sender. Whoever operates this service has to verify "
-        "the address in MAIL_FROM there; try again after that."
+        "The mail service does not know the sender. The operator has to verify the address in "
+        "MAIL_FROM at the mail service; try again after that."
     ),
     Cause.CREDITS: (
-        "The plan at the mail service is used up. Whoever operates this service has to enlarge "
-        "it, or wait until it is renewed; try again after that."
+        "The plan at the mail service is used up. The operator has to enlarge the plan, or wait "
+        "until it is renewed; try again after that."
     ),
     Cause.BUSY: "The mail service is busy or out of reach; try again in a few minutes.",
 }
@@ -49,34 +50,34 @@ _TURNS = {
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Taken, which is not yet delivered."""
+    """The provider has the mails; they are not yet delivered."""
 
     message_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class BadAddresses:
-    """Refused as a whole for the addresses of the recipients with these indices."""
+    """The whole request is refused for the addresses of the recipients with these indices."""
 
     indices: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Not taken; `seconds` says when to ask again, where the mail service does."""
+    """The provider asks for a pause of `seconds`; None where it names no time."""
 
     reason: str
     seconds: float | None
 
     @property
     def cause(self) -> Cause:
-        """Like that of `Refused`."""
+        """As that of `Refused`."""
         return Cause.BUSY
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Not taken; `cause` where it is known who can change that."""
+    """The request is refused; `cause` where it is known who can fix it."""
 
     reason: str
     cause: Cause | None = None
@@ -84,9 +85,9 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """No answer, or none that says."""
+    """There was no answer, or an answer that does not say."""
 
     reason: str
 
 
-Outcome: TypeAlias = Accepted | BadAddresses | Later | Refused | Unknown
+SendOutcome: TypeAlias = Accepted | BadAddresses | Later | Refused | Unknown

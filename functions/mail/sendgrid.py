@@ -2,11 +2,11 @@
 
 https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
 
-There is no idempotency key: a request of which it is not certain that nothing was taken must never
-be made again. Certain are only the answers that the documentation calls an error in the request,
-with the body that it describes: they are given before anything is done. An answer of 500 or more
-says that the request was valid and something failed later on; one without that body may be a
-gateway's, which knows nothing of what stands behind it.
+SendGrid has no idempotency key, so a request that may have been accepted must never be repeated.
+An answer proves that nothing was accepted where SendGrid documents it as an error in the request
+and it has the documented body: SendGrid sends such answers before it does anything. An answer of
+500 or above means that the request was valid and something failed later. An answer without the
+documented body may come from a gateway, which does not know what SendGrid did.
 """
 
 import json
@@ -22,56 +22,74 @@ from urllib.error import URLError
 from python_http_client.exceptions import HTTPError
 from sendgrid import SendGridAPIClient
 
-from functions.mail.message import Copy, Message
+from functions.mail.message import Copy, EmailMessage
 from functions.mail.misconfigured import MisconfiguredError
-from functions.mail.outcome import Accepted, BadAddresses, Cause, Later, Outcome, Refused, Unknown
+from functions.mail.outcome import (
+    Accepted,
+    BadAddresses,
+    Cause,
+    Later,
+    Refused,
+    SendOutcome,
+    Unknown,
+)
+
+KEY_NAME: Final = "SENDGRID_API_KEY"
+"""The secret with the API key."""
+
+RECIPIENTS_PER_REQUEST: Final = 1000
+"""SendGrid's limit on personalizations."""
+
+BYTES_PER_RECIPIENT: Final = 9_500
+"""For the substitutions of one recipient, counted as JSON; SendGrid's limit is 10,000."""
 
 REQUEST_SECONDS: Final = 60.0
-"""Of silence; a thousand mails take SendGrid a few seconds."""
-
-BYTES_EACH: Final = 9_500
-"""Of one recipient's substitutions, counted as JSON; SendGrid takes less than 10,000."""
+"""How long SendGrid may stay silent; it takes a few seconds for a thousand mails."""
 
 _ACCEPTED: Final = 202
 _TOO_MANY_REQUESTS: Final = 429
+
 _REFUSALS: Final = frozenset({400, 401, 403, 404, 405, 406, 413, _TOO_MANY_REQUESTS, 451})
 """Errors in the request: https://www.twilio.com/docs/sendgrid/api-reference/how-to-use-the-sendgrid-v3-api/errors"""
 
 _NOT_ALLOWED: Final = frozenset({401, 403})
-"""The key is none (any more), or has no right to send mail."""
+"""The key is unknown, or has no right to send mail."""
 
-# https://support.sendgrid.com/hc/en-us/articles/18322114821403: a used-up plan is a 401 as well.
 _PLAN_USED_UP: Final = ("credits exceeded", "exceeded your messaging limits")
+"""In a 401 as well: https://support.sendgrid.com/hc/en-us/articles/18322114821403"""
+
 _SENDER_UNKNOWN: Final = "verified sender identity"
 
 _KEY: Final = re.compile(r"[!-~]+")
-"""What can stand in a header: with anything else in it, no request would leave at all."""
+"""Characters that a header may have; with any other character no request could be sent."""
 
 _UNCONNECTED: Final = (ConnectionRefusedError, gaierror, SSLCertVerificationError)
-"""What only happens before the first byte of a request leaves."""
+"""Errors that happen only before the first byte of a request is sent."""
 
 _ADDRESS_FIELD: Final = re.compile(r"personalizations\.(\d+)\.to(\.0(\.email)?)?")
 
 
 class SendGridMailer:
-    """Sends messages; one instance serves all threads."""
+    """See `provider.BulkMailer`."""
 
-    bytes_each = BYTES_EACH
+    key_name = KEY_NAME
+    recipients_per_request = RECIPIENTS_PER_REQUEST
+    bytes_per_recipient = BYTES_PER_RECIPIENT
 
     def __init__(self, api_key: str, host: str, now: Callable[[], datetime]) -> None:
-        """`host` is the address of the API, without a path; `now` gives the time, aware.
+        """`host` is the API's address without a path; `now` gives the time, aware.
 
         Raises:
-            MisconfiguredError: `api_key` can be no key.
+            MisconfiguredError: `api_key` cannot be a key.
         """
         if not _KEY.fullmatch(api_key):
-            raise MisconfiguredError("SENDGRID_API_KEY", "a key of SendGrid's, and nothing else")
+            raise MisconfiguredError(KEY_NAME, "a key of SendGrid's, and nothing else")
         self._now = now
         self._client = SendGridAPIClient(api_key, host=host.rstrip("/"))
-        self._client.client.timeout = REQUEST_SECONDS  # there is none otherwise
+        self._client.client.timeout = REQUEST_SECONDS  # the library sets no timeout
 
-    def send(self, message: Message) -> Outcome:
-        """Make one request, once, and say what became of it."""
+    def send(self, message: EmailMessage) -> SendOutcome:
+        """See `provider.Mailer`."""
         try:
             answer = self._client.client.mail.send.post(request_body=request_body(message))
         except HTTPError as refused:
@@ -81,15 +99,15 @@ class SendGridMailer:
             if isinstance(error.reason, _UNCONNECTED):
                 return Later(f"not connected: {reason}", None)
             return Unknown(reason)
-        except Exception as error:  # noqa: BLE001 - no answer, or half of one
+        except Exception as error:  # noqa: BLE001 - no answer, or a broken one
             return Unknown(type(error).__name__)
         if answer.status_code == _ACCEPTED:
             return Accepted(answer.headers.get("X-Message-Id") or "")
         return Unknown(f"HTTP {answer.status_code}")
 
 
-def request_body(message: Message) -> dict[str, Any]:
-    """The JSON of a request that sends `message`, with a personalization for each copy of it."""
+def request_body(message: EmailMessage) -> dict[str, Any]:
+    """The JSON of a request that sends `message`, with one personalization per copy."""
     return {
         "from": _mailbox(message.sender),
         **({"reply_to": _mailbox(message.reply_to)} if message.reply_to else {}),
@@ -98,9 +116,8 @@ def request_body(message: Message) -> dict[str, Any]:
             {"type": "text/plain", "value": message.text},
             {"type": "text/html", "value": message.html},
         ],
-        "personalizations": [_personalization(one) for one in message.copies],
-        # Links and pictures stay as they are: a guest is not followed around, the link to the
-        # preferences is not rewritten, and nothing is appended.
+        "personalizations": [_personalization(copy) for copy in message.copies],
+        # No tracking of guests, no rewritten links (the preferences link is signed), no footer.
         "tracking_settings": {
             "click_tracking": {"enable": False, "enable_text": False},
             "open_tracking": {"enable": False},
@@ -122,8 +139,8 @@ def _personalization(copy: Copy) -> dict[str, Any]:
     } | ({"custom_args": dict(copy.labels)} if copy.labels else {})
 
 
-def refusal(status: int, headers: Mapping[str, str], body: bytes, *, now: datetime) -> Outcome:
-    """What an answer other than 202 says: see above."""
+def refusal(status: int, headers: Mapping[str, str], body: bytes, *, now: datetime) -> SendOutcome:
+    """The outcome of an answer other than 202; the module's docstring gives the rule."""
     errors = _errors(body)
     if status not in _REFUSALS or errors is None:
         return Unknown(f"HTTP {status}")
@@ -135,7 +152,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, *, now: dateti
 
 
 def _cause(status: int, errors: list[Mapping[str, Any]]) -> Cause | None:
-    """Who can change that the request was refused; nothing else is kept of what the answer says."""
+    """The cause of a refusal; no other word of the answer is kept."""
     said = " ".join(str(error.get("message")) for error in errors).lower()
     if any(words in said for words in _PLAN_USED_UP):
         return Cause.CREDITS
@@ -146,17 +163,17 @@ def _cause(status: int, errors: list[Mapping[str, Any]]) -> Cause | None:
 
 
 def _errors(body: bytes) -> list[Mapping[str, Any]] | None:
-    """The errors of SendGrid's own answer; None where it is somebody else's."""
+    """The errors in an answer of SendGrid's; None where the body is not in SendGrid's form."""
     try:
         errors = json.loads(body)["errors"]
     except (ValueError, KeyError, TypeError):
         return None
-    known = isinstance(errors, list) and errors and all(isinstance(one, dict) for one in errors)
+    known = isinstance(errors, list) and errors and all(isinstance(error, dict) for error in errors)
     return errors if known else None
 
 
 def _reset_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds from `now` to the end of the rate limit's period; None where it is not told."""
+    """Seconds from `now` until the rate limit resets; None where the header is missing."""
     try:
         return max(float(headers["X-RateLimit-Reset"]) - now.timestamp(), 0.0)
     except (KeyError, TypeError, ValueError):
@@ -164,9 +181,6 @@ def _reset_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def _bad_addresses(errors: list[Mapping[str, Any]]) -> frozenset[int]:
-    """Indices of the personalizations that are refused for nothing but their address.
-
-    Empty where something else is wrong with the request as well.
-    """
-    found = [_ADDRESS_FIELD.fullmatch(str(error.get("field"))) for error in errors]
-    return frozenset(int(one[1]) for one in found if one) if all(found) else frozenset()
+    """Indices of the refused addresses; empty where the request has any other error as well."""
+    matches = [_ADDRESS_FIELD.fullmatch(str(error.get("field"))) for error in errors]
+    return frozenset(int(match[1]) for match in matches if match) if all(matches) else frozenset()

@@ -1,14 +1,15 @@
-"""SendGrid's signed Event Webhook: what it tells of mails.
+"""SendGrid's signed Event Webhook.
 
 https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event
 https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features
 
-SendGrid signs the text of the time and the bytes of the body, with a key of the account. Nothing of
-a body is parsed before it has verified.
+SendGrid signs the time stamp's text followed by the body, with a key of the account. A body is
+parsed only after its signature has verified.
 """
 
 import base64
 import binascii
+import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -20,67 +21,74 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from functions.mail.fate import NOTHING_YET, Fate
-from functions.mail.told import Told
+from functions.mail.provider import UnusableKeyError
+from functions.mail.tracking import DeliveryStatus, TrackingEvent
 
 SIGNATURE_HEADER: Final = "X-Twilio-Email-Event-Webhook-Signature"
 TIMESTAMP_HEADER: Final = "X-Twilio-Email-Event-Webhook-Timestamp"
 
 MAX_BODY_BYTES: Final = 1_000_000
-"""SendGrid's requests have 768 KB at most."""
+"""SendGrid sends at most 768 KB."""
 
 MAX_AGE: Final = timedelta(hours=25)
-"""SendGrid repeats a request for up to 24 hours, and does not say whether it signs the repetition
-anew. An old request does no harm, because recording is idempotent."""
+"""SendGrid repeats a request for up to 24 hours, and does not document whether it signs the
+repetition anew. An old request does no harm, because recording is idempotent."""
 
 MAX_AHEAD: Final = timedelta(minutes=5)
-"""Clocks differ."""
+"""How far SendGrid's clock may be ahead of this one."""
 
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,11}", re.ASCII)
-_SIGNATURE_CHARACTERS: Final = 100  # of base64, for two numbers of 32 bytes in DER
 
-_EVENTS: Final[Mapping[object, Fate]] = {
-    "delivered": Fate.DELIVERED,
-    "bounce": Fate.BOUNCED,
-    "dropped": Fate.DROPPED,
-    "spamreport": Fate.COMPLAINED | Fate.UNWELCOME,
-    "unsubscribe": Fate.UNWELCOME,
-    "group_unsubscribe": Fate.UNWELCOME,
+_SIGNATURE_CHARACTERS: Final = 100
+"""Longer than the base64 of two 32-byte numbers in DER."""
+
+_STATUS: Final[Mapping[object, DeliveryStatus]] = {
+    "delivered": DeliveryStatus.DELIVERED,
+    "bounce": DeliveryStatus.BOUNCED,
+    "dropped": DeliveryStatus.DROPPED,
+    "spamreport": DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME,
+    "unsubscribe": DeliveryStatus.UNWELCOME,
+    "group_unsubscribe": DeliveryStatus.UNWELCOME,
 }
-"""By `event`. Others (`processed`, `deferred`, `open`, `click`) say nothing about where a mail has
-come to an end."""
+"""By `event`. The others (`processed`, `deferred`, `open`, `click`) are no final status."""
 
-_DROPPED: Final[Mapping[str, Fate]] = {
-    "bounced address": Fate.UNREACHABLE,
-    "invalid": Fate.UNREACHABLE,
-    "unsubscribed address": Fate.UNWELCOME,
-    "spam reporting address": Fate.UNWELCOME,
+_DROP_REASONS: Final[Mapping[str, DeliveryStatus]] = {
+    "bounced address": DeliveryStatus.UNREACHABLE,
+    "invalid": DeliveryStatus.UNREACHABLE,
+    "unsubscribed address": DeliveryStatus.UNWELCOME,
+    "spam reporting address": DeliveryStatus.UNWELCOME,
 }
-"""By `reason` of `dropped`: what SendGrid's own lists know of the address."""
+"""By `reason` of `dropped`: the list of SendGrid's that has the address."""
 
-_HARD: Final = "bounce"  # `type` of a bounce; `blocked` is about this mail, or this day
-
-
-class UnusableKeyError(ValueError):
-    """A public key is not of the kind that SendGrid shows."""
+_HARD_BOUNCE: Final = "bounce"
+"""`type` of a bounce; the other type, `blocked`, says nothing about later mails."""
 
 
-class EventKeys:
-    """Public keys, any of which may have signed a request."""
+class SendGridWebhook:
+    """See `provider.TrackingWebhook`; any of several keys may have signed a request."""
 
-    def __init__(self, text: str) -> None:
-        """Take keys as SendGrid shows them: DER in base64, with commas between several.
+    max_body_bytes = MAX_BODY_BYTES
 
-        Raises:
-            UnusableKeyError: one of them is none, or not of the curve P-256.
-        """
-        self._keys = [_key(one.strip()) for one in text.split(",") if one.strip()]
+    def __init__(self, keys: str) -> None:
+        """Take public keys as SendGrid shows them: DER in base64, separated by commas."""
+        self._texts = [key.strip() for key in keys.split(",") if key.strip()]
 
-    def __bool__(self) -> bool:
+    @functools.cached_property
+    def _keys(self) -> list[ec.EllipticCurvePublicKey]:
+        return [_key(text) for text in self._texts]
+
+    @property
+    def has_keys(self) -> bool:
+        """See `provider.TrackingWebhook`; a key that is not on the curve P-256 is unusable."""
         return bool(self._keys)
 
-    def plausible(self, signature: str, timestamp: str, now: datetime) -> bool:
-        """Whether the headers are well formed, and from `MAX_AGE` before `now` or later."""
+    def is_signed(self, headers: Mapping[str, str]) -> bool:
+        """See `provider.TrackingWebhook`."""
+        return all(_signature(headers))
+
+    def is_plausible(self, headers: Mapping[str, str], now: datetime) -> bool:
+        """See `provider.TrackingWebhook`; recent is `MAX_AGE` before `now` or later."""
+        signature, timestamp = _signature(headers)
         if not _TIMESTAMP.fullmatch(timestamp) or len(signature) > _SIGNATURE_CHARACTERS:
             return False
         age = now.timestamp() - int(timestamp)
@@ -88,13 +96,30 @@ class EventKeys:
             return False
         return _decoded(signature) is not None
 
-    def verify(self, signature: str, timestamp: str, body: bytes, now: datetime) -> bool:
-        """Whether SendGrid has sent `body`, `MAX_AGE` before `now` or later."""
+    def is_genuine(self, headers: Mapping[str, str], body: bytes, now: datetime) -> bool:
+        """See `provider.TrackingWebhook`."""
+        signature, timestamp = _signature(headers)
         signed = _decoded(signature)
-        if signed is None or not self.plausible(signature, timestamp, now):
+        if signed is None or not self.is_plausible(headers, now):
             return False
         text = timestamp.encode() + body
-        return any(_has_signed(one, signed, text) for one in self._keys)
+        return any(_has_signed(key, signed, text) for key in self._keys)
+
+    def events(self, body: bytes) -> Sequence[TrackingEvent] | None:
+        """See `provider.TrackingWebhook`; entries without a final status are skipped."""
+        try:
+            events = json.loads(body)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(events, list):
+            return None
+        found = ((_status(event), event) for event in events if isinstance(event, dict))
+        return [TrackingEvent(status, event) for status, event in found if status]
+
+
+def _signature(headers: Mapping[str, str]) -> tuple[str, str]:
+    """The signature and the time stamp; each is empty where its header is missing."""
+    return headers.get(SIGNATURE_HEADER, ""), headers.get(TIMESTAMP_HEADER, "")
 
 
 def _decoded(signature: str) -> bytes | None:
@@ -122,26 +147,11 @@ def _has_signed(key: ec.EllipticCurvePublicKey, signature: bytes, text: bytes) -
     return True
 
 
-def told(body: bytes) -> Sequence[Told] | None:
-    """What a body that has verified tells; None where it is not a list of events.
-
-    What is no event, and events that say nothing of a mail's end, are left out.
-    """
-    try:
-        events = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(events, list):
-        return None
-    found = ((_fate(one), one) for one in events if isinstance(one, dict))
-    return [Told(fate, event) for fate, event in found if fate]
-
-
-def _fate(event: Mapping[str, Any]) -> Fate:
+def _status(event: Mapping[str, Any]) -> DeliveryStatus:
     kind = event.get("event")
-    fate = _EVENTS.get(kind, NOTHING_YET) if isinstance(kind, str) else NOTHING_YET
-    if fate is Fate.DROPPED:
-        fate |= _DROPPED.get(str(event.get("reason")).lower(), NOTHING_YET)
-    if fate is Fate.BOUNCED and event.get("type") == _HARD:
-        fate |= Fate.UNREACHABLE
-    return fate
+    status = _STATUS.get(kind if isinstance(kind, str) else None, DeliveryStatus.NONE)
+    if status is DeliveryStatus.DROPPED:
+        status |= _DROP_REASONS.get(str(event.get("reason")).lower(), DeliveryStatus.NONE)
+    if status is DeliveryStatus.BOUNCED and event.get("type") == _HARD_BOUNCE:
+        status |= DeliveryStatus.UNREACHABLE
+    return status

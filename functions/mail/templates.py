@@ -1,4 +1,4 @@
-"""Templates of mails: strict about what they are given, and escaped where they are HTML."""
+"""Templates of mails: a missing value is an error, and values in HTML are escaped."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 
 
 def templates_in(folder: Path) -> Environment:
-    """The templates in `folder`; those called `*.html` escape what is put into them."""
+    """The templates in `folder`; `*.html` templates escape their values."""
     return Environment(
         loader=FileSystemLoader(folder),
         autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
-        auto_reload=False,  # or each mail looks whether the files have changed
+        auto_reload=False,  # no check of the files for each mail
         trim_blocks=True,
         lstrip_blocks=True,
     )

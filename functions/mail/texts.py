@@ -1,7 +1,7 @@
-"""Texts that guests read, in the guests' language: gettext's catalogues, Babel's numbers.
+"""Texts of mails in the event's language: gettext's catalogues, Babel's numbers.
 
-The English texts stand where they are used, and are the keys of `catalogues/*.po`. Babel is
-imported with the first mail in another language: English mails start without it.
+The English texts stand in the code and are the keys of `catalogues/*.po`. Babel is imported with
+the first mail in another language, so that English mails need no Babel.
 """
 
 import functools
@@ -28,8 +28,8 @@ class Texts:
     Attributes:
         language: Its BCP 47 tag, for `lang` and `Content-Language`.
         catalogue: The translations.
-        number: Writes a number as the language does.
-        markup: Whether texts are HTML: escaped, each value in an element of its own direction.
+        number: Formats a number as the language does.
+        markup: Whether texts are HTML: escaped, each value in a `bdi` element.
     """
 
     language: str
@@ -39,7 +39,7 @@ class Texts:
 
     @classmethod
     def of(cls, tag: str | None) -> Self:
-        """The texts of the language that `tag` begins with; English where there are none."""
+        """The texts for the language tag `tag`; English where there is no catalogue."""
         language = (tag or "").replace("_", "-").partition("-")[0].lower()
         if language == ENGLISH or language not in LANGUAGES:
             return cls(ENGLISH)

@@ -1,18 +1,19 @@
-"""Mail as this deployment sends it."""
+"""The mail provider and the sender of this deployment."""
 
 from datetime import UTC, datetime
 
 from functions.gcp import parameters, secret_manager
 from functions.mail.letterhead import Letterhead
 from functions.mail.misconfigured import MisconfiguredError
-from functions.mail.sendgrid import SendGridMailer
+from functions.mail.provider import BulkMailer
+from functions.mail.sendgrid import KEY_NAME, SendGridMailer
 
 
 def letterhead() -> Letterhead:
     """The sender, as the parameters name it.
 
     Raises:
-        MisconfiguredError: one of them cannot be used.
+        MisconfiguredError: a parameter cannot be used.
     """
     return Letterhead.read(
         parameters.MAIL_FROM.value,
@@ -21,15 +22,15 @@ def letterhead() -> Letterhead:
     )
 
 
-def mailer() -> SendGridMailer:
-    """The mail service, with its key of the moment.
+def mailer() -> BulkMailer:
+    """The provider's mailer, with its current key.
 
     Raises:
-        MisconfiguredError: there is no key.
+        MisconfiguredError: the key is missing or unusable.
         Exception: Secret Manager could not be reached.
     """
     try:
         [key] = secret_manager.versions("SENDGRID_API_KEY", at_most=1)
     except secret_manager.MissingSecretError as missing:
-        raise MisconfiguredError("SENDGRID_API_KEY", "a key of SendGrid's") from missing
+        raise MisconfiguredError(KEY_NAME, "a key of SendGrid's") from missing
     return SendGridMailer(key, parameters.SENDGRID_HOST.value, lambda: datetime.now(UTC))

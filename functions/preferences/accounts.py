@@ -1,8 +1,8 @@
-"""Accounts whose stored address no query by a guest's address finds (design 3).
+"""Accounts that a query by a guest's address does not find (design 3).
 
-Firestore compares texts letter by letter, and an app may store an address as its owner typed it.
-The record of the address itself, `users/guest-…`, then names the account; a recap reads that record
-of every guest anyway.
+Firestore compares texts exactly, and an app may store an address as its owner typed it. The record
+of the normalised address, `users/guest-…`, then lists the account's id; a recap reads that record
+for every guest anyway.
 """
 
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ from functions.preferences.preferences import email_address
 from functions.wall.address import address_hash, guest_uid
 
 FIELD: Final = "accounts"
-"""Of the record of an address: a map of user ids, each with the value true."""
+"""The field of an address's record with the accounts: a map from user id to true."""
 
 
-def record_to_note_in(record: Mapping[str, Any] | None) -> str | None:
-    """Id of the record that has to name the account of `record`; None where a query finds it."""
+def address_record_id(record: Mapping[str, Any] | None) -> str | None:
+    """Id of the address record that must list this account; None where a query finds it."""
     email = email_address(record)
     address = deliverable(email.strip())
     if address is None or address.casefold() == email:
@@ -25,7 +25,7 @@ def record_to_note_in(record: Mapping[str, Any] | None) -> str | None:
     return guest_uid(address_hash(address.casefold()))
 
 
-def noted(record: Mapping[str, Any]) -> list[str]:
-    """User ids of the accounts that the record of an address names."""
+def account_ids(record: Mapping[str, Any]) -> list[str]:
+    """Ids of the accounts that the record of an address lists."""
     accounts = record.get(FIELD)
     return sorted(accounts) if isinstance(accounts, Mapping) else []

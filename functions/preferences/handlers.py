@@ -1,7 +1,7 @@
-"""What the deployed functions call: from the SDK's requests to the nouns of this package.
+"""The handlers of the preferences' functions: requests, in the words of this package.
 
-Every call is checked in this order: arguments, which cost nothing; the limit on calls, so that
-guessing tokens is limited too; the token; and only then is anything read or written.
+Every call is checked in this order: the arguments, which cost nothing; the limit on calls, which
+also limits guessing of tokens; the token. Only then is anything read or written.
 """
 
 from http import HTTPStatus
@@ -32,11 +32,12 @@ from functions.signed_links.token import InvalidTokenError, Scope, TokenKeys
 from functions.wall.address import address_hash, guest_uid, normalised
 
 _ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
-_ONE_CLICK_MAX_BYTES: Final = 4096  # of a body that is 26 characters, or a form with that one field
+_ONE_CLICK_MAX_BYTES: Final = 4096
+"""The body has 26 characters, or is a form with that one field."""
 
 
 def get_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
-    """The address and preferences of the user that `data.token` stands for (spec 4.2).
+    """Answer with the address and preferences of the token's user (spec 4.2).
 
     Raises:
         CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
@@ -47,7 +48,7 @@ def get_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
 
 
 def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
-    """Change the flags in `data.preferences`; answers as `get_email_preferences` does, after it.
+    """Change the flags in `data.preferences`, then answer as `get_email_preferences` does.
 
     Raises:
         CallError: those of spec 7.2, `invalid-argument` also for flags that cannot be changed;
@@ -70,11 +71,11 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
 
 
 def unsubscribe(request: flask.Request) -> flask.Response:
-    """The address in the header `List-Unsubscribe` (RFC 8058).
+    """Answer a request to the link in the header `List-Unsubscribe` (RFC 8058).
 
-    A POST by a mail program turns `recap` off. A GET changes nothing, as scanners open every link:
-    it leads to a page that asks. Mail providers send the POSTs of all their users from a few
-    addresses, so only those with a bad token count against the limit on calls.
+    A POST by a mail program turns `recap` off. A GET changes nothing, because scanners open every
+    link: it redirects to a page that asks. Mail providers send the POSTs of all their users from a
+    few addresses, so only a POST with a bad token counts against the limit on calls.
     """
     body = bounded_body(request, _ONE_CLICK_MAX_BYTES)
     token = request.args.get("token", "")
@@ -140,7 +141,7 @@ def _mail_again(uid: str) -> None:
 def _response(uid: str) -> dict[str, Any]:
     try:
         record = wiring.users().find(uid)
-    except Exception as error:  # noqa: BLE001 - whatever it is, spec 7.2 has one code for it
+    except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
         log.fault("preferences.not-read", error)
         _refuse(Code.INTERNAL, "The preferences could not be looked up; try again.")
     return {
@@ -158,7 +159,7 @@ def _text(status: HTTPStatus, text: str) -> flask.Response:
 
 
 def _private(answer: Any) -> flask.Response:
-    """`answer`, not kept anywhere: the token is in the request's address."""
+    """`answer` with headers against caching: the token is in the request's URL."""
     answer.headers["Cache-Control"] = "no-store"
     answer.headers["Referrer-Policy"] = "no-referrer"
     answer.headers["X-Content-Type-Options"] = "nosniff"

@@ -1,4 +1,4 @@
-"""The links in a mail that lead to the preferences of its recipient."""
+"""The links in a mail to the preferences of its recipient."""
 
 import re
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from typing import Final, Self
 
 from functions.signed_links.token import MAX_LENGTH, Scope, TokenKeys
 
-# What a token is made of; nothing else is ever copied into an address.
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_LENGTH}}}")
+"""The characters of a token; no other text is copied into a link."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreferencesLinks:
-    """Two addresses for one recipient.
+    """The two links for one recipient.
 
-    `page` is for people. Its token stands in the fragment, which a browser sends to nobody.
-    `one_click` is for the header `List-Unsubscribe`; mail programs POST to it (RFC 8058), and
-    whoever opens it is asked on the page.
+    `page` is for people. Its token stands in the fragment, which a browser does not send.
+    `one_click` is for the header `List-Unsubscribe`: mail programs POST to it (RFC 8058), and
+    a person who opens it is asked on the page.
     """
 
     page: str
@@ -25,7 +25,7 @@ class PreferencesLinks:
 
     @classmethod
     def to(cls, base_url: str, keys: TokenKeys, uid: str, now: datetime) -> Self:
-        """The links on the site `base_url` for the user `uid`, in a mail that leaves `now`."""
+        """The links on the site `base_url` for the user `uid`, in a mail sent `now`."""
         return cls(
             page=page_link(base_url, keys.issue(uid, now)),
             one_click=one_click_link(base_url, keys.issue(uid, now, Scope.UNSUBSCRIBE)),
@@ -33,26 +33,26 @@ class PreferencesLinks:
 
     @classmethod
     def of_nobody(cls, base_url: str) -> Self:
-        """Addresses without a token, for a mail that somebody else than its recipient looks at."""
+        """Links without a token, for a mail that is shown to another person than its recipient."""
         return cls(page=page_link(base_url, ""), one_click=one_click_link(base_url, ""))
 
 
 def page_link(base_url: str, token: str) -> str:
-    """Address of the page of the preferences that `token` leads to."""
+    """Link to the preferences page for `token`."""
     return _page(base_url, "token", token)
 
 
 def one_click_link(base_url: str, token: str) -> str:
-    """The value of `List-Unsubscribe`; `token` is of the scope `UNSUBSCRIBE`."""
+    """The value of `List-Unsubscribe`; `token` has the scope `UNSUBSCRIBE`."""
     return f"{base_url.rstrip('/')}/unsubscribe?token={token}"
 
 
 def confirmation_link(base_url: str, token: str) -> str:
-    """Address of the page that asks whoever has opened a one-click link with `token`."""
+    """Link to the page that asks a person who opened a one-click link with `token`."""
     return _page(base_url, "unsubscribe", token)
 
 
 def _page(base_url: str, name: str, token: str) -> str:
-    """Without what can be no token."""
+    """The page's address, without a fragment where `token` cannot be a token."""
     page = f"{base_url.rstrip('/')}/preferences"
     return f"{page}#{name}={token}" if _TOKEN.fullmatch(token) else page

@@ -1,7 +1,7 @@
-"""E-mail preferences: which mails a user wants (spec 2.3), and how a user record tells.
+"""E-mail preferences: the mails that a user wants (spec 2.3), as stored in the user record.
 
-A flag is off only where the record says `false`, nothing else: whoever never chose, and whoever has
-no record at all, gets every mail (design 3).
+A flag is off only where the record has the value `false`. A user without a choice or without a
+record gets every mail (design 3).
 """
 
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 FIELD: Final = "emailPreferences"
-"""Field of the user record that holds the flags."""
+"""The field of the user record with the flags."""
 
 
 class Flag(StrEnum):
-    """What can be turned off; transactional mail cannot."""
+    """The kinds of mail that can be turned off; transactional mail cannot."""
 
     LIFECYCLE = "lifecycle"
     RECAP = "recap"
@@ -27,7 +27,7 @@ CHOICES_EXAMPLE: Final = '{"recap": false}'
 
 
 class InvalidChoicesError(ValueError):
-    """What was sent are no choices; the message says what to change."""
+    """The request holds no valid choices; the message says what to change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class EmailPreferences:
 
     @classmethod
     def read(cls, record: Mapping[str, Any] | None) -> Self:
-        """The flags of the user record `record`; None stands for no record."""
+        """The flags in the user record `record`, which may be missing."""
         stored = (record or {}).get(FIELD)
         if not isinstance(stored, Mapping):
             return cls()
@@ -57,23 +57,23 @@ class EmailPreferences:
 
 
 def opted_out_of_recap(record: Mapping[str, Any] | None) -> bool:
-    """Whether the user of `record` gets no recap: recap or lifecycle is off (spec 4.1, rule 3)."""
+    """Whether recap or lifecycle mail is off in `record` (spec 4.1, rule 3)."""
     preferences = EmailPreferences.read(record)
     return not (preferences.recap and preferences.lifecycle)
 
 
 def email_address(record: Mapping[str, Any] | None) -> str:
-    """The address of the user record `record`; empty where there is none (spec 4.2)."""
+    """The address in the user record `record`; empty where it is missing (spec 4.2)."""
     email = (record or {}).get("email")
     return email if isinstance(email, str) else ""
 
 
 def read_choices(data: object) -> dict[Flag, bool]:
-    """The flags to change and what to change them to, from `{"recap": false, …}`.
+    """The new values of flags, from `{"recap": false, …}`.
 
     Raises:
-        InvalidChoicesError: a flag is unknown or cannot be changed, a value is no boolean, or there
-            is nothing to change.
+        InvalidChoicesError: a flag is unknown or cannot be changed, a value is not a boolean, or
+            `data` is empty.
     """
     if not isinstance(data, Mapping) or not data:
         raise InvalidChoicesError(f"preferences must be an object such as {CHOICES_EXAMPLE}.")

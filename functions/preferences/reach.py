@@ -1,7 +1,7 @@
-"""Whether mails are wanted at an address and reach it, as its user records tell (design 3).
+"""Why an address gets no recap, from its user records (design 3).
 
-An address that has sent a mail back for good is left out for a while: mail services count how many
-of a sender's mails come back, and no guest is helped by more of them.
+An address that hard-bounces is skipped for a year: mail services count the bounces of a sender, and
+further mails would not reach the guest.
 """
 
 from collections.abc import Mapping
@@ -12,27 +12,27 @@ from typing import Any, Final
 from functions.preferences.preferences import opted_out_of_recap
 
 FIELD: Final = "unreachableUntil"
-"""Of the record: when the address may be tried again."""
+"""The field of the user record with the end of the pause."""
 
-KEPT: Final = timedelta(days=365)
-"""How long an address is left out; by then it may be somebody's again."""
+UNREACHABLE_FOR: Final = timedelta(days=365)
+"""Pause after a hard bounce; by then the address may have a new owner."""
 
 
 def unreachable(record: Mapping[str, Any], now: datetime) -> bool:
-    """Whether no mail is to be tried."""
+    """Whether the address is in its pause after a hard bounce."""
     until = record.get(FIELD)
     return isinstance(until, datetime) and until.tzinfo is not None and now < until
 
 
-class LeftOut(StrEnum):
-    """Why somebody gets no recap: by choice, or because no mail arrives."""
+class SkipReason(StrEnum):
+    """Reasons why a guest gets no recap."""
 
     OPTED_OUT = "opted-out"
     UNREACHABLE = "unreachable"
 
 
-def left_out_of_recap(record: Mapping[str, Any], now: datetime) -> LeftOut | None:
-    """Why the user of `record` gets no recap; None where they get it."""
+def skip_reason(record: Mapping[str, Any], now: datetime) -> SkipReason | None:
+    """Why the user of `record` gets no recap; None where the user gets one."""
     if opted_out_of_recap(record):
-        return LeftOut.OPTED_OUT
-    return LeftOut.UNREACHABLE if unreachable(record, now) else None
+        return SkipReason.OPTED_OUT
+    return SkipReason.UNREACHABLE if unreachable(record, now) else None

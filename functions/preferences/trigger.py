@@ -3,7 +3,7 @@
 from functions.gcp.document_events import DocumentWritten
 from functions.gcp.run_again import run_again
 from functions.preferences import wiring
-from functions.preferences.accounts import record_to_note_in
+from functions.preferences.accounts import address_record_id
 
 
 def user_written(event: DocumentWritten) -> None:
@@ -12,7 +12,7 @@ def user_written(event: DocumentWritten) -> None:
     Raises:
         InternalServerError: Eventarc is to run this again.
     """
-    record = record_to_note_in(event.after.fields) if event.after else None
+    record = address_record_id(event.after.fields) if event.after else None
     if record:
         with run_again("preferences.account-not-noted"):
             wiring.users().note_account(record, event.ids["uid"])

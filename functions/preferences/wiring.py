@@ -1,4 +1,4 @@
-"""The preferences' parts, put together for this process on first use."""
+"""The preferences' parts, made on first use."""
 
 import functools
 

@@ -1,1 +1,1 @@
-"""The recap mail: one to every guest of an event, never two."""
+"""The recap mail: exactly one mail to every guest of an event."""

@@ -1,4 +1,4 @@
-"""What a tenant may still mail today: so much to an address, and so much in all (spec 8)."""
+"""A tenant's allowance of recap mails per day: by address, and in all (spec 8)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -6,15 +6,16 @@ from datetime import datetime
 
 from functions.recap import mailings
 from functions.recap.guests import Guest
-from functions.recap.ports import Mailed, Mailings, RecapKey, TakenElsewhereError
+from functions.recap.ports import Mailed, Mailings, RecapKey
+from functions.records import ChangedMeanwhileError
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """Whom a recap may go to.
+    """The guests that a recap may go to.
 
     Attributes:
-        guests: Those who may have one more mail, in the order they were given in.
+        guests: The guests who may get another mail, in the given order.
         mails: How many of them the tenant may mail.
     """
 
@@ -32,35 +33,35 @@ class Allowance:
         key: RecapKey,
         now: Callable[[], datetime],
         *,
-        an_address: int,
-        a_tenant: int,
+        per_address: int,
+        per_tenant: int,
         reserved: bool,
     ) -> None:
         """Take the limits.
 
         Args:
-            records: What was planned before.
-            tenant_id: Of the event.
-            key: Of the recap.
+            records: The tenants' recap mails by day.
+            tenant_id: The event's tenant.
+            key: The recap.
             now: The time, aware.
-            an_address: Recaps of the tenant that one address gets in 24 hours.
-            a_tenant: Mails of the tenant in 24 hours.
-            reserved: Whether an earlier call may have put the recap on record.
+            per_address: Recaps of the tenant that one address gets in 24 hours.
+            per_tenant: Mails of the tenant in 24 hours.
+            reserved: Whether an earlier call may have recorded the recap.
         """
         self._records = records
         self._tenant_id = tenant_id
         self._recap_id = key.recap_id
         self._now = now
-        self._an_address = an_address
-        self._a_tenant = min(a_tenant, mailings.MAILS_A_DAY_AT_MOST)
+        self._per_address = per_address
+        self._per_tenant = min(per_tenant, mailings.MAX_MAILS_PER_DAY)
         self._reserved = reserved
 
     def reserve(
         self, willing: Sequence[Guest], choose: Callable[[Allowed], Iterable[Guest]]
     ) -> None:
-        """Put on record whom the recap is to go to: those whom `choose` takes.
+        """Record the recipients that `choose` chooses.
 
-        It is asked again where another event of the tenant has been planned meanwhile.
+        `choose` is called again where another event of the tenant was planned meanwhile.
         """
         while True:
             now = self._now()
@@ -78,8 +79,8 @@ class Allowance:
     def _allowed(self, willing: Sequence[Guest], found: Mailed, now: datetime) -> Allowed:
         others = mailings.counted(found.entries, self._recap_id, now)
         return Allowed(
-            [guest for guest in willing if others.of(guest.id) < self._an_address],
-            max(self._a_tenant - others.mails, 0),
+            [guest for guest in willing if others.of(guest.id) < self._per_address],
+            max(self._per_tenant - others.mails, 0),
         )
 
     def give_back(self, is_held: Callable[[], bool]) -> None:
@@ -102,6 +103,6 @@ class Allowance:
             if entries != found.entries:
                 mailed = replace(found, entries=entries)
                 self._records.save(self._tenant_id, mailed, now + mailings.PERIOD)
-        except TakenElsewhereError:
+        except ChangedMeanwhileError:
             return False
         return True

@@ -11,7 +11,7 @@ from functions.mail.lines import one_line, paragraph
 SUBJECT_CHARACTERS: Final = 200
 MESSAGE_CHARACTERS: Final = 4000
 GUEST_CHARACTERS: Final = 320
-"""Longer than any address."""
+"""No address is longer."""
 
 
 class Mode(StrEnum):
@@ -23,10 +23,10 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapArguments(EventArguments):
-    """A request whose every field is as the specification wants it.
+    """The valid arguments of a request.
 
-    `subject` is one line, `message` may have several; both are None where nothing was given, or
-    nothing but blanks. `only_new` keeps the recap from guests who have had one of the event.
+    `subject` is one line, `message` may have several; both are None where the field is missing or
+    blank. With `only_new` guests who had a recap of the event get no second one.
     """
 
     mode: Mode = Mode.PERSONAL
@@ -36,7 +36,7 @@ class RecapArguments(EventArguments):
 
     @classmethod
     def read(cls, data: Any) -> Self:
-        """Read the `data` of the request; a field that is null counts as not given.
+        """Read the `data` of the request; null counts as missing.
 
         Raises:
             CallError: `invalid-argument`, with a message that names the field and its rule.
@@ -46,7 +46,7 @@ class RecapArguments(EventArguments):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewArguments(RecapArguments):
-    """Likewise, of `previewEventRecap` (spec 4.9): whose mail to show, and whether to mail it."""
+    """The valid arguments of `previewEventRecap` (spec 4.9): adds the guest whose mail is shown."""
 
     guest: str | None = None
     send_to_me: bool = False

@@ -1,8 +1,8 @@
-"""A call's hold on a recap: the lock, and the ledger as this call knows it (spec 3.3, design 3).
+"""A call's claim on a recap: the lock, and the ledger as this call knows it (spec 3.3, design 3).
 
-Whoever takes the lock ends the hold of the call before. That one may still be at work: it has been
-held up for longer than its lease. It starts nothing any more, as each start is written together
-with the lock; what it has started counts as sent, and nobody tries it again.
+A call that takes the lock ends the claim of the call before, which may still be running after its
+lease. The older call cannot start another batch, because each start is written together with the
+lock. Its started batches count as sent, and no call repeats them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,11 +28,11 @@ from functions.recap.ports import (
     RecapHead,
     RecapKey,
     Recaps,
-    Said,
     StoredLock,
-    TakenElsewhereError,
     Taking,
+    Wording,
 )
+from functions.records import ChangedMeanwhileError
 
 _CRASHED: Final = "the call ended before its answer"
 
@@ -51,7 +51,7 @@ class Claim:
         resumed: bool,
         first: bool,
     ) -> None:
-        """Hold the lock as `take` has written it; `first` where the event had no lock before."""
+        """Hold the lock that `take` wrote; `first` where the event had no lock before."""
         lock = held.lock
         self._recaps = recaps
         self._lock, self._version = lock, held.version
@@ -72,12 +72,12 @@ class Claim:
         tenant_id: str,
         mode: Mode,
         started_by: str,
-        said: Said,
+        wording: Wording,
         now: Callable[[], datetime],
         new_id: Callable[[], str],
         one_at_a_time: AbstractContextManager[object],
     ) -> "Claim":
-        """Take the event's lock for a new recap, or for one that has batches left.
+        """Take the event's lock for a new recap, or for a recap with batches left.
 
         Args:
             recaps: The records.
@@ -85,10 +85,10 @@ class Claim:
             tenant_id: and its tenant.
             mode: Of the recap.
             started_by: The caller's uid.
-            said: What the organizer gave it.
+            wording: The texts that the organizer gave.
             now: The time, aware.
-            new_id: Gives a word that nobody else has.
-            one_at_a_time: Is entered by one thread of this call at a time.
+            new_id: Gives a unique word.
+            one_at_a_time: A mutex for the threads of this call.
 
         Raises:
             CallError: `aborted` or `resource-exhausted` (spec 3.3).
@@ -108,7 +108,8 @@ class Claim:
                 recap_id=resumed or recap_id,
                 holder=holder,
                 leased_until=moment + LEASE,
-                # Of a new recap until its first mail, so that one which crashes can be continued.
+                # A new recap gets its cooldown before its first mail, so that it can be continued
+                # after a crash.
                 cooldown_until=before.cooldown_until if before and resumed else moment + COOLDOWN,
                 unfinished=True,
             )
@@ -116,10 +117,10 @@ class Claim:
                 tenant_id=tenant_id,
                 mode=mode,
                 started_by=started_by,
-                said=said,
+                wording=wording,
                 began=None if resumed else moment,
             )
-            # Its cooldown is over, so nobody can continue that one any more.
+            # The cooldown of an older recap is over, so no call can continue it.
             ended = before.recap_id if before and before.unfinished and not resumed else None
             taking = Taking(lock=lock, head=head, ended=ended)
             return taking
@@ -127,8 +128,8 @@ class Claim:
         while True:
             try:
                 held = recaps.take(event_id, decide)
-            except TakenElsewhereError:
-                continue  # the lock is free for nobody for long: look again
+            except ChangedMeanwhileError:
+                continue  # other calls hold the lock only shortly
             return cls(
                 recaps,
                 event_id,
@@ -141,18 +142,18 @@ class Claim:
 
     @property
     def ledger(self) -> Mapping[int, Batch]:
-        """The batches by number, as this call has read and changed them."""
+        """The batches by number, as this call last read or wrote them."""
         return self._ledger or {}
 
     @property
     def in_time(self) -> bool:
-        """Whether the lease has not ended, by this machine's clock."""
+        """Whether the lease still runs, by this machine's clock."""
         until = self._lock.leased_until
         return until is not None and self._now() < until
 
     def read_ledger(self) -> None:
-        """Read the ledger; what a crashed call had under way counts as sent from now on."""
-        self._ledger = {one.number: one for one in self._recaps.batches(self.key)}
+        """Read the ledger; the started batches of a crashed call count as sent from now on."""
+        self._ledger = {batch.number: batch for batch in self._recaps.batches(self.key)}
         for batch in list(self._ledger.values()):
             self._settle_crashed(batch)
 
@@ -160,8 +161,8 @@ class Claim:
         while batch.state is BatchState.STARTED:
             try:
                 batch = self.settle(batch, BatchState.UNKNOWN, note=_CRASHED)
-            except TakenElsewhereError:
-                # The call was not dead, and has just said itself what became of the batch.
+            except ChangedMeanwhileError:
+                # That call is alive after all, and has just settled the batch itself.
                 found = self._recaps.batch(self.key, batch.number)
                 if found is None:
                     raise
@@ -169,17 +170,17 @@ class Claim:
         self._know(batch)
 
     def plan(self, batches: Sequence[Batch], counts: Counts) -> None:
-        """Write a plan in place of any older one of which nothing has been sent.
+        """Write a plan; it replaces an older plan of which nothing was sent.
 
         Raises:
-            TakenElsewhereError: another call goes on with this recap.
+            ChangedMeanwhileError: another call has taken over the recap.
         """
         older = list(self.ledger.values())
         with self._doubting():
             written, self._version = self._recaps.plan(
                 self.key, older, batches, counts, StoredLock(self._lock, self._version)
             )
-        self._ledger = {one.number: one for one in written}
+        self._ledger = {batch.number: batch for batch in written}
 
     def start(
         self,
@@ -189,23 +190,23 @@ class Claim:
         refused: Sequence[str] | None = None,
         opted_out: int | None = None,
     ) -> Batch:
-        """Put on record that a request of `batch` is about to leave; also for each further one.
+        """Record that a request of `batch` is about to be sent; called before every request.
 
         Args:
-            batch: Planned, or started by this call, which knows that nothing has been taken.
-            recipients: Those of the batch who are still to have the mail.
-            refused: Those whose address the mail service does not take; None: as before.
-            opted_out: How many have opted out since the batch was planned; None: as before.
+            batch: Planned, or started by this call, which knows that its mails were refused.
+            recipients: The recipients of the batch who still get the mail.
+            refused: Recipients whose address the mail service refused; None: unchanged.
+            opted_out: Number of recipients who opted out since the plan; None: unchanged.
 
         Raises:
-            TakenElsewhereError: the batch or the lock is another call's.
+            ChangedMeanwhileError: another call has the batch or the lock.
         """
-        with self._one_at_a_time:  # each start needs the lock as the one before has left it
+        with self._one_at_a_time:  # each start needs the lock's version after the last start
             if not self.in_time:
                 self._doubted = True
-                raise TakenElsewhereError
+                raise ChangedMeanwhileError
             now = self._now()
-            # It may come to nothing: `release` goes by what was sent.
+            # The request may be refused; `release` sets the cooldown by what was sent.
             lock = replace(self._lock, cooldown_until=now + COOLDOWN)
             started = batch.started(
                 lock.holder, now, recipients=recipients, refused=refused, opted_out=opted_out
@@ -222,7 +223,7 @@ class Claim:
             try:
                 held = StoredLock(lock, self._version)
                 written, self._version = self._recaps.start(self.key, started, change, held)
-            except TakenElsewhereError:
+            except ChangedMeanwhileError:
                 stored = self._recaps.lock(self.key.event_id)
                 found = self._recaps.batch(self.key, batch.number)
                 if stored is None or stored.lock.holder != lock.holder:
@@ -232,7 +233,7 @@ class Claim:
                     return replace(started, version=found.version)  # only the answer was lost
                 if found != batch or not stale:
                     raise
-                # Of an earlier write of the lock the answer was lost; this one is yet to be made.
+                # The answer to an earlier write of the lock was lost; this write is yet to be made.
             else:
                 return written
 
@@ -245,10 +246,10 @@ class Claim:
         refused: Sequence[str] | None = None,
         note: str | None = None,
     ) -> Batch:
-        """Record what became of a started batch; where an argument is None, it is as before.
+        """Record the result of a started batch; a None leaves the field as it is.
 
         Raises:
-            TakenElsewhereError: another call has done so.
+            ChangedMeanwhileError: another call has settled the batch.
         """
         settled = batch.settled(
             state, holder=self._lock.holder, recipients=recipients, refused=refused, note=note
@@ -256,7 +257,7 @@ class Claim:
         with self._doubting():
             try:
                 settled = self._recaps.settle(self.key, settled, settled.counts - batch.counts)
-            except TakenElsewhereError:
+            except ChangedMeanwhileError:
                 found = self._recaps.batch(self.key, batch.number)
                 if found != settled:
                     raise
@@ -268,7 +269,7 @@ class Claim:
         """Where the recap stands now that this call sends nothing more.
 
         Args:
-            failed: Whether the call has ended before it could send what there was to send.
+            failed: Whether the call failed before it sent the batches.
 
         Raises:
             Exception: the ledger could not be read. The lease ends by itself, and the next call
@@ -311,7 +312,7 @@ class Claim:
         )
         try:
             self._recaps.release(self.key, StoredLock(lock, self._version), state, self._now())
-        except TakenElsewhereError:
+        except ChangedMeanwhileError:
             stored = self._recaps.lock(self.key.event_id)
             if stored is None or stored.lock != lock:
                 return None
@@ -321,7 +322,7 @@ class Claim:
         stored = self._recaps.lock(self.key.event_id)
         if stored and stored.lock.holder == self._lock.holder:
             self._lock, self._version = stored.lock, stored.version
-            self._ledger = {one.number: one for one in self._recaps.batches(self.key)}
+            self._ledger = {batch.number: batch for batch in self._recaps.batches(self.key)}
 
     def _know(self, batch: Batch) -> None:
         if self._ledger is not None:
@@ -329,7 +330,7 @@ class Claim:
 
     @contextmanager
     def _doubting(self) -> Iterator[None]:
-        """Remember that a write failed: nobody knows whether it is on record all the same."""
+        """Remember a failed write: it may have succeeded all the same."""
         try:
             yield
         except BaseException:

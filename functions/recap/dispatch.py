@@ -1,39 +1,47 @@
-"""The batches of a recap on their way to the mail service, side by side (spec 3.3, design 3)."""
+"""Sends the batches of a recap to the mail service, several at a time (spec 3.3, design 3)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from functions import log
-from functions.mail.message import Message
-from functions.mail.outcome import Accepted, BadAddresses, Cause, Later, Outcome, Refused, Unknown
+from functions.mail.message import EmailMessage
+from functions.mail.outcome import (
+    Accepted,
+    BadAddresses,
+    Cause,
+    Later,
+    Refused,
+    SendOutcome,
+    Unknown,
+)
+from functions.mail.provider import BulkMailer
 from functions.recap.claim import Claim
 from functions.recap.ledger import Batch, BatchState
 from functions.recap.mail.composer import Recipient
-from functions.recap.ports import Mailer, TakenElsewhereError
+from functions.records import ChangedMeanwhileError
 from functions.side_by_side import SideBySide
 
 REQUESTS_AT_ONCE: Final = 3
-"""A request of a thousand mails is up to 10 MB, three times over while it is written."""
+"""A request with a thousand mails has up to 10 MB, and takes three times that while it is built."""
 
-TRIES: Final = 5
-"""Requests of one batch, where the mail service says that it has no time for it."""
+MAX_TRIES: Final = 5
+"""Requests of one batch while the mail service is busy."""
 
 BACKOFF_SECONDS: Final = (0.5, 1.0, 2.0, 4.0)
-"""Seconds to wait before tries 2 to 5 when the mail service names no reset time."""
+"""Seconds before tries 2 to 5 where the mail service names no reset time."""
 
-BAD_ADDRESS_ROUNDS: Final = 50
-"""How often a batch is sent again without the addresses it was refused for."""
+MAX_BAD_ADDRESS_ROUNDS: Final = 50
+"""How often a batch is sent again without its refused addresses."""
 
 _LATE: Final = Refused("the call was held up for longer than its lease")
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedBatch:
-    """A batch with those of its recipients who are still to have the mail.
+    """A batch with its remaining recipients, by guest id.
 
-    `recipients` has them by the ids of their guests; `opted_out` counts those who have opted out
-    since the batch was planned.
+    `opted_out` counts recipients who opted out since the batch was planned.
     """
 
     batch: Batch
@@ -43,14 +51,14 @@ class PlannedBatch:
 
 @dataclass(slots=True)
 class _Progress:
-    """A started batch: who is left in it, and who was taken out for a bad address."""
+    """A started batch, with its remaining recipients and those with a refused address."""
 
     batch: Batch
     waiting: dict[str, Recipient]
     refused: list[str]
 
     def refuse(self, indices: frozenset[int]) -> None:
-        """Take out the recipients with these indices."""
+        """Move the recipients with these indices to `refused`."""
         ids = list(self.waiting)
         for index in sorted(indices):
             if index < len(ids):
@@ -59,14 +67,14 @@ class _Progress:
 
 
 class Dispatch:
-    """Sends the batches of one call; what becomes of them is in the ledger of its claim."""
+    """Sends the batches of one call, and records the results in the ledger of its claim."""
 
     def __init__(
         self,
         *,
         claim: Claim,
-        mailer: Mailer,
-        compose: Callable[[Sequence[Recipient]], Message],
+        mailer: BulkMailer,
+        compose: Callable[[Sequence[Recipient]], EmailMessage],
         side_by_side: SideBySide,
         monotonic: Callable[[], float],
         sleep: Callable[[float], None],
@@ -75,13 +83,13 @@ class Dispatch:
         """Put the parts together.
 
         Args:
-            claim: What is on record, and whether it is still this call's.
+            claim: The call's hold on the recap, and its ledger.
             mailer: The mail service.
-            compose: Writes the message to some recipients.
+            compose: Writes the message for some recipients.
             side_by_side: Sends several batches at a time.
             monotonic: Seconds that only grow.
             sleep: Waits for some seconds.
-            give_up_at: When, on the clock `monotonic`, all waiting ends.
+            give_up_at: End of all waiting, on the clock `monotonic`.
         """
         self._claim = claim
         self._mailer = mailer
@@ -95,15 +103,20 @@ class Dispatch:
 
     @property
     def cause(self) -> Cause | None:
-        """Why batches of this call are left, where it is known who can change that."""
-        return next((one for one in Cause if one in self._causes), None)
+        """Why batches of this call are left, where it is known who can fix it."""
+        return next((cause for cause in Cause if cause in self._causes), None)
+
+    @property
+    def advice(self) -> str:
+        """Sentences that say who can fix `cause`; empty without a cause."""
+        return self.cause.who_can_fix(self._mailer.key_name) if self.cause else ""
 
     def send(self, batches: Sequence[PlannedBatch]) -> None:
-        """Send them all; what fails leaves the others alone."""
+        """Send all batches; a failure of a batch does not affect the others."""
         self._side_by_side(self._send, batches)
 
     def _send(self, planned: PlannedBatch) -> None:
-        # A mail service that leaves us in the dark about one batch is trusted with no further one.
+        # After one unknown outcome no further batch is risked.
         if self._in_doubt or self._monotonic() > self._give_up_at:
             return
         try:
@@ -111,22 +124,22 @@ class Dispatch:
                 planned.batch, list(planned.recipients), opted_out=planned.opted_out
             )
             self._post(_Progress(started, dict(planned.recipients), list(started.refused)))
-        except TakenElsewhereError:
-            # This call outlived its lease, and another one goes on in its place.
+        except ChangedMeanwhileError:
+            # This call outlived its lease, and another call continues the recap.
             self._log(planned.batch, "taken elsewhere")
         except Exception as error:  # noqa: BLE001 - the other batches go on
             self._log(planned.batch, type(error).__name__)
 
     def _post(self, progress: _Progress) -> None:
-        outcome: Outcome = Refused("every address was refused")
+        outcome: SendOutcome = Refused("every address was refused")
         tries, rounds = 0, 0
         while progress.waiting:
             outcome = self._request(progress)
             match outcome:
-                case BadAddresses(indices) if rounds < BAD_ADDRESS_ROUNDS:
+                case BadAddresses(indices) if rounds < MAX_BAD_ADDRESS_ROUNDS:
                     rounds += 1
                     progress.refuse(indices)
-                case Later(_, seconds) if tries < TRIES - 1:
+                case Later(_, seconds) if tries < MAX_TRIES - 1:
                     pause = BACKOFF_SECONDS[tries] if seconds is None else seconds
                     tries += 1
                     if self._monotonic() + pause > self._give_up_at:
@@ -138,16 +151,16 @@ class Dispatch:
                 if not self._claim.in_time:
                     outcome = _LATE
                     break
-                # A further request has to be on record like the first.
+                # Every request is recorded before it is sent, not only the first.
                 progress.batch = self._claim.start(
                     progress.batch, list(progress.waiting), refused=progress.refused
                 )
         self._settle(progress, outcome)
 
-    def _request(self, progress: _Progress) -> Outcome:
+    def _request(self, progress: _Progress) -> SendOutcome:
         try:
             message = self._compose(list(progress.waiting.values()))
-        except Exception as error:  # noqa: BLE001 - nothing has left, and the ledger has to say so
+        except Exception as error:  # noqa: BLE001 - nothing was sent, and the ledger has to say so
             return Refused(type(error).__name__)
         if not self._claim.in_time:
             return _LATE
@@ -156,7 +169,7 @@ class Dispatch:
             self._in_doubt = True
         return outcome
 
-    def _settle(self, progress: _Progress, outcome: Outcome) -> None:
+    def _settle(self, progress: _Progress, outcome: SendOutcome) -> None:
         state, note, cause = BatchState.PLANNED, None, None
         match outcome:
             case _ if not progress.waiting:

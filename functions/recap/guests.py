@@ -1,4 +1,4 @@
-"""Guests of an event: the unique addresses on its approved photos (spec 4.1, rule 1)."""
+"""The guests of an event: the unique addresses on its approved photos (spec 4.1, rule 1)."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -14,10 +14,10 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class Guest:
-    """One address and what was left with it, whoever left it.
+    """An address, and the photos that were uploaded with it.
 
-    `spellings` are the normalised forms in which it stands on photos; nearly always one, but an
-    international domain has two.
+    `spellings` are the normalised forms of the address on photos: nearly always one, two for an
+    international domain.
     """
 
     __slots__ = ("_named_at", "address", "id", "name", "newest", "photo_count", "spellings")
@@ -32,7 +32,7 @@ class Guest:
         self._named_at = _NEVER
 
     def count(self, photo: ApprovedPhoto) -> None:
-        """Count the photo, and take the newest name."""
+        """Count the photo; the newest name wins."""
         self.photo_count += 1
         if photo.created_at >= self._named_at and (name := greeted_name(photo.name)):
             self.name, self._named_at = name, photo.created_at
@@ -43,12 +43,12 @@ class Guest:
 
     @property
     def guest_id(self) -> str:
-        """Id of the user record of this guest, who has no account (design 3)."""
+        """Id of the guest's user record where the guest has no account (design 3)."""
         return guest_uid(address_hash(self.spellings[0]))
 
     @property
     def guest_ids(self) -> set[str]:
-        """Ids of all records in which a guest without an account may have opted out."""
+        """Ids of all user records in which a guest without an account may have opted out."""
         return {
             guest_uid(address_hash(spelling))
             for spelling in (self.address.casefold(), *self.spellings)
@@ -56,22 +56,22 @@ class Guest:
 
 
 class Audience:
-    """Everybody on the approved photos of an event, collected photo by photo.
+    """The guests on the approved photos of an event, collected photo by photo.
 
-    What is kept of a guest is bounded, and the photos themselves are let go. Pictures are kept of
-    `at_most` guests: where there are more, of nobody, until it is known who of them is chosen.
+    Memory is bounded: photos are not kept, and pictures only for up to `at_most` guests. With more
+    guests no pictures are kept; `add_again` adds those of the chosen guests later.
     """
 
     def __init__(
         self, mode: Mode, *, shows: Callable[[str], bool], at_most: int, room: int
     ) -> None:
-        """Nobody yet.
+        """Begin without guests.
 
         Args:
             mode: Whose photos a guest sees.
             shows: Whether the photo at an address may be shown.
-            at_most: How many guests a recap goes to.
-            room: Bytes that one guest's pictures may take in a mail.
+            at_most: Guests whose pictures are kept.
+            room: Bytes of a mail for one guest's pictures.
         """
         self.photo_count = 0
         self.hidden = 0
@@ -87,7 +87,7 @@ class Audience:
         self._first_uploads: dict[str, dict[str, datetime]] = {}
 
     def add(self, photo: ApprovedPhoto) -> None:
-        """Count the photo in."""
+        """Count the photo, its guest and its picture."""
         self.photo_count += 1
         picture = photo.picture(self._shows)
         self.hidden += picture is None and photo.has_address
@@ -107,33 +107,34 @@ class Audience:
                 guest.newest.add(photo.id, (False, photo.created_at), picture)
 
     def add_again(self, photo: ApprovedPhoto, chosen: Mapping[str, Guest]) -> None:
-        """Keep the picture of a photo that was counted already, if it is one of the `chosen`'s."""
+        """Keep the picture of a photo that was counted before, if its guest is `chosen`."""
         guest = self._by_spelling.get(normalised(photo.email)) if photo.email else None
         if guest and guest.id in chosen and (picture := photo.picture(self._shows)):
             guest.newest.add(photo.id, (False, photo.created_at), picture)
 
     def find(self, email: str) -> Guest | None:
-        """Who has left this address, in any spelling; None where nobody has."""
+        """The guest with this address, in any spelling; None without such a guest."""
         guest = self._by_spelling.get(normalised(email))
         if guest is None and (address := deliverable(email)):
             guest = self._guests.get(address.casefold())
         return guest
 
-    def in_turn(self) -> list[Guest]:
-        """Everybody with a valid address, in an order that no guest can choose.
+    def in_fair_order(self) -> list[Guest]:
+        """All guests with a valid address, in an order that no guest can influence.
 
-        It goes by the server's time, and by turns: the first address of each uploader before the
-        second of any. An address that several have uploaded with takes the best of its places.
+        The first addresses of all uploaders come before the second address of any uploader; within
+        a round the server's time of the upload decides. An address used by several uploaders takes
+        its best place.
         """
         places: dict[str, tuple[int, datetime]] = {}
         for uploads in self._first_uploads.values():
-            in_time = sorted(uploads.items(), key=lambda one: (one[1], one[0]))
-            for turn, (guest_id, at) in enumerate(in_time):
-                places[guest_id] = min(places.get(guest_id, (turn, at)), (turn, at))
+            by_time = sorted((at, guest_id) for guest_id, at in uploads.items())
+            for nth, (at, guest_id) in enumerate(by_time):
+                places[guest_id] = min(places.get(guest_id, (nth, at)), (nth, at))
         return sorted(self._guests.values(), key=lambda guest: (places[guest.id], guest.id))
 
     def _remember_uploader(self, guest: Guest, photo: ApprovedPhoto) -> None:
-        # A script may have left the uploader out; each such address has a turn of its own.
+        # A photo written by a script may lack the uploader; its address counts as an uploader.
         uploads = self._first_uploads.setdefault(photo.uploader or guest.id, {})
         uploads[guest.id] = min(uploads.get(guest.id, photo.uploaded_at), photo.uploaded_at)
 
@@ -146,16 +147,16 @@ class Audience:
         guest.spellings = (*guest.spellings, spelling)
         if len(self._guests) > self._at_most and not self.crowded:
             self.crowded = True
-            for one in self._guests.values():
-                one.newest.forget()
+            for crowded_out in self._guests.values():
+                crowded_out.newest.forget()
         return guest
 
     @property
     def guests(self) -> list[Guest]:
-        """Everybody with a valid address."""
+        """All guests with a valid address."""
         return list(self._guests.values())
 
     @property
     def invalid(self) -> int:
-        """How many addresses are none."""
+        """Number of addresses that are not valid."""
         return sum(guest is None for guest in self._by_spelling.values())

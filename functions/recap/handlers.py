@@ -1,4 +1,4 @@
-"""What the deployed functions call: from the SDK's requests to the nouns of this package."""
+"""The handlers of the recap's callables: the SDK's requests, in the words of this package."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from functions.recap.arguments import PreviewArguments, RecapArguments
 
 
 def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `sendEventRecap` (spec 4.1); checked in the order of design 3.
+    """Answer a call of `sendEventRecap` (spec 4.1); design 3 gives the order of the checks.
 
     Raises:
         CallError: as in spec 7.1.
@@ -24,7 +24,7 @@ def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
 
 
 def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `previewEventRecap` (spec 4.9); checked in the same order.
+    """Answer a call of `previewEventRecap` (spec 4.9), with the checks in the same order.
 
     Raises:
         CallError: as in spec 7.5.
@@ -58,7 +58,7 @@ def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
 
 
 def _verified_address(claims: Mapping[str, Any]) -> str | None:
-    """The caller's address, where they have proved that it is their own."""
+    """The caller's verified e-mail address, if any."""
     email = claims.get("email")
     if claims.get("email_verified") is not True or not isinstance(email, str):
         return None

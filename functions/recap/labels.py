@@ -1,6 +1,6 @@
-"""What a recap mail is labelled with, so that what is told of it later finds it (design 3).
+"""The labels of a recap mail, by which its tracking events find their batch (design 3).
 
-The mail service keeps labels for years and shows them to its own people: a guest is a hash here.
+The mail service keeps labels for years and its staff can see them, so a guest is a hash here.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final, Self
 from functions.event_arguments import is_id
 from functions.wall.address import guest_uid
 
-# The mail service gives them back beside fields of its own.
+# The prefix keeps the labels apart from the mail service's own fields.
 _EVENT: Final = "wall_event"
 _RECAP: Final = "wall_recap"
 _BATCH: Final = "wall_batch"
@@ -26,14 +26,14 @@ _UID: Final = re.compile(r"(?!\.{1,2}\Z)(?!__.*__\Z)[^/\x00-\x1f\x7f]{1,128}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailLabels:
-    """Which mail it is.
+    """The identity of one mail.
 
     Attributes:
-        event_id: Of the event,
-        recap_id: of the recap,
-        batch: and the number of its batch.
-        guest_id: The recipient in the ledger, a hash of the address.
-        uid: The user id that the mail's links are for.
+        event_id: The event.
+        recap_id: The recap.
+        batch: Number of the batch.
+        guest_id: The recipient's id in the ledger, a hash of the address.
+        uid: The user id in the mail's links.
     """
 
     event_id: str
@@ -43,7 +43,7 @@ class MailLabels:
     uid: str
 
     def as_texts(self) -> dict[str, str]:
-        """The labels; the user id only where it does not follow from the guest."""
+        """The labels; the user id is left out where it follows from the guest's id."""
         labels = {
             _EVENT: self.event_id,
             _RECAP: self.recap_id,
@@ -54,9 +54,9 @@ class MailLabels:
 
     @classmethod
     def read(cls, labels: Mapping[str, object]) -> Self | None:
-        """The labels of a mail of ours; None where they are none, or anybody else's."""
+        """The labels of a recap mail; None where a label is missing or malformed."""
         event_id, recap_id, batch, guest_id, uid = (
-            labels.get(one) for one in (_EVENT, _RECAP, _BATCH, _GUEST, _USER)
+            labels.get(name) for name in (_EVENT, _RECAP, _BATCH, _GUEST, _USER)
         )
         if not isinstance(event_id, str) or not is_id(event_id):
             return None

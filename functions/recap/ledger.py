@@ -1,14 +1,14 @@
-"""The lock of an event and the ledger of a recap, and what they allow (spec 3.3, design 3).
+"""The lock of an event and the ledger of a recap (spec 3.3, design 3).
 
-A batch moves like this; only the step to `started` lets a request out, and every step is written
-on the condition that nobody else has taken it:
+A batch moves through these states. A request is sent only after the step to `started`, and every
+step is a conditional write that fails where another call wrote first:
 
     planned ──▶ started ──▶ accepted     the mail service has the mails
-       ▲         │ ↺ ├────▶ unknown      it may have them: counts as sent, is never sent again
-       └─────────┘   the request before it has brought in nothing: another one may leave
+       ▲         │ ↺ ├────▶ unknown      it may have the mails: they count as sent, never sent again
+       └─────────┘   the last request was refused: another request may follow
 
-Back to `planned` goes a batch only by the call that started it and knows that nothing was taken.
-What a recap has sent, and where it stands, follows from its batches.
+Only the call that started a batch, and knows that its mails were refused, moves it back to
+`planned`. The recap's counts and its state follow from its batches.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,20 +21,18 @@ from functions.call_error import CallError, Code
 from functions.timestamps import wire_time
 
 RECIPIENTS_PER_CALL: Final = 5000
-RECIPIENTS_PER_BATCH: Final = 1000
-"""Of one request to the mail service, which takes no more."""
 
 COOLDOWN: Final = timedelta(hours=24)
 
 TIMEOUT: Final = timedelta(seconds=540)
-"""Of the function."""
+"""Timeout of the function `sendEventRecap`."""
 
 LEASE: Final = TIMEOUT + timedelta(seconds=60)
-"""How long a call may hold the lock: one that crashed holds it no longer than this."""
+"""How long a call may hold the lock; the lock of a crashed call is free after this time."""
 
 
 class BatchState(StrEnum):
-    """Where a batch stands."""
+    """States of a batch."""
 
     PLANNED = "planned"
     STARTED = "started"
@@ -43,15 +41,15 @@ class BatchState(StrEnum):
 
     @property
     def counts_as_sent(self) -> bool:
-        """Whether the mails must not be sent again; of a started batch that is not known yet."""
+        """Whether the mails must not be sent again; for a started batch that is not known yet."""
         return self in (BatchState.ACCEPTED, BatchState.UNKNOWN)
 
 
 class RecapState(StrEnum):
-    """Where a recap stands.
+    """States of a recap.
 
-    `INTERRUPTED` has batches left that a further call sends; `FAILED` and `EMPTY` have sent
-    nothing, because of a failure or because there was nobody to send to.
+    `INTERRUPTED` has batches left for the next call. `FAILED` and `EMPTY` sent nothing, because of
+    a failure or for lack of recipients.
     """
 
     SENDING = "sending"
@@ -66,11 +64,11 @@ class Lock:
     """`locks/recap` of an event.
 
     Attributes:
-        recap_id: The recap that took it last.
-        holder: A random word of the call that took it last.
-        leased_until: When that call is over at the latest; None once it has released the lock.
-        cooldown_until: When the next recap may be sent; None where the last one sent nothing.
-        unfinished: Whether batches of the recap may be left.
+        recap_id: The last recap of the event.
+        holder: Random id of the last call that took the lock.
+        leased_until: End of that call's lease; None after it released the lock.
+        cooldown_until: When the next recap may be sent; None where the last recap sent nothing.
+        unfinished: Whether the recap may have batches left.
     """
 
     recap_id: str
@@ -81,7 +79,7 @@ class Lock:
 
 
 def resumable(lock: Lock | None, now: datetime) -> str | None:
-    """Id of the recap that a call made `now` continues; None where it starts a new one.
+    """Id of the recap that a call made `now` continues; None where it starts a new recap.
 
     Raises:
         CallError: `aborted` while another call holds the lock, `resource-exhausted` during the
@@ -107,13 +105,13 @@ def resumable(lock: Lock | None, now: datetime) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What became of the recipients of some batches.
+    """Numbers of recipients of some batches.
 
     Attributes:
-        sent: Mails that count as sent,
-        unknown: and how many of those the mail service may not have.
-        skipped: Recipients left out: opted out since, or refused by the mail service.
-        left: Recipients who are still to have the mail.
+        sent: Mails that count as sent.
+        unknown: Those of the sent mails that the mail service may not have.
+        skipped: Recipients who opted out since the plan, or whose address was refused.
+        left: Recipients who still get the mail.
     """
 
     sent: int = 0
@@ -140,18 +138,18 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Recipients of one request to the mail service, by the ids of their guests.
+    """The recipients of one request to the mail service.
 
     Attributes:
-        number: Its place in the recap.
-        state: Where it stands.
-        recipients: Who is to have the mail, or has it.
-        refused: Whose address the mail service does not take; no recipients any more.
-        opted_out: How many have opted out since the batch was planned.
-        holder: The call that has changed it last; empty while it is as it was planned.
-        started_at: When its last request was about to leave.
-        note: The mail service's id of the request, or what went wrong.
-        version: Of the record, as it was read or written last.
+        number: Place in the recap.
+        state: State of the batch.
+        recipients: Ids of the guests who get the mail or have it.
+        refused: Ids of former recipients whose address the mail service refused.
+        opted_out: Number of former recipients who opted out since the plan.
+        holder: The last call that changed the batch; empty until the first change.
+        started_at: When the last request was about to be sent.
+        note: The mail service's id of the request, or the problem.
+        version: Version of the record, as last read or written.
     """
 
     number: int
@@ -166,7 +164,7 @@ class Batch:
 
     @property
     def counts(self) -> Counts:
-        """What became of its recipients."""
+        """The numbers of its recipients."""
         count, sent = len(self.recipients), self.state.counts_as_sent
         return Counts(
             sent=count if sent else 0,
@@ -184,7 +182,7 @@ class Batch:
         refused: Sequence[str] | None = None,
         opted_out: int | None = None,
     ) -> "Batch":
-        """This batch, started by the call `holder`; what is None is as before."""
+        """This batch, started by the call `holder`; a None leaves the field as it is."""
         return replace(
             self.settled(BatchState.STARTED, holder=holder, recipients=recipients, refused=refused),
             opted_out=self.opted_out if opted_out is None else opted_out,
@@ -200,7 +198,7 @@ class Batch:
         refused: Sequence[str] | None = None,
         note: str | None = None,
     ) -> "Batch":
-        """This batch, of which the call `holder` knows what has become; likewise."""
+        """This batch in `state`, settled by the call `holder`; a None leaves the field as it is."""
         return replace(
             self,
             state=state,
@@ -211,38 +209,36 @@ class Batch:
         )
 
 
-def plan(
-    recipients: Sequence[str], *, first: int = 0, at_most: int = RECIPIENTS_PER_BATCH
-) -> list[Batch]:
-    """Divide recipients into batches of `at_most`, whose numbers begin with `first`."""
+def plan(recipients: Sequence[str], *, per_batch: int, first: int = 0) -> list[Batch]:
+    """Divide recipients into batches of at most `per_batch`, numbered from `first`."""
     return [
         Batch(
             number=number,
             state=BatchState.PLANNED,
-            recipients=tuple(recipients[begin : begin + at_most]),
+            recipients=tuple(recipients[begin : begin + per_batch]),
         )
-        for number, begin in enumerate(range(0, len(recipients), at_most), start=first)
+        for number, begin in enumerate(range(0, len(recipients), per_batch), start=first)
     ]
 
 
 def total(batches: Iterable[Batch]) -> Counts:
-    """What became of the recipients of all of them."""
-    return sum((one.counts for one in batches), start=Counts())
+    """The sum of the numbers of all batches."""
+    return sum((batch.counts for batch in batches), start=Counts())
 
 
 def recap_state(batches: Iterable[Batch]) -> RecapState:
-    """Where a recap of these batches stands when no call is at work on it."""
-    states = {one.state for one in batches if one.recipients}
+    """State of a recap with these batches, while no call works on it."""
+    states = {batch.state for batch in batches if batch.recipients}
     if BatchState.STARTED in states:
         return RecapState.INTERRUPTED  # it may have been sent
-    something_sent = any(one.counts_as_sent for one in states)
+    something_sent = any(state.counts_as_sent for state in states)
     if BatchState.PLANNED in states:
         return RecapState.INTERRUPTED if something_sent else RecapState.FAILED
     return RecapState.SENT if something_sent else RecapState.EMPTY
 
 
 def last_mail(batches: Iterable[Batch]) -> datetime | None:
-    """When the last request left that may have brought in mails; None where none did."""
+    """Time of the last request that may have sent mails; None without such a request."""
     return max(
         (
             batch.started_at

@@ -1,4 +1,4 @@
-"""Whom a tenant has mailed in the last 24 hours: how often an address, and how many mails in all.
+"""The recap mails of a tenant in the last 24 hours: by address, and in all.
 
 What any event of the tenant plans to send counts from the moment of the plan; a recap that has sent
 nothing is taken out again before its lock is free. A tenant has one list of entries, of 16 bytes
@@ -16,23 +16,23 @@ from typing import Final
 
 PERIOD: Final = timedelta(hours=24)
 
-MAILS_A_DAY_AT_MOST: Final = 60_000
-"""What one document has room for, whatever the parameter says."""
+MAX_MAILS_PER_DAY: Final = 60_000
+"""The capacity of one document; a larger `RECAP_MAILS_PER_DAY` has no effect."""
 
 _ENTRY: Final = struct.Struct(">II8s")
 _GUEST_DIGITS: Final = 16
-"""Of a guest's id: that two of a million guests share them is as likely as 1 in 10,000,000."""
+"""Digits of a guest's id; two of a million guests share them once in 10,000,000 cases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What others than one recap have planned in the last 24 hours: by guest, and in all."""
+    """Mails that all other recaps planned in the last 24 hours: by guest, and in all."""
 
     by_guest: Mapping[bytes, int]
     mails: int
 
     def of(self, guest_id: str) -> int:
-        """How many of them the guest was to get."""
+        """Number of mails to the guest."""
         return self.by_guest.get(_guest(guest_id), 0)
 
 
@@ -63,7 +63,7 @@ def without_guest(entries: bytes, guest_id: str) -> bytes:
 
 
 def with_recap(entries: bytes, recap_id: str, guest_ids: Iterable[str], now: datetime) -> bytes:
-    """The entries, with the recap's for these guests in place of those that it had."""
+    """The entries, with those of the recap replaced by entries for these guests."""
     recap, at = _recap(recap_id), int(now.timestamp())
     added = (_ENTRY.pack(recap, at, _guest(guest_id)) for guest_id in guest_ids)
     return without(entries, recap_id, now) + b"".join(added)

@@ -1,7 +1,7 @@
-"""Where the photos of a mail may come from (parameter `PHOTO_HOSTS`).
+"""The hosts whose photos may stand in a mail (parameter `PHOTO_HOSTS`).
 
-A photo's address is its guest's to write. Whoever serves a picture learns who looks at it and when,
-and may serve another one than was approved; so it has to be a host that the project trusts.
+A guest can write any address into a photo. The server of a picture learns who looks at it and when,
+and may serve another picture than the approved one; so the project has to trust the host.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ _BUCKETS: Final = (
 
 
 class PhotoHosts:
-    """Tells which addresses may be shown."""
+    """Decides which photo addresses may stand in a mail."""
 
     def __init__(self, prefixes: Iterable[str], *, any_host: bool = False) -> None:
         """`prefixes` are hosts, each with the beginning of a path or without one."""
@@ -34,10 +34,10 @@ class PhotoHosts:
     @classmethod
     def read(cls, text: str, project: str) -> Self:
         """Read the parameter: hosts with commas between; `project` for its buckets, `*` for any."""
-        entries = [one.strip() for one in text.split(",") if one.strip()]
-        prefixes = [one for one in entries if one not in (ANY, PROJECT)]
+        entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+        prefixes = [entry for entry in entries if entry not in (ANY, PROJECT)]
         if PROJECT in entries:
-            prefixes += [one.format(project=project) for one in _BUCKETS]
+            prefixes += [bucket.format(project=project) for bucket in _BUCKETS]
         return cls(prefixes, any_host=ANY in entries)
 
     def allow(self, url: str) -> bool:
@@ -48,7 +48,7 @@ class PhotoHosts:
         paths = self._paths.get(parts.netloc.lower())  # with a port it is another server
         if parts.scheme != "https" or paths is None:
             return False
-        # A browser follows `..` before it asks, also where it is written `%2e%2e`.
+        # A browser resolves `..` before it sends the request, even as `%2e%2e`.
         steps = unquote(parts.path).split("/")
         if "." in steps or ".." in steps:
             return False

@@ -1,4 +1,4 @@
-"""Approved photos as the recap sees them, and the pictures of them that a mail shows."""
+"""Approved photos, and the pictures that a mail shows of them."""
 
 import heapq
 import re
@@ -10,17 +10,17 @@ from urllib.parse import unquote, urlsplit
 
 from functions.wall.fields import text, time
 
-SHOWN: Final = 24
-"""Photos in one mail at most; of the highlight reel by decision (design 3)."""
+MAX_PHOTOS: Final = 24
+"""In one mail, and in the highlight reel (design 3)."""
 
-ORIGINALS: Final = 4
-"""Photos in one mail at most of which there is no smaller picture: an original has some 4 MB."""
+MAX_ORIGINALS: Final = 4
+"""In one mail; an original, shown where no smaller picture exists, has some 4 MB."""
 
 SMALL_PIXELS: Final = 1600
-"""The longer side of a picture that a mail may show any number of."""
+"""Longer side of a picture that counts as small: a mail may show any number of them."""
 
 MAIL_BYTES: Final = 100_000
-"""Of both parts of a mail together: Gmail cuts off what is longer than 102 KB."""
+"""Size of both parts of a mail together: Gmail cuts a mail off after 102 KB."""
 
 FIELDS: Final = (
     "uploaderEmail",
@@ -32,22 +32,23 @@ FIELDS: Final = (
     "createdAt",
     "approvedAt",
 )
-"""What is read of a photo, so that a long list of them costs little."""
+"""The fields that are read of a photo; a long list of photos costs less without the rest."""
 
-_URL_CHARACTERS: Final = 2048  # what every mail client and browser takes
-# Printable ASCII: nothing that some program takes for the end of a line, or that turns it around.
+_URL_CHARACTERS: Final = 2048
+"""Every mail client and browser accepts a URL of this length."""
+
 _URL: Final = re.compile(r"""[!#-;=?-\[\]_a-z~]+""")
+"""Printable ASCII: no line ends, nothing that changes the direction of text."""
 
-
-# What Firebase's extension Resize Images calls its files: `name_400x400.webp`.
-# https://extensions.dev/extensions/firebase/storage-resize-images
 _RESIZED: Final = re.compile(r"_([0-9]{1,5})x([0-9]{1,5})(\.[A-Za-z]{3,4})?")
+"""The end of a name such as `name_400x400.webp`, given by the extension Resize Images:
+https://extensions.dev/extensions/firebase/storage-resize-images"""
 
 
 class Picture(NamedTuple):
-    """A photo in a mail: what is shown, what it leads to, and who took it (may be empty).
+    """A photo in a mail: the shown picture, its link, and the photographer's name (may be empty).
 
-    `small` tells that what is shown is no original.
+    `small` is false where the shown picture is the original.
     """
 
     thumb: str
@@ -58,9 +59,9 @@ class Picture(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovedPhoto:
-    """What the recap needs of an approved photo. All times are aware.
+    """The fields of an approved photo that the recap needs. All times are aware.
 
-    `uploaded_at` is the server's time, whatever the document says; `uploader` may be empty.
+    `uploaded_at` is the server's time of the upload. `uploader` may be empty.
     """
 
     id: str
@@ -76,7 +77,7 @@ class ApprovedPhoto:
 
     @classmethod
     def read(cls, photo_id: str, fields: Mapping[str, Any], *, created: datetime) -> Self:
-        """Read the fields of a photo; one that is missing or of a wrong type counts as empty.
+        """Read the fields of a photo; a missing field, or one of the wrong type, counts as empty.
 
         `created` is when Firestore created the document.
         """
@@ -95,8 +96,8 @@ class ApprovedPhoto:
         )
 
     def picture(self, shows: Callable[[str], bool], by: str = "") -> Picture | None:
-        """The picture of it; None where it has no web address that `shows` lets pass."""
-        url, thumb = (one if one and shows(one) else None for one in (self.url, self.thumb))
+        """The photo's picture; None where `shows` accepts no address of the photo."""
+        url, thumb = (link if link and shows(link) else None for link in (self.url, self.thumb))
         shown, leads_to = thumb or url, url or thumb
         if not (shown and leads_to):
             return None
@@ -104,15 +105,14 @@ class ApprovedPhoto:
 
     @property
     def has_address(self) -> bool:
-        """Whether there is anything to show, wherever that is."""
+        """Whether the photo has a picture on any host."""
         return bool(self.url or self.thumb)
 
 
 class Newest:
-    """The newest pictures of many, at most `SHOWN`.
+    """The newest pictures of many: at most `MAX_PHOTOS`, and at most `room` bytes of a mail.
 
-    No more of them are kept than `room` bytes of a mail can show, so that long addresses take no
-    more memory than short ones.
+    The limit in bytes keeps long addresses from taking more memory than short ones.
     """
 
     __slots__ = ("_bytes", "_heap", "_room")
@@ -123,34 +123,34 @@ class Newest:
         self._heap: list[tuple[tuple[bool, datetime], str, Picture]] = []
 
     def add(self, photo_id: str, rank: tuple[bool, datetime], picture: Picture) -> None:
-        """Keep the picture while those of a higher rank leave room for it."""
+        """Keep the picture while pictures of a higher rank leave room for it."""
         heapq.heappush(self._heap, (rank, photo_id, picture))
         self._bytes += _bytes(picture)
-        while len(self._heap) > SHOWN or (len(self._heap) > 1 and self._bytes > self._room):
+        while len(self._heap) > MAX_PHOTOS or (len(self._heap) > 1 and self._bytes > self._room):
             self._bytes -= _bytes(heapq.heappop(self._heap)[2])
 
     def forget(self) -> None:
-        """Keep none."""
+        """Drop all pictures."""
         self._heap.clear()
         self._bytes = 0
 
     def pictures(self) -> list[Picture]:
-        """The pictures kept, highest rank first, with `ORIGINALS` at most that are not small."""
+        """The pictures, highest rank first; at most `MAX_ORIGINALS` are not small."""
         originals, shown = 0, []
         for _, _, picture in sorted(self._heap, reverse=True):
             originals += not picture.small
-            if picture.small or originals <= ORIGINALS:
+            if picture.small or originals <= MAX_ORIGINALS:
                 shown.append(picture)
         return shown
 
 
 def _bytes(picture: Picture) -> int:
-    """Of a mail, at least: an address in the text, and two in the HTML."""
+    """The least that the picture takes in a mail: one address in the text, two in the HTML."""
     return len(picture.thumb) + 2 * len(picture.url)
 
 
 def is_resized(url: str) -> bool:
-    """Whether the name in `url` says that the picture was made small."""
+    """Whether the file name in `url` is that of a small picture."""
     name = unquote(urlsplit(url).path).rpartition("/")[2]
     found = _RESIZED.search(name)
     return (
@@ -161,9 +161,9 @@ def is_resized(url: str) -> bool:
 
 
 def web_address(value: object) -> str | None:
-    """`value` where it is an http or https address that can stand in a mail, else None.
+    """`value` if it is an http or https address that can stand in a mail, else None.
 
-    None also where it has a user name: `https://bank.example@evil.example` is no bank's.
+    An address with a user name is refused: `https://bank.example@evil.example` misleads readers.
     """
     if not isinstance(value, str) or not 0 < len(value) <= _URL_CHARACTERS:
         return None

@@ -1,7 +1,6 @@
-"""Whom a recap goes to, and what they get (spec 4.1).
+"""Plans the recipients of a recap and their mails (spec 4.1).
 
-The call that sends a recap and the one that only shows it ask the same planner, so that they cannot
-disagree. It reads, and writes nothing.
+Sending and preview use the same planner, so that they cannot disagree. It only reads.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,72 +12,71 @@ from functions.call_error import CallError
 from functions.mail.address import deliverable
 from functions.mail.letterhead import Letterhead
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.reach import LeftOut
+from functions.preferences.reach import SkipReason
 from functions.recap.allowance import Allowance, Allowed
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.guests import Audience, Guest
-from functions.recap.ledger import RECIPIENTS_PER_BATCH, RECIPIENTS_PER_CALL, Batch
+from functions.recap.ledger import RECIPIENTS_PER_CALL, Batch
 from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.photos import web_address
 from functions.recap.ports import ComplaintRecords, Guests, Mailings, RecapKey, Recaps
-from functions.recap.recipients import Skipped, UserRecords, whose_turn
+from functions.recap.recipients import Skipped, UserRecords, due_guests
 from functions.recap.report import Report
 from functions.wall.fields import text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How much is sent at most.
+class RecapLimits:
+    """The limits on recap mails.
 
     Attributes:
-        a_call: Recipients of a call,
-        a_batch: and of a batch.
-        an_address: Recaps of a tenant that one address gets in 24 hours.
-        a_tenant: Mails of a tenant in 24 hours.
+        per_call: Recipients of one call.
+        per_address: Recaps of a tenant to one address in 24 hours.
+        per_tenant: Mails of a tenant in 24 hours.
     """
 
-    a_call: int = RECIPIENTS_PER_CALL
-    a_batch: int = RECIPIENTS_PER_BATCH
-    an_address: int = 3
-    a_tenant: int = 20_000
+    per_call: int = RECIPIENTS_PER_CALL
+    per_address: int = 3
+    per_tenant: int = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Everybody on the approved photos of an event, and what their user records say."""
+    """The guests on the approved photos of an event, and their user records."""
 
     audience: Audience
     users: UserRecords
 
     @property
     def willing(self) -> list[Guest]:
-        """Who may be asked to a recap, in turn."""
-        return [one for one in self.audience.in_turn() if one.id not in self.users.left_out]
+        """The guests who want the recap, in the order of `Audience.in_fair_order`."""
+        skipped = self.users.skip_reasons
+        return [guest for guest in self.audience.in_fair_order() if guest.id not in skipped]
 
-    def still(self, batch: Batch) -> list[str]:
-        """Ids of the recipients of a planned `batch` who are still to have the mail.
+    def remaining(self, batch: Batch) -> list[str]:
+        """Ids of the recipients of a planned `batch` who still get the mail.
 
-        Whoever is on no approved photo any more is left out without a word.
+        A recipient who is on no approved photo any more is left out without being counted.
         """
-        guests = self.audience.by_id
-        return [one for one in batch.recipients if one in guests and one not in self.users.left_out]
+        guests, skipped = self.audience.by_id, self.users.skip_reasons
+        return [guest for guest in batch.recipients if guest in guests and guest not in skipped]
 
-    def left_out_of(self, batch: Batch) -> list[LeftOut]:
-        """Why recipients of a planned `batch` are left out by now."""
-        left_out = self.users.left_out
-        return [left_out[one] for one in batch.recipients if one in left_out]
+    def skip_reasons_of(self, batch: Batch) -> list[SkipReason]:
+        """The reasons why recipients of a planned `batch` get no mail any more."""
+        reasons = self.users.skip_reasons
+        return [reasons[guest] for guest in batch.recipients if guest in reasons]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Whom a new recap goes to.
+    """The recipients of a new recap.
 
     Attributes:
-        chosen: They, in the order in which they get it.
-        skipped: Who is left out.
-        left: Guests who have never had a recap of this event, and are not chosen.
-        short: Whether the tenant may not mail all of those who are left.
-        spared: Guests who have had a recap of this event, and get none now.
+        chosen: The recipients, in the order of sending.
+        skipped: The guests who get no recap, by reason.
+        left: Guests without any recap of this event who are not chosen.
+        short: Whether the tenant's maximum of mails today is below what is left.
+        spared: Guests who had a recap of this event and get no second one now.
     """
 
     chosen: Sequence[Guest]
@@ -88,7 +86,7 @@ class Choice:
     spared: int
 
     def report(self, audience: Audience) -> Report:
-        """What there is to tell of it before anything is sent."""
+        """The report before anything is sent."""
         nobody = not self.chosen and not self.skipped.had_enough and not self.short
         return Report(
             skipped=self.skipped.total,
@@ -111,37 +109,37 @@ class Planner:
         guests: Guests,
         mailings: Mailings,
         complaints: ComplaintRecords,
-        left_out: Callable[[Mapping[str, Any]], LeftOut | None],
+        skip_reason: Callable[[Mapping[str, Any]], SkipReason | None],
         letterhead: Callable[[], Letterhead],
         shows: Callable[[str], bool],
         now: Callable[[], datetime],
         new_word: Callable[[], str],
-        limits: Limits | None = None,
+        limits: RecapLimits | None = None,
     ) -> None:
         """Put the parts together.
 
         Args:
             recaps: The locks and ledgers.
             guests: Photos and preferences.
-            mailings: Whom the tenants have mailed lately.
+            mailings: The tenants' recap mails.
             complaints: Which tenants are stopped for complaints.
-            left_out: Why whoever has a user record gets no recap, if so.
-            letterhead: Gives whom the mails are from.
+            skip_reason: Why the owner of a user record gets no recap; None where they get one.
+            letterhead: Gives the sender.
             shows: Whether the photo at a web address may stand in a mail.
             now: The time, aware and in UTC.
-            new_word: Gives a word of letters and digits that nobody has or can guess.
-            limits: Of what is sent.
+            new_word: Gives an unguessable new word of letters and digits.
+            limits: The limits on recap mails.
         """
         self._recaps = recaps
         self._guests = guests
         self._mailings = mailings
         self._complaints = complaints
-        self._left_out = left_out
+        self._skip_reason = skip_reason
         self._letterhead = letterhead
         self._shows = shows
         self._now = now
         self._new_word = new_word
-        self.limits = limits or Limits()
+        self.limits = limits or RecapLimits()
 
     def stopped(self, event: Mapping[str, Any]) -> CallError | None:
         """Why the tenant of the event sends no recap at all; None where that may be.
@@ -152,21 +150,23 @@ class Planner:
         return found.stop.refusal if found and found.stop.holds else None
 
     def gather(self, wanted: RecapArguments, room: int) -> Gathered:
-        """Read photos and user records; one guest's pictures may take `room` bytes of a mail."""
-        audience = Audience(wanted.mode, shows=self._shows, at_most=self.limits.a_call, room=room)
+        """Read photos and user records; a guest's pictures may take `room` bytes of a mail."""
+        audience = Audience(wanted.mode, shows=self._shows, at_most=self.limits.per_call, room=room)
         for photo in self._guests.approved_photos(wanted.event_id):
             audience.add(photo)
-        return Gathered(audience, UserRecords.read(self._guests, audience.guests, self._left_out))
+        return Gathered(
+            audience, UserRecords.read(self._guests, audience.guests, self._skip_reason)
+        )
 
     def allowance(self, event: Mapping[str, Any], key: RecapKey, *, reserved: bool) -> Allowance:
-        """What the tenant of the event may still mail; see `Allowance`."""
+        """The allowance of the event's tenant."""
         return Allowance(
             self._mailings,
             tenant_id(event),
             key,
             self._now,
-            an_address=self.limits.an_address,
-            a_tenant=self.limits.a_tenant,
+            per_address=self.limits.per_address,
+            per_tenant=self.limits.per_tenant,
             reserved=reserved,
         )
 
@@ -178,14 +178,14 @@ class Planner:
         first: bool,
         allow: Callable[[Sequence[Guest], Callable[[Allowed], Sequence[Guest]]], None],
     ) -> Choice:
-        """Choose whom a new recap goes to.
+        """Choose the recipients of a new recap.
 
         Args:
-            wanted: For which event, and whether for guests who have had none alone.
-            gathered: Everybody.
-            first: Whether the event has had no recap.
-            allow: Asks for the choice among those who may have one more mail: `Allowance.reserve`,
-                which puts it on record, or `Allowance.look`, which does not.
+            wanted: The event, and whether guests may get a second recap.
+            gathered: The guests.
+            first: Whether the event had no recap before.
+            allow: `Allowance.reserve`, which records the choice, or `Allowance.look`, which does
+                not; both let the choice be made among the guests who may get another mail.
         """
         willing = gathered.willing
         sent_at: Mapping[str, datetime] | None = {} if first else None
@@ -196,19 +196,19 @@ class Planner:
             nonlocal chosen, full, left, spared, short, sent_at
             if sent_at is None:
                 sent_at = self._recaps.sent_at(wanted.event_id)
-            waiting = whose_turn(allowed.guests, sent_at, only_new=wanted.only_new)
-            at_most = min(self.limits.a_call, allowed.mails)
+            waiting = due_guests(allowed.guests, sent_at, only_new=wanted.only_new)
+            at_most = min(self.limits.per_call, allowed.mails)
             chosen = waiting[:at_most]
             left = sum(guest.id not in sent_at for guest in waiting[at_most:])
             spared = len(allowed.guests) - len(waiting)
             full = len(willing) - len(allowed.guests)
-            short = allowed.mails < min(self.limits.a_call, len(waiting))
+            short = allowed.mails < min(self.limits.per_call, len(waiting))
             return chosen
 
         if willing:
             allow(willing, choose)
         skipped = replace(
-            Skipped.of(gathered.users.left_out.values()),
+            Skipped.of(gathered.users.skip_reasons.values()),
             invalid_address=gathered.audience.invalid,
             had_enough=full,
         )
@@ -217,18 +217,22 @@ class Planner:
     def with_pictures(
         self, wanted: RecapArguments, audience: Audience, ids: Iterable[str]
     ) -> Mapping[str, Guest]:
-        """Those of these ids who are guests, with their pictures."""
-        chosen = {one: audience.by_id[one] for one in ids if one in audience.by_id}
+        """The guests with these ids, with their pictures."""
+        chosen = {guest: audience.by_id[guest] for guest in ids if guest in audience.by_id}
         if audience.crowded and wanted.mode is Mode.PERSONAL:
-            # Nobody's were kept while it was not known whose to keep.
+            # While photos were collected it was not known whose pictures to keep.
             for photo in self._guests.approved_photos(wanted.event_id):
                 audience.add_again(photo, chosen)
         return chosen
 
     def composer(
-        self, event: Mapping[str, Any], wanted: RecapArguments, audience: Audience, bytes_each: int
+        self,
+        event: Mapping[str, Any],
+        wanted: RecapArguments,
+        audience: Audience,
+        bytes_per_recipient: int,
     ) -> Composer:
-        """What writes the mails; `bytes_each` may differ for one recipient, counted as JSON."""
+        """The composer of the mails; see `BulkMailer` for `bytes_per_recipient`."""
         recap = Recap(
             mode=wanted.mode,
             letterhead=self._letterhead(),
@@ -241,7 +245,7 @@ class Planner:
             reel=audience.reel.pictures(),
             photo_count=audience.photo_count,
         )
-        return Composer(recap, new_word=self._new_word, bytes_each=bytes_each)
+        return Composer(recap, new_word=self._new_word, bytes_per_recipient=bytes_per_recipient)
 
 
 def tenant_id(event: Mapping[str, Any]) -> str:
@@ -252,7 +256,7 @@ def tenant_id(event: Mapping[str, Any]) -> str:
 def recipient(
     guest: Guest, links: PreferencesLinks, labels: Mapping[str, str] | None = None
 ) -> Recipient:
-    """The guest as the mail knows them; `labels` are what the mail is known by later."""
+    """The guest as a recipient of the mail; `labels` come back with its tracking events."""
     return Recipient(
         address=guest.address,
         name=guest.name,

@@ -1,33 +1,22 @@
-"""What the recap needs of the world; `wiring` names who does it.
+"""The ports of the recap; `wiring` names the classes behind them.
 
-What is said of each holds for every adapter, the tests' too.
+The docstrings here bind every adapter, including those of the tests.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
-from functions.mail.message import Message
-from functions.mail.outcome import Outcome
 from functions.recap.arguments import Mode
 from functions.recap.complaints import Complaints, Stop
 from functions.recap.ledger import Batch, Counts, Lock, RecapState
 from functions.recap.photos import ApprovedPhoto
-
-Version: TypeAlias = Any
-"""Of a document, as it was read: a write on the condition of it fails once anybody has written."""
-
-
-class TakenElsewhereError(Exception):
-    """A document is no longer as it was read, or is gone; nothing was written.
-
-    Also where only the answer to the same write was lost: whoever cares looks again.
-    """
+from functions.records import Version
 
 
 class RecapKey(NamedTuple):
-    """Which recap."""
+    """The identity of a recap."""
 
     event_id: str
     recap_id: str
@@ -35,7 +24,7 @@ class RecapKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredLock:
-    """A lock as it is or is to be, with the version that a write of it must still find."""
+    """A lock, with the version of its document that a write must still find."""
 
     lock: Lock
     version: Version
@@ -43,31 +32,31 @@ class StoredLock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapHead:
-    """What a call writes of the recap that it takes.
+    """The fields of a recap that a call writes when it takes the lock.
 
     Attributes:
         tenant_id: Of the event; empty where the event has none.
         mode: Of the call, which may differ from that of the one before.
         started_by: The caller's uid.
-        said: Whose words the mail has, and which.
-        began: When the recap began; None where it is continued.
+        wording: The organizer's texts.
+        began: Start of the recap; None where the call continues one.
     """
 
     tenant_id: str
     mode: Mode
     started_by: str
-    said: "Said"
+    wording: "Wording"
     began: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taking:
-    """What a call writes that takes the lock.
+    """The records that a call writes when it takes the lock.
 
     Attributes:
-        lock: As it is to be.
-        head: Of the recap `lock.recap_id`, whose state becomes `sending`.
-        ended: Id of an older recap that becomes `interrupted` for good; None where there is none.
+        lock: The new lock.
+        head: Fields of the recap `lock.recap_id`, whose state becomes `sending`.
+        ended: Id of an older recap that becomes `interrupted` for good, if any.
     """
 
     lock: Lock
@@ -76,11 +65,11 @@ class Taking:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What an organizer gave a recap: kept, so that others can tell later what guests were sent.
+class Wording:
+    """An organizer's texts for a recap, kept as a record of what guests were sent.
 
-    `subject` and `message` are None where the mail has none but the usual words; `sender` is the
-    organizer's address, None where the account has none.
+    `subject` and `message` are None where the mail has the templated texts; `sender` is the
+    organizer's address, None for an account without an address.
     """
 
     sender: str | None = None
@@ -89,35 +78,35 @@ class Said:
 
 
 class Recaps(Protocol):
-    """The locks, the recaps and their ledgers. Every write is one commit: all of it, or nothing."""
+    """The locks, the recaps and their ledgers. Every write is one atomic commit."""
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
-        """Fields of the event; None where there is none."""
+        """Fields of the event; None where it does not exist."""
 
     def lock(self, event_id: str) -> StoredLock | None:
-        """The event's lock; None where there has been no recap yet."""
+        """The event's lock; None before the first recap."""
 
     def take(self, event_id: str, decide: Callable[[Lock | None], Taking]) -> StoredLock:
-        """Take the event's lock in one transaction: read it, have it judged, write.
+        """Take the event's lock in one transaction: read the lock, let `decide` judge, write.
 
         Args:
-            event_id: Of the event.
-            decide: Is given the lock, and called again with another one where somebody else has
-                written it meanwhile, the caller itself included where an answer was lost. Answers
-                what to write, or raises what keeps the caller from taking the lock.
+            event_id: The event.
+            decide: Gets the current lock and returns the records to write, or raises to refuse.
+                It is called again where the lock was written meanwhile, also by this very call
+                where the answer to its commit was lost.
 
         Returns:
-            The lock as it stands now.
+            The lock as written.
 
         Raises:
-            TakenElsewhereError: others have written the lock all the time.
+            ChangedMeanwhileError: other calls kept writing the lock.
         """
 
     def batches(self, key: RecapKey) -> list[Batch]:
-        """The ledger as it stands, in order."""
+        """The batches of the ledger, in order."""
 
     def batch(self, key: RecapKey, number: int) -> Batch | None:
-        """One batch of it as it stands; None where there is none (any more)."""
+        """One batch of the ledger; None where it does not exist."""
 
     def plan(
         self,
@@ -127,64 +116,63 @@ class Recaps(Protocol):
         counts: Counts,
         held: StoredLock,
     ) -> tuple[list[Batch], Version]:
-        """Write `batches` in place of the `older` ones, and set what the recap counts.
+        """Replace the `older` batches by `batches`, and set the recap's counts.
 
-        The lock `held` is written with it, so that whoever has lost it plans nothing any more.
+        The lock `held` is written in the same commit, so that a call without the lock cannot plan.
 
         Returns:
             The batches and the lock's version, as written.
 
         Raises:
-            TakenElsewhereError: the lock is in another version, one of the older batches is not as
-                it was read, or one of the new ones exists.
+            ChangedMeanwhileError: the lock or an older batch changed, or a new batch exists.
         """
 
     def start(
         self, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
     ) -> tuple[Batch, Version]:
-        """Record that a request of `batch` is about to leave; `change` is added to the recap's.
+        """Record that `batch` is about to be sent; adds `change` to the recap's counts.
 
-        The lock `held` is written with it, so that whoever has lost it starts nothing any more.
+        The lock `held` is written in the same commit, so that a call without the lock cannot start.
 
         Returns:
             The batch and the lock's version, as written.
 
         Raises:
-            TakenElsewhereError: the batch is not as it was read, or the lock is in another version.
+            ChangedMeanwhileError: the batch or the lock was written meanwhile.
         """
 
     def settle(self, key: RecapKey, batch: Batch, change: Counts) -> Batch:
-        """Record what became of a started batch; `change` is added to the recap's counts.
+        """Record the result of a started batch; adds `change` to the recap's counts.
 
         Raises:
-            TakenElsewhereError: the batch is not as it was read.
+            ChangedMeanwhileError: the batch was written meanwhile.
         """
 
     def release(self, key: RecapKey, held: StoredLock, state: RecapState, at: datetime) -> None:
-        """Release the lock, and say how the recap stands.
+        """Release the lock, and record the recap's state.
 
         Raises:
-            TakenElsewhereError: the lock is in another version.
+            ChangedMeanwhileError: the lock was written meanwhile.
         """
 
     def sent_at(self, event_id: str) -> Mapping[str, datetime]:
-        """When each guest, by id, last had a turn, which the mail service may have refused.
+        """When each guest, by id, was last in a started batch, even if the address was refused.
 
-        A read for each batch of the event's recaps.
+        Reads every batch of the event's recaps.
         """
 
 
 class Guests(Protocol):
-    """Who stands on approved photos, and what mails they want. Read by the page."""
+    """The approved photos and the user records of guests, read in pages."""
 
     def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
-        """Every approved photo of the event, one at a time."""
+        """All approved photos of the event, as an iterator."""
 
     def records(self, uids: Iterable[str]) -> Iterable[tuple[str, Mapping[str, Any]]]:
-        """Those of `users/{uid}` that exist, with their ids."""
+        """The existing records `users/{uid}`, with their ids."""
 
     def records_with(self, emails: Iterable[str]) -> Iterable[tuple[str, Mapping[str, Any]]]:
-        """Every user record whose `email` is one of `emails`, letter by letter, with its id."""
+        """All user records whose `email` equals an entry of `emails` exactly, with their ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +196,7 @@ class Mailings(Protocol):
         """Write the record, which nobody needs after `expire_at`.
 
         Raises:
-            TakenElsewhereError: the record is not as it was read; nothing was written.
+            ChangedMeanwhileError: the record is not as it was read; nothing was written.
         """
 
 
@@ -236,16 +224,5 @@ class ComplaintRecords(Protocol):
         """Write a stop in place of the one in `version`; None: there must be none.
 
         Raises:
-            TakenElsewhereError: the tenant's stop is in another version.
+            ChangedMeanwhileError: the tenant's stop is in another version.
         """
-
-
-class Mailer(Protocol):
-    """A mail service."""
-
-    @property
-    def bytes_each(self) -> int:
-        """How much may differ for one recipient, counted as JSON."""
-
-    def send(self, message: Message) -> Outcome:
-        """Make one request, once, and say what became of it."""

@@ -1,7 +1,7 @@
 """One call of `previewEventRecap`: a recap before it is sent (spec 4.9, 7.5).
 
-It takes no lock, begins no cooldown and writes nothing; what is mailed to the caller alone is
-counted, for its limit.
+It takes no lock, begins no cooldown and writes nothing, except the count of previews mailed to the
+caller.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,45 +12,45 @@ from typing import Any, Final
 from functions import log
 from functions.access import Caller, check_event
 from functions.call_error import CallError, Code
-from functions.mail.message import Copy, Message
-from functions.mail.misconfigured import whose_turn
-from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.mail.message import Copy, EmailMessage
+from functions.mail.misconfigured import who_can_fix
+from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
+from functions.mail.provider import BulkMailer
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import PreviewArguments
 from functions.recap.guests import Audience, Guest
 from functions.recap.ledger import Batch, BatchState, resumable, total
 from functions.recap.planner import Gathered, Planner, recipient
-from functions.recap.ports import Mailer, RecapKey, Recaps
+from functions.recap.ports import RecapKey, Recaps
 from functions.recap.recipients import Skipped
 from functions.recap.report import Report, outlook
 from functions.signed_links.limiter import TooManyCallsError
 
-MAILS_AN_HOUR: Final = 10
-"""Previews that one caller has mailed (spec 8)."""
+PREVIEWS_PER_HOUR: Final = 10
+"""Previews by mail for one caller (spec 8)."""
 
 MARK: Final = "[Preview]"
 
-TOLD_FROM: Final = 10
-"""Guests that an event has before its preview tells how many of them are skipped."""
+MIN_GUESTS_TO_COUNT_SKIPPED: Final = 10
+"""Below this number of guests the count of skipped guests would reveal a guest's choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What the caller is shown (spec 4.9).
+    """The answer to the caller (spec 4.9).
 
     Attributes:
-        sender: Whom the mail is from, `Name <address>` or an address.
-        reply_to: Where answers to it go.
-        subject: Of the mail,
-        html: its HTML part,
-        text: and the plain one; both are empty where there is nobody to show the mail of.
-        recipients: How many guests the recap would go to, at most.
-        skipped: How many would be left out; None for an event of few guests, because there the
-            number tells a guest's choice.
+        sender: `Name <address>` or an address.
+        reply_to: The address for replies.
+        subject: The subject.
+        html: The HTML part; empty without a guest to show the mail of.
+        text: The plain part; empty in the same case.
+        recipients: Number of guests who would get the recap, at most.
+        skipped: Number of guests who would be skipped; None for an event of few guests.
         left: Guests who would be left for the next recap.
-        blocked: What `sendEventRecap` would refuse the call with by now, if anything.
-        message: What it would say beside its counts.
-        mailed: Whether the mail has gone to the caller; None where that was not asked for.
+        blocked: The error with which `sendEventRecap` would refuse the call now, if any.
+        message: The note that `sendEventRecap` would give.
+        mailed: Whether the preview was mailed to the caller; None where it was not asked for.
     """
 
     sender: str
@@ -68,7 +68,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """What a call would send, to whom."""
+    """The mails that a call would send."""
 
     ids: Sequence[str]
     skipped: Skipped
@@ -84,25 +84,24 @@ class RecapPreview:
         planner: Planner,
         *,
         recaps: Recaps,
-        mailer: Callable[[], Mailer],
+        mailer: Callable[[], BulkMailer],
         links: Callable[[], object],
         links_of_nobody: Callable[[], PreferencesLinks],
         count: Callable[[str], None],
         now: Callable[[], datetime],
-        told_from: int = TOLD_FROM,
+        min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED,
     ) -> None:
         """Put the parts together.
 
         Args:
-            planner: Says whom a recap goes to.
+            planner: Plans the recipients and their mails.
             recaps: The locks and ledgers.
-            mailer: Gives the mail service, with its key as it is now.
-            links: Fails where a recap could not sign its links.
-            links_of_nobody: Gives what stands in place of a guest's links.
-            count: Counts one more preview for the mailbox of the user with an id, or raises
-                `TooManyCallsError`.
+            mailer: Gives the mail service, with its current key.
+            links: Raises where a recap could not sign its links.
+            links_of_nobody: Gives links without a token.
+            count: Counts a preview mailed to a user id, or raises `TooManyCallsError`.
             now: The time, aware.
-            told_from: Guests that an event has before the skipped are counted.
+            min_guests: Guests from which on the skipped are counted.
         """
         self._planner = planner
         self._recaps = recaps
@@ -111,15 +110,15 @@ class RecapPreview:
         self._links_of_nobody = links_of_nobody
         self._count = count
         self._now = now
-        self._told_from = told_from
+        self._min_guests = min_guests
 
     def show(self, caller: Caller, wanted: PreviewArguments, own_address: str | None) -> Preview:
-        """Show the recap that is `wanted`, as it would be now.
+        """Show the `wanted` recap as it would be sent now.
 
         Args:
-            caller: Who asks.
-            wanted: What for.
-            own_address: The caller's verified address; None where there is none.
+            caller: The caller.
+            wanted: The arguments.
+            own_address: The caller's verified address, if any.
 
         Raises:
             CallError: as in spec 7.5.
@@ -129,21 +128,21 @@ class RecapPreview:
         try:
             mailer = self._mailer()
             self._links()  # a recap needs them; a preview shows nobody's
-            gathered = self._planner.gather(wanted, mailer.bytes_each)
+            gathered = self._planner.gather(wanted, mailer.bytes_per_recipient)
             plan = self._plan(event, wanted, gathered)
-            message = self._message(event, wanted, gathered, plan.ids, mailer.bytes_each)
+            message = self._message(event, wanted, gathered, plan.ids, mailer.bytes_per_recipient)
         except CallError:
             raise
         except Exception as error:
-            setting, turn = whose_turn(error)
+            setting, who = who_can_fix(error)
             log.fault("recap.not-previewed", error, eventId=wanted.event_id, setting=setting)
             raise CallError(
-                Code.INTERNAL, f"The recap could not be prepared, nor could it be sent. {turn}"
+                Code.INTERNAL, f"The recap could not be prepared, nor could it be sent. {who}"
             ) from error
         if to and message.copies:
-            _confirm(wanted.event_id, mailer.send(_marked(message, to)))
+            _confirm(wanted.event_id, mailer, mailer.send(_marked(message, to)))
         text, html = message.filled(message.copies[0]) if message.copies else ("", "")
-        is_told = len(gathered.audience.guests) >= self._told_from
+        is_told = len(gathered.audience.guests) >= self._min_guests
         chose = plan.skipped.opted_out + plan.skipped.unreachable
         recipients = len(plan.ids) if is_told else len(plan.ids) + chose
         report = plan.report if is_told or not chose else replace(plan.report, nobody=None)
@@ -162,7 +161,7 @@ class RecapPreview:
         )
 
     def _own_mailbox(self, caller: Caller, own_address: str | None) -> str:
-        """Where to mail the preview to, if the caller may have it mailed."""
+        """The caller's address, if a preview may be mailed to it."""
         if own_address is None:
             raise CallError(
                 Code.FAILED_PRECONDITION,
@@ -174,7 +173,7 @@ class RecapPreview:
         except TooManyCallsError:
             raise CallError(
                 Code.RESOURCE_EXHAUSTED,
-                f"You have had {MAILS_AN_HOUR} previews mailed within this hour; wait for the "
+                f"You have had {PREVIEWS_PER_HOUR} previews mailed within this hour; wait for the "
                 "next one, or leave sendToMe out.",
             ) from None
         return own_address
@@ -182,7 +181,7 @@ class RecapPreview:
     def _plan(
         self, event: Mapping[str, Any], wanted: PreviewArguments, gathered: Gathered
     ) -> _Plan:
-        """What `sendEventRecap` would come to, called now."""
+        """The plan that `sendEventRecap` would make now."""
         found = self._recaps.lock(wanted.event_id)
         blocked, continued = self._planner.stopped(event), None
         try:
@@ -190,20 +189,24 @@ class RecapPreview:
         except CallError as refused:
             blocked = blocked or refused
         key = RecapKey(wanted.event_id, continued or "")
-        ledger = [_without_its_call(one) for one in self._recaps.batches(key)] if continued else []
+        ledger = (
+            [_without_its_call(batch) for batch in self._recaps.batches(key)] if continued else []
+        )
         before = total(ledger)
         if before.sent:
-            waiting = [one for one in ledger if one.state is BatchState.PLANNED]
+            waiting = [batch for batch in ledger if batch.state is BatchState.PLANNED]
             return _Plan(
-                ids=[one for batch in waiting for one in gathered.still(batch)],
-                skipped=Skipped.of(why for one in waiting for why in gathered.left_out_of(one)),
+                ids=[guest for batch in waiting for guest in gathered.remaining(batch)],
+                skipped=Skipped.of(
+                    reason for batch in waiting for reason in gathered.skip_reasons_of(batch)
+                ),
                 report=Report(before=before, hidden=gathered.audience.hidden),
                 blocked=blocked,
             )
         allowance = self._planner.allowance(event, key, reserved=False)
         choice = self._planner.choose(wanted, gathered, first=found is None, allow=allowance.look)
         return _Plan(
-            ids=[one.id for one in choice.chosen],
+            ids=[guest.id for guest in choice.chosen],
             skipped=choice.skipped,
             report=choice.report(gathered.audience),
             blocked=blocked,
@@ -215,27 +218,27 @@ class RecapPreview:
         wanted: PreviewArguments,
         gathered: Gathered,
         ids: Sequence[str],
-        bytes_each: int,
-    ) -> Message:
-        """The mail of the guest who is shown; with nobody to show, it has no copy."""
+        bytes_per_recipient: int,
+    ) -> EmailMessage:
+        """The mail of one guest; it has no copy where there is no guest to show."""
         audience = gathered.audience
-        # Of few guests the choice of whose mail to show would tell who has opted out.
-        is_told = len(audience.guests) >= self._told_from
+        # With few guests the choice of the shown guest would reveal who opted out.
+        is_told = len(audience.guests) >= self._min_guests
         guest = _shown(wanted, ids if is_told else [], audience)
         shown = self._planner.with_pictures(wanted, audience, [guest.id] if guest else [])
-        composer = self._planner.composer(event, wanted, audience, bytes_each)
+        composer = self._planner.composer(event, wanted, audience, bytes_per_recipient)
         links = self._links_of_nobody()
-        return composer.message([recipient(one, links) for one in shown.values()])
+        return composer.message([recipient(guest, links) for guest in shown.values()])
 
 
 def _without_its_call(batch: Batch) -> Batch:
-    """The batch as the call that continues its recap takes it."""
+    """The batch as the call that continues the recap would settle it."""
     started = batch.state is BatchState.STARTED
     return replace(batch, state=BatchState.UNKNOWN) if started else batch
 
 
 def _shown(wanted: PreviewArguments, ids: Sequence[str], audience: Audience) -> Guest | None:
-    """Who is asked for, or a guest with most photos, if possible of those who get the mail."""
+    """The requested guest, or the one with most photos, preferably among the recipients."""
     if wanted.guest is not None:
         guest = audience.find(wanted.guest)
         if guest is None:
@@ -245,21 +248,21 @@ def _shown(wanted: PreviewArguments, ids: Sequence[str], audience: Audience) -> 
                 "another one as guest, or leave it out.",
             )
         return guest
-    candidates = [audience.by_id[one] for one in ids] or audience.in_turn()
-    return max(candidates, key=lambda one: one.photo_count, default=None)
+    candidates = [audience.by_id[guest_id] for guest_id in ids] or audience.in_fair_order()
+    return max(candidates, key=lambda guest: guest.photo_count, default=None)
 
 
-def _marked(message: Message, to: str) -> Message:
-    """The message for the caller: marked, and without what unsubscribes."""
-    copies = [Copy(address=to, headers={}, values=one.values) for one in message.copies]
+def _marked(message: EmailMessage, to: str) -> EmailMessage:
+    """The message for the caller: marked, and without the unsubscribe headers."""
+    copies = [Copy(address=to, headers={}, values=copy.values) for copy in message.copies]
     return replace(message, subject=f"{MARK} {message.subject}", copies=copies)
 
 
-def _confirm(event_id: str, outcome: Outcome) -> None:
-    """Go on if the mail service has the preview.
+def _confirm(event_id: str, mailer: BulkMailer, outcome: SendOutcome) -> None:
+    """Check that the mail service accepted the preview.
 
     Raises:
-        CallError: it has not, or nobody knows.
+        CallError: it did not, or the outcome is unknown.
     """
     match outcome:
         case Accepted():
@@ -272,8 +275,10 @@ def _confirm(event_id: str, outcome: Outcome) -> None:
         case Later(reason) | Refused(reason):
             cause = outcome.cause
             log.error("recap.preview-not-mailed", eventId=event_id, problem=reason, cause=cause)
-            turn = cause.turn if cause else "The mail service did not take it."
-            raise CallError(Code.INTERNAL, f"The preview was not mailed. {turn}")
+            who = (
+                cause.who_can_fix(mailer.key_name) if cause else "The mail service did not take it."
+            )
+            raise CallError(Code.INTERNAL, f"The preview was not mailed. {who}")
         case Unknown(reason):
             log.error("recap.preview-not-mailed", eventId=event_id, problem=reason, cause=None)
             raise CallError(

@@ -1,4 +1,4 @@
-"""Who of an event's guests is to have the mail (spec 4.1, rules 2 and 3)."""
+"""The guests of an event who get the mail (spec 4.1, rules 2 and 3)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,9 +6,9 @@ from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from functions.preferences.accounts import noted, record_to_note_in
+from functions.preferences.accounts import account_ids, address_record_id
 from functions.preferences.preferences import email_address
-from functions.preferences.reach import LeftOut
+from functions.preferences.reach import SkipReason
 from functions.recap.guests import Guest
 from functions.recap.ports import Guests
 
@@ -17,47 +17,48 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class UserRecords:
-    """What the user records say of the guests, by the guests' ids.
+    """The user records of the guests, by guest id.
 
-    `uids` has the user id that a guest's links are for, `left_out` those who get no
-    recap, and why.
+    `uids` has the user id for a guest's links; `skip_reasons` has the guests who get no recap.
     """
 
     uids: Mapping[str, str]
-    left_out: Mapping[str, LeftOut]
+    skip_reasons: Mapping[str, SkipReason]
 
     @classmethod
     def read(
         cls,
         records: Guests,
         guests: Sequence[Guest],
-        left_out: Callable[[Mapping[str, Any]], LeftOut | None],
+        skip_reason: Callable[[Mapping[str, Any]], SkipReason | None],
     ) -> "UserRecords":
-        """Look everybody up: under the id of a guest, and under that of any account."""
+        """Look up all guests: under the guest's own record ids, and under those of accounts."""
         by_record = {uid: guest for guest in guests for uid in guest.guest_ids}
-        by_email = {one: guest for guest in guests for one in (guest.address, *guest.spellings)}
+        by_email = {
+            spelling: guest for guest in guests for spelling in (guest.address, *guest.spellings)
+        }
         uids = {guest.id: guest.guest_id for guest in guests}
         accounts: dict[str, str] = {}
-        reasons: dict[str, LeftOut] = {}
+        reasons: dict[str, SkipReason] = {}
 
         def look(guest: Guest, record: Mapping[str, Any]) -> None:
-            reason = left_out(record)
-            # Of several records with their reasons, what the guest has chosen comes first.
-            if reason and reasons.get(guest.id) is not LeftOut.OPTED_OUT:
+            reason = skip_reason(record)
+            # Where several records have a reason, the guest's own choice wins.
+            if reason and reasons.get(guest.id) is not SkipReason.OPTED_OUT:
                 reasons[guest.id] = reason
 
         def look_at_account(guest: Guest, uid: str, record: Mapping[str, Any]) -> None:
             look(guest, record)
-            # Several accounts with one address are rare; the choice is at least always the same.
+            # Several accounts with one address are rare; the least id makes the choice stable.
             accounts[guest.id] = min(uid, accounts.get(guest.id, uid))
 
         named: dict[str, Guest] = {}
         for uid, record in records.records(by_record):
             look(by_record[uid], record)
-            named |= dict.fromkeys(noted(record), by_record[uid])
+            named |= dict.fromkeys(account_ids(record), by_record[uid])
         for uid, record in records.records(named) if named else ():
-            # The account may have another address by now.
-            if record_to_note_in(record) in named[uid].guest_ids:
+            # The account may have changed its address since.
+            if address_record_id(record) in named[uid].guest_ids:
                 look_at_account(named[uid], uid, record)
         for uid, record in records.records_with(by_email):
             look_at_account(by_email[email_address(record)], uid, record)
@@ -66,13 +67,13 @@ class UserRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """Guests who are left out of a recap, by the reason (spec 4.1).
+    """Numbers of guests who get no recap, by reason (spec 4.1).
 
     Attributes:
-        invalid_address: Addresses that are none.
-        opted_out: Who has `recap` or `lifecycle` off.
-        unreachable: Whose address has sent a mail back for good.
-        had_enough: Who has had as many recaps of the tenant as an address gets in 24 hours.
+        invalid_address: The address is not valid.
+        opted_out: `recap` or `lifecycle` is off.
+        unreachable: The address hard-bounced.
+        had_enough: The address had the tenant's maximum of recaps in 24 hours.
     """
 
     invalid_address: int = 0
@@ -81,26 +82,28 @@ class Skipped:
     had_enough: int = 0
 
     @classmethod
-    def of(cls, left_out: Iterable[LeftOut]) -> Self:
-        """Those who are left out for these reasons."""
-        counted = Counter(left_out)
-        return cls(opted_out=counted[LeftOut.OPTED_OUT], unreachable=counted[LeftOut.UNREACHABLE])
+    def of(cls, reasons: Iterable[SkipReason]) -> Self:
+        """Count these reasons."""
+        counted = Counter(reasons)
+        return cls(
+            opted_out=counted[SkipReason.OPTED_OUT], unreachable=counted[SkipReason.UNREACHABLE]
+        )
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """The sum over all reasons."""
         return sum(astuple(self))
 
 
-def whose_turn(
+def due_guests(
     guests: Iterable[Guest], sent_at: Mapping[str, datetime], *, only_new: bool
 ) -> Sequence[Guest]:
-    """Guests who have had no recap of the event; where every guest has, all, the last turn first.
+    """Guests without a recap of the event; if every guest has one, all, the oldest recap first.
 
     Args:
-        guests: In any order; among equals it is kept.
-        sent_at: When a guest last had a turn, by the guest's id.
-        only_new: Whether nobody is to get a second recap.
+        guests: In any order, which is kept among equals.
+        sent_at: Time of the last recap, by guest id.
+        only_new: Whether no guest may get a second recap.
     """
     waiting = sorted(guests, key=lambda guest: sent_at.get(guest.id, _NEVER))
     new = [guest for guest in waiting if guest.id not in sent_at]

@@ -1,16 +1,15 @@
-"""What became of a call, and what its caller is told (spec 4.1, 7.1)."""
+"""The result of a call, and the answer to its caller (spec 4.1, 7.1)."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from functions.call_error import CallError, Code
-from functions.mail.outcome import Cause
 from functions.recap.ledger import Batch, BatchState, Counts, RecapState, total
 
 
 @dataclass(frozen=True, slots=True)
 class RecapResult:
-    """What the caller is told where all is well (spec 4.1)."""
+    """The answer of a successful call (spec 4.1)."""
 
     sent: int
     skipped: int
@@ -19,20 +18,20 @@ class RecapResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What became of a call.
+    """The result of a call.
 
     Attributes:
-        before: What the batches of earlier calls of the same recap came to.
-        batches: What all its batches have come to,
-        under_way: and how many recipients are in those of which that is not on record.
-        skipped: Guests who were left out before there were batches.
-        left: Guests who have never had a recap of this event, and are in no batch.
-        full: Guests among the skipped who have had all recaps of the tenant that an address gets.
-        short: Whether the tenant may not mail all of those who are left.
-        spared: Guests who have had a recap of this event, and get none now.
-        hidden: Photos that are on no host that may be shown.
-        nobody: Why there is nobody to send to.
-        cause: Why the mail service did not take what is open, where it is known who can change it.
+        before: Counts of the recap's batches before this call.
+        batches: Counts of all its batches now.
+        under_way: Recipients of batches whose result is not recorded.
+        skipped: Guests who were skipped before the batches were planned.
+        left: Guests without any recap of this event who are in no batch.
+        full: Skipped guests whose address had the tenant's maximum of recaps today.
+        short: Whether the tenant's maximum of mails today is below what is left.
+        spared: Guests who had a recap of this event and get no second one now.
+        hidden: Photos on hosts that are not allowed in mails.
+        nobody: Why there are no recipients.
+        advice: Who can fix that the mail service refuses mails; empty where that is unknown.
     """
 
     before: Counts = field(default_factory=Counts)
@@ -45,16 +44,16 @@ class Report:
     spared: int = 0
     hidden: int = 0
     nobody: str | None = None
-    cause: Cause | None = None
+    advice: str = ""
 
     def after(self, batches: Collection[Batch]) -> "Report":
-        """This report, now that the recap's batches are these."""
-        started = [one for one in batches if one.state is BatchState.STARTED]
+        """This report with the recap's final batches."""
+        started = [batch for batch in batches if batch.state is BatchState.STARTED]
         return replace(self, batches=total(batches), under_way=total(started).left)
 
     @property
     def call(self) -> Counts:
-        """What this call has added; `left` is what all calls have left."""
+        """The counts of this call alone; `left` is that of the whole recap."""
         done = self.batches - self.before
         return Counts(
             sent=done.sent,
@@ -65,10 +64,10 @@ class Report:
 
 
 def answer(report: Report, state: RecapState | None) -> RecapResult:
-    """What the caller is told; `state` is that of the recap, None where that is not on record.
+    """The answer to the caller; `state` is the recap's, None where it is not recorded.
 
     Raises:
-        CallError: `internal`, where not everything was sent or nobody knows.
+        CallError: `internal`, where a mail was not sent or its result is unknown.
     """
     call = report.call
     if state is None or report.under_way:
@@ -80,8 +79,8 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
     if state is RecapState.FAILED:
         raise CallError(
             Code.INTERNAL,
-            f"Nothing was sent. {report.cause.turn}"
-            if report.cause
+            f"Nothing was sent. {report.advice}"
+            if report.advice
             else "The mail service took none of the mails; nothing was sent, try again.",
         )
     unconfirmed = (
@@ -92,7 +91,7 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
         sentences = [
             f"{call.sent} mails were sent and {call.left} were not; call again to send those.",
             unconfirmed if call.unknown else "",
-            report.cause.turn if report.cause else "",
+            report.advice,
         ]
         raise CallError(Code.INTERNAL, " ".join(filter(None, sentences)))
     if call.unknown:
@@ -101,7 +100,7 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
 
 
 def outlook(report: Report, recipients: int) -> str | None:
-    """What `answer` would say beside the counts, if a call sent to all these `recipients` now."""
+    """The notes that `answer` would give if a call sent to all these `recipients` now."""
     ahead = replace(report, batches=Counts(sent=report.before.sent + recipients))
     return " ".join(_notes(ahead, ahead=True)) or None
 

@@ -9,7 +9,9 @@ from typing import Any, Final
 from functions import log
 from functions.access import Caller, check_event
 from functions.call_error import CallError, Code
-from functions.mail.misconfigured import whose_turn
+from functions.mail.misconfigured import who_can_fix
+from functions.mail.outcome import Cause
+from functions.mail.provider import BulkMailer
 from functions.preferences.links import PreferencesLinks
 from functions.recap.allowance import Allowance
 from functions.recap.arguments import RecapArguments
@@ -26,13 +28,13 @@ from functions.recap.ledger import (
     total,
 )
 from functions.recap.planner import Gathered, Planner, recipient, tenant_id
-from functions.recap.ports import Mailer, RecapKey, Recaps, Said
+from functions.recap.ports import RecapKey, Recaps, Wording
 from functions.recap.report import RecapResult, Report, answer
 from functions.side_by_side import SideBySide
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
-"""Seconds from the start of a call after which it waits for nothing any more: a request that is
-under way then, and the records after it, still end within the function's timeout."""
+"""Seconds from the start of a call after which it does not wait any more. A request that is running
+then, and the records after it, still end within the function's timeout."""
 
 
 class RecapSender:
@@ -43,7 +45,7 @@ class RecapSender:
         planner: Planner,
         *,
         recaps: Recaps,
-        mailer: Callable[[], Mailer],
+        mailer: Callable[[], BulkMailer],
         links: Callable[[], Callable[[str], PreferencesLinks]],
         side_by_side: SideBySide,
         now: Callable[[], datetime],
@@ -55,16 +57,16 @@ class RecapSender:
         """Put the parts together.
 
         Args:
-            planner: Says whom a recap goes to.
+            planner: Plans the recipients and their mails.
             recaps: The locks and ledgers.
-            mailer: Gives the mail service, with its key as it is now.
-            links: Gives what makes the links of a mail to the user with an id.
+            mailer: Gives the mail service, with its current key.
+            links: Gives a function that makes the links in a mail to a user id.
             side_by_side: Sends the batches.
             now: The time, aware and in UTC.
             monotonic: Seconds that only grow.
             sleep: Waits for some seconds.
-            new_word: Gives a word of letters and digits that nobody has or can guess.
-            new_mutex: Gives what one thread at a time can enter.
+            new_word: Gives an unguessable new word of letters and digits.
+            new_mutex: Gives a mutex for the threads of a call.
         """
         self._planner = planner
         self._recaps = recaps
@@ -78,7 +80,7 @@ class RecapSender:
         self._new_mutex = new_mutex
 
     def send(self, caller: Caller, wanted: RecapArguments) -> RecapResult:
-        """Send the recap that is `wanted`, or what is left of it.
+        """Send the `wanted` recap, or the rest of an interrupted one.
 
         Raises:
             CallError: as in spec 7.1.
@@ -93,7 +95,7 @@ class RecapSender:
             tenant_id=tenant_id(event),
             mode=wanted.mode,
             started_by=caller.uid,
-            said=Said(sender=caller.email, subject=wanted.subject, message=wanted.message),
+            wording=Wording(sender=caller.email, subject=wanted.subject, message=wanted.message),
             now=self._now,
             new_id=self._new_word,
             one_at_a_time=self._new_mutex(),
@@ -102,17 +104,17 @@ class RecapSender:
         try:
             report, dispatch, batches = self._prepare(claim, allowance, event, wanted, give_up_at)
         except Exception as error:
-            setting, turn = whose_turn(error)
+            setting, who = who_can_fix(error)
             event_id, recap_id = claim.key
             log.fault("recap.failed", error, eventId=event_id, recapId=recap_id, setting=setting)
             _release(claim, allowance, failed=True)
             raise CallError(
-                Code.INTERNAL, f"The recap could not be prepared, and nothing was sent. {turn}"
+                Code.INTERNAL, f"The recap could not be prepared, and nothing was sent. {who}"
             ) from error
         dispatch.send(batches)
         state = _release(claim, allowance)
-        report = replace(report.after(claim.ledger.values()), cause=dispatch.cause)
-        _log(claim, report, state)
+        report = replace(report.after(claim.ledger.values()), advice=dispatch.advice)
+        _log(claim, report, state, dispatch.cause)
         return answer(report, state)
 
     def _prepare(
@@ -123,24 +125,27 @@ class RecapSender:
         wanted: RecapArguments,
         give_up_at: float,
     ) -> tuple[Report, Dispatch, Sequence[PlannedBatch]]:
-        """What to send and how; nothing has left yet."""
+        """Plan the call; nothing is sent yet."""
         if claim.resumed:
             claim.read_ledger()
         mailer = self._mailer()
-        gathered = self._planner.gather(wanted, mailer.bytes_each)
+        gathered = self._planner.gather(wanted, mailer.bytes_per_recipient)
         audience = gathered.audience
         before = total(claim.ledger.values())
         if before.sent:
             report = Report(before=before, hidden=audience.hidden)
         else:
-            report = self._plan(claim, allowance, gathered, wanted)
-        waiting = [one for one in claim.ledger.values() if one.state is BatchState.PLANNED]
-        ids = {one for batch in waiting for one in batch.recipients}
+            per_batch = mailer.recipients_per_request
+            report = self._plan(claim, allowance, gathered, wanted, per_batch)
+        waiting = [batch for batch in claim.ledger.values() if batch.state is BatchState.PLANNED]
+        ids = {guest for batch in waiting for guest in batch.recipients}
         guests = self._planner.with_pictures(wanted, audience, ids)
         dispatch = Dispatch(
             claim=claim,
             mailer=mailer,
-            compose=self._planner.composer(event, wanted, audience, mailer.bytes_each).message,
+            compose=self._planner.composer(
+                event, wanted, audience, mailer.bytes_per_recipient
+            ).message,
             side_by_side=self._side_by_side,
             monotonic=self._monotonic,
             sleep=self._sleep,
@@ -149,13 +154,18 @@ class RecapSender:
         return report, dispatch, self._planned(claim.key, waiting, guests, gathered)
 
     def _plan(
-        self, claim: Claim, allowance: Allowance, gathered: Gathered, wanted: RecapArguments
+        self,
+        claim: Claim,
+        allowance: Allowance,
+        gathered: Gathered,
+        wanted: RecapArguments,
+        per_batch: int,
     ) -> Report:
         choice = self._planner.choose(wanted, gathered, first=claim.first, allow=allowance.reserve)
         batches = plan(
-            [one.id for one in choice.chosen],
+            [guest.id for guest in choice.chosen],
             first=max(claim.ledger, default=-1) + 1,
-            at_most=self._planner.limits.a_batch,
+            per_batch=per_batch,
         )
         planned = total(batches)
         counts = replace(planned, skipped=choice.skipped.total, left=choice.left + planned.left)
@@ -184,10 +194,10 @@ class RecapSender:
             PlannedBatch(
                 batch,
                 {
-                    one: recipient(guests[one], links(uids[one]), labels(batch, one))
-                    for one in gathered.still(batch)
+                    guest: recipient(guests[guest], links(uids[guest]), labels(batch, guest))
+                    for guest in gathered.remaining(batch)
                 },
-                batch.opted_out + len(gathered.left_out_of(batch)),
+                batch.opted_out + len(gathered.skip_reasons_of(batch)),
             )
             for batch in batches
         ]
@@ -210,7 +220,7 @@ def _release(claim: Claim, allowance: Allowance, *, failed: bool = False) -> Rec
         return None
 
 
-def _log(claim: Claim, report: Report, state: RecapState | None) -> None:
+def _log(claim: Claim, report: Report, state: RecapState | None, cause: Cause | None) -> None:
     write = log.info if state in (RecapState.SENT, RecapState.EMPTY) else log.error
     call = report.call
     write(
@@ -224,5 +234,5 @@ def _log(claim: Claim, report: Report, state: RecapState | None) -> None:
         underWay=report.under_way,
         skipped=call.skipped,
         left=report.left,
-        cause=report.cause,
+        cause=cause,
     )

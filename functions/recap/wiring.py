@@ -1,4 +1,4 @@
-"""The recap's parts, put together for this process on first use."""
+"""The recap's parts, made on first use."""
 
 import functools
 import secrets
@@ -12,11 +12,11 @@ from functions.gcp import firestore, parameters
 from functions.gcp.documents import documents
 from functions.mail import wiring as mail
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.reach import left_out_of_recap
+from functions.preferences.reach import skip_reason
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.photo_hosts import PhotoHosts
-from functions.recap.planner import Limits, Planner
-from functions.recap.preview import MAILS_AN_HOUR, RecapPreview
+from functions.recap.planner import Planner, RecapLimits
+from functions.recap.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.send_recap import RecapSender
 from functions.recap.store.complaint_store import ComplaintStore
 from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
@@ -45,21 +45,21 @@ def _planner() -> Planner:
         guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
         complaints=ComplaintStore(client),
-        left_out=lambda record: left_out_of_recap(record, _now()),
+        skip_reason=lambda record: skip_reason(record, _now()),
         letterhead=mail.letterhead,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, firestore.project_id() or "").allow,
         now=_now,
         new_word=_new_word,
-        limits=Limits(
-            an_address=parameters.RECAPS_PER_ADDRESS_A_DAY.value,
-            a_tenant=parameters.RECAP_MAILS_PER_DAY.value,
+        limits=RecapLimits(
+            per_address=parameters.RECAPS_PER_ADDRESS_A_DAY.value,
+            per_tenant=parameters.RECAP_MAILS_PER_DAY.value,
         ),
     )
 
 
 @functools.cache
 def sender() -> RecapSender:
-    """What sends a recap."""
+    """The use case of `sendEventRecap`."""
     return RecapSender(
         _planner(),
         recaps=RecapStore(firestore.client()),
@@ -76,7 +76,7 @@ def sender() -> RecapSender:
 
 @functools.cache
 def previewer() -> RecapPreview:
-    """What shows a recap."""
+    """The use case of `previewEventRecap`."""
     return RecapPreview(
         _planner(),
         recaps=RecapStore(firestore.client()),
@@ -84,7 +84,7 @@ def previewer() -> RecapPreview:
         links=_links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody(parameters.PUBLIC_BASE_URL.value),
         count=lambda uid: signed_links.limiter().pass_or_raise(
-            "previewEventRecap", uid, keys.values()[0], MAILS_AN_HOUR
+            "previewEventRecap", uid, keys.values()[0], PREVIEWS_PER_HOUR
         ),
         now=_now,
     )

@@ -18,7 +18,7 @@ from emulator.server import LocalServer, StandIn
 LIMIT = 20.0
 
 
-class Told(StandIn):
+class TrackingEvent(StandIn):
     """Takes what is told; the first request is not answered well."""
 
     def __init__(self) -> None:
@@ -41,13 +41,13 @@ class Told(StandIn):
 
 
 @pytest.fixture
-def told() -> Iterator[Told]:
+def told() -> Iterator[TrackingEvent]:
     """What the mailbox tells it to."""
-    with Told() as running:
+    with TrackingEvent() as running:
         yield running
 
 
-def events_for(told: Told, *addresses: str) -> list[dict[str, Any]]:
+def events_for(told: TrackingEvent, *addresses: str) -> list[dict[str, Any]]:
     """What is told of a mail to each of the addresses, once it was answered well."""
     webhook = EventWebhook(f"http://127.0.0.1:{told.port}/", certificates.mailbox_key())
     with Mailbox(events=webhook) as mailbox:
@@ -85,7 +85,7 @@ def events_for(told: Told, *addresses: str) -> list[dict[str, Any]]:
         ("bouncedown", ["processed", "delivered"]),
     ],
 )
-def test_an_address_decides(told: Told, name: str, story: list[str]) -> None:
+def test_an_address_decides(told: TrackingEvent, name: str, story: list[str]) -> None:
     """In the order in which it happens, with what the mail was labelled with."""
     address = f"{name}@example.com"
     found = events_for(told, address)
@@ -95,7 +95,7 @@ def test_an_address_decides(told: Told, name: str, story: list[str]) -> None:
     assert types == (["blocked"] if name == "blocked" else ["bounce"] * len(types))
 
 
-def test_a_request_that_is_not_answered_well_comes_again_signed(told: Told) -> None:
+def test_a_request_that_is_not_answered_well_comes_again_signed(told: TrackingEvent) -> None:
     """With the same events, as SendGrid's own library verifies it."""
     events_for(told, "ann@example.com", "bob@example.com")
     judge = SendGridsOwn(certificates.MAILBOX_PUBLIC.read_text())

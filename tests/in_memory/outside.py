@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.gcp.task_queue import Enqueue, Task
-from functions.mail.message import Message
-from functions.mail.outcome import Outcome
+from functions.mail.message import EmailMessage
+from functions.mail.outcome import SendOutcome
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.ports import Response
 from tests.in_memory.through import Through, at_once
@@ -48,14 +48,16 @@ def enqueue_to(tasks: InMemoryTasks, through: Through = at_once) -> Enqueue:
 
 
 class ScriptedMailer:
-    """See `ports.Mailer`; what becomes of a request is a function of it."""
+    """See `provider.Mailer`; what becomes of a request is a function of it."""
 
-    def __init__(self, send: Callable[[Message], Outcome], through: Through = at_once) -> None:
+    def __init__(
+        self, send: Callable[[EmailMessage], SendOutcome], through: Through = at_once
+    ) -> None:
         self._send = send
         self._through = through
 
-    def send(self, message: Message) -> Outcome:
-        """See `ports.Mailer`."""
+    def send(self, message: EmailMessage) -> SendOutcome:
+        """See `provider.Mailer`."""
         return self._through("mailer.send", lambda: self._send(message), retried=False)
 
 

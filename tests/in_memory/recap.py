@@ -11,25 +11,24 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
-from functions.mail.fate import Fate, Tally
-from functions.mail.message import Message
-from functions.mail.outcome import Accepted, Outcome, Unknown
-from functions.mail.sendgrid import BYTES_EACH, refusal
+from functions.mail.message import EmailMessage
+from functions.mail.outcome import Accepted, SendOutcome, Unknown
+from functions.mail.sendgrid import BYTES_PER_RECIPIENT, KEY_NAME, refusal
+from functions.mail.tracking import DeliveryStatus, Tally
 from functions.preferences.preferences import FIELD, Flag
 from functions.preferences.reach import FIELD as REACH_FIELD
 from functions.recap.complaints import Complaints, Stop, stop_path
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
-from functions.recap.mail_events.ports import StoredOutcomes
+from functions.recap.mail_events.ports import StoredStatuses
 from functions.recap.photos import ApprovedPhoto
 from functions.recap.ports import (
     Mailed,
     RecapKey,
     StoredLock,
     StoredStop,
-    TakenElsewhereError,
     Taking,
-    Version,
 )
+from functions.records import ChangedMeanwhileError, Version
 from tests.in_memory.database import (
     AlreadyExistsError,
     ChangedError,
@@ -79,10 +78,10 @@ class InMemoryRecaps:
         for _ in range(TRANSACTIONS_AT_MOST):
             found = self.lock(event_id)
             taking = decide(found.lock if found else None)
-            with contextlib.suppress(TakenElsewhereError):
+            with contextlib.suppress(ChangedMeanwhileError):
                 version = self._take(event_id, taking, found)
                 return StoredLock(taking.lock, version)
-        raise TakenElsewhereError
+        raise ChangedMeanwhileError
 
     def _take(self, event_id: str, taking: Taking, over: StoredLock | None) -> Version:
         lock, head = taking.lock, taking.head
@@ -91,9 +90,9 @@ class InMemoryRecaps:
             "tenantId": head.tenant_id,
             "mode": head.mode,
             "startedBy": head.started_by,
-            "startedByEmail": head.said.sender,
-            "subject": head.said.subject,
-            "message": head.said.message,
+            "startedByEmail": head.wording.sender,
+            "subject": head.wording.subject,
+            "message": head.wording.message,
             "state": RecapState.SENDING,
         }
         writes: list[Write] = [
@@ -189,7 +188,7 @@ class InMemoryRecaps:
         try:
             return self._through(what, partial(self._database.commit, *writes))
         except (AlreadyExistsError, ChangedError) as changed:
-            raise TakenElsewhereError from changed
+            raise ChangedMeanwhileError from changed
 
 
 def lock_path(event_id: str) -> str:
@@ -297,7 +296,7 @@ class InMemoryMailings:
         try:
             self._through("mailings.save", partial(self._database.commit, write))
         except (AlreadyExistsError, ChangedError) as changed:
-            raise TakenElsewhereError from changed
+            raise ChangedMeanwhileError from changed
 
     def _path(self, tenant_id: str) -> str:
         return f"recapMails/{tenant_id}"
@@ -350,23 +349,23 @@ class InMemoryComplaints:
         try:
             self._through("complaints.put", partial(self._database.commit, write))
         except (AlreadyExistsError, ChangedError) as changed:
-            raise TakenElsewhereError from changed
+            raise ChangedMeanwhileError from changed
 
 
-class InMemoryOutcomes:
-    """See `mail_events.ports.Outcomes`; a document is what is known, by guest."""
+class InMemoryStatuses:
+    """See `mail_events.ports.DeliveryStatuses`; a document is what is known, by guest."""
 
     def __init__(self, database: Database, through: Through = at_once) -> None:
         self._database = database
         self._through = through
 
-    def load(self, key: RecapKey, batches: Collection[int]) -> StoredOutcomes:
-        """See `mail_events.ports.Outcomes`."""
+    def load(self, key: RecapKey, batches: Collection[int]) -> StoredStatuses:
+        """See `mail_events.ports.DeliveryStatuses`."""
 
-        def get() -> StoredOutcomes:
+        def get() -> StoredStatuses:
             ledger = {one: self._database.get(batch_path(key, one)) for one in batches}
-            found = self._database.get(outcomes_path(key))
-            return StoredOutcomes(
+            found = self._database.get(statuses_path(key))
+            return StoredStatuses(
                 {one: batch.value.recipients for one, batch in ledger.items() if batch},
                 found.value if found else {},
                 found.version if found else None,
@@ -375,24 +374,28 @@ class InMemoryOutcomes:
         return self._through("outcomes.load", get)
 
     def save(
-        self, key: RecapKey, fates: Mapping[str, Fate], change: Tally, version: Version | None
+        self,
+        key: RecapKey,
+        statuses: Mapping[str, DeliveryStatus],
+        change: Tally,
+        version: Version | None,
     ) -> None:
-        """See `mail_events.ports.Outcomes`."""
-        path, added = outcomes_path(key), asdict(change)
-        outcomes: Write = (
-            Create(path, fates) if version is None else Update(path, lambda _: fates, version)
+        """See `mail_events.ports.DeliveryStatuses`."""
+        path, added = statuses_path(key), asdict(change)
+        written: Write = (
+            Create(path, statuses) if version is None else Update(path, lambda _: statuses, version)
         )
         recap = Update(
             recap_path(key),
             lambda recap: {**recap, **{name: recap[name] + added[name] for name in added}},
         )
         try:
-            self._through("outcomes.save", partial(self._database.commit, outcomes, recap))
+            self._through("outcomes.save", partial(self._database.commit, written, recap))
         except (AlreadyExistsError, ChangedError) as changed:
-            raise TakenElsewhereError from changed
+            raise ChangedMeanwhileError from changed
 
 
-def outcomes_path(key: RecapKey) -> str:
+def statuses_path(key: RecapKey) -> str:
     """Of what is known of a recap's mails."""
     return f"{recap_path(key)}/outcomes/mails"
 
@@ -438,21 +441,23 @@ class InMemoryUsers:
 
 
 class InMemoryMailer:
-    """See `ports.Mailer`; what the mail service answers is read as SendGrid's answers are."""
+    """See `provider.BulkMailer`; answers are read as SendGrid's are."""
 
-    bytes_each = BYTES_EACH
+    key_name = KEY_NAME
+    recipients_per_request = 2
+    bytes_per_recipient = BYTES_PER_RECIPIENT
 
     def __init__(
         self,
-        answer: Callable[[Message], tuple[int, Mapping[str, str], bytes]],
+        answer: Callable[[EmailMessage], tuple[int, Mapping[str, str], bytes]],
         through: Through = at_once,
     ) -> None:
         """`answer` gives status, headers and body, or raises where the connection breaks."""
         self._answer = answer
         self._through = through
 
-    def send(self, message: Message) -> Outcome:
-        """See `ports.Mailer`."""
+    def send(self, message: EmailMessage) -> SendOutcome:
+        """See `provider.Mailer`."""
         try:
             status, headers, body = self._through(
                 "mailer.send", lambda: self._answer(message), retried=False

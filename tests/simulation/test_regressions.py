@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from functions.recap.planner import Limits
+from functions.recap.planner import RecapLimits
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from tests.in_memory.recap import InMemoryMailings
 from tests.in_memory.through import Crash
@@ -72,7 +72,7 @@ def _is_one_too_many_at_midnight() -> bool:
     house.event("e2")
     house.guests(1)
     house.guests(1, "e2")
-    limits = Limits(an_address=1)
+    limits = RecapLimits(per_address=1)
 
     def past_midnight() -> None:
         house.later(minutes=2)

@@ -1,6 +1,6 @@
 // Guests whom a recap did not reach, from the record of its mails: a hash of each address, and facts.
 
-// 16 bytes of the hash and one of facts for each mail; the facts as in functions/mail/fate.py.
+// 16 bytes of the hash and one of facts for each mail; the facts as in functions/mail/tracking.py.
 const HASH_BYTES = 16;
 const DROPPED = 1;
 const DELIVERED = 2;

@@ -1,1 +1,1 @@
-"""What the preferences read and write in Firestore."""
+"""The preferences' store in Firestore."""

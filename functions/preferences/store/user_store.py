@@ -10,7 +10,7 @@ from functions.preferences.preferences import FIELD, Flag
 from functions.wall.address import guest_uid
 
 CALL_SECONDS: Final = 10.0
-"""How long one call may take with its repetitions: somebody waits for it."""
+"""Limit of one call with its retries; a person is waiting."""
 
 
 class UserStore:
@@ -20,7 +20,7 @@ class UserStore:
         self._documents = documents
 
     def find(self, uid: str) -> Mapping[str, Any] | None:
-        """Address and preferences of the user; None where there is no record."""
+        """Address and preferences of the user; None without a record."""
         found = self._documents.get(f"users/{uid}", ["email", FIELD], seconds=CALL_SECONDS)
         return found.fields if found else None
 
@@ -43,13 +43,13 @@ class UserStore:
             self._documents.write(f"users/{uid}", {}, mask=[reach.FIELD], seconds=CALL_SECONDS)
 
     def mark_unreachable(self, uid: str, until: datetime) -> None:
-        """Note that the address of this record takes no mails (see `reach`)."""
+        """Note that the address of this record accepts no mail (see `reach`)."""
         self._documents.write(
             f"users/{uid}", {reach.FIELD: until}, mask=[reach.FIELD], seconds=CALL_SECONDS
         )
 
     def note_account(self, record: str, uid: str) -> None:
-        """Have the record of an address name the account `uid` (see `accounts`)."""
+        """List the account `uid` in the record of its address (see `accounts`)."""
         self._documents.write(
             f"users/{record}",
             {accounts.FIELD: {uid: True}},
@@ -59,6 +59,6 @@ class UserStore:
 
 
 def _quoted(name: str) -> str:
-    """`name` as a part of a field path, whatever characters it has."""
+    """`name` quoted as a segment of a field path."""
     escaped = name.replace("\\", "\\\\").replace("`", "\\`")
     return f"`{escaped}`"

@@ -1,1 +1,1 @@
-"""The recap's mail: its texts and its pictures."""
+"""The recap mail: texts and pictures."""

@@ -1,8 +1,8 @@
-"""The recap mail: from recipients and pictures to a message.
+"""Composes the recap mail from recipients and pictures.
 
-What is the same for everybody stands in the parts; what differs stands in the copy of each
-recipient, under tags. A mail service replaces tags wherever they stand, also in what people wrote,
-so every message has tags of its own that nobody can guess.
+The parts of the message hold the common text, and the copy of each recipient holds the values of
+the tags in it. A mail service replaces tags everywhere, even in text that people wrote, so every
+message has its own unguessable tags.
 """
 
 import json
@@ -16,26 +16,26 @@ from markupsafe import Markup, escape
 
 from functions.mail.letterhead import Letterhead
 from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
-from functions.mail.message import Copy, Message
+from functions.mail.message import Copy, EmailMessage
 from functions.mail.templates import templates_in
 from functions.mail.texts import Texts
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.lines import greeted_name
 from functions.recap.mail.paragraph import linked
-from functions.recap.photos import MAIL_BYTES, SHOWN, Picture
+from functions.recap.photos import MAIL_BYTES, MAX_PHOTOS, Picture
 
 PREHEADER_CHARACTERS: Final = 110
-"""Beside the subject in a mailbox; phones show less."""
+"""Length of the line beside the subject in a mailbox; phones show less."""
 
 _templates: Final = templates_in(Path(__file__).parent / "templates")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipient:
-    """Who gets the mail: `pictures` are their own, newest first, `photo_count` may be more.
+    """A recipient, with their own `pictures`, newest first, of their `photo_count` photos.
 
-    `labels` are what the mail is known by later.
+    `labels` come back with the mail's tracking events.
     """
 
     address: str
@@ -48,18 +48,18 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recap:
-    """What all mails of a recap have in common.
+    """The common content of all mails of a recap.
 
     Attributes:
         mode: Whose photos a guest sees.
-        letterhead: Whom they are from.
+        letterhead: The sender.
         event_name: As the organizer wrote it; may be empty.
         language: BCP 47 tag of the event's language, or None.
-        reply_to: The organizer's address for answers; None: that of the letterhead.
+        reply_to: The organizer's address for replies; None: the letterhead's.
         gallery_url: An http or https address, or None.
         subject: One line that replaces the templated one, or None.
         message: The organizer's own paragraph, or None.
-        reel: In mode `all` what everybody sees, best first.
+        reel: The pictures of mode `all`, best first.
         photo_count: Approved photos of the event.
     """
 
@@ -76,7 +76,7 @@ class Recap:
 
 
 class Photos(NamedTuple):
-    """Photos of a mail: the plain part's, and in HTML the first one and all others."""
+    """The photos of a mail: in the plain part, and in HTML the first photo and the others."""
 
     text: str
     first: str
@@ -91,20 +91,20 @@ class Composer:
         recap: Recap,
         *,
         new_word: Callable[[], str],
-        bytes_each: int,
+        bytes_per_recipient: int,
         texts: Texts | None = None,
     ) -> None:
-        """Prepare what is the same for everybody.
+        """Prepare the common content.
 
         Args:
-            recap: What all mails have in common.
-            new_word: Gives a word that nobody can guess.
-            bytes_each: How much may differ for one recipient, counted as JSON.
-            texts: In which language; None: in that of the recap.
+            recap: The common content of all mails.
+            new_word: Gives an unguessable word.
+            bytes_per_recipient: Bytes that may differ for one recipient, counted as JSON.
+            texts: The texts; None: those of the recap's language.
         """
         self._recap = recap
         self._new_word = new_word
-        self._bytes_each = bytes_each
+        self._bytes_per_recipient = bytes_per_recipient
         self._texts = texts or Texts.of(recap.language)
         self._event_name = shortened(recap.event_name, EVENT_NAME_CHARACTERS)
         self._personal = recap.mode is Mode.PERSONAL
@@ -117,7 +117,7 @@ class Composer:
         self._own_alt = self._texts.text("Your photo")
         self._own_alts = [
             self._texts.text("Your photo %(number)s", number=self._texts.number(number))
-            for number in range(1, SHOWN + 1)
+            for number in range(1, MAX_PHOTOS + 1)
         ]
         self._common = {
             "language": self._texts.language,
@@ -130,11 +130,11 @@ class Composer:
             "preheader": shortened(recap.message or thanks, PREHEADER_CHARACTERS),
         }
 
-    def message(self, recipients: Iterable[Recipient]) -> Message:
+    def message(self, recipients: Iterable[Recipient]) -> EmailMessage:
         """One message, with a copy for each of `recipients`."""
         tags = _Tags(lambda: f"%{self._new_word()}%")
         text, html = self._content(tags)
-        return Message(
+        return EmailMessage(
             sender=self._sender(),
             reply_to=self._recap.reply_to or self._recap.letterhead.reply_to,
             subject=self._subject,
@@ -154,7 +154,7 @@ class Composer:
         return text("The best photos of the event")
 
     def _sender(self) -> str:
-        """The event's name and the operator's before the address, where both are there."""
+        """The sender, with the event's name added where both names are given."""
         name, address = parseaddr(self._recap.letterhead.sender)
         event = greeted_name(self._event_name)
         if not (name and event):
@@ -163,12 +163,12 @@ class Composer:
         return f'"{quote(shown)}" <{address}>'
 
     def _content(self, tags: "_Tags") -> tuple[str, str]:
-        """Text and HTML, with tags for what differs."""
+        """Text and HTML, with tags for the values of each recipient."""
         if self._personal:
             own = Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
             return self._parts(tags, own)
         frame = self._parts(tags, Photos("", "", ""))
-        left = MAIL_BYTES - self._bytes_each - sum(len(part.encode()) for part in frame)
+        left = MAIL_BYTES - self._bytes_per_recipient - sum(len(part.encode()) for part in frame)
         reel = self._photos(
             self._recap.reel,
             self._recap.photo_count,
@@ -186,7 +186,7 @@ class Composer:
             text=self._texts.html.text,
             message=message and linked(message),
             first=Markup(photos.first),  # noqa: S704 - rendered by a template, or a tag
-            photos=Markup(photos.html),  # noqa: S704 - likewise
+            photos=Markup(photos.html),  # noqa: S704 - rendered by a template, or a tag
         )
         text = _templates.get_template("recap.txt").render(
             **self._common,
@@ -207,7 +207,7 @@ class Composer:
         }
         if self._personal:
             places = (text["photos"], html["first"], html["photos"])
-            left = self._bytes_each - _json_bytes(values | dict.fromkeys(places, ""))
+            left = self._bytes_per_recipient - _json_bytes(values | dict.fromkeys(places, ""))
             photos = self._photos(to.pictures, to.photo_count, size=_json_bytes, at_most=left)
             values |= dict(zip(places, photos, strict=True))
         return Copy(
@@ -233,9 +233,9 @@ class Composer:
         size: Callable[[str], int],
         at_most: int,
     ) -> Photos:
-        """As many `pictures` as fit into `at_most` bytes, and how many more of `count` there are.
+        """As many `pictures` as fit into `at_most` bytes, and the number of the others of `count`.
 
-        A sentence alone is there in any case.
+        Without room for pictures the sentence with the number remains.
         """
 
         def fits(photos: Photos) -> bool:
@@ -245,7 +245,7 @@ class Composer:
         photos = self._rendered(pictures, count)
         if fits(photos):
             return photos
-        # Pictures take about the same room each, so that this is nearly the number.
+        # Pictures have about equal sizes, so this estimate is close.
         shown = max(shown * at_most // sum(map(size, photos)), 0)
         photos = self._rendered(pictures[:shown], count)
         while shown and not fits(photos):
@@ -256,7 +256,7 @@ class Composer:
         return photos
 
     def _rendered(self, pictures: Sequence[Picture], count: int) -> Photos:
-        # Own photos tell the evening from its beginning; the reel begins with the best.
+        # Own photos begin with the oldest, the reel with the best.
         shown = pictures[:: -1 if self._personal else 1]
         values: dict[str, Any] = {
             "pictures": shown,
@@ -275,7 +275,7 @@ class Composer:
         return Photos(rendered("photos.txt", self._texts), first.rstrip(), others.lstrip())
 
     def _alts(self, pictures: Sequence[Picture]) -> Sequence[str]:
-        """What stands in the places of the pictures."""
+        """The alternative texts of the pictures."""
         if self._personal:
             alone = len(pictures) == 1
             return [self._own_alt] if alone else self._own_alts[: len(pictures)]
@@ -291,9 +291,9 @@ class Composer:
 def _rows(
     pictures: Sequence[Picture], alts: Sequence[str]
 ) -> Sequence[Sequence[tuple[Picture, str, bool]]]:
-    """The first picture, five more, and all others, each with its alt and whether it is wide.
+    """The first picture, five more, and all others; each with its alternative text and width.
 
-    Two stand side by side; so the last of an odd number is wide.
+    Two pictures stand side by side, so the last of an odd number is wide.
     """
     cells = list(zip(pictures, alts, strict=True))
     rows = (cells[:1], cells[1:6], cells[6:])

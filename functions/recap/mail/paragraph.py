@@ -1,4 +1,4 @@
-"""The organizer's paragraph in HTML: its lines, and its links, whose hosts the reader sees."""
+"""The organizer's paragraph in HTML, with its line breaks, and its links in full."""
 
 import re
 from typing import Final

@@ -1,1 +1,1 @@
-"""What became of the mails of a recap, as the mail service tells it (design 3)."""
+"""The delivery status of recap mails, from the mail provider's reports (design 3)."""

@@ -5,7 +5,8 @@ from datetime import datetime
 
 from functions import log
 from functions.recap.complaints import LIMITS, Level, Limit, Stop, day_of, stop_path
-from functions.recap.ports import ComplaintRecords, RecapKey, TakenElsewhereError
+from functions.recap.ports import ComplaintRecords, RecapKey
+from functions.records import ChangedMeanwhileError
 
 
 class ComplaintWatch:
@@ -54,7 +55,7 @@ class ComplaintWatch:
                 )
                 try:
                     self._records.put(tenant_id, stop, found.version if found else None)
-                except TakenElsewhereError:
+                except ChangedMeanwhileError:
                     continue  # another look has stopped the tenant, or an operator has pardoned
             log.warning(
                 "recap.complaints",

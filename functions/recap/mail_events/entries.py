@@ -1,25 +1,25 @@
-"""What is known of the mails of one recap, in bytes: 17 for each mail that something is known of.
+"""The delivery statuses of one recap as bytes: 17 for each mail with a status.
 
-A guest by the hash that the ledger has, and the facts. 5,000 of them are 85 KB of the one document
-that a recap has for them, so that a request with news of any of them writes that one.
+An entry is the guest's hash, as in the ledger, and the status. 5,000 entries take 85 KB of one
+document, so that a request writes one document for any number of mails of a recap.
 """
 
 import struct
 from collections.abc import Mapping
 from typing import Final
 
-from functions.mail.fate import Fate
+from functions.mail.tracking import DeliveryStatus
 
 _ENTRY: Final = struct.Struct(">16sB")
 
 
-def read(entries: bytes) -> dict[str, Fate]:
-    """What is known, by the ids of guests."""
-    return {guest.hex(): Fate(facts) for guest, facts in _ENTRY.iter_unpack(entries)}
+def read(entries: bytes) -> dict[str, DeliveryStatus]:
+    """The statuses by guest id."""
+    return {guest.hex(): DeliveryStatus(facts) for guest, facts in _ENTRY.iter_unpack(entries)}
 
 
-def written(fates: Mapping[str, Fate]) -> bytes:
-    """The same in bytes, in the order of the guests."""
+def written(statuses: Mapping[str, DeliveryStatus]) -> bytes:
+    """The entries for `statuses`, ordered by guest id."""
     return b"".join(
-        _ENTRY.pack(bytes.fromhex(guest), int(facts)) for guest, facts in sorted(fates.items())
+        _ENTRY.pack(bytes.fromhex(guest), int(facts)) for guest, facts in sorted(statuses.items())
     )

@@ -1,77 +1,67 @@
-"""What the deployed function calls: from SendGrid's requests to the nouns of this package."""
+"""The handler of `mailEvents`: the mail provider's requests, in the words of this package."""
 
+import functools
 from http import HTTPStatus
-from typing import Final
 
 import flask
 
 from functions import log
 from functions.gcp.request_body import bounded_body, hurry
-from functions.mail.sendgrid_events import (
-    MAX_BODY_BYTES,
-    SIGNATURE_HEADER,
-    TIMESTAMP_HEADER,
-    EventKeys,
-    UnusableKeyError,
-    told,
-)
+from functions.mail.provider import TrackingWebhook, UnusableKeyError
 from functions.recap.mail_events import wiring
-
-_REFUSED: Final = "Not signed with a key of this project, or not now."
 
 
 def mail_events(request: flask.Request) -> flask.Response:
-    """A request of SendGrid's signed Event Webhook (spec 4.10).
+    """Record the tracking events in a signed request of the mail provider (spec 4.10).
 
-    The body is read only where the headers may be SendGrid's. Answers 2xx once everything is on
-    record; after 503 SendGrid sends it again.
+    The body is read only where the headers are plausible. The answer is 2xx once everything is on
+    record; after 503 the provider repeats the request.
     """
     if request.method != "POST":
         hurry(request)
         answer = _text(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.")
         answer.headers["Allow"] = "POST"
         return answer
-    keys = _keys()
-    signature, timestamp = (
-        request.headers.get(one, "") for one in (SIGNATURE_HEADER, TIMESTAMP_HEADER)
-    )
-    now = wiring.now()
-    if not keys or not keys.plausible(signature, timestamp, now):
+    webhook, headers, now = wiring.webhook(), dict(request.headers), wiring.now()
+    has_keys = _has_keys(webhook)
+    refused = functools.partial(_not_verified, key=has_keys, signed=webhook.is_signed(headers))
+    if not has_keys or not webhook.is_plausible(headers, now):
         hurry(request)
-        return _not_verified(keys, signature, timestamp)
-    body = bounded_body(request, MAX_BODY_BYTES)
+        return refused()
+    body = bounded_body(request, webhook.max_body_bytes)
     if body is None:
-        return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"Send {MAX_BODY_BYTES} bytes at most.")
-    if not keys.verify(signature, timestamp, body, now):
-        return _not_verified(keys, signature, timestamp)
-    return _recorded(body)
+        text = f"Send {webhook.max_body_bytes} bytes at most."
+        return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
+    if not webhook.is_genuine(headers, body, now):
+        return refused()
+    return _recorded(webhook, body)
 
 
-def _recorded(body: bytes) -> flask.Response:
-    events = told(body)
+def _recorded(webhook: TrackingWebhook, body: bytes) -> flask.Response:
+    events = webhook.events(body)
     if events is None:
-        log.warning("mail.unreadable", bytes=len(body))  # and would be, sent again
+        log.warning("mail.unreadable", bytes=len(body))  # a repetition would be unreadable too
         return _text(HTTPStatus.OK, "No list of events.")
     try:
-        news = wiring.mail_events().record(events)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it has to be told again
+        changed = wiring.mail_events().record(events)
+    except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault("mail.not-recorded", error)
         return _text(HTTPStatus.SERVICE_UNAVAILABLE, "Send it again.")
-    log.info("mail.told", told=len(events), new=news)
+    log.info("mail.told", told=len(events), new=changed)
     return _text(HTTPStatus.OK, "Recorded.")
 
 
-def _keys() -> EventKeys | None:
+def _has_keys(webhook: TrackingWebhook) -> bool:
     try:
-        return wiring.keys()
+        return webhook.has_keys
     except UnusableKeyError as error:
         log.fault("mail.unusable-key", error)
-        return None
+        return False
 
 
-def _not_verified(keys: EventKeys | None, signature: str, timestamp: str) -> flask.Response:
-    log.warning("mail.not-verified", key=bool(keys), signed=bool(signature and timestamp))
-    return _text(HTTPStatus.FORBIDDEN, _REFUSED)
+def _not_verified(*, key: bool, signed: bool) -> flask.Response:
+    log.warning("mail.not-verified", key=key, signed=signed)
+    return _text(HTTPStatus.FORBIDDEN, "Not signed with a key of this project, or not now.")
 
 
 def _text(status: HTTPStatus, text: str) -> flask.Response:

@@ -1,54 +1,59 @@
-"""What recording what became of mails needs of the world; `wiring` names who does it."""
+"""The ports of `mailEvents`; `wiring` names the classes behind them."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from functions.mail.fate import Fate, Tally
+from functions.mail.tracking import DeliveryStatus, Tally
 from functions.preferences.preferences import Flag
-from functions.recap.ports import RecapKey, Version
+from functions.recap.ports import RecapKey
+from functions.records import Version
 
 
 @dataclass(frozen=True, slots=True)
-class StoredOutcomes:
-    """What is on record of a recap's mails.
+class StoredStatuses:
+    """The recorded statuses of a recap's mails.
 
     Attributes:
-        sent_to: Recipients of the batches that were asked for, by number, as the ledger has them.
-        fates: What is known, by the ids of guests,
-        version: in this version of its document; None where there is none yet.
+        sent_to: Recipients of the requested batches, by batch number, from the ledger.
+        statuses: The statuses by guest id.
+        version: Version of the document that holds them; None before the first status.
     """
 
     sent_to: Mapping[int, Collection[str]]
-    fates: Mapping[str, Fate]
+    statuses: Mapping[str, DeliveryStatus]
     version: Version | None
 
 
-class Outcomes(Protocol):
-    """What is known of the mails of recaps."""
+class DeliveryStatuses(Protocol):
+    """The delivery statuses of recap mails."""
 
-    def load(self, key: RecapKey, batches: Collection[int]) -> StoredOutcomes:
-        """What is on record of a recap, whether or not there is one."""
+    def load(self, key: RecapKey, batches: Collection[int]) -> StoredStatuses:
+        """The recorded statuses of a recap; empty where the recap does not exist."""
 
     def save(
-        self, key: RecapKey, fates: Mapping[str, Fate], change: Tally, version: Version | None
+        self,
+        key: RecapKey,
+        statuses: Mapping[str, DeliveryStatus],
+        change: Tally,
+        version: Version | None,
     ) -> None:
-        """Replace what is known, and add `change` to what the recap counts: both, or nothing.
+        """Replace the statuses and add `change` to the recap's counts, in one commit.
 
         Raises:
-            TakenElsewhereError: it is not in that version any more, or the recap is gone.
+            ChangedMeanwhileError: the document has another version, or the recap is gone.
         """
 
 
 class Users(Protocol):
-    """The user records, those of guests without an account too."""
+    """The user records, including those of guests without an account."""
 
     def find(self, uid: str) -> Mapping[str, Any] | None:
-        """Address and preferences of the user; None where there is no record."""
+        """Address and preferences of the user; None without a record."""
 
     def choose(self, uid: str, choices: Mapping[Flag, bool]) -> None:
-        """Set some flags and leave everything else as it is; a missing record is made."""
+        """Set some flags and leave all other fields alone; creates a missing record."""
 
     def mark_unreachable(self, uid: str, until: datetime) -> None:
-        """Note that the address takes no mails; a missing record is made."""
+        """Note that the address accepts no mail; creates a missing record."""

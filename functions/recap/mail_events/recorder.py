@@ -1,11 +1,12 @@
-"""What a mail service tells of recap mails, put on record (design 3).
+"""Records the delivery status of recap mails (design 3).
 
-    labels ▸ what is on record ▸ what is new in it ▸ its effects ▸ one commit of facts and counts
+    labels ▸ recorded status ▸ new facts ▸ their effects ▸ one commit of facts and counts
 
-Facts are collected for each mail, so that what is told twice, late, or in another order comes to
-the same. The facts and what the recap counts of them move in one commit, under the version that was
-read: a crash before it leaves everything to be told again, one after it nothing. The effects come
-before it and may be repeated: nothing that is on record as known was without its effect.
+The facts of each mail are collected, so repeated, late or reordered events give the same result.
+The facts and the recap's counts are written in one commit, under the version that was read: after
+a crash before the commit the provider reports everything again; after the commit nothing is left
+to do. The effects come before the commit and may be repeated, so that no recorded fact is without
+its effect.
 """
 
 from collections import defaultdict
@@ -14,43 +15,42 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from functions.mail.fate import NOTHING_YET, Fate, Tally
-from functions.mail.told import Told
+from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.preferences import Flag, email_address
-from functions.preferences.reach import KEPT
+from functions.preferences.reach import UNREACHABLE_FOR
 from functions.recap.labels import MailLabels
 from functions.recap.mail_events.complaint_watch import ComplaintWatch
-from functions.recap.mail_events.ports import Outcomes, StoredOutcomes, Users
-from functions.recap.ports import RecapKey, TakenElsewhereError
+from functions.recap.mail_events.ports import DeliveryStatuses, StoredStatuses, Users
+from functions.recap.ports import RecapKey
+from functions.records import ChangedMeanwhileError
 from functions.side_by_side import SideBySide
 from functions.wall.address import address_hash, guest_uid, normalised
 
-_WITH_EFFECT: Final = Fate.UNWELCOME | Fate.UNREACHABLE
+_WITH_EFFECT: Final = DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE
 
 _PAUSES: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0, 1.0)
-"""Seconds between tries, where several requests have news of one recap at the same moment. Each
-time one of them gets through."""
+"""Seconds between tries while several requests write about one recap. Each time one succeeds."""
 
 
 class StillBusyError(Exception):
-    """Others have written about the same recap all the time; it has to be told again."""
+    """Other requests kept winning the race for this recap; the provider has to repeat this one."""
 
 
 @dataclass(frozen=True, slots=True)
-class _News:
-    """What is told of one mail, all of it together."""
+class _Report:
+    """Everything that one request reports about one mail."""
 
     labels: MailLabels
-    fate: Fate
+    status: DeliveryStatus
 
 
 class MailEvents:
-    """Puts on record what is told; one instance serves all threads of the process."""
+    """Records tracking events; one instance serves all threads of the process."""
 
     def __init__(
         self,
         *,
-        outcomes: Outcomes,
+        statuses: DeliveryStatuses,
         users: Users,
         complaints: ComplaintWatch,
         now: Callable[[], datetime],
@@ -61,16 +61,16 @@ class MailEvents:
         """Put the parts together.
 
         Args:
-            outcomes: What is on record.
+            statuses: The recorded statuses.
             users: The user records.
             complaints: Looks at the tenant of a recap that guests complain about.
             now: The time, aware and in UTC.
             sleep: Waits for some seconds.
-            recaps_side_by_side: For the recaps that are told of.
-            guests_side_by_side: For the guests of a recap who are not to be mailed any more; from
-                within the other one.
+            recaps_side_by_side: Handles several recaps at a time.
+            guests_side_by_side: Handles several guests of a recap at a time; called from within
+                `recaps_side_by_side`.
         """
-        self._outcomes = outcomes
+        self._statuses = statuses
         self._users = users
         self._complaints = complaints
         self._now = now
@@ -78,34 +78,34 @@ class MailEvents:
         self._recaps_side_by_side = recaps_side_by_side
         self._guests_side_by_side = guests_side_by_side
 
-    def record(self, told: Iterable[Told]) -> int:
-        """Put on record what is new in it; of how many mails something was.
+    def record(self, events: Iterable[TrackingEvent]) -> int:
+        """Record the new facts in `events`; returns the number of mails with new facts.
 
-        What is told of mails that are not in a ledger of ours is left alone.
+        Events about mails that no ledger has are ignored.
 
         Raises:
-            Exception: not all of it could be recorded, and it has to be told again.
+            Exception: not everything was recorded; the provider has to repeat the request.
         """
-        return sum(self._recaps_side_by_side(self._record, _by_recap(told).items()))
+        return sum(self._recaps_side_by_side(self._record, _by_recap(events).items()))
 
-    def _record(self, recap: tuple[RecapKey, Mapping[str, _News]]) -> int:
-        key, news = recap
-        changed = self._put_new_on_record(key, news)
-        if any(Fate.COMPLAINED in mail.fate for mail in news.values()):
-            # Also of a complaint that is known: the request before may have ended ahead of this.
+    def _record(self, recap: tuple[RecapKey, Mapping[str, _Report]]) -> int:
+        key, reports = recap
+        changed = self._put_new_on_record(key, reports)
+        if any(DeliveryStatus.COMPLAINED in report.status for report in reports.values()):
+            # Also for a known complaint: an earlier request may have ended before its look.
             self._complaints.look(key)
         return changed
 
-    def _put_new_on_record(self, key: RecapKey, news: Mapping[str, _News]) -> int:
-        batches = {one.labels.batch for one in news.values()}
+    def _put_new_on_record(self, key: RecapKey, reports: Mapping[str, _Report]) -> int:
+        batches = {report.labels.batch for report in reports.values()}
         for pause in (*_PAUSES, None):
-            found = self._outcomes.load(key, batches)
-            changed = _changed(found, news)
+            found = self._statuses.load(key, batches)
+            changed = _changed(found, reports)
             if not changed:
                 return 0
             try:
-                self._put_on_record(key, news, found, changed)
-            except TakenElsewhereError:
+                self._put_on_record(key, reports, found, changed)
+            except ChangedMeanwhileError:
                 if pause is not None:
                     self._sleep(pause)
             else:
@@ -115,31 +115,31 @@ class MailEvents:
     def _put_on_record(
         self,
         key: RecapKey,
-        news: Mapping[str, _News],
-        found: StoredOutcomes,
-        changed: Mapping[str, Fate],
+        reports: Mapping[str, _Report],
+        found: StoredStatuses,
+        changed: Mapping[str, DeliveryStatus],
     ) -> None:
-        known = {guest: found.fates.get(guest, NOTHING_YET) for guest in changed}
+        known = {guest: found.statuses.get(guest, DeliveryStatus.NONE) for guest in changed}
         new = {guest: facts & ~known[guest] for guest, facts in changed.items()}
         self._guests_side_by_side(
-            lambda guest: self._have_effect(news[guest].labels, new[guest]),
+            lambda guest: self._have_effect(reports[guest].labels, new[guest]),
             [guest for guest, facts in new.items() if facts & _WITH_EFFECT],
         )
         change = Tally.of(changed.values()) - Tally.of(known.values())
-        self._outcomes.save(key, {**found.fates, **changed}, change, found.version)
+        self._statuses.save(key, {**found.statuses, **changed}, change, found.version)
 
-    def _have_effect(self, mail: MailLabels, new: Fate) -> None:
-        if Fate.UNWELCOME in new:
+    def _have_effect(self, mail: MailLabels, new: DeliveryStatus) -> None:
+        if DeliveryStatus.UNWELCOME in new:
             self._users.choose(self._record_of(mail), {Flag.RECAP: False})
-        if Fate.UNREACHABLE in new:
-            # In the record that a recap reads of every guest, with or without an account.
-            self._users.mark_unreachable(guest_uid(mail.guest_id), self._now() + KEPT)
+        if DeliveryStatus.UNREACHABLE in new:
+            # In the record of the address, which a recap reads for every guest.
+            self._users.mark_unreachable(guest_uid(mail.guest_id), self._now() + UNREACHABLE_FOR)
 
     def _record_of(self, mail: MailLabels) -> str:
-        """The user record in which the recipient looks after their choices.
+        """The user record that holds the recipient's choices.
 
-        An account has to be of the address that the ledger knows by its hash: no label can turn
-        anybody else's mails off.
+        A label can name any account. It counts only where the account's address has the hash that
+        the ledger has, so that a forged label cannot turn off another person's mails.
         """
         if mail.uid.startswith(guest_uid("")):
             return guest_uid(mail.guest_id)
@@ -148,24 +148,24 @@ class MailEvents:
         return mail.uid if own else guest_uid(mail.guest_id)
 
 
-def _changed(found: StoredOutcomes, news: Mapping[str, _News]) -> dict[str, Fate]:
-    """What is known from now on of each mail of the ledger of which that is more than before."""
+def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str, DeliveryStatus]:
+    """The new status of each mail in the ledger about which `reports` has new facts."""
     changed = {}
-    for guest, one in news.items():
-        known = found.fates.get(guest, NOTHING_YET)
-        if one.fate not in known and guest in found.sent_to.get(one.labels.batch, ()):
-            changed[guest] = known | one.fate
+    for guest, report in reports.items():
+        known = found.statuses.get(guest, DeliveryStatus.NONE)
+        if report.status not in known and guest in found.sent_to.get(report.labels.batch, ()):
+            changed[guest] = known | report.status
     return changed
 
 
-def _by_recap(told: Iterable[Told]) -> Mapping[RecapKey, Mapping[str, _News]]:
-    found: dict[RecapKey, dict[str, _News]] = defaultdict(dict)
-    for one in told:
-        labels = MailLabels.read(one.labels)
+def _by_recap(events: Iterable[TrackingEvent]) -> Mapping[RecapKey, Mapping[str, _Report]]:
+    recaps: dict[RecapKey, dict[str, _Report]] = defaultdict(dict)
+    for event in events:
+        labels = MailLabels.read(event.labels)
         if labels is None:
             continue
-        of_recap = found[RecapKey(labels.event_id, labels.recap_id)]
-        known = of_recap.get(labels.guest_id)
-        fate = one.fate | known.fate if known else one.fate
-        of_recap[labels.guest_id] = _News(labels, fate)
-    return found
+        reports = recaps[RecapKey(labels.event_id, labels.recap_id)]
+        earlier = reports.get(labels.guest_id)
+        status = event.status | earlier.status if earlier else event.status
+        reports[labels.guest_id] = _Report(labels, status)
+    return recaps

@@ -1,6 +1,6 @@
-"""The parts, put together for this process on first use.
+"""The parts of `mailEvents`, made on first use.
 
-Apart from the recap's own: whoever tells of mails calls a function that can read no key.
+They are apart from the recap's own, because the account of `mailEvents` can read no secret.
 """
 
 import functools
@@ -10,15 +10,16 @@ from typing import Final
 
 from functions.gcp import firestore, parameters
 from functions.gcp.documents import documents
-from functions.mail.sendgrid_events import EventKeys
+from functions.mail.provider import TrackingWebhook
+from functions.mail.sendgrid_events import SendGridWebhook
 from functions.preferences.store.user_store import UserStore
 from functions.recap.mail_events.complaint_watch import ComplaintWatch
-from functions.recap.mail_events.outcome_store import OutcomeStore
 from functions.recap.mail_events.recorder import MailEvents
+from functions.recap.mail_events.status_store import StatusStore
 from functions.recap.store.complaint_store import ComplaintStore
 from functions.side_by_side import Threads
 
-_AT_ONCE: Final = 8
+_PARALLEL_WRITES: Final = 8
 
 
 def now() -> datetime:
@@ -27,24 +28,20 @@ def now() -> datetime:
 
 
 @functools.cache
-def keys() -> EventKeys:
-    """The keys that requests may be signed with.
-
-    Raises:
-        UnusableKeyError: one of them is none.
-    """
-    return EventKeys(f"{parameters.SENDGRID_WEBHOOK_KEY.value},{parameters.local_mail_key()}")
+def webhook() -> TrackingWebhook:
+    """The mail provider's reports about mails."""
+    return SendGridWebhook(f"{parameters.SENDGRID_WEBHOOK_KEY.value},{parameters.local_mail_key()}")
 
 
 @functools.cache
 def mail_events() -> MailEvents:
-    """What the function calls."""
+    """The use case of `mailEvents`."""
     return MailEvents(
-        outcomes=OutcomeStore(firestore.client(), documents()),
+        statuses=StatusStore(firestore.client(), documents()),
         users=UserStore(documents()),
         complaints=ComplaintWatch(ComplaintStore(firestore.client()), now),
         now=now,
         sleep=time.sleep,
-        recaps_side_by_side=Threads(_AT_ONCE, "recaps"),
-        guests_side_by_side=Threads(_AT_ONCE, "guests"),
+        recaps_side_by_side=Threads(_PARALLEL_WRITES, "recaps"),
+        guests_side_by_side=Threads(_PARALLEL_WRITES, "guests"),
     )

@@ -1,1 +1,1 @@
-"""What the recap reads and writes in Firestore."""
+"""The recap's stores in Firestore."""

@@ -10,7 +10,8 @@ from google.cloud.firestore_v1.base_query import FieldFilter
 
 from functions.gcp.firestore import CALL_SECONDS, RETRY
 from functions.recap.complaints import Complaints, Stop, stop_path
-from functions.recap.ports import RecapKey, StoredStop, TakenElsewhereError, Version
+from functions.recap.ports import RecapKey, StoredStop
+from functions.records import ChangedMeanwhileError, Version
 
 _CHANGED: Final = (exceptions.AlreadyExists, exceptions.FailedPrecondition, exceptions.NotFound)
 
@@ -70,7 +71,7 @@ class ComplaintStore:
         try:
             commit.commit(retry=RETRY, timeout=CALL_SECONDS)
         except _CHANGED as changed:
-            raise TakenElsewhereError from changed
+            raise ChangedMeanwhileError from changed
 
     def _stop(self, tenant_id: str) -> firestore.DocumentReference:
         return self._client.document(stop_path(tenant_id))

@@ -1,4 +1,4 @@
-"""Guests in Firestore: who stands on approved photos, and what mails they want."""
+"""Guests in Firestore: approved photos and user records."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -12,52 +12,54 @@ from functions.preferences import accounts
 from functions.recap.photos import FIELDS, ApprovedPhoto
 from functions.side_by_side import SideBySide
 
-_RECORDS_A_READ: Final = 500
-_ADDRESSES_A_QUERY: Final = 30  # the most that `in` takes
+_RECORDS_PER_READ: Final = 500
 PAGES_AT_ONCE: Final = 8
+
+_ADDRESSES_PER_QUERY: Final = 30
+"""Firestore's limit for `in`."""
 
 
 class GuestStore:
-    """Reads of photos and user records, in pages."""
+    """See `ports.Guests`."""
 
     def __init__(
         self, client: firestore.Client, documents: Documents, side_by_side: SideBySide
     ) -> None:
-        """`documents` reads photos, `client` user records, several pages of them `side_by_side`."""
+        """`documents` reads photos; `client` reads user records, several pages `side_by_side`."""
         self._client = client
         self._documents = documents
         self._side_by_side = side_by_side
 
     def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
-        """Every approved photo of the event, one at a time."""
+        """See `ports.Guests`."""
         photos = f"events/{event_id}/photos"
-        for photo_id, one in self._documents.find(photos, "status", "approved", FIELDS):
-            yield ApprovedPhoto.read(photo_id, one.fields, created=one.created)
+        for photo_id, photo in self._documents.find(photos, "status", "approved", FIELDS):
+            yield ApprovedPhoto.read(photo_id, photo.fields, created=photo.created)
 
     def records(self, uids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Those of `users/{uid}` that exist, with their ids."""
+        """See `ports.Guests`."""
 
-        def read(some: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
-            references = [self._client.document("users", uid) for uid in some]
+        def read(page: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
+            references = [self._client.document("users", uid) for uid in page]
             fields = ["emailPreferences", "unreachableUntil", accounts.FIELD, "email"]
             found = self._client.get_all(references, fields, retry=RETRY, timeout=CALL_SECONDS)
-            return [(one.id, one.to_dict() or {}) for one in found if one.exists]
+            return [(user.id, user.to_dict() or {}) for user in found if user.exists]
 
-        return self._pages(read, uids, _RECORDS_A_READ)
+        return self._pages(read, uids, _RECORDS_PER_READ)
 
     def records_with(self, emails: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Every user record whose `email` is one of `emails`, letter by letter, with its id."""
+        """See `ports.Guests`."""
 
-        def read(some: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
+        def read(page: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
             query = (
                 self._client.collection("users")
-                .where(filter=FieldFilter("email", "in", list(some)))
+                .where(filter=FieldFilter("email", "in", list(page)))
                 .select(["email", "emailPreferences"])
             )
             found = query.get(retry=RETRY, timeout=CALL_SECONDS)
-            return [(one.id, one.to_dict() or {}) for one in found]
+            return [(user.id, user.to_dict() or {}) for user in found]
 
-        return self._pages(read, emails, _ADDRESSES_A_QUERY)
+        return self._pages(read, emails, _ADDRESSES_PER_QUERY)
 
     def _pages(
         self,

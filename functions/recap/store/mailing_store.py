@@ -7,7 +7,8 @@ from google.cloud import firestore
 
 from functions.gcp.firestore import CALL_SECONDS, RETRY
 from functions.recap.mailings import tenant_key
-from functions.recap.ports import Mailed, TakenElsewhereError
+from functions.recap.ports import Mailed
+from functions.records import ChangedMeanwhileError
 
 
 class MailingStore:
@@ -38,7 +39,7 @@ class MailingStore:
             exceptions.FailedPrecondition,
             exceptions.NotFound,
         ) as changed:
-            raise TakenElsewhereError from changed
+            raise ChangedMeanwhileError from changed
 
     def _reference(self, tenant_id: str) -> firestore.DocumentReference:
         reference: firestore.DocumentReference = self._client.document(

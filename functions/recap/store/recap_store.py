@@ -1,8 +1,8 @@
 """Recaps in Firestore: the lock, the recap and its ledger of batches (design 4).
 
-The lock is taken in a transaction: what is written follows from what was read. Every later step is
-one commit on the condition that the records are as they were read, which its call knows without
-reading them again. So of any number of calls at the same moment one goes on.
+The lock is taken in a transaction. Every later step is one commit that fails where a record was
+written since the call read it; the call does not read it again. So of any number of simultaneous
+calls one continues.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,9 +15,10 @@ from google.api_core.retry import if_exception_type
 from google.cloud import firestore
 
 from functions.gcp.firestore import CALL_SECONDS, RETRY
-from functions.mail.fate import Tally
+from functions.mail.tracking import Tally
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
-from functions.recap.ports import RecapKey, StoredLock, TakenElsewhereError, Taking, Version
+from functions.recap.ports import RecapKey, StoredLock, Taking
+from functions.records import ChangedMeanwhileError, Version
 
 _IN_TRANSACTION: Final = RETRY.with_predicate(
     if_exception_type(
@@ -27,13 +28,13 @@ _IN_TRANSACTION: Final = RETRY.with_predicate(
         exceptions.ResourceExhausted,
     )
 )
-"""Not of `Aborted`: the whole transaction has to be made again."""
+"""Without `Aborted`, after which the whole transaction has to be repeated."""
 
 _CHANGED: Final = (exceptions.AlreadyExists, exceptions.FailedPrecondition, exceptions.NotFound)
 
 
 class RecapStore:
-    """Reads and writes of recaps; every method but `take` and `sent_at` is one round trip."""
+    """See `ports.Recaps`; every method except `take` and `sent_at` is one round trip."""
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client
@@ -66,8 +67,11 @@ class RecapStore:
         transaction = self._client.transaction()
         try:
             lock = read_and_write(transaction)
-        except (exceptions.Aborted, ValueError) as contended:  # the library's word for five tries
-            raise TakenElsewhereError from contended
+        except (
+            exceptions.Aborted,
+            ValueError,
+        ) as contended:  # the library gives up after five tries
+            raise ChangedMeanwhileError from contended
         [lock_written, *_] = transaction.write_results or []
         return StoredLock(lock, lock_written.update_time)
 
@@ -77,9 +81,9 @@ class RecapStore:
             "tenantId": head.tenant_id,
             "mode": head.mode,
             "startedBy": head.started_by,
-            "startedByEmail": head.said.sender,
-            "subject": head.said.subject,
-            "message": head.said.message,
+            "startedByEmail": head.wording.sender,
+            "subject": head.wording.subject,
+            "message": head.wording.message,
             "state": RecapState.SENDING,
         }
         if head.began:
@@ -92,7 +96,7 @@ class RecapStore:
     def batches(self, key: RecapKey) -> list[Batch]:
         """See `Recaps`."""
         found = self._batches(key).get(retry=RETRY, timeout=CALL_SECONDS)
-        return sorted(map(_batch, found), key=lambda one: one.number)
+        return sorted(map(_batch, found), key=lambda batch: batch.number)
 
     def batch(self, key: RecapKey, number: int) -> Batch | None:
         """See `Recaps`."""
@@ -110,17 +114,17 @@ class RecapStore:
         """See `Recaps`."""
         commit = self._client.batch()
         self._write_lock(commit, key.event_id, held)
-        for one in batches:
-            commit.create(self._batch(key, one.number), _batch_fields(one))
-        for one in older:
-            option = self._client.write_option(last_update_time=one.version)
-            commit.delete(self._batch(key, one.number), option=option)
-        recipients = sum(len(one.recipients) for one in batches)
+        for batch in batches:
+            commit.create(self._batch(key, batch.number), _batch_fields(batch))
+        for batch in older:
+            option = self._client.write_option(last_update_time=batch.version)
+            commit.delete(self._batch(key, batch.number), option=option)
+        recipients = sum(len(batch.recipients) for batch in batches)
         commit.set(self._recap(key), {"recipients": recipients, **asdict(counts)}, merge=True)
         lock_written, *written = _commit(commit)
         planned = [
-            replace(one, version=result.update_time)
-            for one, result in zip(batches, written, strict=False)
+            replace(batch, version=result.update_time)
+            for batch, result in zip(batches, written, strict=False)
         ]
         return planned, lock_written.update_time
 
@@ -199,7 +203,7 @@ def _commit(commit: firestore.WriteBatch) -> list[Any]:
     try:
         written: list[Any] = commit.commit(retry=RETRY, timeout=CALL_SECONDS)
     except _CHANGED as changed:
-        raise TakenElsewhereError from changed
+        raise ChangedMeanwhileError from changed
     return written
 
 
@@ -243,7 +247,7 @@ def _batch(snapshot: firestore.DocumentSnapshot[Any]) -> Batch:
 
 
 def _batch_fields(batch: Batch) -> dict[str, Any]:
-    """Whatever the batch has; what it has not been given is left out."""
+    """The fields of the batch's document."""
     return {
         "state": batch.state,
         "recipients": list(batch.recipients),

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from functions.mail.letterhead import Letterhead
 from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
-from functions.mail.message import Copy, Message
+from functions.mail.message import Copy, EmailMessage
 from functions.mail.templates import templates_in
 from functions.webhooks.deliveries.endpoint_url import host_of, name_of
 from functions.webhooks.notices.watch import Standing
@@ -69,7 +69,7 @@ def compose(
     addresses: Iterable[str],
     letterhead: Letterhead,
     base_url: str,
-) -> Message:
+) -> EmailMessage:
     """One message that tells all `changes`, with a copy for each address, who sees no other."""
     name = shortened(event_name, EVENT_NAME_CHARACTERS)
     shown = [_shown(one) for one in changes]
@@ -88,7 +88,7 @@ def compose(
         _templates.get_template(template).render(**fields)
         for template in ("notice.txt", "notice.html")
     )
-    return Message(
+    return EmailMessage(
         sender=letterhead.sender,
         reply_to=letterhead.reply_to,
         subject=f"{headline}: {name}" if name else headline,

@@ -14,16 +14,16 @@ from typing import Final
 
 from functions import log
 from functions.mail.letterhead import Letterhead
-from functions.mail.message import Message
-from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.mail.message import EmailMessage
+from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
+from functions.mail.provider import Mailer
 from functions.records import ChangedMeanwhileError
 from functions.wall.fields import text
-from functions.webhooks.deliveries.delivery import EndedWithin
-from functions.webhooks.deliveries.delivery import Outcome as Ending
+from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
 from functions.webhooks.deliveries.ports import Deliveries
 from functions.webhooks.notices import addressees
 from functions.webhooks.notices.composer import Change, compose
-from functions.webhooks.notices.ports import Mailer, Notices, StoredWatch
+from functions.webhooks.notices.ports import Notices, StoredWatch
 from functions.webhooks.notices.watch import LOOKED_AT, News, Seen, Standing, Watch
 from functions.webhooks.ports import Wall
 from functions.webhooks.settings.ports import Settings
@@ -32,7 +32,7 @@ from functions.webhooks.settings.webhook_settings import Subscription
 LEAVES_WITHIN: Final = timedelta(minutes=1)
 """After it was put on record; later it does not leave at all: it may not be true any more."""
 
-_ENDS: Final = (Ending.SUCCESS, Ending.FAILED)
+_ENDS: Final = (Outcome.SUCCESS, Outcome.FAILED)
 _AT_ONCE: Final = timedelta(0)
 _LOOKS: Final = 5
 """After which the next sweep goes on: others write all the time."""
@@ -172,7 +172,7 @@ class Notifier:
         if news.before.is_open and news.before.since:
             return news.before.since
         url = news.before.url
-        ended = self._deliveries.last_ended(event_id, url, (Ending.SUCCESS,), LOOKED_AT)
+        ended = self._deliveries.last_ended(event_id, url, (Outcome.SUCCESS,), LOOKED_AT)
         acknowledged = [one.at for one in ended if not one.test]
         return self._deliveries.first_failure(
             event_id, url, acknowledged[0] if acknowledged else None
@@ -183,10 +183,10 @@ class Notifier:
         wanted = EndedWithin(since=news.since or now, until=now, url=url)
         waiting = self._deliveries.count_ended(event_id, wanted)
         last = news.seen.counting[0] if news.seen.counting else None
-        failed = next((one for one in news.seen.counting if one.outcome is Ending.FAILED), None)
+        failed = next((one for one in news.seen.counting if one.outcome is Outcome.FAILED), None)
         skipped = 0
         if waiting and news.standing is not Standing.FAILING:
-            not_tried = replace(wanted, outcomes=(Ending.SKIPPED,))
+            not_tried = replace(wanted, outcomes=(Outcome.SKIPPED,))
             skipped = self._deliveries.count_ended(event_id, not_tried)
         return Change(
             url=url,
@@ -210,8 +210,8 @@ class Notifier:
             return found is not None and found.watch.sending == claim.name
         return True
 
-    def _send(self, claim: _Claim, mailer: Mailer, message: Message) -> None:
-        outcome: Outcome = Refused("every address was refused")
+    def _send(self, claim: _Claim, mailer: Mailer, message: EmailMessage) -> None:
+        outcome: SendOutcome = Refused("every address was refused")
         while message.copies:
             if self._now() - claim.at > LEAVES_WITHIN:
                 outcome = Later("held up", None)
@@ -228,7 +228,7 @@ class Notifier:
             message = replace(message, copies=copies)
         self._settle(claim, outcome, len(message.copies))
 
-    def _settle(self, claim: _Claim, outcome: Outcome, copies: int) -> None:
+    def _settle(self, claim: _Claim, outcome: SendOutcome, copies: int) -> None:
         """Put on record what became of the mail."""
         told = ",".join(sorted({one.standing for one in claim.news}))
         match outcome:

@@ -1,4 +1,4 @@
-"""The records of watched URLs and the mail service, as use cases reach them.
+"""The records of watched URLs, as use cases reach them.
 
 Every method is one round trip. Each docstring holds for every adapter, the tests' too.
 """
@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from functions.mail.message import Message
-from functions.mail.outcome import Outcome
 from functions.records import Version
 from functions.webhooks.notices.watch import Watch
 
@@ -44,10 +42,3 @@ class Notices(Protocol):
 
     def due(self, before: datetime, limit: int) -> Sequence[str]:
         """Events whose next look was due `before` that moment, earliest first."""
-
-
-class Mailer(Protocol):
-    """Sends mail."""
-
-    def send(self, message: Message) -> Outcome:
-        """Make one request, once, and return its outcome."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from functions.mail.message import Message
+from functions.mail.message import EmailMessage
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.notices.watch import Watch
 from functions.webhooks.settings.webhook_settings import WebhookSettings
@@ -123,7 +123,7 @@ class Seen:
 
     # What left.
 
-    def requested(self, message: Message) -> Mail | None:
+    def requested(self, message: EmailMessage) -> Mail | None:
         """A request has arrived at the mail service."""
         mail: Mail | None = current().notes.get("mail")
         if mail is None:

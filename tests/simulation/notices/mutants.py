@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from functions.mail.outcome import Later, Outcome, Unknown
+from functions.mail.outcome import Later, SendOutcome, Unknown
 from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.deliveries.delivery import Delivery, Ended
 from functions.webhooks.notices import addressees, watch
@@ -34,7 +34,7 @@ def _send_first(self: Notifier, claim: Any, watch: Watch, stored: StoredWatch) -
     return True
 
 
-def _again_where_in_doubt(self: Notifier, claim: Any, outcome: Outcome, copies: int) -> None:
+def _again_where_in_doubt(self: Notifier, claim: Any, outcome: SendOutcome, copies: int) -> None:
     doubt = isinstance(outcome, Unknown)
     _settle(self, claim, Later("in doubt", None) if doubt else outcome, copies)
 

@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from functions.gcp.task_queue import Task
 from functions.mail.letterhead import Letterhead
-from functions.mail.message import Message
-from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
+from functions.mail.message import EmailMessage
+from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.webhooks.attempts.endpoint_health import EndpointHealth
-from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.delivery import Outcome as Ending
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.look_task import event_of
@@ -56,7 +55,7 @@ _POSSIBLE: Final = NEVER_RETRIED
 """A mail is requested once: nobody tries it again but a later look."""
 
 
-_ANSWERS: Final[Mapping[str, Outcome]] = {
+_ANSWERS: Final[Mapping[str, SendOutcome]] = {
     "taken": Accepted("m"),
     "lost": Unknown("no answer"),
     "unknown": Unknown("HTTP 503"),
@@ -113,7 +112,7 @@ class NoticeWorld:
         delivery = ended(name, one.url, at=self._simulation.time, works=one.works, test=one.test)
         path = f"events/{EVENT}/deliveries/{name}"
         self._database.commit(Create(path, delivery))
-        if delivery.outcome is Ending.FAILED:
+        if delivery.outcome is Outcome.FAILED:
             self._attempts.call(name, partial(self._failed, delivery))
 
     def _failed(self, delivery: Delivery, name: str, done: Callable[[Ended], None]) -> None:
@@ -201,18 +200,18 @@ class NoticeWorld:
 
 
 class _MailService:
-    """See `ports.Mailer`; `trouble` is what becomes of the next requests."""
+    """See `provider.Mailer`; `trouble` is what becomes of the next requests."""
 
     def __init__(self, seen: Seen, trouble: list[str], instance: Instance) -> None:
         self._seen = seen
         self._trouble = trouble
         self._instance = instance
 
-    def send(self, message: Message) -> Outcome:
-        """See `ports.Mailer`."""
+    def send(self, message: EmailMessage) -> SendOutcome:
+        """See `provider.Mailer`."""
         mail: list[Mail | None] = []
 
-        def arrive() -> Outcome:
+        def arrive() -> SendOutcome:
             mail.append(self._seen.requested(message))
             return self._answer(mail[0])
 
@@ -224,7 +223,7 @@ class _MailService:
                 claimed.in_doubt = True
             return Unknown(str(error))
 
-    def _answer(self, mail: Mail | None) -> Outcome:
+    def _answer(self, mail: Mail | None) -> SendOutcome:
         if mail is None:
             return Accepted("m")
         answer = self._trouble.pop(0) if self._trouble else "taken"

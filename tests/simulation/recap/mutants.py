@@ -6,25 +6,26 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from functions.mail.fate import Fate, Tally
-from functions.mail.outcome import Later, Outcome
+from functions.mail.outcome import Later, SendOutcome
 from functions.mail.sendgrid import refusal
+from functions.mail.tracking import DeliveryStatus, Tally
 from functions.recap import claim, planner, send_recap
 from functions.recap.allowance import Allowance
 from functions.recap.claim import Claim
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState, resumable
 from functions.recap.mail_events import recorder
-from functions.recap.mail_events.ports import StoredOutcomes
+from functions.recap.mail_events.ports import StoredStatuses
 from functions.recap.mail_events.recorder import MailEvents
-from functions.recap.ports import RecapKey, StoredLock, TakenElsewhereError, Taking
+from functions.recap.ports import RecapKey, StoredLock, Taking
+from functions.records import ChangedMeanwhileError
 from tests.in_memory import recap as memory
 from tests.in_memory.database import Set, Update
 from tests.in_memory.recap import (
-    InMemoryOutcomes,
     InMemoryRecaps,
+    InMemoryStatuses,
     lock_path,
-    outcomes_path,
     recap_path,
+    statuses_path,
 )
 from tests.simulation.mutant import Mutant, instead_of
 
@@ -35,7 +36,7 @@ _plan = InMemoryRecaps.plan
 _release = InMemoryRecaps.release
 _claim_start = Claim.start
 _claim_settle = Claim.settle
-_save = InMemoryOutcomes.save
+_save = InMemoryStatuses.save
 _put_on_record = MailEvents._put_on_record  # noqa: SLF001 - a mutant goes inside
 _changed = recorder._changed  # noqa: SLF001
 
@@ -141,7 +142,7 @@ def _settle_as_planned(
 
 def _refusal_by_hope(
     status: int, headers: Mapping[str, str], body: bytes, *, now: datetime
-) -> Outcome:
+) -> SendOutcome:
     return Later("HTTP 503", None) if status == 503 else refusal(status, headers, body, now=now)
 
 
@@ -169,17 +170,17 @@ def _given_back_after_the_release(
 
 
 def _save_any_version(
-    self: InMemoryOutcomes, key: RecapKey, fates: Any, change: Tally, version: Any
+    self: InMemoryStatuses, key: RecapKey, statuses: Any, change: Tally, version: Any
 ) -> None:
     del version
-    outcomes = Set(outcomes_path(key), fates)
-    self._through("outcomes.save", lambda: self._database.commit(outcomes, _counted(key, change)))
+    stored = Set(statuses_path(key), statuses)
+    self._through("outcomes.save", lambda: self._database.commit(stored, _counted(key, change)))
 
 
 def _save_in_two_commits(
-    self: InMemoryOutcomes, key: RecapKey, fates: Any, change: Tally, version: Any
+    self: InMemoryStatuses, key: RecapKey, statuses: Any, change: Tally, version: Any
 ) -> None:
-    _save(self, key, fates, Tally(), version)
+    _save(self, key, statuses, Tally(), version)
     self._through("outcomes.count", lambda: self._database.commit(_counted(key, change)))
 
 
@@ -192,33 +193,35 @@ def _counted(key: RecapKey, change: Tally) -> Update:
 
 
 def _effects_last(
-    self: MailEvents, key: RecapKey, news: Any, found: StoredOutcomes, changed: Any
+    self: MailEvents, key: RecapKey, news: Any, found: StoredStatuses, changed: Any
 ) -> None:
-    known = found.fates
-    change = Tally.of(changed.values()) - Tally.of(known.get(one, Fate(0)) for one in changed)
-    self._outcomes.save(key, {**known, **changed}, change, found.version)
+    known = found.statuses
+    change = Tally.of(changed.values()) - Tally.of(
+        known.get(one, DeliveryStatus(0)) for one in changed
+    )
+    self._statuses.save(key, {**known, **changed}, change, found.version)
     for guest, facts in changed.items():
-        self._have_effect(news[guest].labels, facts & ~known.get(guest, Fate(0)))
+        self._have_effect(news[guest].labels, facts & ~known.get(guest, DeliveryStatus(0)))
 
 
 def _busy_is_done(
-    self: MailEvents, key: RecapKey, news: Any, found: StoredOutcomes, changed: Any
+    self: MailEvents, key: RecapKey, news: Any, found: StoredStatuses, changed: Any
 ) -> None:
-    with contextlib.suppress(TakenElsewhereError):
+    with contextlib.suppress(ChangedMeanwhileError):
         _put_on_record(self, key, news, found, changed)
 
 
 def _counted_whatever_is_known(
-    self: MailEvents, key: RecapKey, news: Any, found: StoredOutcomes, changed: Any
+    self: MailEvents, key: RecapKey, news: Any, found: StoredStatuses, changed: Any
 ) -> None:
     for guest, facts in changed.items():
-        self._have_effect(news[guest].labels, facts & ~found.fates.get(guest, Fate(0)))
-    fates = {**found.fates, **changed}
-    self._outcomes.save(key, fates, Tally.of(changed.values()), found.version)
+        self._have_effect(news[guest].labels, facts & ~found.statuses.get(guest, DeliveryStatus(0)))
+    statuses = {**found.statuses, **changed}
+    self._statuses.save(key, statuses, Tally.of(changed.values()), found.version)
 
 
-def _replaced(found: StoredOutcomes, news: Any) -> dict[str, Fate]:
-    return {guest: news[guest].fate for guest in _changed(found, news)}
+def _replaced(found: StoredStatuses, news: Any) -> dict[str, DeliveryStatus]:
+    return {guest: news[guest].status for guest in _changed(found, news)}
 
 
 def _look_at_news_alone(self: MailEvents, recap: Any) -> int:
@@ -330,7 +333,7 @@ MUTANTS: Final = (
         "turns-forgotten",
         "that nobody gets a second recap before everybody had one",
         planner,
-        "whose_turn",
+        "due_guests",
         _everybodys_turn,
     ),
     _recap(
@@ -350,14 +353,14 @@ MUTANTS: Final = (
     _recap(
         "outcomes-any-version",
         "the precondition of the write of a mail's status",
-        InMemoryOutcomes,
+        InMemoryStatuses,
         "save",
         _save_any_version,
     ),
     _recap(
         "outcomes-by-themselves",
         "one commit for the mails' status and the recap's counts",
-        InMemoryOutcomes,
+        InMemoryStatuses,
         "save",
         _save_in_two_commits,
     ),

@@ -9,12 +9,11 @@ from typing import Any, Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
-from functions.mail.fate import NOTHING_YET, Fate, Tally
 from functions.mail.letterhead import Letterhead
-from functions.mail.message import Message
-from functions.mail.told import Told
+from functions.mail.message import EmailMessage
+from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.reach import left_out_of_recap
+from functions.preferences.reach import skip_reason
 from functions.recap import mailings
 from functions.recap.arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.complaints import Complaints, Level, Limit, Stop, day_of, stop_path
@@ -30,7 +29,7 @@ from functions.recap.ledger import (
 )
 from functions.recap.mail_events.complaint_watch import ComplaintWatch
 from functions.recap.mail_events.recorder import MailEvents, StillBusyError
-from functions.recap.planner import Limits, Planner
+from functions.recap.planner import Planner, RecapLimits
 from functions.recap.ports import RecapKey
 from functions.recap.preview import Preview, RecapPreview
 from functions.recap.report import RecapResult
@@ -42,8 +41,8 @@ from tests.in_memory.recap import (
     InMemoryGuests,
     InMemoryMailer,
     InMemoryMailings,
-    InMemoryOutcomes,
     InMemoryRecaps,
+    InMemoryStatuses,
     InMemoryUsers,
     recap_path,
 )
@@ -66,7 +65,7 @@ T = TypeVar("T")
 
 EVENT: Final = "e1"
 TENANT: Final = "t1"
-LIMITS: Final = Limits(a_call=6, a_batch=2, an_address=1000)
+LIMITS: Final = RecapLimits(per_call=6, per_address=1000)
 COMPLAINT_LIMITS: Final = (Limit(Level.STOP, 300, 2),)
 """So that guests as few as these can stop a tenant."""
 _SLACK: Final = timedelta(seconds=1)
@@ -109,15 +108,15 @@ _ANSWERS: Final[tuple[tuple[int, bytes, bool], ...]] = (
 )
 """Status and body of an answer, and whether the mail service has taken the mails all the same."""
 
-_STORIES: Final[tuple[tuple[Fate, ...], ...]] = (
-    (Fate.DELIVERED,),
-    (Fate.DELIVERED, Fate.COMPLAINED | Fate.UNWELCOME),
-    (Fate.BOUNCED | Fate.UNREACHABLE,),
-    (Fate.DELIVERED, Fate.BOUNCED),
-    (Fate.DROPPED,),
-    (Fate.DROPPED | Fate.UNWELCOME,),
-    (Fate.DROPPED | Fate.UNREACHABLE,),
-    (Fate.DELIVERED, Fate.UNWELCOME),
+_STORIES: Final[tuple[tuple[DeliveryStatus, ...], ...]] = (
+    (DeliveryStatus.DELIVERED,),
+    (DeliveryStatus.DELIVERED, DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME),
+    (DeliveryStatus.BOUNCED | DeliveryStatus.UNREACHABLE,),
+    (DeliveryStatus.DELIVERED, DeliveryStatus.BOUNCED),
+    (DeliveryStatus.DROPPED,),
+    (DeliveryStatus.DROPPED | DeliveryStatus.UNWELCOME,),
+    (DeliveryStatus.DROPPED | DeliveryStatus.UNREACHABLE,),
+    (DeliveryStatus.DELIVERED, DeliveryStatus.UNWELCOME),
 )
 """What may be told of one mail, in the order in which it happened."""
 
@@ -165,8 +164,8 @@ class RecapWorld:
         self._began: dict[str, datetime] = {}
         self._opted_out: dict[str, datetime] = {}
         self._stopped_at: datetime | None = None
-        self._news: list[tuple[Mail, Told]] = []
-        self._told: dict[tuple[str, str], Fate] = {}
+        self._news: list[tuple[Mail, TrackingEvent]] = []
+        self._told: dict[tuple[str, str], DeliveryStatus] = {}
         self._posts = 0
         self._trouble = self._choices.pick("mail service", _TROUBLE)
         self._hold_ups = self._choices.pick("hold-ups", _HOLD_UPS)
@@ -225,7 +224,7 @@ class RecapWorld:
             guests=InMemoryGuests(self._database, through),
             mailings=InMemoryMailings(self._database, through),
             complaints=InMemoryComplaints(self._database, through),
-            left_out=lambda record: left_out_of_recap(record, instance.now()),
+            skip_reason=lambda record: skip_reason(record, instance.now()),
             letterhead=lambda: Letterhead(sender="photos@example.com"),
             shows=lambda _: True,
             now=instance.now,
@@ -239,7 +238,7 @@ class RecapWorld:
             links=lambda: None,
             links_of_nobody=lambda: PreferencesLinks("nobody", "nobody"),
             count=lambda _: None,
-            told_from=0,  # so that what is shown can be compared
+            min_guests=0,  # so that what is shown can be compared
             now=instance.now,
         )
         sender = RecapSender(
@@ -330,7 +329,7 @@ class RecapWorld:
         self._pardon()
         self._wanted = {*self._guests, *self._newcomers()} - set(self._opted_out)
         new = {one for one in self._wanted if address_hash(one) not in self._had_a_turn()}
-        self._last_wanted = min(len(new or self._wanted), LIMITS.a_call)
+        self._last_wanted = min(len(new or self._wanted), LIMITS.per_call)
         self._call("last", look=True)
 
     def _pardon(self) -> None:
@@ -342,7 +341,7 @@ class RecapWorld:
 
     # The mail service.
 
-    def _answer(self, message: Message) -> tuple[int, Mapping[str, str], bytes]:
+    def _answer(self, message: EmailMessage) -> tuple[int, Mapping[str, str], bytes]:
         self._requests += 1
         name = f"request {self._requests}"
         status, body, taken = _ANSWERS[0]
@@ -425,13 +424,13 @@ class RecapWorld:
         told = _STORIES[0]
         if self._choices.fraction(name) < _TOLD_OTHERWISE:
             told = self._choices.pick(f"{name} story", _STORIES)
-        for place, fate in enumerate(told):
+        for place, status in enumerate(told):
             when = self._choices.number(f"{name} news {place}") % len(_NEWS_AFTER)
             self._simulation.after(
-                _NEWS_AFTER[when], partial(self._gather, mail, Told(fate, labels))
+                _NEWS_AFTER[when], partial(self._gather, mail, TrackingEvent(status, labels))
             )
 
-    def _gather(self, mail: Mail, told: Told) -> None:
+    def _gather(self, mail: Mail, told: TrackingEvent) -> None:
         """One request has whatever has gathered since the one before, in any order."""
         self._news.append((mail, told))
         if len(self._news) == 1:
@@ -456,7 +455,7 @@ class RecapWorld:
 
     def _mail_events(self, instance: Instance) -> MailEvents:
         return MailEvents(
-            outcomes=InMemoryOutcomes(self._database, instance.call),
+            statuses=InMemoryStatuses(self._database, instance.call),
             users=InMemoryUsers(self._database, instance.call),
             complaints=ComplaintWatch(
                 InMemoryComplaints(self._database, instance.call),
@@ -469,7 +468,7 @@ class RecapWorld:
             guests_side_by_side=instance.side_by_side,
         )
 
-    def _tell(self, name: str, news: Sequence[tuple[Mail, Told]], tries: int = 0) -> None:
+    def _tell(self, name: str, news: Sequence[tuple[Mail, TrackingEvent]], tries: int = 0) -> None:
         """Tell it until it is answered well."""
 
         def ended(end: End) -> None:
@@ -483,11 +482,11 @@ class RecapWorld:
             f"{name} try {tries}", lambda events: events.record(one for _, one in news), ended
         )
 
-    def _recorded(self, mail: Mail, told: Told) -> None:
-        self._simulation.note("mail service", f"{mail.address}: {told.fate!r} is on record")
+    def _recorded(self, mail: Mail, told: TrackingEvent) -> None:
+        self._simulation.note("mail service", f"{mail.address}: {told.status!r} is on record")
         mail_of = (mail.recap_id, mail.address)
-        self._told[mail_of] = self._told.get(mail_of, NOTHING_YET) | told.fate
-        if told.fate & (Fate.UNWELCOME | Fate.UNREACHABLE):
+        self._told[mail_of] = self._told.get(mail_of, DeliveryStatus.NONE) | told.status
+        if told.status & (DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE):
             self._opted_out.setdefault(mail.address, self._simulation.now)
 
     # What must hold.
@@ -550,7 +549,7 @@ class RecapWorld:
                 yield "a batch can be sent, and somebody of it has the mail"
         if not mailed <= known:
             yield "somebody has a mail and is in no batch"
-        if recap["state"] is RecapState.SENT and len(self._guests) < LIMITS.a_call:
+        if recap["state"] is RecapState.SENT and len(self._guests) < LIMITS.per_call:
             there = {address_hash(one) for one in self._guests if one not in self._opted_out}
             if not there <= known | spared:
                 yield "somebody is in no batch, and has neither opted out nor is left"
@@ -559,13 +558,13 @@ class RecapWorld:
         if (recap["sent"], recap["unknown"]) != (counts.sent, counts.unknown):
             yield f"it counts {recap['sent']} sent, its batches {counts.sent}"
         over = recap["left"] - counts.left
-        if not 0 <= over <= max(0, len(self._guests) + 1 - LIMITS.a_call):
+        if not 0 <= over <= max(0, len(self._guests) + 1 - LIMITS.per_call):
             yield f"it counts {recap['left']} left, its batches {counts.left}"
         if recap["skipped"] < counts.skipped:
             yield f"it counts {recap['skipped']} skipped, its batches {counts.skipped}"
 
     def _wrong_tally(self, recap_id: str, recap: Mapping[str, Any]) -> Iterator[str]:
-        truth = Tally.of(fate for (of, _), fate in self._told.items() if of == recap_id)
+        truth = Tally.of(status for (of, _), status in self._told.items() if of == recap_id)
         counted = {name: recap[name] for name in asdict(truth)}
         if counted != asdict(truth):
             yield f"it counts {counted}, told was {asdict(truth)}"

@@ -7,7 +7,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.mailbox import PORT, Mailbox
-from functions.mail.fate import Fate
+from functions.mail.tracking import DeliveryStatus
 from functions.recap.mail_events.entries import written
 from functions.wall.address import address_hash, guest_uid
 from tests.suite.console.conftest import TENANT, Browser
@@ -64,8 +64,11 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
 
     (recap,) = event.collection("recaps").get()
     recap.reference.update({"delivered": 1, "bounced": 1})
-    fates = {address_hash(ben): Fate.BOUNCED, address_hash(min(guests)): Fate.DELIVERED}
-    recap.reference.collection("outcomes").document("mails").set({"entries": written(fates)})
+    statuses = {
+        address_hash(ben): DeliveryStatus.BOUNCED,
+        address_hash(min(guests)): DeliveryStatus.DELIVERED,
+    }
+    recap.reference.collection("outcomes").document("mails").set({"entries": written(statuses)})
     told = browser.make("unreached", admin=admin, eventId=event.id)
 
     assert "1 arrived, 1 address does not exist or refused it." in told

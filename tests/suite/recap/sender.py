@@ -13,11 +13,11 @@ from functions.gcp.documents import Documents
 from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.reach import left_out_of_recap
+from functions.preferences.reach import skip_reason
 from functions.recap.dispatch import REQUESTS_AT_ONCE
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.planner import Planner
-from functions.recap.preview import MAILS_AN_HOUR, RecapPreview
+from functions.recap.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.send_recap import RecapSender
 from functions.recap.store.complaint_store import ComplaintStore
 from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
@@ -83,7 +83,9 @@ def recap_preview(client: firestore.Client, documents: Documents, host: str) -> 
         mailer=lambda: mailer(host),
         links=links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
-        count=lambda uid: limiter.pass_or_raise("previewEventRecap", uid, secret, MAILS_AN_HOUR),
+        count=lambda uid: limiter.pass_or_raise(
+            "previewEventRecap", uid, secret, PREVIEWS_PER_HOUR
+        ),
         now=now,
     )
 
@@ -95,7 +97,7 @@ def planner(client: firestore.Client, documents: Documents) -> Planner:
         guests=GuestStore(client, documents, Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
         complaints=ComplaintStore(client),
-        left_out=lambda record: left_out_of_recap(record, now()),
+        skip_reason=lambda record: skip_reason(record, now()),
         letterhead=lambda: LETTERHEAD,
         shows=PhotoHosts.read("*", "").allow,
         now=now,

@@ -7,9 +7,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from emulator.cloud.entry import sendEventRecap
+from functions.mail.sendgrid import SendGridMailer
 from functions.recap import planner, wiring
 
-_SMALL = functools.partial(planner.Limits, a_batch=10, a_call=50)
-setattr(wiring, "Limits", _SMALL)  # noqa: B010 - wiring imports the name for itself
+SendGridMailer.recipients_per_request = 10
+_SMALL = functools.partial(planner.RecapLimits, per_call=50)
+setattr(wiring, "RecapLimits", _SMALL)  # noqa: B010 - wiring imports the name for itself
 
 __all__ = ["sendEventRecap"]

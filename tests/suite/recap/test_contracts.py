@@ -19,13 +19,13 @@ from functions.recap.ports import (
     Mailings,
     RecapKey,
     Recaps,
-    Said,
     StoredLock,
-    TakenElsewhereError,
+    Wording,
 )
 from functions.recap.store.complaint_store import ComplaintStore
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
+from functions.records import ChangedMeanwhileError
 from tests.in_memory.database import Database
 from tests.in_memory.recap import InMemoryComplaints, InMemoryMailings, InMemoryRecaps, recap_path
 from tests.suite.recap.wall import TENANT, Wall
@@ -79,7 +79,7 @@ def _take(ports: Ports, wall: Wall, now: datetime = NOW, *, tenant_id: str = TEN
         tenant_id=tenant_id,
         mode=Mode.ALL,
         started_by="u",
-        said=Said(),
+        wording=Wording(),
         now=lambda: now,
         new_id=lambda: uuid.uuid4().hex,
         one_at_a_time=threading.Lock(),
@@ -96,7 +96,7 @@ def test_what_is_written_is_read_again(ports: Ports, wall: Wall) -> None:
     """Every field of a batch and of the lock, and what the recap counts."""
     key = _take(ports, wall).key
     planned, version = ports.recaps.plan(
-        key, [], plan(["a", "b", "c"], at_most=2), Counts(skipped=1, left=4), _held(ports, wall)
+        key, [], plan(["a", "b", "c"], per_batch=2), Counts(skipped=1, left=4), _held(ports, wall)
     )
     assert [one.recipients for one in planned] == [("a", "b"), ("c",)]
     assert ports.recaps.batches(key) == planned
@@ -119,15 +119,17 @@ def test_what_is_written_is_read_again(ports: Ports, wall: Wall) -> None:
 def test_a_plan_is_replaced_as_it_was_read_or_not_at_all(ports: Ports, wall: Wall) -> None:
     """What another call has started meanwhile stays."""
     key = _take(ports, wall).key
-    older, _ = ports.recaps.plan(key, [], plan(["a"]), Counts(left=1), _held(ports, wall))
+    older, _ = ports.recaps.plan(
+        key, [], plan(["a"], per_batch=2), Counts(left=1), _held(ports, wall)
+    )
     started, _ = ports.recaps.start(
         key, older[0].started("other", NOW), Counts(), _held(ports, wall)
     )
-    newer = plan(["a"], first=1)
-    with pytest.raises(TakenElsewhereError):
+    newer = plan(["a"], per_batch=2, first=1)
+    with pytest.raises(ChangedMeanwhileError):
         ports.recaps.plan(key, older, newer, total(newer), _held(ports, wall))
-    with pytest.raises(TakenElsewhereError):
-        ports.recaps.plan(key, [], plan(["b"]), Counts(), _held(ports, wall))
+    with pytest.raises(ChangedMeanwhileError):
+        ports.recaps.plan(key, [], plan(["b"], per_batch=2), Counts(), _held(ports, wall))
     assert ports.recaps.batches(key) == [started]
     replaced, _ = ports.recaps.plan(key, [started], newer, total(newer), _held(ports, wall))
     assert ports.recaps.batches(key) == replaced
@@ -139,12 +141,12 @@ def test_the_mails_of_a_tenant_are_written_as_they_were_read(ports: Ports) -> No
     found = mailings.load(tenant)
     assert found == Mailed(b"", None)
     mailings.save(tenant, replace(found, entries=b"x" * 16), NOW)
-    with pytest.raises(TakenElsewhereError):
+    with pytest.raises(ChangedMeanwhileError):
         mailings.save(tenant, replace(found, entries=b"y" * 16), NOW)
     written = mailings.load(tenant)
     assert written.entries == b"x" * 16
     mailings.save(tenant, replace(written, entries=b"z" * 960_000), NOW)
-    with pytest.raises(TakenElsewhereError):
+    with pytest.raises(ChangedMeanwhileError):
         mailings.save(tenant, replace(written, entries=b""), NOW)
     assert mailings.load(tenant).entries[:1] == b"z"
     assert mailings.load("another").entries == b""
@@ -153,14 +155,16 @@ def test_the_mails_of_a_tenant_are_written_as_they_were_read(ports: Ports) -> No
 def test_whoever_has_lost_the_lock_writes_nothing_with_it(ports: Ports, wall: Wall) -> None:
     """No plan, no start, no release."""
     key = RecapKey(wall.id, _take(ports, wall).key.recap_id)
-    (batch,), version = ports.recaps.plan(key, [], plan(["a"]), Counts(left=1), _held(ports, wall))
+    (batch,), version = ports.recaps.plan(
+        key, [], plan(["a"], per_batch=2), Counts(left=1), _held(ports, wall)
+    )
     mine = StoredLock(_held(ports, wall).lock, version)
     _take(ports, wall, NOW + LEASE)
-    with pytest.raises(TakenElsewhereError):
+    with pytest.raises(ChangedMeanwhileError):
         ports.recaps.plan(key, [batch], [], Counts(), mine)
-    with pytest.raises(TakenElsewhereError):
+    with pytest.raises(ChangedMeanwhileError):
         ports.recaps.start(key, batch.started("me", NOW), Counts(), mine)
-    with pytest.raises(TakenElsewhereError):
+    with pytest.raises(ChangedMeanwhileError):
         ports.recaps.release(key, mine, RecapState.FAILED, NOW)
     assert ports.recaps.batches(key) == [batch]
     assert ports.recap(key)["state"] == "sending"
@@ -171,7 +175,7 @@ def test_complaints_of_a_tenant_and_day(ports: Ports, wall: Wall) -> None:
     claim = _take(ports, wall, tenant_id=wall.id)
     assert ports.complaints.begun(claim.key) == (wall.id, NOW)
     assert ports.complaints.begun(RecapKey(wall.id, "none")) is None
-    claim.plan(plan(["g1", "g2"]), Counts(left=2))
+    claim.plan(plan(["g1", "g2"], per_batch=2), Counts(left=2))
     [batch] = claim.ledger.values()
     claim.settle(claim.start(batch, ["g1", "g2"]), BatchState.ACCEPTED)
     later = NOW + timedelta(seconds=1)
@@ -188,11 +192,11 @@ def test_a_stop_is_written_over_the_version_that_was_read(ports: Ports, wall: Wa
     found = ports.complaints.find(wall.id)
     assert found
     assert found.stop == stop
-    with pytest.raises(TakenElsewhereError):
+    with pytest.raises(ChangedMeanwhileError):
         ports.complaints.put(wall.id, stop, None)
     again = replace(stop, since=NOW + timedelta(days=1))
     ports.complaints.put(wall.id, again, found.version)
-    with pytest.raises(TakenElsewhereError):
+    with pytest.raises(ChangedMeanwhileError):
         ports.complaints.put(wall.id, stop, found.version)
     last = ports.complaints.find(wall.id)
     assert last

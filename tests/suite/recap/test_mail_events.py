@@ -16,22 +16,22 @@ from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from emulator.people import sign_in
 from functions.gcp.documents import documents
 from functions.gcp.firestore import client
-from functions.mail.fate import Fate, Tally
-from functions.mail.told import Told
+from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.store.user_store import UserStore
 from functions.recap.complaints import stop_path
 from functions.recap.labels import MailLabels
 from functions.recap.ledger import plan
 from functions.recap.mail_events.complaint_watch import ComplaintWatch
-from functions.recap.mail_events.outcome_store import OutcomeStore
-from functions.recap.mail_events.ports import Outcomes
+from functions.recap.mail_events.ports import DeliveryStatuses
 from functions.recap.mail_events.recorder import MailEvents
-from functions.recap.ports import RecapKey, TakenElsewhereError
+from functions.recap.mail_events.status_store import StatusStore
+from functions.recap.ports import RecapKey
 from functions.recap.store.complaint_store import ComplaintStore
+from functions.records import ChangedMeanwhileError
 from functions.side_by_side import Threads
 from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.database import Database, Set
-from tests.in_memory.recap import InMemoryOutcomes, batch_path, recap_path
+from tests.in_memory.recap import InMemoryStatuses, batch_path, recap_path
 from tests.suite.call import Answer, call, url
 from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client, counting_documents
@@ -40,7 +40,7 @@ from tests.suite.recap.sender import now
 from tests.suite.recap.wall import Wall
 
 TOLD_WITHIN: Final = 60.0
-SPAM: Final = Fate.COMPLAINED | Fate.UNWELCOME
+SPAM: Final = DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME
 
 NAMES: Final = (
     *("ann", "deferred", "unsubscribed", "complained"),  # delivered
@@ -115,7 +115,7 @@ def test_requests_at_the_same_moment_are_all_counted(wall: Wall) -> None:
     key = _recap_of(wall, 60)
     shares = [_told(wall, key, range(first, first + 10)) for first in range(0, 60, 10)]
 
-    def tell(share: list[Told]) -> int:
+    def tell(share: list[TrackingEvent]) -> int:
         return _mail_events().record(share)
 
     with ThreadPoolExecutor(12) as threads:
@@ -164,40 +164,42 @@ def test_what_news_costs(wall: Wall) -> None:
 
 
 @pytest.fixture(params=["firestore", "memory"])
-def outcomes(request: pytest.FixtureRequest, wall: Wall) -> tuple[Outcomes, RecapKey, Any]:
+def statuses(request: pytest.FixtureRequest, wall: Wall) -> tuple[DeliveryStatuses, RecapKey, Any]:
     """An adapter of either kind, a recap of two guests, and what gives the recap's fields."""
     if request.param == "firestore":
         key = _recap_of(wall, 2)
-        return OutcomeStore(client(), documents()), key, lambda: wall.recaps()[0]
+        return StatusStore(client(), documents()), key, lambda: wall.recaps()[0]
     database, key = Database(now), RecapKey("e1", "r1")
-    [batch] = plan(_guests(wall, range(2)))
+    [batch] = plan(_guests(wall, range(2)), per_batch=2)
     database.commit(Set(recap_path(key), _fields("t1")), Set(batch_path(key, 0), batch))
-    return InMemoryOutcomes(database), key, lambda: database.get(recap_path(key)).value  # type: ignore[union-attr]
+    return InMemoryStatuses(database), key, lambda: database.get(recap_path(key)).value  # type: ignore[union-attr]
 
 
 def test_facts_and_counts_are_written_together(
-    wall: Wall, outcomes: tuple[Outcomes, RecapKey, Callable[[], dict[str, Any]]]
+    wall: Wall, statuses: tuple[DeliveryStatuses, RecapKey, Callable[[], dict[str, Any]]]
 ) -> None:
     """As they were read, or not at all; and never where there is no recap."""
-    store, key, recap = outcomes
+    store, key, recap = statuses
     ann, bob = _guests(wall, range(2))
     found = store.load(key, [0, 3])
     assert {number: set(ids) for number, ids in found.sent_to.items()} == {0: {ann, bob}}
-    assert (found.fates, found.version) == ({}, None)
-    store.save(key, {ann: Fate.DELIVERED}, Tally(delivered=1), None)
-    with pytest.raises(TakenElsewhereError):
+    assert (found.statuses, found.version) == ({}, None)
+    store.save(key, {ann: DeliveryStatus.DELIVERED}, Tally(delivered=1), None)
+    with pytest.raises(ChangedMeanwhileError):
         store.save(key, {bob: SPAM}, Tally(complained=1), None)
     found = store.load(key, [0])
-    assert found.fates == {ann: Fate.DELIVERED}
-    store.save(key, {ann: Fate.BOUNCED, bob: SPAM}, Tally(delivered=-1, bounced=1), found.version)
-    with pytest.raises(TakenElsewhereError):
+    assert found.statuses == {ann: DeliveryStatus.DELIVERED}
+    store.save(
+        key, {ann: DeliveryStatus.BOUNCED, bob: SPAM}, Tally(delivered=-1, bounced=1), found.version
+    )
+    with pytest.raises(ChangedMeanwhileError):
         store.save(key, {}, Tally(delivered=5), found.version)
-    assert store.load(key, [0]).fates == {ann: Fate.BOUNCED, bob: SPAM}
+    assert store.load(key, [0]).statuses == {ann: DeliveryStatus.BOUNCED, bob: SPAM}
     assert {**recap(), "delivered": 0, "bounced": 1, "complained": 0} == recap()
     gone = RecapKey(key.event_id, "none")
-    with pytest.raises(TakenElsewhereError):
+    with pytest.raises(ChangedMeanwhileError):
         store.save(gone, {ann: SPAM}, Tally(complained=1), None)
-    assert store.load(gone, [0]).fates == {}
+    assert store.load(gone, [0]).statuses == {}
 
 
 def _address(wall: Wall, name: str) -> str:
@@ -223,18 +225,21 @@ def _recap_of(wall: Wall, guests: int) -> RecapKey:
             recap.collection("batches").document(str(one.number)),
             {"state": "accepted", "recipients": list(one.recipients)},
         )
-        for one in plan(_guests(wall, range(guests)))
+        for one in plan(_guests(wall, range(guests)), per_batch=1000)
     ]
     wall.write([(recap, _fields(wall.id)), *batches])
     return key
 
 
 def _told(
-    wall: Wall, key: RecapKey, numbers: Sequence[int], fate: Fate = Fate.DELIVERED
-) -> list[Told]:
+    wall: Wall,
+    key: RecapKey,
+    numbers: Sequence[int],
+    status: DeliveryStatus = DeliveryStatus.DELIVERED,
+) -> list[TrackingEvent]:
     return [
-        Told(
-            fate,
+        TrackingEvent(
+            status,
             MailLabels(
                 event_id=key.event_id,
                 recap_id=key.recap_id,
@@ -249,7 +254,7 @@ def _told(
 
 def _mail_events(db: firestore.Client | None = None, through: Any = None) -> MailEvents:
     return MailEvents(
-        outcomes=OutcomeStore(db or client(), through or documents()),
+        statuses=StatusStore(db or client(), through or documents()),
         users=UserStore(through or documents()),
         complaints=ComplaintWatch(ComplaintStore(db or client()), now),
         now=now,
@@ -259,7 +264,7 @@ def _mail_events(db: firestore.Client | None = None, through: Any = None) -> Mai
     )
 
 
-def _counted(news: list[Told]) -> Any:
+def _counted(news: list[TrackingEvent]) -> Any:
     counted = Operations()
     project, host = os.environ["GCLOUD_PROJECT"], os.environ["FIRESTORE_EMULATOR_HOST"]
     _mail_events(

@@ -93,13 +93,13 @@ def test_the_first_contact_with_a_mail_service_that_refuses(
     fault: Callable[..., Any],
     whose: str,
 ) -> None:
-    """Spec 7.1 and 7.5, internal: by preview and by recap, whose turn it is."""
+    """Spec 7.1 and 7.5, internal: preview and recap say who can fix it."""
     wall.guests(1)
     mailbox.fail_with(fault(times=2))
     for answer in (preview(sendToMe=True), recap()):
         assert (answer.status, answer.error[0]) == (500, "INTERNAL")
         assert whose in answer.error[1]
-        assert "Whoever operates" in answer.error[1]
+        assert "The operator" in answer.error[1]
     assert recap().result["sent"] == 1
 
 

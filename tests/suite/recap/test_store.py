@@ -14,8 +14,9 @@ from functions.call_error import CallError, Code
 from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
 from functions.recap.ledger import LEASE, Batch, Counts, plan
-from functions.recap.ports import Said, StoredLock, TakenElsewhereError
+from functions.recap.ports import StoredLock, Wording
 from functions.recap.store.recap_store import RecapStore
+from functions.records import ChangedMeanwhileError
 from tests.suite.recap.wall import TENANT, Wall
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -34,7 +35,7 @@ def _at_once(call: Callable[[], _Result], calls: int = CALLS) -> list[_Result | 
         gate.wait()
         try:
             return call()
-        except (CallError, TakenElsewhereError) as refused:
+        except (CallError, ChangedMeanwhileError) as refused:
             return refused
 
     with ThreadPoolExecutor(calls) as threads:
@@ -54,7 +55,7 @@ def _take(store: RecapStore, wall: Wall, now: datetime = NOW) -> Claim:
         tenant_id=TENANT,
         mode=Mode.ALL,
         started_by="u",
-        said=Said(),
+        wording=Wording(),
         now=lambda: now,
         new_id=lambda: uuid.uuid4().hex,
         one_at_a_time=threading.Lock(),
@@ -87,7 +88,9 @@ def _held(store: RecapStore, wall: Wall) -> StoredLock:
 def test_a_batch_is_started_by_one_of_many(wall: Wall, store: RecapStore) -> None:
     """Whatever becomes of leases: only who starts a batch may send it."""
     key = _take(store, wall).key
-    (batch,), _ = store.plan(key, [], plan(["a", "b"]), Counts(left=2), _held(store, wall))
+    (batch,), _ = store.plan(
+        key, [], plan(["a", "b"], per_batch=2), Counts(left=2), _held(store, wall)
+    )
     held, holders = _held(store, wall), itertools.count()
 
     def start() -> Batch:
@@ -96,4 +99,4 @@ def test_a_batch_is_started_by_one_of_many(wall: Wall, store: RecapStore) -> Non
 
     results = _at_once(start)
     assert sum(isinstance(one, Batch) for one in results) == 1
-    assert sum(isinstance(one, TakenElsewhereError) for one in results) == CALLS - 1
+    assert sum(isinstance(one, ChangedMeanwhileError) for one in results) == CALLS - 1

@@ -16,7 +16,7 @@ import pytest
 from google.cloud import firestore
 
 from functions.gcp.documents import documents
-from functions.mail.fate import Fate
+from functions.mail.tracking import DeliveryStatus
 from functions.recap import mailings
 from functions.recap.mail_events import entries
 from functions.wall.address import address_hash, guest_uid
@@ -66,7 +66,7 @@ DATABASE: Final[Scan] = {
     "events/e1/recaps/r1": {"state": "sent"},
     "events/e1/recaps/r1/batches/0": {"recipients": [HASH, OTHER], "refused": []},
     "events/e1/recaps/r1/outcomes/mails": {
-        "entries": entries.written({HASH: Fate(1), OTHER: Fate(2)})
+        "entries": entries.written({HASH: DeliveryStatus(1), OTHER: DeliveryStatus(2)})
     },
     f"recapMails/{written_of('2026-05-01')}": {
         "entries": mailings.with_recap(b"", "r1", [HASH, OTHER], NOON)
@@ -186,7 +186,9 @@ def test_an_erased_guest_is_found_nowhere(
     assert "events/e1/deliveries/d5" in untouched
     assert {path: after[path] for path in untouched} == {path: DATABASE[path] for path in untouched}
     assert after["events/e1/recaps/r1/batches/0"]["recipients"] == [OTHER]
-    assert entries.read(after["events/e1/recaps/r1/outcomes/mails"]["entries"]) == {OTHER: Fate(2)}
+    assert entries.read(after["events/e1/recaps/r1/outcomes/mails"]["entries"]) == {
+        OTHER: DeliveryStatus(2)
+    }
     assert after["events/e1/photos/p1"]["uploaderUid"] == "x"
     [asked] = sendgrid.asked
     assert asked == ("POST", "/v3/recipients/erasejob", {"email_addresses": [ADDRESS]})

@@ -43,9 +43,9 @@ def test_what_is_no_address_is_named(reply_to: str) -> None:
     with pytest.raises(MisconfiguredError) as wrong:
         Letterhead.read(SENDER, reply_to, "")
     assert wrong.value.setting == "MAIL_REPLY_TO"
-    assert wrong.value.turn == (
-        "Whoever operates the service has to correct it: MAIL_REPLY_TO should be an e-mail "
-        "address, or empty."
+    assert wrong.value.who_can_fix == (
+        "The operator of the service has to correct a setting: MAIL_REPLY_TO should be an "
+        "e-mail address, or empty."
     )
 
 

@@ -22,7 +22,7 @@ from emulator.mailbox import (
     unverified_sender,
     wrong_key,
 )
-from functions.mail.message import Copy, Message
+from functions.mail.message import Copy, EmailMessage
 from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.outcome import Accepted, BadAddresses, Cause, Later, Refused, Unknown
 from functions.mail.sendgrid import SendGridMailer, refusal, request_body
@@ -35,8 +35,8 @@ def mailer(url: str) -> SendGridMailer:
     return SendGridMailer("SG.x", url, lambda: datetime.now(UTC))
 
 
-def _message(*addresses: str, sender: str = "Wall <photos@example.com>") -> Message:
-    return Message(
+def _message(*addresses: str, sender: str = "Wall <photos@example.com>") -> EmailMessage:
+    return EmailMessage(
         sender=sender,
         subject="Photos",
         text="Hi %n%",
@@ -115,7 +115,7 @@ def test_only_what_is_certain_may_be_sent_again(
         (400, "The subject is required.", "subject", None),
     ],
 )
-def test_whose_turn_it_is(
+def test_who_can_fix_a_refusal(
     status: int, message: str, field: str | None, cause: Cause | None
 ) -> None:
     """Of an answer no more is kept than that; a used-up plan is not waited for."""

@@ -15,12 +15,11 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
 from functions.mail.letterhead import Letterhead
-from functions.mail.message import Message
-from functions.mail.sendgrid import BYTES_EACH, request_body
+from functions.mail.message import EmailMessage
+from functions.mail.sendgrid import BYTES_PER_RECIPIENT, RECIPIENTS_PER_REQUEST, request_body
 from functions.mail.texts import LANGUAGES
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
-from functions.recap.ledger import RECIPIENTS_PER_BATCH
 from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.photos import Picture
 
@@ -33,7 +32,7 @@ DESCRIBED: Final = Draft202012Validator(
 )
 
 
-def _batch(language: str, recipients: int) -> Message:
+def _batch(language: str, recipients: int) -> EmailMessage:
     words = itertools.count()
     recap = Recap(
         mode=Mode.PERSONAL,
@@ -41,7 +40,9 @@ def _batch(language: str, recipients: int) -> Message:
         event_name="Anna & Björn",
         language=language,
     )
-    composer = Composer(recap, new_word=lambda: f"word{next(words)}", bytes_each=BYTES_EACH)
+    composer = Composer(
+        recap, new_word=lambda: f"word{next(words)}", bytes_per_recipient=BYTES_PER_RECIPIENT
+    )
     links = PreferencesLinks("https://example.com/p#token=a", "https://example.com/u?token=b")
     picture = Picture("https://example.com/t.jpg", "https://example.com/p.jpg")
     return composer.message(
@@ -60,7 +61,7 @@ def _batch(language: str, recipients: int) -> Message:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_batch_in_each_language_is_as_sendgrid_describes_it(language: str) -> None:
     """Every field and bound of the description; a thousand recipients in English."""
-    body = request_body(_batch(language, RECIPIENTS_PER_BATCH if language == "en" else 3))
+    body = request_body(_batch(language, RECIPIENTS_PER_REQUEST if language == "en" else 3))
     assert [error.message for error in DESCRIBED.iter_errors(body)] == []
 
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sendgrid.helpers.eventwebhook import EventWebhook
 
-from functions.mail.fate import NOTHING_YET, Fate
-from functions.mail.sendgrid_events import EventKeys, UnusableKeyError, told
-from functions.mail.told import Told
+from functions.mail.provider import UnusableKeyError
+from functions.mail.sendgrid_events import SIGNATURE_HEADER, TIMESTAMP_HEADER, SendGridWebhook
+from functions.mail.tracking import DeliveryStatus, TrackingEvent
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 AT: Final = str(int(NOW.timestamp()))
@@ -53,43 +53,54 @@ def signed(key: ec.EllipticCurvePrivateKey = KEY, at: str = AT, body: bytes = BO
     return base64.b64encode(key.sign(at.encode() + body, ec.ECDSA(SHA256()))).decode()
 
 
-KEYS: Final = EventKeys(public(KEY))
+WEBHOOK: Final = SendGridWebhook(public(KEY))
+
+
+def verifies(
+    signature: str,
+    timestamp: str = AT,
+    body: bytes = BODY,
+    now: datetime = NOW,
+    webhook: SendGridWebhook = WEBHOOK,
+) -> bool:
+    """Whether the webhook takes a request with these headers for SendGrid's."""
+    headers = {SIGNATURE_HEADER: signature, TIMESTAMP_HEADER: timestamp}
+    return webhook.is_genuine(headers, body, now)
 
 
 def test_the_vector_of_sendgrids_own_library() -> None:
     """A real request, with a real key."""
     then = datetime.fromtimestamp(int(THEIR_TIME), UTC)
-    keys = EventKeys(THEIR_KEY)
-    assert keys.verify(THEIR_SIGNATURE, THEIR_TIME, THEIR_BODY, then)
-    assert not keys.verify(THEIR_SIGNATURE, THEIR_TIME, THEIR_BODY.strip(), then)
-    assert not KEYS.verify(THEIR_SIGNATURE, THEIR_TIME, THEIR_BODY, then)
-    [one] = told(THEIR_BODY) or []
-    assert one.fate == Fate.DROPPED | Fate.UNREACHABLE
+    theirs = SendGridWebhook(THEIR_KEY)
+    assert verifies(THEIR_SIGNATURE, THEIR_TIME, THEIR_BODY, then, theirs)
+    assert not verifies(THEIR_SIGNATURE, THEIR_TIME, THEIR_BODY.strip(), then, theirs)
+    assert not verifies(THEIR_SIGNATURE, THEIR_TIME, THEIR_BODY, then)
+    [event] = WEBHOOK.events(THEIR_BODY) or []
+    assert event.status == DeliveryStatus.DROPPED | DeliveryStatus.UNREACHABLE
 
 
 @pytest.mark.parametrize("body", [BODY, "[“é”]".encode(), b""])
 def test_sendgrids_own_library_says_the_same(body: bytes) -> None:
     """Its verdict on what is signed here."""
     theirs = EventWebhook(public(KEY))
-    for one in (body, body + b" "):
-        text = one.decode()
-        assert theirs.verify_signature(text, signed(body=body), AT) == KEYS.verify(
-            signed(body=body), AT, one, NOW
-        )
+    signature = signed(body=body)
+    for sent in (body, body + b" "):
+        expected = theirs.verify_signature(sent.decode(), signature, AT)
+        assert verifies(signature, body=sent) == expected
 
 
 def test_any_of_several_keys_may_have_signed() -> None:
     """While SendGrid's key is replaced, both are given."""
     other = ec.generate_private_key(ec.SECP256R1())
-    both = EventKeys(f"{public(other)}, {public(KEY)},")
-    assert all(both.verify(signed(key), AT, BODY, NOW) for key in (KEY, other))
-    assert not EventKeys(public(other)).verify(signed(), AT, BODY, NOW)
+    both = SendGridWebhook(f"{public(other)}, {public(KEY)},")
+    assert all(verifies(signed(key), webhook=both) for key in (KEY, other))
+    assert not verifies(signed(), webhook=SendGridWebhook(public(other)))
 
 
 def test_without_a_key_nothing_verifies() -> None:
     """An empty parameter."""
-    assert not EventKeys("")
-    assert not EventKeys(" , ").verify(signed(), AT, BODY, NOW)
+    assert not SendGridWebhook("").has_keys
+    assert not verifies(signed(), webhook=SendGridWebhook(" , "))
 
 
 @pytest.mark.parametrize(
@@ -108,11 +119,11 @@ def test_without_a_key_nothing_verifies() -> None:
 def test_a_key_of_another_kind_is_none(text: str) -> None:
     """Whoever configures it is told, and nothing is let in with it."""
     with pytest.raises(UnusableKeyError):
-        EventKeys(text)
+        _ = SendGridWebhook(text).has_keys
 
 
 @pytest.mark.parametrize(
-    ("age", "verifies"),
+    ("age", "expected"),
     [
         (timedelta(), True),
         (timedelta(hours=25), True),
@@ -121,9 +132,9 @@ def test_a_key_of_another_kind_is_none(text: str) -> None:
         (timedelta(minutes=-5, seconds=-1), False),
     ],
 )
-def test_a_request_is_good_for_a_day_of_repetitions(age: timedelta, *, verifies: bool) -> None:
+def test_a_request_is_good_for_a_day_of_repetitions(age: timedelta, *, expected: bool) -> None:
     """SendGrid repeats for 24 hours; ahead of our clock a request is five minutes at most."""
-    assert KEYS.verify(signed(), AT, BODY, NOW + age) is verifies
+    assert verifies(signed(), now=NOW + age) is expected
 
 
 @pytest.mark.parametrize(
@@ -160,56 +171,71 @@ def test_a_request_is_good_for_a_day_of_repetitions(age: timedelta, *, verifies:
 )
 def test_anything_else_does_not_verify(signature: str, timestamp: str, body: bytes) -> None:
     """Altered, cut, forged, of another hash, of another time."""
-    assert not KEYS.verify(signature, timestamp, body, NOW)
+    assert not verifies(signature, timestamp, body)
 
 
 @given(st.text(max_size=120), st.text(max_size=20), st.binary(max_size=50))
 def test_nothing_made_up_verifies_or_breaks(signature: str, timestamp: str, body: bytes) -> None:
     """Whatever stands in the headers."""
-    assert not KEYS.verify(signature, timestamp, body, NOW)
+    assert not verifies(signature, timestamp, body)
 
 
 @pytest.mark.parametrize(
-    ("event", "fate"),
+    ("event", "status"),
     [
-        ({"event": "delivered"}, Fate.DELIVERED),
-        ({"event": "bounce", "type": "bounce"}, Fate.BOUNCED | Fate.UNREACHABLE),
-        ({"event": "bounce", "type": "blocked"}, Fate.BOUNCED),
-        ({"event": "bounce"}, Fate.BOUNCED),
-        ({"event": "dropped"}, Fate.DROPPED),
-        ({"event": "dropped", "reason": "Bounced Address"}, Fate.DROPPED | Fate.UNREACHABLE),
-        ({"event": "dropped", "reason": "Invalid"}, Fate.DROPPED | Fate.UNREACHABLE),
-        ({"event": "dropped", "reason": "Unsubscribed Address"}, Fate.DROPPED | Fate.UNWELCOME),
-        ({"event": "dropped", "reason": "Spam Reporting Address"}, Fate.DROPPED | Fate.UNWELCOME),
-        ({"event": "dropped", "reason": "Spam Content"}, Fate.DROPPED),
-        ({"event": "dropped", "reason": ["Invalid"]}, Fate.DROPPED),
-        ({"event": "spamreport"}, Fate.COMPLAINED | Fate.UNWELCOME),
-        ({"event": "unsubscribe"}, Fate.UNWELCOME),
-        ({"event": "group_unsubscribe"}, Fate.UNWELCOME),
-        ({"event": "processed"}, NOTHING_YET),
-        ({"event": "deferred"}, NOTHING_YET),
-        ({"event": "open"}, NOTHING_YET),
-        ({"event": "group_resubscribe"}, NOTHING_YET),
-        ({"event": "Delivered"}, NOTHING_YET),
-        ({"event": ["delivered"]}, NOTHING_YET),
-        ({"event": {}}, NOTHING_YET),
-        ({"event": None}, NOTHING_YET),
-        ({}, NOTHING_YET),
+        ({"event": "delivered"}, DeliveryStatus.DELIVERED),
+        (
+            {"event": "bounce", "type": "bounce"},
+            DeliveryStatus.BOUNCED | DeliveryStatus.UNREACHABLE,
+        ),
+        ({"event": "bounce", "type": "blocked"}, DeliveryStatus.BOUNCED),
+        ({"event": "bounce"}, DeliveryStatus.BOUNCED),
+        ({"event": "dropped"}, DeliveryStatus.DROPPED),
+        (
+            {"event": "dropped", "reason": "Bounced Address"},
+            DeliveryStatus.DROPPED | DeliveryStatus.UNREACHABLE,
+        ),
+        (
+            {"event": "dropped", "reason": "Invalid"},
+            DeliveryStatus.DROPPED | DeliveryStatus.UNREACHABLE,
+        ),
+        (
+            {"event": "dropped", "reason": "Unsubscribed Address"},
+            DeliveryStatus.DROPPED | DeliveryStatus.UNWELCOME,
+        ),
+        (
+            {"event": "dropped", "reason": "Spam Reporting Address"},
+            DeliveryStatus.DROPPED | DeliveryStatus.UNWELCOME,
+        ),
+        ({"event": "dropped", "reason": "Spam Content"}, DeliveryStatus.DROPPED),
+        ({"event": "dropped", "reason": ["Invalid"]}, DeliveryStatus.DROPPED),
+        ({"event": "spamreport"}, DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME),
+        ({"event": "unsubscribe"}, DeliveryStatus.UNWELCOME),
+        ({"event": "group_unsubscribe"}, DeliveryStatus.UNWELCOME),
+        ({"event": "processed"}, DeliveryStatus.NONE),
+        ({"event": "deferred"}, DeliveryStatus.NONE),
+        ({"event": "open"}, DeliveryStatus.NONE),
+        ({"event": "group_resubscribe"}, DeliveryStatus.NONE),
+        ({"event": "Delivered"}, DeliveryStatus.NONE),
+        ({"event": ["delivered"]}, DeliveryStatus.NONE),
+        ({"event": {}}, DeliveryStatus.NONE),
+        ({"event": None}, DeliveryStatus.NONE),
+        ({}, DeliveryStatus.NONE),
     ],
 )
-def test_what_an_event_tells(event: dict[str, Any], fate: Fate) -> None:
+def test_what_an_event_tells(event: dict[str, Any], status: DeliveryStatus) -> None:
     """SendGrid's event types, and what their fields add."""
-    expected = [Told(fate, event)] if fate else []
-    assert told(json.dumps([event]).encode()) == expected
+    expected = [TrackingEvent(status, event)] if status else []
+    assert WEBHOOK.events(json.dumps([event]).encode()) == expected
 
 
 def test_rubbish_among_events_is_left_out() -> None:
     """The good ones are not held up by it."""
     good = {"event": "delivered"}
     body = [None, 1, "x", [], [good], good, {"event": "?"}, {"event": "delivered", "x": {}}]
-    found = told(json.dumps(body).encode())
+    found = WEBHOOK.events(json.dumps(body).encode())
     assert found is not None
-    assert [one.fate for one in found] == [Fate.DELIVERED, Fate.DELIVERED]
+    assert [event.status for event in found] == [DeliveryStatus.DELIVERED, DeliveryStatus.DELIVERED]
 
 
 @pytest.mark.parametrize(
@@ -229,11 +255,11 @@ def test_rubbish_among_events_is_left_out() -> None:
 )
 def test_a_body_that_is_no_list_of_events_tells_nothing(body: bytes) -> None:
     """Also where it is nested without end, a number without end, or compressed."""
-    assert told(body) is None
+    assert WEBHOOK.events(body) is None
 
 
 def test_of_two_fields_of_one_name_the_last_counts() -> None:
     """As JSON is read everywhere here; nothing is counted twice."""
-    assert told(b'[{"event":"dropped","event":"delivered"}]') == [
-        Told(Fate.DELIVERED, {"event": "delivered"})
+    assert WEBHOOK.events(b'[{"event":"dropped","event":"delivered"}]') == [
+        TrackingEvent(DeliveryStatus.DELIVERED, {"event": "delivered"})
     ]

@@ -14,7 +14,7 @@ from babel.messages.extract import extract_python
 from babel.messages.pofile import read_po
 
 from functions.mail.letterhead import Letterhead
-from functions.mail.sendgrid import BYTES_EACH
+from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import CATALOGUES, LANGUAGES, Texts
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
@@ -166,7 +166,7 @@ def test_nothing_in_a_mail_is_left_in_english(mode: Mode, message: str | None) -
     composer = Composer(
         recap,
         new_word=lambda: f"word{next(words):05}",
-        bytes_each=BYTES_EACH,
+        bytes_per_recipient=BYTES_PER_RECIPIENT,
         texts=Texts("en", _Pseudo()),
     )
     links = PreferencesLinks("https://example.com/l", "https://example.com/u")

@@ -9,17 +9,17 @@ from typing import Any, TypeVar
 
 from functions.access import Caller, Role
 from functions.mail.letterhead import Letterhead
-from functions.mail.message import Message
+from functions.mail.message import EmailMessage
 from functions.mail.misconfigured import MisconfiguredError
-from functions.preferences.accounts import record_to_note_in
+from functions.preferences.accounts import address_record_id
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.reach import left_out_of_recap
+from functions.preferences.reach import skip_reason
 from functions.recap.arguments import PreviewArguments, RecapArguments
 from functions.recap.ledger import Batch
 from functions.recap.mail_events.complaint_watch import ComplaintWatch
 from functions.recap.mail_events.recorder import MailEvents
 from functions.recap.photo_hosts import PhotoHosts
-from functions.recap.planner import Limits, Planner
+from functions.recap.planner import Planner, RecapLimits
 from functions.recap.ports import RecapKey
 from functions.recap.preview import Preview, RecapPreview
 from functions.recap.report import RecapResult
@@ -33,8 +33,8 @@ from tests.in_memory.recap import (
     InMemoryGuests,
     InMemoryMailer,
     InMemoryMailings,
-    InMemoryOutcomes,
     InMemoryRecaps,
+    InMemoryStatuses,
     InMemoryUsers,
     recap_path,
 )
@@ -111,7 +111,7 @@ class House:
     now: datetime = NOON
     answers: list[Answer] = field(default_factory=list)
     takes: bool = False  # also where it answers that it does not
-    mails: list[tuple[str, Message]] = field(default_factory=list)
+    mails: list[tuple[str, EmailMessage]] = field(default_factory=list)
     requests: int = 0
     slept: list[float] = field(default_factory=list)
     hosts: PhotoHosts = field(default_factory=lambda: PhotoHosts.read("*", ""))
@@ -165,10 +165,10 @@ class House:
         """Write an account's record, and what the trigger makes of it."""
         record = {"email": email, "emailPreferences": flags}
         self.database.commit(Set(f"users/{uid}", record))
-        if noted_in := record_to_note_in(record):
+        if noted_in := address_record_id(record):
             self.database.commit(Set(f"users/{noted_in}", {"accounts": {uid: True}}))
 
-    def sender(self, through: Through = at_once, limits: Limits | None = None) -> RecapSender:
+    def sender(self, through: Through = at_once, limits: RecapLimits | None = None) -> RecapSender:
         """The use case, with two recipients a batch."""
         return RecapSender(
             self._planner(through, limits),
@@ -183,18 +183,18 @@ class House:
             new_mutex=threading.Lock,
         )
 
-    def _planner(self, through: Through, limits: Limits | None) -> Planner:
+    def _planner(self, through: Through, limits: RecapLimits | None) -> Planner:
         return Planner(
             recaps=InMemoryRecaps(self.database, through),
             guests=InMemoryGuests(self.database, through),
             mailings=InMemoryMailings(self.database, through),
             complaints=InMemoryComplaints(self.database, through),
-            left_out=lambda record: left_out_of_recap(record, self.now),
+            skip_reason=lambda record: skip_reason(record, self.now),
             letterhead=self._letterhead,
             shows=self.hosts.allow,
             now=lambda: self.now,
             new_word=self._word,
-            limits=limits or Limits(a_batch=2),
+            limits=limits,
         )
 
     def _mailer(self, through: Through) -> InMemoryMailer:
@@ -217,7 +217,7 @@ class House:
         through: Through = at_once,
         *,
         caller: Caller = ORGANIZER,
-        limits: Limits | None = None,
+        limits: RecapLimits | None = None,
         **arguments: Any,
     ) -> RecapResult:
         """Call it, as the organizer."""
@@ -229,7 +229,7 @@ class House:
     ) -> MailEvents:
         """What records what is told of the mails."""
         return MailEvents(
-            outcomes=InMemoryOutcomes(self.database, through),
+            statuses=InMemoryStatuses(self.database, through),
             users=InMemoryUsers(self.database, through),
             complaints=ComplaintWatch(InMemoryComplaints(self.database, through), lambda: self.now),
             now=lambda: self.now,
@@ -243,9 +243,9 @@ class House:
         through: Through = at_once,
         *,
         caller: Caller = ORGANIZER,
-        limits: Limits | None = None,
+        limits: RecapLimits | None = None,
         address: str | None = None,
-        told_from: int = 0,
+        min_guests: int = 0,
         **arguments: Any,
     ) -> Preview:
         """Look at it, as the organizer; `address` is the organizer's verified one."""
@@ -257,7 +257,7 @@ class House:
             links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
             count=self._count,
             now=lambda: self.now,
-            told_from=told_from,
+            min_guests=min_guests,
         )
         wanted = PreviewArguments.read({"eventId": EVENT, **arguments})
         return previewer.show(caller, wanted, address)
@@ -309,7 +309,7 @@ class House:
         self.slept.append(seconds)
         self.later(seconds=seconds)
 
-    def _answer(self, message: Message) -> Answer:
+    def _answer(self, message: EmailMessage) -> Answer:
         self.requests += 1
         answer = self.answers.pop(0) if self.answers else (202, {}, b"")
         if answer[0] == 202 or self.takes:

@@ -7,14 +7,13 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.mail.fate import Fate
-from functions.mail.told import Told
+from functions.mail.tracking import DeliveryStatus, TrackingEvent
 from functions.recap.complaints import Complaints, Level, Stop, day_of, stop_path
 from tests.in_memory.database import Set
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import NOON, TENANT, At, House, guest
 
-SPAM = Fate.COMPLAINED | Fate.UNWELCOME
+SPAM = DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME
 OTHER = "e2"
 
 
@@ -45,7 +44,7 @@ def test_what_a_share_of_complaints_leads_to(
 
 def complain(house: House, *numbers: int) -> None:
     """Have guests call their last mail spam."""
-    told = [Told(SPAM, house.labels(guest(number))) for number in numbers]
+    told = [TrackingEvent(SPAM, house.labels(guest(number))) for number in numbers]
     house.mail_events().record(told)
 
 
@@ -157,7 +156,7 @@ def test_a_crash_before_the_look_loses_no_stop(house: House) -> None:
     def crash() -> None:
         raise Crash
 
-    told = [Told(SPAM, house.labels(guest(number))) for number in range(5)]
+    told = [TrackingEvent(SPAM, house.labels(guest(number))) for number in range(5)]
     with pytest.raises(Crash):
         house.mail_events(At("outcomes.save", crash)).record(told)
     assert stop_of(house) is None
@@ -172,7 +171,7 @@ def test_a_pardon_during_the_look_stands(house: House) -> None:
     house.later(hours=25)
     house.send()
     house.later(seconds=1)
-    told = [Told(SPAM, house.labels(guest(number))) for number in range(5, 10)]
+    told = [TrackingEvent(SPAM, house.labels(guest(number))) for number in range(5, 10)]
     house.mail_events(At("complaints.put", lambda: pardon(house), before=True)).record(told)
     stop = stop_of(house)
     assert stop

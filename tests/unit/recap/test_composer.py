@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from functions.mail.letterhead import Letterhead
-from functions.mail.message import Message
-from functions.mail.sendgrid import BYTES_EACH
+from functions.mail.message import EmailMessage
+from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.mail.composer import Composer, Recap, Recipient
@@ -42,10 +42,12 @@ def _recipient(pictures: Sequence[Picture] = (), **changed: Any) -> Recipient:
 
 def _composer(recap: Recap) -> Composer:
     words = itertools.count()
-    return Composer(recap, new_word=lambda: f"word{next(words):05}", bytes_each=BYTES_EACH)
+    return Composer(
+        recap, new_word=lambda: f"word{next(words):05}", bytes_per_recipient=BYTES_PER_RECIPIENT
+    )
 
 
-def _parts(message: Message, number: int = 0) -> tuple[str, str]:
+def _parts(message: EmailMessage, number: int = 0) -> tuple[str, str]:
     """Text and HTML as the recipient `number` gets them."""
     text, html = message.text, message.html
     for tag, value in message.copies[number].values.items():

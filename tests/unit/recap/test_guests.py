@@ -9,8 +9,8 @@ import pytest
 from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
 from functions.recap.guests import Audience, Guest
-from functions.recap.photos import SHOWN, ApprovedPhoto, Picture, is_resized, web_address
-from functions.recap.recipients import whose_turn
+from functions.recap.photos import MAX_PHOTOS, ApprovedPhoto, Picture, is_resized, web_address
+from functions.recap.recipients import due_guests
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -86,7 +86,7 @@ def test_a_guest_has_the_newest_name_and_the_newest_photos() -> None:
     (guest,) = _audience(Mode.PERSONAL, *photos[50:], *photos[:50]).guests
     assert guest.name == "Anna 99"
     assert guest.photo_count == 100
-    newest = [f"https://example.com/{n}.jpg" for n in range(99, 99 - SHOWN, -1)]
+    newest = [f"https://example.com/{n}.jpg" for n in range(99, 99 - MAX_PHOTOS, -1)]
     assert [picture.url for picture in guest.pictures()] == newest
 
 
@@ -94,7 +94,7 @@ def test_the_reel_begins_with_what_is_featured() -> None:
     """Design 3, "Highlight reel": then the newest approved, 24 at most."""
     photos = [_photo(n, featured=n in (3, 5)) for n in range(40)]
     reel = _audience(Mode.ALL, *photos).reel.pictures()
-    newest = list(range(39, 39 - SHOWN + 2, -1))
+    newest = list(range(39, 39 - MAX_PHOTOS + 2, -1))
     assert [one.url for one in reel] == [f"https://example.com/{n}.jpg" for n in [5, 3, *newest]]
 
 
@@ -153,10 +153,10 @@ def test_first_the_guests_who_never_had_a_recap_alone_then_everybody() -> None:
     """Design 3, "More than 5,000 recipients"; the last turn that is longest ago comes first."""
     guests = [Guest(f"{name}@example.com", 0) for name in "abc"]
     sent_at = {guests[0].id: NOON, guests[1].id: NOON - timedelta(days=2)}
-    assert whose_turn(guests, sent_at, only_new=False) == [guests[2]]
+    assert due_guests(guests, sent_at, only_new=False) == [guests[2]]
     sent_at[guests[2].id] = NOON - timedelta(days=1)
-    assert whose_turn(guests, sent_at, only_new=True) == []
-    assert whose_turn(guests, sent_at, only_new=False) == [guests[1], guests[2], guests[0]]
+    assert due_guests(guests, sent_at, only_new=True) == []
+    assert due_guests(guests, sent_at, only_new=False) == [guests[1], guests[2], guests[0]]
 
 
 def test_of_originals_a_mail_shows_few() -> None:

@@ -88,11 +88,12 @@ def test_a_refusal_says_from_when_on_the_next_recap_is_possible() -> None:
     ("count", "sizes"),
     [(0, []), (1, [1]), (1000, [1000]), (1001, [1000, 1]), (5000, [1000] * 5)],
 )
-def test_a_batch_has_1000_recipients_at_most(count: int, sizes: list[int]) -> None:
-    """Design 5: of one request to SendGrid."""
-    batches = plan([str(n) for n in range(count)])
-    assert [len(one.recipients) for one in batches] == sizes
-    assert [one for batch in batches for one in batch.recipients] == [str(n) for n in range(count)]
+def test_a_batch_is_one_request_to_the_mail_provider(count: int, sizes: list[int]) -> None:
+    """Design 5: no batch has more recipients than a request may have."""
+    guests = [str(number) for number in range(count)]
+    batches = plan(guests, per_batch=1000)
+    assert [len(batch.recipients) for batch in batches] == sizes
+    assert [guest for batch in batches for guest in batch.recipients] == guests
 
 
 PLANNED, STARTED = _batch(BatchState.PLANNED), _batch(BatchState.STARTED)

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.mail.fate import NOTHING_YET, Fate, Tally
-from functions.mail.told import Told
+from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.preferences import EmailPreferences
-from functions.preferences.reach import KEPT
+from functions.preferences.reach import UNREACHABLE_FOR
 from functions.recap.labels import MailLabels
 from functions.recap.mail_events import entries
 from functions.recap.mail_events.recorder import StillBusyError
@@ -20,15 +19,15 @@ from functions.recap.ports import RecapKey
 from functions.side_by_side import Threads
 from functions.wall.address import address_hash
 from tests.in_memory.database import Delete, Set
-from tests.in_memory.recap import outcomes_path, recap_path
+from tests.in_memory.recap import recap_path, statuses_path
 from tests.in_memory.through import ServiceError
 from tests.unit.recap.parts import EVENT, At, House, guest
 
 T = TypeVar("T")
 
 ANN, BOB = guest(0), guest(1)
-HARD = Fate.BOUNCED | Fate.UNREACHABLE
-SPAM = Fate.COMPLAINED | Fate.UNWELCOME
+HARD = DeliveryStatus.BOUNCED | DeliveryStatus.UNREACHABLE
+SPAM = DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME
 
 
 @pytest.fixture
@@ -40,9 +39,9 @@ def house() -> House:
     return made
 
 
-def tell(house: House, *news: tuple[str, Fate]) -> int:
+def tell(house: House, *news: tuple[str, DeliveryStatus]) -> int:
     """Tell it in one request."""
-    told = [Told(fate, house.labels(address)) for address, fate in news]
+    told = [TrackingEvent(status, house.labels(address)) for address, status in news]
     return house.mail_events().record(told)
 
 
@@ -56,20 +55,22 @@ def counted(house: House) -> dict[str, int]:
     ("told", "tally"),
     [
         ([], {}),
-        ([Fate.DELIVERED], {"delivered": 1}),
-        ([Fate.BOUNCED], {"bounced": 1}),
+        ([DeliveryStatus.DELIVERED], {"delivered": 1}),
+        ([DeliveryStatus.BOUNCED], {"bounced": 1}),
         ([HARD], {"bounced": 1}),
-        ([Fate.DROPPED], {"dropped": 1}),
-        ([Fate.UNWELCOME], {}),
+        ([DeliveryStatus.DROPPED], {"dropped": 1}),
+        ([DeliveryStatus.UNWELCOME], {}),
         ([SPAM], {"complained": 1}),
-        ([Fate.DELIVERED, SPAM], {"delivered": 1, "complained": 1}),
-        ([Fate.DELIVERED, Fate.BOUNCED], {"bounced": 1}),
-        ([Fate.DELIVERED, HARD, SPAM], {"bounced": 1, "complained": 1}),
-        ([Fate.DROPPED, Fate.DELIVERED], {"delivered": 1}),
-        ([Fate.DROPPED, Fate.BOUNCED], {"bounced": 1}),
+        ([DeliveryStatus.DELIVERED, SPAM], {"delivered": 1, "complained": 1}),
+        ([DeliveryStatus.DELIVERED, DeliveryStatus.BOUNCED], {"bounced": 1}),
+        ([DeliveryStatus.DELIVERED, HARD, SPAM], {"bounced": 1, "complained": 1}),
+        ([DeliveryStatus.DROPPED, DeliveryStatus.DELIVERED], {"delivered": 1}),
+        ([DeliveryStatus.DROPPED, DeliveryStatus.BOUNCED], {"bounced": 1}),
     ],
 )
-def test_a_mail_counts_as_what_is_known_of_it(told: list[Fate], tally: dict[str, int]) -> None:
+def test_a_mail_counts_as_what_is_known_of_it(
+    told: list[DeliveryStatus], tally: dict[str, int]
+) -> None:
     """In every order, and with everything told twice."""
     for order in itertools.permutations(told * 2):
         house = House()
@@ -87,7 +88,7 @@ def test_a_recap_begins_with_nothing_told(house: House) -> None:
 
 def test_a_request_tells_of_many(house: House) -> None:
     """Of all batches of a recap, of one mail several times, and of what is none of ours."""
-    news = [(guest(number), Fate.DELIVERED) for number in range(5)]
+    news = [(guest(number), DeliveryStatus.DELIVERED) for number in range(5)]
     assert tell(house, *news, *news, (ANN, SPAM)) == 5
     assert counted(house) == {"delivered": 5, "complained": 1}
     assert tell(house, *news, (ANN, SPAM)) == 0
@@ -95,19 +96,21 @@ def test_a_request_tells_of_many(house: House) -> None:
 
 def test_recaps_are_counted_apart(house: House) -> None:
     """The next recap's mails are other mails."""
-    first = [Told(Fate.DELIVERED, house.labels(guest(number))) for number in range(5)]
+    first = [
+        TrackingEvent(DeliveryStatus.DELIVERED, house.labels(guest(number))) for number in range(5)
+    ]
     house.later(hours=25)
     house.send()
-    second = [Told(Fate.BOUNCED, house.labels(ANN))]
+    second = [TrackingEvent(DeliveryStatus.BOUNCED, house.labels(ANN))]
     assert house.mail_events().record([*first, *second]) == 6
     tallies = sorted((one["delivered"], one["bounced"]) for one in house.recaps().values())
     assert tallies == [(0, 1), (5, 0)]
 
 
-@pytest.mark.parametrize("fate", [SPAM, Fate.UNWELCOME])
-def test_whoever_wants_no_more_gets_none(house: House, fate: Fate) -> None:
+@pytest.mark.parametrize("status", [SPAM, DeliveryStatus.UNWELCOME])
+def test_whoever_wants_no_more_gets_none(house: House, status: DeliveryStatus) -> None:
     """A complaint and the mail service's own unsubscribe turn `recap` off."""
-    tell(house, (ANN, fate))
+    tell(house, (ANN, status))
     house.later(hours=25)
     result = house.send()
     assert (result.sent, result.skipped) == (4, 1)
@@ -144,7 +147,7 @@ def test_nobody_elses_mails_are_turned_off(house: House, uid: str) -> None:
     """A label names another's account: the choice is kept for the address that was mailed."""
     house.database.commit(Set("users/bob", {"email": BOB}))
     labels = {**house.labels(ANN), "wall_user": uid}
-    house.mail_events().record([Told(SPAM, labels)])
+    house.mail_events().record([TrackingEvent(SPAM, labels)])
     users = dict(house.database.collection("users"))
     assert users["bob"].value == {"email": BOB}
     assert users.keys() == {"bob", f"guest-{address_hash(ANN)}"}
@@ -153,10 +156,10 @@ def test_nobody_elses_mails_are_turned_off(house: House, uid: str) -> None:
 def test_an_address_that_bounced_for_good_is_left_out(house: House) -> None:
     """It is counted as skipped for a year, with an account and without."""
     house.database.commit(Set("users/bob", {"email": BOB}))
-    tell(house, (ANN, HARD), (BOB, HARD), (guest(2), Fate.BOUNCED))
+    tell(house, (ANN, HARD), (BOB, HARD), (guest(2), DeliveryStatus.BOUNCED))
     house.later(hours=25)
     assert (house.send().skipped, house.addresses[5:]) == (2, [guest(2), guest(3), guest(4)])
-    house.now += KEPT
+    house.now += UNREACHABLE_FOR
     assert house.send().sent == 5
 
 
@@ -165,7 +168,7 @@ def test_no_address_is_in_what_is_kept(house: House) -> None:
     tell(house, (ANN, HARD), (BOB, SPAM))
     key = RecapKey(EVENT, next(iter(house.recaps())))
     kept = [
-        house.database.get(outcomes_path(key)),
+        house.database.get(statuses_path(key)),
         *dict(house.database.collection("users")).values(),
     ]
     assert "example.com" not in repr([kept, house.labels(ANN), house.recap()])
@@ -196,7 +199,7 @@ def test_what_is_in_no_ledger_is_left_alone(house: House, change: dict[str, obje
     """Another project's mails, and labels that are none: no document comes of them."""
     house.labels(ANN)
     before = repr(vars(house.database))
-    told = [Told(SPAM | HARD | Fate.DELIVERED, {**house.labels(ANN), **change})]
+    told = [TrackingEvent(SPAM | HARD | DeliveryStatus.DELIVERED, {**house.labels(ANN), **change})]
     assert house.mail_events().record(told) == 0
     assert repr(vars(house.database)) == before
 
@@ -205,7 +208,7 @@ def test_a_recap_that_is_gone_stays_gone(house: House) -> None:
     """Its event was deleted, and emptied between the look and the commit."""
     [recap_id] = house.recaps()
     key = RecapKey(EVENT, recap_id)
-    told = [Told(Fate.DELIVERED, house.labels(ANN))]
+    told = [TrackingEvent(DeliveryStatus.DELIVERED, house.labels(ANN))]
 
     def empty() -> None:
         gone = [Delete(f"{recap_path(key)}/batches/{number}") for number in range(3)]
@@ -213,15 +216,21 @@ def test_a_recap_that_is_gone_stays_gone(house: House) -> None:
 
     assert house.mail_events(At("outcomes.save", empty, before=True)).record(told) == 0
     assert house.recaps() == {}
-    assert house.database.get(outcomes_path(key)) is None
+    assert house.database.get(statuses_path(key)) is None
 
 
 def test_two_requests_at_once_are_both_counted(house: House) -> None:
     """Whoever comes second looks again."""
     other = At(
-        "outcomes.save", lambda: tell(house, (ANN, Fate.DELIVERED), (BOB, SPAM)), before=True
+        "outcomes.save",
+        lambda: tell(house, (ANN, DeliveryStatus.DELIVERED), (BOB, SPAM)),
+        before=True,
     )
-    told = [Told(fate, house.labels(one)) for one in (ANN, BOB) for fate in (Fate.DELIVERED,)]
+    told = [
+        TrackingEvent(status, house.labels(one))
+        for one in (ANN, BOB)
+        for status in (DeliveryStatus.DELIVERED,)
+    ]
     house.mail_events(other).record(told)
     assert counted(house) == {"delivered": 2, "complained": 1}
     assert house.slept == [0.05]
@@ -229,17 +238,19 @@ def test_two_requests_at_once_are_both_counted(house: House) -> None:
 
 def test_whoever_is_never_first_is_told_to_come_again(house: House) -> None:
     """After ten tries within seconds."""
-    fates = itertools.cycle([Fate.DELIVERED, SPAM, HARD, Fate.UNWELCOME, Fate.DROPPED])
+    statuses = itertools.cycle(
+        [DeliveryStatus.DELIVERED, SPAM, HARD, DeliveryStatus.UNWELCOME, DeliveryStatus.DROPPED]
+    )
 
     def busy(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
         del retried
         if what == "outcomes.save":
             key = RecapKey(EVENT, next(iter(house.recaps())))
-            house.database.commit(Set(outcomes_path(key), {"x": next(fates)}))
+            house.database.commit(Set(statuses_path(key), {"x": next(statuses)}))
         return effect()
 
     with pytest.raises(StillBusyError):
-        house.mail_events(busy).record([Told(Fate.DELIVERED, house.labels(ANN))])
+        house.mail_events(busy).record([TrackingEvent(DeliveryStatus.DELIVERED, house.labels(ANN))])
     assert sum(house.slept) < 6
 
 
@@ -253,7 +264,7 @@ def test_a_crash_anywhere_loses_nothing_and_doubles_nothing(
     def crash() -> None:
         raise ServiceError(what)
 
-    told = [Told(Fate.DELIVERED | HARD | SPAM, house.labels(ANN))]
+    told = [TrackingEvent(DeliveryStatus.DELIVERED | HARD | SPAM, house.labels(ANN))]
     with pytest.raises(ServiceError):
         house.mail_events(At(what, crash, before=before)).record(told)
     house.mail_events().record(told)
@@ -277,7 +288,10 @@ def test_one_recap_that_fails_holds_up_no_other(house: House) -> None:
             raise ServiceError(what)
         return effect()
 
-    told = [Told(Fate.DELIVERED, house.labels(BOB)), Told(Fate.DELIVERED, of_e2)]
+    told = [
+        TrackingEvent(DeliveryStatus.DELIVERED, house.labels(BOB)),
+        TrackingEvent(DeliveryStatus.DELIVERED, of_e2),
+    ]
     with pytest.raises(ServiceError):
         house.mail_events(through, Threads(1, "recaps")).record(told)
     assert house.mail_events().record(told) == 1
@@ -285,31 +299,33 @@ def test_one_recap_that_fails_holds_up_no_other(house: House) -> None:
 
 def test_five_thousand_mails_are_one_document_and_one_commit() -> None:
     """85 KB, whichever of them a request tells of."""
-    fates = {address_hash(guest(number)): Fate.DELIVERED for number in range(5000)}
-    packed = entries.written(fates)
+    statuses = {address_hash(guest(number)): DeliveryStatus.DELIVERED for number in range(5000)}
+    packed = entries.written(statuses)
     assert len(packed) == 85_000
-    assert entries.read(packed) == fates
+    assert entries.read(packed) == statuses
 
 
 @given(st.dictionaries(st.binary(min_size=16, max_size=16).map(bytes.hex), st.integers(0, 63)))
 def test_what_is_written_is_read(facts: dict[str, int]) -> None:
     """Whatever is known of whomever."""
-    fates = {guest_id: Fate(one) for guest_id, one in facts.items()}
-    assert entries.read(entries.written(fates)) == fates
+    statuses = {guest_id: DeliveryStatus(one) for guest_id, one in facts.items()}
+    assert entries.read(entries.written(statuses)) == statuses
 
 
 @given(
-    st.lists(st.sampled_from([*Fate, SPAM, HARD]), max_size=8),
-    st.lists(st.sampled_from([*Fate, SPAM, HARD]), max_size=8),
+    st.lists(st.sampled_from([*DeliveryStatus, SPAM, HARD]), max_size=8),
+    st.lists(st.sampled_from([*DeliveryStatus, SPAM, HARD]), max_size=8),
 )
-def test_facts_come_to_the_same_in_any_order(one: list[Fate], other: list[Fate]) -> None:
+def test_facts_come_to_the_same_in_any_order(
+    one: list[DeliveryStatus], other: list[DeliveryStatus]
+) -> None:
     """And a mail is counted at most once."""
-    known = NOTHING_YET
-    for fate in (*one, *other):
-        known |= fate
-    again = NOTHING_YET
-    for fate in (*other, *one, *other):
-        again |= fate
+    known = DeliveryStatus.NONE
+    for status in (*one, *other):
+        known |= status
+    again = DeliveryStatus.NONE
+    for status in (*other, *one, *other):
+        again |= status
     assert known == again
     tally = Tally.of([known])
     assert tally.delivered + tally.bounced + tally.dropped <= 1

@@ -7,14 +7,14 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
-from functions.mail.sendgrid import BYTES_EACH
+from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.recap import mailings
 from functions.recap.arguments import Mode
 from functions.recap.guests import Audience
 from functions.recap.ledger import LEASE
 from functions.recap.photo_hosts import PhotoHosts
 from functions.recap.photos import ApprovedPhoto
-from functions.recap.planner import Limits
+from functions.recap.planner import RecapLimits
 from functions.recap.report import RecapResult
 from functions.wall.address import address_hash
 from tests.in_memory.through import Crash
@@ -72,7 +72,7 @@ def test_a_tenant_sends_so_many_mails_a_day(house: House) -> None:
     house.guests(4)
     house.event("e2")
     house.guests(4, "e2")
-    limits = Limits(a_tenant=6)
+    limits = RecapLimits(per_tenant=6)
     assert house.send(limits=limits).sent == 4
     result = house.send(eventId="e2", limits=limits)
     assert result.sent == 2
@@ -108,7 +108,7 @@ def test_a_recap_that_is_continued_counts_once(house: House) -> None:
         raise Crash
 
     house.guests(1)
-    limits = Limits(an_address=1)
+    limits = RecapLimits(per_address=1)
     for _ in range(3):
         with pytest.raises(Crash):
             house.send(At("recaps.plan", crash, before=True), limits=limits)
@@ -119,7 +119,7 @@ def test_a_recap_that_is_continued_counts_once(house: House) -> None:
 def test_two_events_at_once_count_both(house: House) -> None:
     """Another event's plan comes in between a look and a write: it is looked at again."""
     first, second = _events(house, 2)
-    limits = Limits(an_address=1)
+    limits = RecapLimits(per_address=1)
     other = At("mailings.load", lambda: house.send(eventId=second, limits=limits))
     assert house.send(other, eventId=first, limits=limits).sent == 0
     assert house.addresses == ["stranger@example.com"]
@@ -128,12 +128,12 @@ def test_two_events_at_once_count_both(house: House) -> None:
 def test_the_record_is_a_list_of_hashes(house: House) -> None:
     """No address is on record, and the largest document is below 1 MB."""
     now = datetime(2026, 5, 1, 12, tzinfo=UTC)
-    ids = [address_hash(guest(number)) for number in range(mailings.MAILS_A_DAY_AT_MOST)]
+    ids = [address_hash(guest(number)) for number in range(mailings.MAX_MAILS_PER_DAY)]
     entries = mailings.with_recap(b"", "r1", ids, now)
     assert len(entries) < 1_000_000
     assert b"guest-" not in entries
     counted = mailings.counted(entries, "r2", now + timedelta(hours=23))
-    assert (counted.mails, counted.of(ids[7])) == (mailings.MAILS_A_DAY_AT_MOST, 1)
+    assert (counted.mails, counted.of(ids[7])) == (mailings.MAX_MAILS_PER_DAY, 1)
     assert mailings.counted(entries, "r1", now).mails == 0
     assert mailings.without(entries, "r1", now) == b""
     assert mailings.without(entries, "r2", now + timedelta(hours=24)) == b""
@@ -154,7 +154,7 @@ def test_made_up_addresses_push_no_real_guest_out(house: House) -> None:
     for number in range(9):
         house.later(seconds=1)
         house.photo(guest(number), photo_id=f"z{number:03}", uploaderUid=f"uid-{number}")
-    result = house.send(limits=Limits(a_call=10, a_batch=5))
+    result = house.send(limits=RecapLimits(per_call=10))
     assert result.sent == 10
     assert {guest(number) for number in range(9)} < set(house.addresses)
 
@@ -162,14 +162,14 @@ def test_made_up_addresses_push_no_real_guest_out(house: House) -> None:
 def test_a_photo_cannot_choose_its_time_or_take_an_address_s_place() -> None:
     """`createdAt` is the document's; and who uploads another guest's address helps it at most."""
     shared = "shared@example.com"
-    audience = Audience(Mode.ALL, shows=lambda _: True, at_most=1, room=BYTES_EACH)
+    audience = Audience(Mode.ALL, shows=lambda _: True, at_most=1, room=BYTES_PER_RECIPIENT)
     for minute, (email, uploader) in enumerate(
         [("x@example.com", "evil"), (shared, "evil"), ("y@example.com", "b"), (shared, "c")]
     ):
         fields = {"uploaderEmail": email, "uploaderUid": uploader, "createdAt": NOON}
         created = NOON + timedelta(minutes=minute)
         audience.add(ApprovedPhoto.read(f"{9 - minute}", fields, created=created))
-    assert [one.address for one in audience.in_turn()] == [
+    assert [one.address for one in audience.in_fair_order()] == [
         "x@example.com",
         "y@example.com",
         shared,
@@ -203,7 +203,9 @@ def _kept(photos: int, guests: int, length: int) -> float:
     """MB that an audience takes in mode `personal`, after so many photos."""
     tracemalloc.start()
     try:
-        audience = Audience(Mode.PERSONAL, shows=lambda _: True, at_most=50, room=BYTES_EACH)
+        audience = Audience(
+            Mode.PERSONAL, shows=lambda _: True, at_most=50, room=BYTES_PER_RECIPIENT
+        )
         for number in range(photos):
             audience.add(_photo(number, guest(number % guests), length))
         taken, _ = tracemalloc.get_traced_memory()
@@ -231,7 +233,7 @@ def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House
         reads.append(what)
         return effect()  # type: ignore[operator]
 
-    house.send(count, limits=Limits(a_call=3))  # type: ignore[arg-type]
+    house.send(count, limits=RecapLimits(per_call=3))  # type: ignore[arg-type]
     assert reads.count("guests.approved_photos") == 2
     for address, message in house.mails:
         (copy,) = (one for one in message.copies if one.address == address)

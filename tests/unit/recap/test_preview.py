@@ -11,9 +11,10 @@ import pytest
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.mail.outcome import Cause
+from functions.mail.sendgrid import KEY_NAME
 from functions.recap.ledger import LEASE
-from functions.recap.planner import Limits
-from functions.recap.preview import MARK, TOLD_FROM
+from functions.recap.planner import RecapLimits
+from functions.recap.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
 from functions.wall.address import address_hash
 from tests.in_memory.database import Set
 from tests.in_memory.through import Crash, Through
@@ -142,7 +143,7 @@ def _mailed_enough(house: House) -> None:
     house.event("a")
     for number in range(100, 117):
         house.photo(guest(number), event_id="a")
-    house.send(eventId="a", limits=Limits(a_call=17, a_tenant=20))
+    house.send(eventId="a", limits=RecapLimits(per_call=17, per_tenant=20))
 
 
 def _refused(house: House) -> None:
@@ -178,7 +179,7 @@ def _crashed_at_once(house: House) -> None:
     house.later(seconds=LEASE.total_seconds())
 
 
-LIMITS = Limits(a_call=6, a_batch=2, an_address=2, a_tenant=20)
+LIMITS = RecapLimits(per_call=6, per_address=2, per_tenant=20)
 
 
 @pytest.mark.parametrize("mode", ["personal", "all"])
@@ -237,7 +238,7 @@ def test_the_skipped_are_one_number(house: House) -> None:
     back = {"unreachableUntil": house.now + timedelta(days=1)}
     house.database.commit(Set(f"users/guest-{address_hash(guest(4))}", back))
     house.database.commit(Set("users/a", back | {"email": guest(1)}))
-    preview = house.preview(told_from=6)
+    preview = house.preview(min_guests=6)
     assert (preview.skipped, preview.recipients) == (5, 2)
     assert house.send().skipped == 5
 
@@ -251,7 +252,7 @@ def _unreachable(house: House, address: str) -> None:
     house.database.commit(Set(f"users/guest-{address_hash(address)}", back))
 
 
-@pytest.mark.parametrize("others", [0, TOLD_FROM - 2])
+@pytest.mark.parametrize("others", [0, MIN_GUESTS_TO_COUNT_SKIPPED - 2])
 @pytest.mark.parametrize("before", [_opted_out, _unreachable])
 def test_of_few_guests_nobody_learns_what_one_has_chosen(
     house: House, others: int, before: Callable[[House, str], None]
@@ -261,9 +262,9 @@ def test_of_few_guests_nobody_learns_what_one_has_chosen(
     house.guests(others)
     house.photo(stranger)
     house.photo(stranger)
-    willing = house.preview(told_from=TOLD_FROM)
+    willing = house.preview(min_guests=MIN_GUESTS_TO_COUNT_SKIPPED)
     before(house, stranger)
-    assert house.preview(told_from=TOLD_FROM) == willing
+    assert house.preview(min_guests=MIN_GUESTS_TO_COUNT_SKIPPED) == willing
     assert (willing.recipients, willing.skipped) == (others + 1, None)
 
 
@@ -301,11 +302,11 @@ def test_in_the_cooldown_it_says_so_and_shows_the_mail(house: House) -> None:
 def test_exhausted_allowances_are_told_as_the_call_tells_them(house: House) -> None:
     """Spec 8: nobody can be sent to, and the message says which limit it is."""
     house.guests(1)
-    preview = house.preview(limits=Limits(a_tenant=0))
+    preview = house.preview(limits=RecapLimits(per_tenant=0))
     assert (preview.recipients, preview.left, preview.blocked) == (0, 1, None)
     assert preview.message
     assert "RECAP_MAILS_PER_DAY" in preview.message
-    assert preview.message == house.send(limits=Limits(a_tenant=0)).message
+    assert preview.message == house.send(limits=RecapLimits(per_tenant=0)).message
 
 
 @pytest.mark.parametrize(
@@ -344,7 +345,7 @@ def test_what_the_deployment_lacks_shows_itself_here(
     house.lacks = setting
     refused = refusal(house)
     assert refused.code is Code.INTERNAL
-    assert f"Whoever operates the service has to correct it: {setting}" in refused.message
+    assert f"The operator of the service has to correct a setting: {setting}" in refused.message
     assert json.loads(capfd.readouterr().out)["setting"] == setting
 
 
@@ -404,18 +405,18 @@ def test_ten_are_mailed_in_an_hour(house: House) -> None:
 @pytest.mark.parametrize(
     ("answer", "code", "word"),
     [
-        ((401, {}, ERRORS), Code.INTERNAL, Cause.KEY.turn),
+        ((401, {}, ERRORS), Code.INTERNAL, Cause.KEY.who_can_fix(KEY_NAME)),
         (
             (403, {}, b'{"errors": [{"message": "no", "field": "from"}]}'),
             Code.INTERNAL,
-            Cause.SENDER.turn,
+            Cause.SENDER.who_can_fix(KEY_NAME),
         ),
         (
             (401, {}, b'{"errors": [{"message": "Maximum credits exceeded"}]}'),
             Code.INTERNAL,
-            Cause.CREDITS.turn,
+            Cause.CREDITS.who_can_fix(KEY_NAME),
         ),
-        ((429, {}, ERRORS), Code.INTERNAL, Cause.BUSY.turn),
+        ((429, {}, ERRORS), Code.INTERNAL, Cause.BUSY.who_can_fix(KEY_NAME)),
         ((413, {}, ERRORS), Code.INTERNAL, "did not take it"),
         ((500, {}, ERRORS), Code.INTERNAL, "may arrive all the same"),
         (
@@ -425,7 +426,7 @@ def test_ten_are_mailed_in_an_hour(house: House) -> None:
         ),
     ],
 )
-def test_a_mail_service_that_does_not_take_it_says_whose_turn_it_is(
+def test_a_mail_service_that_does_not_take_it_says_who_can_fix_it(
     house: House, answer: Answer, code: Code, word: str
 ) -> None:
     """Spec 7.5: one request, never a second one; the recap would have met the same."""

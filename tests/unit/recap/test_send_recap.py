@@ -7,9 +7,10 @@ import pytest
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.mail.outcome import Cause
+from functions.mail.sendgrid import KEY_NAME
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger import BatchState
-from functions.recap.planner import Limits
+from functions.recap.planner import RecapLimits
 from functions.recap.report import RecapResult
 from functions.wall.address import address_hash
 from tests.in_memory.through import ServiceError
@@ -82,7 +83,7 @@ def test_an_account_that_has_another_address_by_now_opts_nobody_else_out(house: 
 def test_at_most_5000_recipients_a_call_and_the_rest_with_the_next(house: House) -> None:
     """Spec 4.1, rule 2, here with 3; design 3: nobody gets two before everybody had one."""
     house.guests(5)
-    wanted, sender = RecapArguments(event_id=EVENT), house.sender(limits=Limits(a_call=3))
+    wanted, sender = RecapArguments(event_id=EVENT), house.sender(limits=RecapLimits(per_call=3))
     first = sender.send(ORGANIZER, wanted)
     assert first.sent == 3
     assert first.message == (
@@ -228,7 +229,8 @@ def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:
     house.guests(5)
     house.answers = [(202, {}, b""), (403, {}, ERRORS), (413, {}, ERRORS)]
     assert refusal(house).message == (
-        "2 mails were sent and 3 were not; call again to send those. " + Cause.KEY.turn
+        "2 mails were sent and 3 were not; call again to send those. "
+        + Cause.KEY.who_can_fix(KEY_NAME)
     )
     assert (house.recap()["state"], house.recap()["sent"], house.recap()["left"]) == (
         "interrupted",
@@ -253,13 +255,13 @@ _USED_UP = b'{"errors": [{"message": "Maximum credits exceeded", "field": null}]
 @pytest.mark.parametrize(
     ("answers", "whose", "cause"),
     [
-        ([(401, {}, _UNKNOWN_KEY)], "Whoever operates it has to set SENDGRID_API_KEY", "key"),
+        ([(401, {}, _UNKNOWN_KEY)], "The operator has to set SENDGRID_API_KEY", "key"),
         ([(403, {}, _UNVERIFIED)], "has to verify the address in MAIL_FROM", "sender"),
-        ([(401, {}, _USED_UP)], "has to enlarge it, or wait until it is renewed", "credits"),
+        ([(401, {}, _USED_UP)], "has to enlarge the plan, or wait until it is renewed", "credits"),
         ([(429, {}, ERRORS)] * 5, "try again in a few minutes", "busy"),
     ],
 )
-def test_a_mail_service_that_takes_nothing_says_whose_turn_it_is(
+def test_a_mail_service_that_takes_nothing_says_who_can_fix_it(
     house: House,
     capfd: pytest.CaptureFixture[str],
     answers: list[Answer],
@@ -292,7 +294,7 @@ def test_what_the_deployment_lacks_is_named(
     house.lacks = setting
     assert refusal(house).message == (
         "The recap could not be prepared, and nothing was sent. "
-        f"Whoever operates the service has to correct it: {setting} should be there."
+        f"The operator of the service has to correct a setting: {setting} should be there."
     )
     assert f'"setting": "{setting}"' in capfd.readouterr().out
     house.lacks = None

@@ -10,9 +10,8 @@ from typing import Any, Final, TypeVar
 
 from functions.gcp.task_queue import Task
 from functions.mail.letterhead import Letterhead
-from functions.mail.message import Message
-from functions.mail.outcome import Accepted
-from functions.mail.outcome import Outcome as MailOutcome
+from functions.mail.message import EmailMessage
+from functions.mail.outcome import Accepted, SendOutcome
 from functions.signed_links.token import TokenKeys
 from functions.wall.photo import Photo
 from functions.webhooks.actions.actions import Actions
@@ -86,8 +85,8 @@ class Parts:
         self.posts: list[tuple[Mapping[str, str], bytes]] = []
         self.answers: list[int | None] = []
         self.excerpt: str | None = None
-        self.mails: list[Message] = []
-        self.taken: list[MailOutcome] = []
+        self.mails: list[EmailMessage] = []
+        self.taken: list[SendOutcome] = []
         self.page = 300
         self.a_second = 80
         self.resends: list[str] = []
@@ -360,7 +359,7 @@ class Parts:
             raise SendError("no answer within 5 seconds")
         return status
 
-    def _send(self, message: Message) -> MailOutcome:
+    def _send(self, message: EmailMessage) -> SendOutcome:
         self.mails.append(message)
         return self.taken.pop(0) if self.taken else Accepted("m1")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from functions.mail.letterhead import Letterhead
-from functions.mail.message import Message
+from functions.mail.message import EmailMessage
 from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.notices.composer import Change, compose
 from functions.webhooks.notices.watch import Standing
@@ -29,7 +29,7 @@ def change(standing: Standing = Standing.FAILING, **fields: Any) -> Change:
     return Change(standing=standing, **given)
 
 
-def mail(*changes: Change, name: str = "Garden party") -> Message:
+def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
     """To Ann and Bob."""
     return compose(
         changes or [change()],

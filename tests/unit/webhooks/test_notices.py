@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from functions.mail.outcome import Accepted, BadAddresses, Later, Outcome, Refused, Unknown
-from functions.webhooks.deliveries.delivery import Outcome as Ending
+from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
+from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.notices.watch import TRIES, Standing
 from functions.webhooks.settings.webhook_settings import key
 from tests.in_memory.database import Set
@@ -69,8 +69,8 @@ def test_a_row_is_one_of_deliveries_that_are_no_tests(
 ) -> None:
     """Whatever was acknowledged ends it."""
     for one in endings:
-        outcome = {"S": Ending.SUCCESS, "t": Ending.SUCCESS, "k": Ending.SKIPPED}
-        house.ended(outcome.get(one, Ending.FAILED), test=one in "tf")
+        outcome = {"S": Outcome.SUCCESS, "t": Outcome.SUCCESS, "k": Outcome.SKIPPED}
+        house.ended(outcome.get(one, Outcome.FAILED), test=one in "tf")
     house.notices().create(EVENT, house.watch.marked([URL], house.now))
     assert house.look() == told
 
@@ -95,7 +95,7 @@ def test_a_url_that_goes_on_failing_is_told_once(failing: House) -> None:
 def test_what_has_recovered_is_told_once(failing: House) -> None:
     """Without another delivery that fails: the looks go on."""
     failing.at_minute(70)
-    failing.ended(Ending.SUCCESS)
+    failing.ended(Outcome.SUCCESS)
     assert failing.look() == [RECOVERED]
     assert [failing.look(minute) for minute in range(75, 300, 5)] == [[]] * 45
 
@@ -104,14 +104,14 @@ def test_nothing_recovers_that_was_not_told_to_fail(house: House) -> None:
     """Four failures, and a success."""
     house.fails(4)
     house.look()
-    house.ended(Ending.SUCCESS)
+    house.ended(Outcome.SUCCESS)
     assert [house.look(minute) for minute in range(2, 100)] == [[]] * 98
     assert not house.watch.urls
 
 
 def test_a_test_that_works_is_no_recovery(failing: House) -> None:
     """The next photo may fail again."""
-    failing.ended(Ending.SUCCESS, test=True)
+    failing.ended(Outcome.SUCCESS, test=True)
     assert failing.look(70) == []
 
 
@@ -119,7 +119,7 @@ def test_what_is_sent_again_and_still_on_its_way_changes_nothing(failing: House)
     """The records of the failures are open again, and no success is there."""
     for record in failing.records:
         path = f"events/{EVENT}/deliveries/{record.id}"
-        again = replace(record, outcome=Ending.PENDING, ended_at=None, attempts=0)
+        again = replace(record, outcome=Outcome.PENDING, ended_at=None, attempts=0)
         failing.database.commit(Set(path, again))
     assert failing.look(70) == []
     assert failing.watch.urls[0].told is Standing.FAILING
@@ -142,11 +142,11 @@ def test_an_admin_who_enables_a_url_knows_that_it_was_failing(failing: House) ->
     """Only its recovery is news, or that it was given up again."""
     disable(failing, URL)
     assert failing.look(70) == [DISABLED]
-    failing.ended(Ending.SKIPPED)
-    failing.ended(Ending.SKIPPED)
+    failing.ended(Outcome.SKIPPED)
+    failing.ended(Outcome.SKIPPED)
     failing.subscribe(URL, OTHER, notify=[ANN])
     assert failing.look(140) == []
-    failing.ended(Ending.SUCCESS)
+    failing.ended(Outcome.SUCCESS)
     assert failing.look(200) == [RECOVERED]
     assert "2 of them were skipped while the URL was switched off." in failing.mails[-1].text
 
@@ -176,7 +176,7 @@ def _disabled(house: House) -> Any:
 def test_of_one_url_there_is_news_once_an_hour(failing: House) -> None:
     """What has changed meanwhile is told when the hour is over, if it still holds."""
     failing.at_minute(10)
-    failing.ended(Ending.SUCCESS)
+    failing.ended(Outcome.SUCCESS)
     assert [failing.look(minute) for minute in (11, 20, 40, 59)] == [[]] * 4
     assert failing.look(61) == [RECOVERED]
 
@@ -184,7 +184,7 @@ def test_of_one_url_there_is_news_once_an_hour(failing: House) -> None:
 def test_what_holds_no_more_when_the_hour_is_over_is_not_told(failing: House) -> None:
     """It works for ten minutes, and fails again."""
     failing.at_minute(10)
-    failing.ended(Ending.SUCCESS)
+    failing.ended(Outcome.SUCCESS)
     failing.look(15)
     failing.at_minute(20)
     failing.fails(5)
@@ -199,7 +199,7 @@ def test_a_flapping_url_is_told_of_once_an_hour(house: House) -> None:
         if minute % 20 < 10:
             house.fails(5)
         else:
-            house.ended(Ending.SUCCESS)
+            house.ended(Outcome.SUCCESS)
         sent += [minute] * len(house.look())
     assert len(sent) <= 24
     assert min(later - one for one, later in pairwise(sent)) >= 60
@@ -310,7 +310,7 @@ def test_a_url_is_not_watched_for_ever(failing: House) -> None:
 
 @pytest.mark.parametrize("outcome", [Accepted("m"), Unknown("no answer")])
 def test_a_mail_that_may_have_been_taken_is_never_sent_again(
-    house: House, outcome: Outcome
+    house: House, outcome: SendOutcome
 ) -> None:
     """An answer that is lost counts as one."""
     house.taken = [outcome]
@@ -321,7 +321,7 @@ def test_a_mail_that_may_have_been_taken_is_never_sent_again(
 
 
 @pytest.mark.parametrize("outcome", [Later("HTTP 429", None), Refused("HTTP 401")])
-def test_a_mail_that_was_not_taken_is_tried_again(house: House, outcome: Outcome) -> None:
+def test_a_mail_that_was_not_taken_is_tried_again(house: House, outcome: SendOutcome) -> None:
     """By the sweep, later and later, so many times; then it is given up."""
     house.taken = [outcome] * 99
     house.fails(5)
@@ -342,7 +342,7 @@ def test_what_has_changed_until_it_is_taken_is_told_instead(house: House) -> Non
     house.taken = [Later("HTTP 429", None)]
     house.fails(5)
     house.look()
-    house.ended(Ending.SUCCESS)
+    house.ended(Outcome.SUCCESS)
     assert house.look(6) == []
 
 

@@ -1,0 +1,79 @@
+"""Tracking events of mails, and the delivery status that follows from them.
+
+A provider reports events in any order and may repeat them. The facts are collected, never
+replaced, so the same events give the same status in any order. A mail counts as the last of
+
+    nothing reported ◁ dropped ◁ delivered ◁ bounced
+
+because a later state can only be learnt after an earlier one: a server further on may return a
+mail that was delivered. Complaints are counted separately.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import Self
+
+
+class DeliveryStatus(IntFlag):
+    """The facts that are known of one mail.
+
+    NONE          nothing is reported yet
+    DROPPED       the provider did not try to deliver the mail
+    DELIVERED     the recipient's server accepted the mail
+    BOUNCED       the recipient's server refused the mail or returned it
+    COMPLAINED    the recipient marked the mail as spam
+    UNWELCOME     the recipient unsubscribed or complained, now or earlier
+    UNREACHABLE   the address accepts no mail at all
+    """
+
+    NONE = 0
+    DROPPED = 1
+    DELIVERED = 2
+    BOUNCED = 4
+    COMPLAINED = 8
+    UNWELCOME = 16
+    UNREACHABLE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class TrackingEvent:
+    """A report about one mail, with the labels that the mail was sent with.
+
+    Labels come back from the provider and are not trusted: any of them may be missing or forged.
+    """
+
+    status: DeliveryStatus
+    labels: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Numbers of mails by status; a mail is at most one of the first three."""
+
+    delivered: int = 0
+    bounced: int = 0
+    dropped: int = 0
+    complained: int = 0
+
+    @classmethod
+    def of(cls, statuses: Iterable[DeliveryStatus]) -> Self:
+        """Count mails with these statuses."""
+        delivered = bounced = dropped = complained = 0
+        for status in statuses:
+            if DeliveryStatus.BOUNCED in status:
+                bounced += 1
+            elif DeliveryStatus.DELIVERED in status:
+                delivered += 1
+            elif DeliveryStatus.DROPPED in status:
+                dropped += 1
+            complained += DeliveryStatus.COMPLAINED in status
+        return cls(delivered=delivered, bounced=bounced, dropped=dropped, complained=complained)
+
+    def __sub__(self, other: Self) -> "Tally":
+        return Tally(
+            delivered=self.delivered - other.delivered,
+            bounced=self.bounced - other.bounced,
+            dropped=self.dropped - other.dropped,
+            complained=self.complained - other.complained,
+        )
