@@ -13,7 +13,7 @@ from firebase_admin import app_check
 from functions.call_error import CallError, Code
 
 HEADER: Final = "X-Firebase-AppCheck"
-"""Where the Firebase SDKs send the token, once the app has initialised App Check."""
+"""The header in which the Firebase SDKs send the token after App Check is initialised."""
 
 
 def require(request: flask.Request, app: firebase_admin.App) -> None:
@@ -21,7 +21,7 @@ def require(request: flask.Request, app: firebase_admin.App) -> None:
 
     Raises:
         CallError: `unauthenticated`.
-        PyJWKClientConnectionError: the keys that tokens are checked with could not be fetched.
+        PyJWKClientConnectionError: the public keys for tokens could not be fetched.
     """
     token = request.headers.get(HEADER)
     if not token:

@@ -2,9 +2,9 @@
 
 https://firebase.google.com/docs/functions/callable-reference
 
-`https_fn.on_call` declares a function; `anonymous` and `signed_in` above it take over its requests.
-firebase-functions 0.6.0 itself answers a malformed body with `internal` and a traceback in the log,
-logs bodies and tokens that it refuses, and refuses anonymous calls that carry a stale ID token.
+`https_fn.on_call` declares a function; the decorators `anonymous` and `signed_in` handle its
+requests. firebase-functions 0.6.0 itself answers a malformed body with `internal` and a traceback
+in the log, logs refused bodies and tokens, and refuses anonymous calls with a stale ID token.
 """
 
 import functools
@@ -28,9 +28,8 @@ from functions.gcp import parameters
 from functions.gcp.request_body import bounded_body, hurry
 
 MAX_BODY_BYTES: Final = 100_000
-"""Twice the longest body that can be valid: a message of 4,000 characters, escaped as JSON may.
-
-Parsed, a body can take twenty times as much memory, and an instance serves 80 at a time."""
+"""Twice the longest valid body of any function. Parsed, a body takes up to twenty times as much
+memory, and an instance serves 80 bodies at a time."""
 
 _STATUS: Final[Mapping[Code, HTTPStatus]] = {
     Code.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
@@ -53,16 +52,15 @@ Handler: TypeAlias = Callable[[CallableRequest[Any]], Any]
 
 
 def anonymous(declared: Any) -> Any:
-    """Serve the callable `declared` to anybody; an `Authorization` header means nothing to it."""
+    """Serve the callable `declared` to everybody; an `Authorization` header is ignored."""
     return _served(declared, lambda _: None)
 
 
 def signed_in(declared: Any, admit: Callable[[AuthData], None] = lambda _: None) -> Any:
     """Serve the callable `declared` to callers with a valid ID token whom `admit` lets pass.
 
-    Anybody else is answered `unauthenticated`; with `ENFORCE_APP_CHECK`, so is a call that comes
-    from no app of this project. Anonymous callables go without: the pages behind links in mails
-    call them, and the link is the proof.
+    Other callers get `unauthenticated`; with `ENFORCE_APP_CHECK`, so do calls from apps of other
+    projects. Anonymous callables are exempt from App Check.
     """
 
     def identify(request: flask.Request) -> AuthData:
@@ -74,10 +72,10 @@ def signed_in(declared: Any, admit: Callable[[AuthData], None] = lambda _: None)
 
 
 def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None]) -> Any:
-    """The function that `main.py` exports: `declared`'s manifest entry and this module's ways."""
+    """A function with the manifest entry of `declared` and the protocol of this module."""
     handler: Handler = inspect.unwrap(declared)
 
-    # The SDK's own settings: any page may call, as no cookie is involved.
+    # The SDK's own settings: any page may call, because no cookie is involved.
     @cross_origin(methods="POST", origins="*")
     @functools.wraps(handler)
     def serve(request: flask.Request) -> flask.Response:
@@ -88,15 +86,11 @@ def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None])
         except CallError as refused:
             answer = _error(refused)
         except RequestTimeout:
-            raise  # no client of the protocol drips
-        # Whatever it is: it must be on record, and must reach neither the caller nor the log as it
-        # stands, for its text may hold somebody's data.
-        except Exception as error:  # noqa: BLE001
+            raise  # the client is too slow for any answer of the protocol
+        except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
             log.fault("callable.failed", error, function=handler.__name__)
-            answer = _error(
-                CallError(Code.INTERNAL, "Something went wrong on our side; try again.")
-            )
-        answer.headers["Cache-Control"] = "no-store"  # answers are about one person
+            answer = _error(CallError(Code.INTERNAL, _FAULT))
+        answer.headers["Cache-Control"] = "no-store"  # answers are personal
         return answer
 
     serve.__firebase_endpoint__ = declared.__firebase_endpoint__  # type: ignore[attr-defined]
@@ -106,7 +100,7 @@ def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None])
 def _identified(
     request: flask.Request, identify: Callable[[flask.Request], AuthData | None]
 ) -> AuthData | None:
-    """The caller, from the headers alone: a stranger's body is not waited for."""
+    """The caller, from the headers alone; the body of a refused caller is not awaited."""
     try:
         return identify(request)
     except Exception:
@@ -123,10 +117,10 @@ def _error(refused: CallError) -> flask.Response:
 
 
 def _data(request: flask.Request) -> Any:
-    """What stands under `data` in the request's body.
+    """The value of `data` in the request's body.
 
     Raises:
-        CallError: `invalid-argument`, with what to change.
+        CallError: `invalid-argument`, with a message that says what to change.
     """
     body = bounded_body(request, MAX_BODY_BYTES)
     if request.method != "POST":
@@ -148,7 +142,7 @@ def _data(request: flask.Request) -> Any:
 def _parsed(body: bytes) -> Any:
     try:
         parsed = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
-        # An escaped half of a surrogate pair is valid JSON and still no text.
+        # JSON may contain an escaped half of a surrogate pair, which is not text.
         json.dumps(parsed, ensure_ascii=False).encode()
     except UnicodeError:
         _refuse("Send the body as UTF-8, with whole characters.")
@@ -160,7 +154,7 @@ def _parsed(body: bytes) -> Any:
 
 
 def _refuse_constant(_: str) -> NoReturn:
-    raise ValueError  # NaN and Infinity are Python's, not JSON's
+    raise ValueError  # NaN and Infinity are not JSON
 
 
 def _refuse(message: str) -> NoReturn:
@@ -172,10 +166,10 @@ def _verified(request: flask.Request) -> AuthData:
 
     Raises:
         CallError: `unauthenticated`.
-        Exception: the keys that tokens are checked with could not be fetched.
+        Exception: the public keys for tokens could not be fetched.
     """
     if parameters.ENFORCE_APP_CHECK.value:
-        from functions.gcp import app_check  # noqa: PLC0415 - imported by those who switch it on
+        from functions.gcp import app_check  # noqa: PLC0415 - only where it is switched on
 
         app_check.require(request, _app())
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -186,7 +180,7 @@ def _verified(request: flask.Request) -> AuthData:
     app = _app()
     try:
         claims: dict[str, Any] = auth.verify_id_token(token.strip(), app=app)
-    # The last two are what the library makes of an empty token and of one that is deeply nested.
+    # The last two errors come from an empty token and from a deeply nested one.
     except (auth.InvalidIdTokenError, ValueError, RecursionError):
         _unauthenticated("The ID token is not valid (any more); sign in again.")
     return AuthData(uid=claims["uid"], token=claims)

@@ -18,33 +18,33 @@ from functions.gcp.firestore import project_id
 from functions.gcp.parameters import api_stand_ins
 from functions.gcp.task_queue import CALL_SECONDS, DISPATCH_SECONDS, LOCATION, Task
 
-# A named task can be sent twice without harm.
 _RETRY: Final = Retry(
     predicate=if_exception_type(exceptions.ServiceUnavailable, exceptions.DeadlineExceeded),
     initial=0.1,
     maximum=2.0,
     timeout=CALL_SECONDS,
 )
+"""Safe for named tasks: the second creation of a name does nothing."""
 
 
 class CloudTasks:
-    """Queues tasks that call this project's functions as the project's service account."""
+    """Queues tasks that call this project's functions."""
 
     def __init__(self, client: tasks_v2.CloudTasksClient, project: str, account: str) -> None:
-        """`account` is the e-mail address of the service account that may call the workers."""
+        """`account` is the e-mail address of the service account that the tasks call as."""
         self._client = client
         self._project = project
         self._account = account
 
     @classmethod
     def of_environment(cls) -> Self:
-        """The service, with the credentials that this function runs with."""
+        """The service, with the credentials of this function."""
         if stand_ins := api_stand_ins():
             return cls.at_stand_in(stand_ins, project_id() or "")
         credentials: Any
         credentials, project = google.auth.default()
         account = getattr(credentials, "service_account_email", "default")
-        if account == "default":  # the metadata server tells it along with the first token
+        if account == "default":  # the metadata server sends it with the first token
             credentials.refresh(google.auth.transport.requests.Request())
             account = credentials.service_account_email
         client = tasks_v2.CloudTasksClient(credentials=credentials)
@@ -52,13 +52,13 @@ class CloudTasks:
 
     @classmethod
     def at_stand_in(cls, address: str, project: str) -> Self:
-        """A stand-in for the service at `host:port`, which asks for no credentials."""
+        """A stand-in for the service at `host:port`, which needs no credentials."""
         transport = CloudTasksGrpcTransport(channel=grpc.insecure_channel(address))
         client = tasks_v2.CloudTasksClient(transport=transport)
         return cls(client, project, f"local@{project}.iam.gserviceaccount.com")
 
     def enqueue(self, task: Task) -> None:
-        """Queue `task`; one of that name that was queued before is a success."""
+        """Queue `task`; succeeds without effect where a task of that name was queued before."""
         url = f"https://{LOCATION}-{self._project}.cloudfunctions.net/{task.queue}"
         parent = self._client.queue_path(self._project, LOCATION, task.queue)
         request = tasks_v2.Task(

@@ -1,9 +1,9 @@
-"""A write of a document of Firestore, as Eventarc tells it to a trigger.
+"""Writes of Firestore documents, as Eventarc reports them to a trigger.
 
-`firestore_fn` of the SDK declares a trigger; `trigger` above it takes over its events.
-firebase-functions 0.6.0 itself makes a Firestore client for each event, to decode values with it:
-that takes 3.4 ms of CPU and two requests to the metadata server, and where one of them fails the
-event fails before the function is called.
+The SDK's `firestore_fn` declares a trigger; the decorator `trigger` handles its events.
+firebase-functions 0.6.0 itself makes a Firestore client for each event, to decode its values: that
+takes 3.4 ms of CPU and two requests to the metadata server, and the event fails where a request
+fails.
 
 https://cloud.google.com/firestore/docs/extend-with-functions-2nd-gen
 """
@@ -41,9 +41,9 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentWritten:
-    """One write: `before` is None where it made the document, `after` where it deleted it.
+    """One write; `before` is None where it created the document, `after` where it deleted it.
 
-    `id` is the same each time that Eventarc tells of the write; `ids` are those of the path.
+    `id` is the same for every repetition of the event; `ids` are the variables of the path.
     """
 
     id: str
@@ -56,9 +56,9 @@ Handler: TypeAlias = Callable[[DocumentWritten], None]
 
 
 def trigger(declared: Any) -> Any:
-    """Call the trigger `declared` with a `DocumentWritten`; Eventarc runs a failed call again.
+    """Call the trigger `declared` with a `DocumentWritten`; Eventarc repeats a failed call.
 
-    The SDK would write `retry: false`.
+    The SDK itself would declare `retry: false`.
 
     https://firebase.google.com/docs/functions/retries
     """

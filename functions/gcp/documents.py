@@ -1,8 +1,8 @@
-"""Single documents of Firestore by its public API client, with a codec of our own.
+"""Documents of Firestore through its API client, with a codec of our own.
 
-For what is read and written with every delivery, upload and look-up. The client library above it
-reads a document as a stream, with a thread of its own, and wraps every value of it several times:
-twice the CPU, and five times with group commit. Rare queries go through the library.
+For the frequent reads and writes. The client library reads a document as a stream with a thread of
+its own and wraps every value several times, which takes twice the CPU, and five times with group
+commit. Rare queries use the library.
 
 https://cloud.google.com/python/docs/reference/firestore/latest/google.cloud.firestore_v1.services.firestore.FirestoreClient
 """
@@ -26,16 +26,17 @@ from functions.gcp.firestore import CALL_SECONDS, RETRY, credentials, project_id
 from functions.gcp.values import decoded, encode
 
 Version: TypeAlias = Any
-"""When a document was last written, to the nanosecond: a protobuf `Timestamp`."""
+"""The time of a document's last write in nanoseconds, a protobuf `Timestamp`."""
 
-_PAGE: Final = 3000  # some megabytes; read again as a whole where its stream breaks
+_PAGE: Final = 3000
+"""Documents of a query: some megabytes, read again from the start where the stream breaks."""
 
 _NO_LIMIT: Final = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as it was read, its version then, and when it was made."""
+    """A document as it was read, with its version and the time of its creation."""
 
     fields: Mapping[str, Any]
     version: Version
@@ -43,14 +44,14 @@ class Document:
 
     @property
     def written(self) -> datetime:
-        """When it was last written, to the microsecond."""
+        """The time of the last write, in microseconds."""
         written: datetime = self.version.ToDatetime(UTC)
         return written
 
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """Write a document that must not be there yet."""
+    """Create a document that must not exist."""
 
     path: str
     fields: Mapping[str, Any]
@@ -58,7 +59,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Write some fields of a document that must still be in `version`, and delete others."""
+    """Write some fields of a document that must still have `version`, and delete others."""
 
     path: str
     fields: Mapping[str, Any]
@@ -69,7 +70,7 @@ class Update:
 class Documents:
     """Documents by path, such as `users/u1`; one instance serves all threads.
 
-    Each method is one call, made again where that helps, for no longer than `seconds`.
+    Each method is one call, with retries for at most `seconds` where a repetition is safe.
     """
 
     def __init__(
@@ -79,14 +80,14 @@ class Documents:
         *,
         metadata: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """Read and write the default database of `project`; `metadata` goes with every call."""
+        """Use the default database of `project`; every call sends `metadata`."""
         self._api = api
         self._database = f"projects/{project}/databases/(default)"
         self._metadata = tuple(metadata)
 
     @classmethod
     def at_emulator(cls, channel: grpc.Channel, project: str) -> Self:
-        """Those of the emulator that `channel` leads to, as an administrator."""
+        """The emulator behind `channel`, with an administrator's rights."""
         transport = FirestoreGrpcTransport(channel=channel, credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
         owner = [("authorization", "Bearer owner")]
         return cls(FirestoreClient(transport=transport), project, metadata=owner)
@@ -94,13 +95,13 @@ class Documents:
     def get(
         self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
     ) -> Document | None:
-        """The document, or only `fields` of it; None where there is none.
+        """The document, or only `fields` of it; None where it does not exist.
 
         Raises:
-            GoogleAPICallError: it could not be read.
+            GoogleAPICallError: the document could not be read.
         """
         request = types.GetDocumentRequest(name=self._name(path))
-        if fields:  # a mask without any would stand for none
+        if fields:  # an empty mask would return no fields
             request.mask.field_paths.extend(fields)
         try:
             found = self._call(self._api.get_document, request, seconds)
@@ -111,53 +112,54 @@ class Documents:
     def get_all(
         self, paths: Sequence[str], seconds: float = CALL_SECONDS
     ) -> Sequence[Document | None]:
-        """The documents, None in the place of each that there is not.
+        """The documents in the order of `paths`, None for each that does not exist.
 
         Raises:
-            GoogleAPICallError: they could not be read.
+            GoogleAPICallError: the documents could not be read.
         """
         if not paths:
             return []
         if len(paths) == 1:
-            return [self.get(paths[0], seconds=seconds)]  # costs less than a stream
+            return [self.get(paths[0], seconds=seconds)]  # cheaper than a stream
         names = [self._name(path) for path in paths]
         request = types.BatchGetDocumentsRequest(
             database=self._database, documents=list(dict.fromkeys(names))
         )
         answers = self._stream(self._api.batch_get_documents, request, seconds)
-        found = {one.found.name: _document(one.found) for one in answers if one.HasField("found")}
+        documents = [answer.found for answer in answers if answer.HasField("found")]
+        found = {document.name: _document(document) for document in documents}
         return [found.get(name) for name in names]
 
     def find(
         self, path: str, field: str, value: str, select: Sequence[str], *, page: int = _PAGE
     ) -> Iterator[tuple[str, Document]]:
-        """Every document of the collection at `path` whose `field` is `value`, by id: `select`ed.
+        """All documents of a collection whose `field` is `value`, by id, with `select`ed fields.
 
         Raises:
-            GoogleAPICallError: a page of them could not be read.
+            GoogleAPICallError: a page could not be read.
         """
         parent, query = self._query(path, (field, value))
         query.select = types.StructuredQuery.Projection(
-            fields=[types.StructuredQuery.FieldReference(field_path=one) for one in select]
+            fields=[types.StructuredQuery.FieldReference(field_path=name) for name in select]
         )
         query.order_by = [_ascending("__name__")]
         query.limit = _limit(page)
         while True:
             found = self._found(parent, query)
-            for one in found:
-                yield _id(one), _document(one)
+            for document in found:
+                yield _id(document), _document(document)
             if len(found) < page:
                 return
             last = types.Value(reference_value=found[-1].name)
             query.start_at = types.Cursor(values=[last], before=False)
 
     def first(self, path: str, field: str, value: str, *, by: str) -> tuple[str, Document] | None:
-        """The document of the collection at `path` with the least `by` whose `field` is so.
+        """The document with the least `by` whose `field` is `value`, with its id.
 
-        With its id; None where there is none.
+        None where no document of the collection at `path` matches.
 
         Raises:
-            GoogleAPICallError: it could not be looked for.
+            GoogleAPICallError: the query failed.
         """
         parent, query = self._query(path, (field, value))
         query.order_by = [_ascending(by)]
@@ -172,12 +174,12 @@ class Documents:
         *,
         not_after: tuple[str, datetime] | None = None,
     ) -> int:
-        """How many documents the collection at `path` has; counts to `at_most`.
+        """Number of documents in the collection at `path`, at most `at_most`.
 
-        Only those with a time in a field, no later than another, where `not_after` names both.
+        `not_after` names a field and a time: only documents with a time up to it are counted.
 
         Raises:
-            GoogleAPICallError: they could not be counted.
+            GoogleAPICallError: the query failed.
         """
         parent, query = self._query(path)
         if not_after:
@@ -196,18 +198,18 @@ class Documents:
         return int(answer.result.aggregate_fields["count"].integer_value)
 
     def create(self, new: Iterable[Create], *, seconds: float = CALL_SECONDS) -> None:
-        """Make all of the documents, or none.
+        """Create all documents, or none.
 
         Raises:
-            AlreadyExists: one of them is there.
-            GoogleAPICallError: anything else; they may have been made all the same.
+            AlreadyExists: a document exists.
+            GoogleAPICallError: any other error; the documents may have been created all the same.
         """
         request = types.CommitRequest(database=self._database)
         writes = types.CommitRequest.pb(request).writes
-        for one in new:
+        for document in new:
             write = writes.add()
-            write.update.name = self._name(one.path)
-            encode(one.fields, write.update.fields)
+            write.update.name = self._name(document.path)
+            encode(document.fields, write.update.fields)
             write.current_document.exists = False
         self._call(self._api.commit, request, seconds)
 
@@ -219,10 +221,10 @@ class Documents:
         mask: Sequence[str] | None = None,
         seconds: float = CALL_SECONDS,
     ) -> None:
-        """Replace the document, or only the field paths in `mask`; it is made where there is none.
+        """Replace the document, or only the field paths in `mask`; creates a missing document.
 
         Raises:
-            GoogleAPICallError: it may have been written all the same.
+            GoogleAPICallError: the document may have been written all the same.
         """
         request = types.CommitRequest(database=self._database)
         write = types.CommitRequest.pb(request).writes.add()
@@ -233,10 +235,10 @@ class Documents:
         self._call(self._api.commit, request, seconds)
 
     def increment(self, path: str, field: str, fields: Mapping[str, Any], *, seconds: float) -> int:
-        """Add one to `field` and write `fields` beside it; the sum. Never made a second time.
+        """Add 1 to `field` and write `fields`; returns the sum. There is no retry.
 
         Raises:
-            GoogleAPICallError: it may have been written all the same.
+            GoogleAPICallError: the document may have been written all the same.
         """
         request = types.CommitRequest(database=self._database)
         write = types.CommitRequest.pb(request).writes.add()
@@ -253,8 +255,8 @@ class Documents:
         """Make one update.
 
         Raises:
-            FailedPrecondition, NotFound: the document is in another version, or gone.
-            GoogleAPICallError: it may have been made all the same.
+            FailedPrecondition, NotFound: the document has another version, or is gone.
+            GoogleAPICallError: the update may have been made all the same.
         """
         [error] = self.update_all([update])
         if error:
@@ -263,26 +265,26 @@ class Documents:
     def update_all(
         self, updates: Sequence[Update], seconds: float = CALL_SECONDS
     ) -> Sequence[exceptions.GoogleAPICallError | None]:
-        """Make each of the updates by itself; what went wrong with it, None where nothing did.
+        """Make each update by itself; returns the error of each, None for success.
 
-        `FailedPrecondition` and `NotFound` tell that a document is in another version, or gone;
-        `Aborted`, that the same document is updated twice here.
+        `FailedPrecondition` and `NotFound` mean that the document has another version, or is gone;
+        `Aborted` means that `updates` has the document twice.
 
         Raises:
-            GoogleAPICallError: the call failed; some may have been made all the same.
+            GoogleAPICallError: the call failed; some updates may have been made all the same.
         """
         request = types.BatchWriteRequest(database=self._database)
         writes = types.BatchWriteRequest.pb(request).writes
         places: dict[str, int] = {}
-        for place, one in enumerate(updates):
-            name = self._name(one.path)
+        for place, update in enumerate(updates):
+            name = self._name(update.path)
             if places.setdefault(name, place) != place:
                 continue
             write = writes.add()
             write.update.name = name
-            encode(one.fields, write.update.fields)
-            write.update_mask.field_paths.extend((*one.fields, *one.delete))
-            write.current_document.update_time.CopyFrom(one.version)
+            encode(update.fields, write.update.fields)
+            write.update_mask.field_paths.extend((*update.fields, *update.delete))
+            write.current_document.update_time.CopyFrom(update.version)
         answer = types.BatchWriteResponse.pb(self._call(self._api.batch_write, request, seconds))
         errors: list[exceptions.GoogleAPICallError | None]
         errors = [exceptions.Aborted("updated twice")] * len(updates)  # type: ignore[no-untyped-call]
@@ -296,7 +298,7 @@ class Documents:
     def _query(
         self, path: str, where: tuple[str, str] | None = None
     ) -> tuple[str, types.StructuredQuery]:
-        """The parent of the collection at `path`, and the query of those where a field is so."""
+        """The parent of the collection at `path`, and a query; `where` is a field and its value."""
         parent, _, collection = path.rpartition("/")
         query = types.StructuredQuery()
         query.from_ = [types.StructuredQuery.CollectionSelector(collection_id=collection)]
@@ -307,14 +309,14 @@ class Documents:
     def _found(self, parent: str, query: types.StructuredQuery) -> Sequence[Any]:
         request = types.RunQueryRequest(parent=parent, structured_query=query)
         answers = self._stream(self._api.run_query, request, CALL_SECONDS)
-        return [one.document for one in answers if one.HasField("document")]
+        return [answer.document for answer in answers if answer.HasField("document")]
 
     def _stream(self, method: Callable[..., Any], request: Any, seconds: float) -> Sequence[Any]:
-        """All that a stream answers; read again as a whole where it breaks."""
+        """All answers of a stream, which is read again from the start where it breaks."""
 
         def whole() -> list[Any]:
             answers = method(request, retry=None, timeout=seconds, metadata=self._metadata)
-            return [type(one).pb(one) for one in answers]
+            return [type(answer).pb(answer) for answer in answers]
 
         answers: list[Any] = RETRY.with_timeout(seconds)(whole)()
         return answers
@@ -326,7 +328,7 @@ class Documents:
 
 @functools.cache
 def documents() -> Documents:
-    """Those of this process, made on first use: a deploy reads `main.py` without credentials."""
+    """The process's own, made on first use: a deploy reads `main.py` without credentials."""
     emulator = os.environ.get("FIRESTORE_EMULATOR_HOST")
     if emulator:
         channel = grpc.insecure_channel(emulator, options=_NO_LIMIT)
@@ -372,7 +374,7 @@ def _filter(field: str, operator: str, value: str | datetime) -> types.Structure
 
 
 def _error(status: Any) -> exceptions.GoogleAPICallError | None:
-    """What a `google.rpc.Status` says, as the exception that a call of its own would raise."""
+    """The exception that a single call with this `google.rpc.Status` would raise."""
     if status.code == 0:
         return None
     error: exceptions.GoogleAPICallError = exceptions.from_grpc_status(status.code, status.message)  # type: ignore[no-untyped-call]

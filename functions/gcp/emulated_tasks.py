@@ -10,7 +10,7 @@ from functions.gcp.task_queue import CALL_SECONDS, DISPATCH_SECONDS, LOCATION, T
 
 
 class EmulatedTasks:
-    """The tasks emulator of firebase-tools, which ignores `due`: the workers see to that."""
+    """Queues tasks in the tasks emulator of firebase-tools, which ignores `due`."""
 
     def __init__(self, host: str, project: str) -> None:
         """`host` is `name:port`, as in `CLOUD_TASKS_EMULATOR_HOST`."""
@@ -23,7 +23,7 @@ class EmulatedTasks:
         return cls(host.removeprefix("http://"), project_id() or "")
 
     def enqueue(self, task: Task) -> None:
-        """Queue `task`; one of that name that was queued before is a success."""
+        """Queue `task`; succeeds without effect where a task of that name was queued before."""
         queue = f"projects/{self._project}/locations/{LOCATION}/queues/{task.queue}"
         request = {
             "task": {

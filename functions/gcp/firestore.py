@@ -1,4 +1,4 @@
-"""The Firestore client of this process, and what every call of it needs.
+"""The Firestore client of this process, and the retry policy of its calls.
 
 https://cloud.google.com/python/docs/reference/firestore/latest
 """
@@ -13,8 +13,8 @@ from google.api_core.retry import Retry, if_exception_type
 from google.cloud import firestore
 
 CALL_SECONDS: Final = 25.0
-"""How long one call may take with its repetitions: an outage of some seconds passes unseen, and
-the rest of the function's time-out is left for what follows."""
+"""Limit of one call with its retries: longer than an outage of some seconds, and short enough to
+leave time for further calls."""
 
 RETRY: Final = Retry(
     predicate=if_exception_type(
@@ -28,17 +28,17 @@ RETRY: Final = Retry(
     maximum=2.0,
     timeout=CALL_SECONDS,
 )
-"""Only for calls that may be repeated: reads, and writes under a precondition."""
+"""Only for calls that may be repeated: reads and conditional writes."""
 
 
 def project_id() -> str | None:
-    """The project that this function belongs to; None leaves it to the credentials."""
+    """The project of this function; None: that of the credentials."""
     return os.environ.get("GOOGLE_CLOUD_PROJECT") or os.environ.get("GCLOUD_PROJECT")
 
 
 @functools.cache
 def client() -> firestore.Client:
-    """One client a process, made on first use: a deploy reads `main.py` without credentials."""
+    """The process's client, made on first use: a deploy reads `main.py` without credentials."""
     if os.environ.get("FIRESTORE_EMULATOR_HOST"):
         return firestore.Client(project=project_id())
     given, project = credentials()
@@ -47,6 +47,6 @@ def client() -> firestore.Client:
 
 @functools.cache
 def credentials() -> tuple[Any, str]:
-    """What this function runs with, and the project of it; the token is fetched once for all."""
+    """The credentials of this function and their project; all clients share one token."""
     given, project = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
     return given, project or ""

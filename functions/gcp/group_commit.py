@@ -1,9 +1,9 @@
-"""Group commit: calls of many threads, made together, as databases commit their transactions.
+"""Group commit: makes the calls of many threads together, as databases commit transactions.
 
-While one call is under way, those that come wait for the next. A lone caller waits for nobody. With
-many at once one call to a service does the work of all, which costs each a fraction of the CPU of a
-call of its own (docs/benchmarks.md). A call that is stuck holds up its own group, and the next one
-for `PATIENCE_SECONDS`.
+While a call is running, new callers gather in a group for the next call. A lone caller does not
+wait. With many callers, a single call to the service does the work of all, for a fraction of their
+CPU (docs/benchmarks.md). A stuck call delays its own group, and the next group by
+`PATIENCE_SECONDS`.
 """
 
 import threading
@@ -12,28 +12,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
-Question = TypeVar("Question")
-Answer = TypeVar("Answer")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 PATIENCE_SECONDS: Final = 0.2
-"""How long a group waits for the one before it: several times as long as a healthy call takes."""
+"""How long a group waits for the group before it: several times the length of a healthy call."""
 
-_SHORTEST: Final = 1.0
+_MIN_CALL_SECONDS: Final = 1.0
 
 
 @dataclass(slots=True)
-class _Group(Generic[Question, Answer]):
-    questions: list[Question] = field(default_factory=list)
-    answers: Sequence[Answer | Exception] = ()
-    answered: threading.Event = field(default_factory=threading.Event)
+class _Group(Generic[Item, Result]):
+    items: list[Item] = field(default_factory=list)
+    results: Sequence[Result | Exception] = ()
+    done: threading.Event = field(default_factory=threading.Event)
 
 
-class GroupCommit(Generic[Question, Answer]):
-    """Puts questions of all threads to `ask`, one group at a time."""
+class GroupCommit(Generic[Item, Result]):
+    """Passes the items of all threads to `call`, one group at a time."""
 
     def __init__(
         self,
-        ask: Callable[[Sequence[Question], float], Sequence[Answer | Exception]],
+        call: Callable[[Sequence[Item], float], Sequence[Result | Exception]],
         *,
         at_most: int,
         seconds: float,
@@ -43,45 +43,45 @@ class GroupCommit(Generic[Question, Answer]):
         """Make an empty group.
 
         Args:
-            ask: answers each question of a group, or says what went wrong with it, within the
-                seconds that it is given; it may raise what went wrong with all.
-            at_most: questions in a group.
-            seconds: that an answer may take, the wait for the group before included.
-            patience: seconds that a group waits for the one before it.
-            monotonic: seconds that only grow.
+            call: Gets a group and a limit in seconds; returns a result or an error for each item,
+                or raises the error of all items.
+            at_most: Items in a group.
+            seconds: Limit for a result, including the wait for the group before.
+            patience: Seconds that a group waits for the group before it.
+            monotonic: Seconds that only grow.
         """
         self._patience = patience
         self._monotonic = monotonic
-        self._ask = ask
+        self._call = call
         self._at_most = at_most
         self._seconds = seconds
         self._lock = threading.Lock()
         self._turn = threading.Lock()
-        self._forming = _Group[Question, Answer]()
+        self._forming = _Group[Item, Result]()
 
-    def __call__(self, question: Question) -> Answer:
-        """The answer to `question`.
+    def __call__(self, item: Item) -> Result:
+        """The result for `item`.
 
         Raises:
-            Exception: what went wrong with it, or with its group.
+            Exception: the error of the item, or of its group.
         """
         with self._lock:
             group = self._forming
-            place = len(group.questions)
-            group.questions.append(question)
+            place = len(group.items)
+            group.items.append(item)
             if place + 1 == self._at_most:
                 self._forming = _Group()
         if place == 0:
             self._lead(group)
         else:
-            group.answered.wait()
-        answer = group.answers[place]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+            group.done.wait()
+        result = group.results[place]
+        if isinstance(result, Exception):
+            raise result
+        return result
 
-    def _lead(self, group: _Group[Question, Answer]) -> None:
-        """Have the group answered, in whatever way: the others wait for it."""
+    def _lead(self, group: _Group[Item, Result]) -> None:
+        """Make the call of the group, and set its results or its error."""
         joined = self._monotonic()
         turn = self._take_turn()
         try:
@@ -89,15 +89,15 @@ class GroupCommit(Generic[Question, Answer]):
                 if self._forming is group:
                     self._forming = _Group()
             left = self._seconds - (self._monotonic() - joined)
-            group.answers = self._ask(group.questions, max(left, _SHORTEST))
-        except Exception as error:  # noqa: BLE001 - raised in every thread that asked
-            group.answers = [error] * len(group.questions)
+            group.results = self._call(group.items, max(left, _MIN_CALL_SECONDS))
+        except Exception as error:  # noqa: BLE001 - raised in every thread of the group
+            group.results = [error] * len(group.items)
         finally:
             turn.release()
-            group.answered.set()
+            group.done.set()
 
     def _take_turn(self) -> threading.Lock:
-        """Wait until the group before is answered, or stuck; what to release after this one."""
+        """Wait until the group before has its results or is stuck; returns the lock to release."""
         while True:
             with self._lock:
                 turn = self._turn
@@ -105,4 +105,4 @@ class GroupCommit(Generic[Question, Answer]):
                 return turn
             with self._lock:
                 if self._turn is turn:
-                    self._turn = threading.Lock()  # the one before keeps its own
+                    self._turn = threading.Lock()  # the stuck group keeps the old lock

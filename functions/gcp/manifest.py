@@ -1,4 +1,4 @@
-"""What firebase-functions 0.6.0 leaves out of a function, as decorators above its own."""
+"""Decorators for manifest entries that firebase-functions 0.6.0 does not write."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -7,9 +7,9 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def private(queue: _Function) -> _Function:
-    """Let the service account that the function `queue` runs as call it, and nobody else.
+    """Let only the function's own service account call the function of `queue`.
 
-    Tasks carry that account's token (see `cloud_tasks`). The SDK takes the option `invoker` and
+    Tasks carry that account's token (see `cloud_tasks`). The SDK accepts the option `invoker` and
     drops it.
     """
     endpoint = _endpoint(queue)
@@ -18,7 +18,7 @@ def private(queue: _Function) -> _Function:
 
 
 def called_by(*accounts: str) -> Callable[[_Function], _Function]:
-    """Let the service `accounts`, which queue for a function, call it, and nobody else."""
+    """Let only the service `accounts`, which queue the tasks, call the function."""
 
     def invoked(queue: _Function) -> _Function:
         _endpoint(queue).taskQueueTrigger["invoker"] = list(accounts)

@@ -1,8 +1,8 @@
-"""Bodies of requests, read within a limit and against one deadline.
+"""Reads request bodies within a size limit and a deadline.
 
-A place of an instance is held while a body is being read, and gunicorn waits for as long as a
-client drips. So `limit_reading` stands between gunicorn and the framework, which reads what is left
-of a body itself before it answers, also where no function of ours is called.
+A slow body occupies a thread of the instance, and gunicorn sets no deadline. `limit_reading` wraps
+the framework's application, because the framework itself reads the rest of a body before it
+answers, even where it calls no function of ours.
 """
 
 import contextlib
@@ -19,17 +19,17 @@ import flask
 from werkzeug.exceptions import RequestEntityTooLarge, RequestTimeout
 
 BODY_SECONDS: Final = 5.0
-"""How long a body may take, from the first byte that is asked for to the last."""
+"""Deadline for a body, from the first read to the last byte."""
 
 REFUSED_SECONDS: Final = 0.2
-"""The same for the body of a request that is refused already. A body that comes with its headers is
-there, and the connection can be kept."""
+"""Deadline for the body of a refused request. A body that came with its headers is read in time, so
+that the connection can be kept."""
 
-MOST_BYTES: Final = 1_048_576
-"""How much of any body is read: a little more than the longest that a function takes."""
+MAX_BYTES: Final = 1_048_576
+"""Limit for any body: a little more than the limit of any function."""
 
 REFUSED_BYTES: Final = 65_536
-"""The same for the body of a request that is refused already."""
+"""Limit for the body of a refused request."""
 
 _INPUT: Final = "wsgi.input"
 _CHUNKED: Final = "HTTP_TRANSFER_ENCODING"
@@ -38,7 +38,7 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Any]
 
 
 class _Alarm:
-    """One thread that calls back, for all bodies: a `threading.Timer` each takes 0.1 ms of CPU."""
+    """One timer thread for all bodies; a `threading.Timer` per body takes 0.1 ms of CPU."""
 
     def __init__(self) -> None:
         self._due: list[tuple[float, int, Callable[[], None]]] = []
@@ -47,7 +47,7 @@ class _Alarm:
         self._thread: threading.Thread | None = None
 
     def set(self, seconds: float, call: Callable[[], None]) -> None:
-        """Have `call` called after so many seconds."""
+        """Call `call` after `seconds`."""
         entry = (time.monotonic() + seconds, next(self._numbers), call)
         with self._changed:
             heapq.heappush(self._due, entry)
@@ -71,19 +71,19 @@ _ALARM: Final = _Alarm()
 
 
 class TimedBody:
-    """The body of one request, in the place of gunicorn's own."""
+    """The body of one request; replaces gunicorn's own object."""
 
     def __init__(self, body: Any, connection: socket.socket) -> None:
         self.late = False
         self._seconds = BODY_SECONDS
-        self._left = MOST_BYTES
+        self._left = MAX_BYTES
         self._body = body
         self._connection = connection
         self._begun = False
         self._ended = False
 
     def read(self, size: int = -1) -> bytes:
-        """The next `size` bytes, or all; fewer at the end of the body, or of its share."""
+        """The next `size` bytes, or all; fewer at the end of the body or of its limit."""
         if self._ended or not self._left:
             return b""
         size = self._left if size < 0 else min(size, self._left)
@@ -103,20 +103,20 @@ class TimedBody:
         return found
 
     def hurry(self) -> None:
-        """Nobody wants the body: only its beginning is read, and only shortly."""
+        """Lower the deadline and the limit: the request is refused."""
         self._begun = False
         self._seconds = REFUSED_SECONDS
         self._left = min(self._left, REFUSED_BYTES)
 
     def close(self) -> None:
-        """Leave the rest of the body: nobody waits for it any more."""
+        """Read the rest shortly, then stop."""
         self.hurry()
         with contextlib.suppress(Exception):
             self.read()
         self._stop()
 
     def _stop(self) -> None:
-        """End the reading: a thread that waits for a byte gets the end of the body."""
+        """End the body: a waiting read returns."""
         if self._ended:
             return
         self.late = True
@@ -125,7 +125,7 @@ class TimedBody:
 
 
 def limit_reading() -> None:
-    """Give the bodies of all requests of this process a deadline, on every path."""
+    """Give the bodies of all requests of this process a deadline."""
     if flask.has_app_context():  # else a deploy reads `main.py`
         app = flask.current_app
         app.wsgi_app = _timed(app.wsgi_app)  # type: ignore[assignment, method-assign]
@@ -146,7 +146,7 @@ def _timed(app: Application) -> Application:
 
 
 def hurry(request: flask.Request) -> None:
-    """Wait only shortly for the body of a `request` that is refused already."""
+    """Wait only shortly for the body of a refused `request`."""
     body = request.environ.get(_INPUT)
     if isinstance(body, TimedBody):
         body.hurry()
@@ -158,13 +158,13 @@ def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
     At most `at_most` bytes are read, even if Content-Length is missing or smaller.
 
     Raises:
-        RequestTimeout: it did not come within `BODY_SECONDS`.
+        RequestTimeout: the body took longer than `BODY_SECONDS`.
     """
     request.max_content_length = at_most
     try:
         body = request.get_data()
     except RequestEntityTooLarge:
-        # The framework reads what is left of a body before it answers.
+        # Without a stream the framework does not read the rest of the body before it answers.
         request.stream = io.BytesIO()
         return None
     source = request.environ.get(_INPUT)

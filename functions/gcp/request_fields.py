@@ -1,4 +1,4 @@
-"""What a log line says of the request at hand.
+"""The fields of a log line that identify the current request.
 
 https://cloud.google.com/logging/docs/structured-logging#special-payload-fields
 """
@@ -16,7 +16,7 @@ _TRACE: Final = re.compile(r"([0-9a-f]{32})(?:/.*)?", re.IGNORECASE)
 
 
 def of_request() -> Mapping[str, Any]:
-    """The execution id, as functions-framework makes it, and the trace, where there is one."""
+    """The execution id of functions-framework, and the trace, where they exist."""
     if not flask.has_request_context():
         return {}
     headers = flask.request.headers

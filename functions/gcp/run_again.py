@@ -1,4 +1,4 @@
-"""How a function of ours fails where Eventarc or Cloud Tasks is to run it again."""
+"""Failing a function so that Eventarc or Cloud Tasks runs it again."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,17 +11,18 @@ from functions import log
 
 @contextmanager
 def run_again(message: str) -> Iterator[None]:
-    """Let a fault of ours fail the function, so that Eventarc or Cloud Tasks runs it again.
+    """Fail the function on any exception, so that Eventarc or Cloud Tasks runs it again.
 
-    Logged by its type and place: the SDK would log its text, which may hold somebody's data.
+    The exception is logged by type and place; the SDK would log its text, which may hold personal
+    data.
 
     Raises:
-        InternalServerError: for any exception that is no answer itself.
+        InternalServerError: for every exception except `HttpsError`.
     """
     try:
         yield
     except HttpsError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it is
+    except Exception as error:  # noqa: BLE001 - every fault is run again
         log.fault(message, error)
         raise InternalServerError from None

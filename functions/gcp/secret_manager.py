@@ -1,13 +1,12 @@
-"""Keys from Secret Manager, so that they rotate without a deploy.
+"""Secrets from Secret Manager, which rotate without a deploy.
 
 https://cloud.google.com/secret-manager/docs
 """
 
-from __future__ import annotations
-
 import functools
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,21 +15,19 @@ from functions.gcp import parameters
 from functions.gcp.firestore import project_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient
 
 KEPT_SECONDS: Final = 300.0
-"""How long a process uses what it has read: a new version is everywhere after that."""
+"""How long a process keeps a secret: a new version is in use everywhere after that."""
 
 RETRY_SECONDS: Final = 30.0
-"""How long a process that could not refresh leaves it at what it has."""
+"""Pause after a failed refresh, during which the old values are used."""
 
 CALL_SECONDS: Final = 5.0
-"""How long one call may take with its repetitions."""
+"""Limit of one call with its retries."""
 
 MAX_VERSIONS: Final = 10
-"""The newest enabled versions that are read; older ones belong to be disabled."""
+"""Number of the newest enabled versions that are read."""
 
 
 class MissingSecretError(Exception):
@@ -54,7 +51,7 @@ class SecretManager:
 
     def __init__(
         self,
-        client: Callable[[], SecretManagerServiceClient],
+        client: "Callable[[], SecretManagerServiceClient]",
         project: str,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -70,14 +67,14 @@ class SecretManager:
         """Values of the secret's enabled versions, the newest first, without surrounding space.
 
         Raises:
-            MissingSecretError: it has none.
-            Exception: Secret Manager could not be reached, and was not before.
+            MissingSecretError: no version is enabled.
+            Exception: Secret Manager could not be reached, and no value is kept.
         """
         began = self._clock()
         kept = self._kept.get(name)
         if kept and began < kept.until:
             return kept.values
-        # Whoever has values to go on with does not wait for the one that renews them.
+        # A thread that has kept values does not wait for the thread that refreshes them.
         if not self._refreshing.acquire(blocking=kept is None):
             return kept.values if kept else ()
         try:
@@ -86,7 +83,7 @@ class SecretManager:
                 return kept.values
             failed = self._failed.get(name)
             if failed and failed.at > began:
-                # In an outage those who waited do not each wait for another failure.
+                # In an outage the waiting threads do not each wait for another failure.
                 raise failed.error
             return self._refreshed(name, kept, at_most)
         finally:
@@ -118,11 +115,13 @@ class SecretManager:
         try:
             request = {"parent": secret, "filter": "state:ENABLED"}
             listed = client.list_secret_versions(request=request, **how)
-            enabled = [one.name for one in listed if one.state == SecretVersion.State.ENABLED]
-            enabled.sort(key=lambda version: int(version.rpartition("/")[2]), reverse=True)
+            enabled = [
+                version.name for version in listed if version.state == SecretVersion.State.ENABLED
+            ]
+            enabled.sort(key=lambda name: int(name.rpartition("/")[2]), reverse=True)
         except exceptions.PermissionDenied:
-            # Listing takes the role `secretmanager.viewer`, reading another. The newest version
-            # alone is better than none.
+            # Listing needs the role `secretmanager.viewer`, reading needs another. The newest
+            # version alone is better than no version.
             log.warning("secret.not-listed", secret=name)
             enabled = [f"{secret}/versions/latest"]
         values = []
@@ -130,7 +129,7 @@ class SecretManager:
             try:
                 found = client.access_secret_version(request={"name": version}, **how)
             except (exceptions.FailedPrecondition, exceptions.NotFound):
-                continue  # disabled or destroyed since it was listed
+                continue  # disabled or destroyed since the listing
             values.append(found.payload.data.decode().strip())
             if len(values) == at_most:
                 break
@@ -144,13 +143,13 @@ def _secret_manager() -> SecretManager:
     return SecretManager(_client, project_id() or "")
 
 
-def _client() -> SecretManagerServiceClient:
-    # The client library is a good part of a cold start, and not every function needs it.
+def _client() -> "SecretManagerServiceClient":
+    # Importing the client library takes a good part of a cold start.
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient  # noqa: PLC0415
 
     if not (stand_ins := parameters.api_stand_ins()):
         return SecretManagerServiceClient()
-    import grpc  # noqa: PLC0415 - as above
+    import grpc  # noqa: PLC0415 - a cold start
     from google.cloud.secretmanager_v1.services.secret_manager_service.transports import (  # noqa: PLC0415
         SecretManagerServiceGrpcTransport,
     )
@@ -163,7 +162,7 @@ def versions(name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
     """Values of the enabled versions of the secret `name`, the newest first.
 
     Raises:
-        MissingSecretError: there is none.
+        MissingSecretError: no version is enabled.
         Exception: Secret Manager could not be reached.
     """
     return _secret_manager().versions(name, at_most=at_most)

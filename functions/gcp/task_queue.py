@@ -1,7 +1,7 @@
-"""Cloud Tasks: one task for each attempt of a delivery (design 2).
+"""Tasks: calls of this project's functions through Cloud Tasks.
 
-The client library cannot talk to the local emulator, which is plain HTTP without the version in
-its paths and with an answer of its own; so `cloud_tasks` and `emulated_tasks` do the same.
+The client library cannot talk to the local emulator, which speaks plain HTTP with other paths and
+answers; so `emulated_tasks` does there what `cloud_tasks` does in the cloud.
 """
 
 import json
@@ -13,17 +13,17 @@ from typing import Final, TypeAlias
 LOCATION: Final = "us-central1"
 
 DISPATCH_SECONDS: Final = 60
-"""How long Cloud Tasks waits for the worker's answer: the worker's own time-out."""
+"""How long Cloud Tasks waits for the function's answer: the function's own time-out."""
 
 CALL_SECONDS: Final = 15.0
-"""How long the queuing of one task may take."""
+"""Limit for queuing one task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """A call of the function `queue` with `data`, not before `due`.
 
-    Two tasks of one `name` are one: the second is not queued, also long after the first has run.
+    A `name` is queued once: a second task of the same name is dropped, even after the first ran.
     """
 
     queue: str
@@ -33,7 +33,7 @@ class Task:
 
     @property
     def body(self) -> bytes:
-        """The request that the function gets: a callable's body."""
+        """The body of the request to the function, in the callable protocol."""
         return json.dumps({"data": dict(self.data)}).encode()
 
 

@@ -1,6 +1,6 @@
-"""Values of Firestore's documents, between Python and the messages of its API.
+"""Converts values of Firestore documents between Python and protobuf.
 
-None, bool, int, float, str, aware datetimes, and lists and mappings of values.
+The values are None, bool, int, float, str, aware datetimes, and lists and mappings of values.
 
 https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1#value
 """
@@ -14,7 +14,7 @@ def encode(fields: Mapping[str, Any], into: Any) -> None:
     """Write `fields` into a protobuf map of values.
 
     Raises:
-        TypeError: a value is of another type, which it names.
+        TypeError: a value has another type; the text names the type.
     """
     for name, value in fields.items():
         encode_value(value, into[name])
@@ -40,8 +40,8 @@ def encode_value(value: Any, into: Any) -> None:
             encode(value, into.map_value.fields)
         case Sequence():
             into.array_value.SetInParent()
-            for one in value:
-                encode_value(one, into.array_value.values.add())
+            for element in value:
+                encode_value(element, into.array_value.values.add())
         case _:
             raise TypeError(type(value).__name__)
 
@@ -62,6 +62,6 @@ def _decoded_value(value: Any) -> Any:
         case "map_value":
             return decoded(content.fields)
         case "array_value":
-            return [_decoded_value(one) for one in content.values]
+            return [_decoded_value(element) for element in content.values]
         case _:
             return content

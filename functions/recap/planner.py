@@ -75,7 +75,7 @@ class Choice:
         chosen: The recipients, in the order of sending.
         skipped: The guests who get no recap, by reason.
         left: Guests without any recap of this event who are not chosen.
-        short: Whether the tenant's maximum of mails today is below what is left.
+        short: Whether the tenant's maximum of mails today is below the number that is left.
         spared: Guests who had a recap of this event and get no second one now.
     """
 

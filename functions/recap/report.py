@@ -27,7 +27,7 @@ class Report:
         skipped: Guests who were skipped before the batches were planned.
         left: Guests without any recap of this event who are in no batch.
         full: Skipped guests whose address had the tenant's maximum of recaps today.
-        short: Whether the tenant's maximum of mails today is below what is left.
+        short: Whether the tenant's maximum of mails today is below the number that is left.
         spared: Guests who had a recap of this event and get no second one now.
         hidden: Photos on hosts that are not allowed in mails.
         nobody: Why there are no recipients.
@@ -74,7 +74,7 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
         raise CallError(
             Code.INTERNAL,
             f"{call.sent} mails were sent, but not all of it could be put on record; "
-            "call again in ten minutes to send what is left.",
+            "call again in ten minutes to send the rest.",
         )
     if state is RecapState.FAILED:
         raise CallError(

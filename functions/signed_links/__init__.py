@@ -1,1 +1,1 @@
-"""What stands behind a signed link: its token, the keys, and the limit on anonymous calls."""
+"""Signed links: their tokens and keys, and the limit on calls."""

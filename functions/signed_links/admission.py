@@ -1,6 +1,6 @@
-"""Who may call with a link: the limit on calls first, so that guessing is limited, then the token.
+"""Admits calls with a link: the limit on calls first, which limits guessing, then the token.
 
-Arguments are checked before that, which costs nothing; read or written is only after it.
+Callers check the arguments before, which costs nothing, and read or write only after.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def admitted(
     scope: Scope,
     link: Link,
 ) -> tuple[str, ...]:
-    """What `token` is about, if the client may call `function` at all; see `TokenKeys.verify`.
+    """The ids in `token`, if the client is within the limit; see `TokenKeys.verify`.
 
     Raises:
         CallError: `resource-exhausted` over the limit on calls, or the refusal of `link`.
@@ -41,7 +41,7 @@ def admitted(
 
 
 def client_of(request: flask.Request) -> str:
-    """The address that the calls of whoever sent `request` are counted under (spec 8)."""
+    """The client address under which a call is counted (spec 8)."""
     return client_address(
         request.headers.get("X-Forwarded-For", ""),
         request.remote_addr or "",

@@ -6,7 +6,7 @@ from typing import Final
 from functions.gcp.documents import Documents
 
 COUNT_SECONDS: Final = 3.0
-"""How long counting may take: long enough for the first connection of a cold, busy process."""
+"""Limit of one count: enough for the first connection of a cold, busy process."""
 
 
 class CallCountStore:
@@ -16,13 +16,13 @@ class CallCountStore:
         self._documents = documents
 
     def add(self, key: str, expire_at: datetime) -> int:
-        """Count one more call under `key`; how many there are with it. One round trip.
+        """Count a call under `key`; returns the new count. One round trip.
 
         Firestore deletes the record some time after `expire_at`.
 
         Raises:
-            Exception: it could not be counted, or not in time; it is not tried again, as nobody
-                knows whether the call was counted.
+            Exception: the call was not counted in time. There is no retry, because the call may
+                have been counted all the same.
         """
         path = f"rateLimits/{key}"
         fields = {"expireAt": expire_at}

@@ -1,11 +1,11 @@
-"""Whose calls are counted together: the client's network address (design 3, spec 8)."""
+"""The network address under which a client's calls are counted (design 3, spec 8)."""
 
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
 _IPV6_PREFIX_BYTES: Final = 8
-"""One customer has a /64, and may use every address of it."""
+"""A customer has a /64, and can use every address in it."""
 
 _WITH_PORT: Final = re.compile(r"\[(?P<v6>[^\]]*)\](?::\d+)?|(?P<v4>[\d.]+):\d+")
 
@@ -13,10 +13,10 @@ _WITH_PORT: Final = re.compile(r"\[(?P<v6>[^\]]*)\](?::\d+)?|(?P<v4>[\d.]+):\d+"
 def client_address(forwarded_for: str, peer: str, *, trusted_hops: int) -> str:
     """The client's IPv4 address or IPv6 /64, as one canonical text.
 
-    `forwarded_for` is the header `X-Forwarded-For`: whatever the client wrote itself, and then what
-    each proxy saw, ours last. So it is read from the right, past `trusted_hops` proxies of our own.
-    Where that entry is no address, the nearest one to its right counts, which is more to be trusted
-    and not less; after the last it is `peer`, the other end of the connection.
+    `forwarded_for` is the header `X-Forwarded-For`: text from the client, followed by the address
+    that each proxy saw, our own proxies last. So it is read from the right, past `trusted_hops` of
+    our proxies. Where that entry is not an address, the next entry to the right counts, which is
+    more trustworthy, and finally `peer`, the other end of the connection.
     """
     entries = forwarded_for.split(",")
     start = max(0, len(entries) - 1 - max(0, trusted_hops))

@@ -8,14 +8,14 @@ def values() -> tuple[str, ...]:
     """Every enabled version of the secret, the newest first (design 3).
 
     Raises:
-        MissingSecretError: there is none.
+        MissingSecretError: no version is enabled.
         Exception: Secret Manager could not be reached.
     """
     return secret_manager.versions("EMAIL_PREFS_KEY")
 
 
 def token_keys() -> TokenKeys:
-    """What signs and checks tokens now.
+    """The current keys for tokens.
 
     Raises:
         WeakKeyError: a version is too short.

@@ -1,4 +1,4 @@
-"""The limit on calls of one client in an hour (spec 8), and the record that counts them."""
+"""The limit on a client's calls per hour (spec 8), and the key of its record."""
 
 import hashlib
 import hmac
@@ -20,11 +20,11 @@ _REMEMBERED_AT_MOST: Final = 10_000
 
 
 _LET_THROUGH: Final = frozenset({"getEmailPreferences"})
-"""Spec 8: functions whose calls pass where they cannot be counted. Others fail."""
+"""Functions whose calls pass where they cannot be counted (spec 8); calls of others fail."""
 
 
 class TooManyCallsError(Exception):
-    """The client has used up this hour's calls, and has new ones from `until` on."""
+    """The client has used up the calls of this hour; the next hour begins at `until`."""
 
     def __init__(self, until: datetime) -> None:
         super().__init__(until)
@@ -32,22 +32,22 @@ class TooManyCallsError(Exception):
 
 
 class CallCounts(Protocol):
-    """Counts of calls, safe however many are added at once."""
+    """Counts of calls; additions may run at the same time."""
 
     def add(self, key: str, expire_at: datetime) -> int:
-        """Count one more call under `key` until `expire_at`; how many there are with it.
+        """Count a call under `key`, kept until `expire_at`; returns the new count.
 
         Raises:
-            Exception: it could not be counted.
+            Exception: the call could not be counted.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """One hour of one client's calls of one function: the record `rateLimits/{key}`.
+    """The record `rateLimits/{key}` of one client's calls of one function in one hour.
 
-    Hours begin where the clock's do, so that counting takes one write and no reading. `key` tells
-    nothing about the client to whoever has not the secret.
+    Windows begin at full hours, so that counting takes one write and no read. Without the secret
+    `key` reveals nothing about the client.
     """
 
     key: str
@@ -57,7 +57,7 @@ class Window:
     def of(cls, function: str, client: str, *, secret: str, now: datetime) -> Self:
         """The window that a call of `function` by `client` falls into at `now`."""
         number = int(now.timestamp() // PERIOD.total_seconds())
-        # A key of its own: what is known of one use of the secret says nothing about the other.
+        # A derived key: tokens and record keys, both made with the secret, reveal nothing of it.
         derived = hmac.digest(secret.encode(), _PURPOSE, hashlib.sha256)
         counted = f"{function}\n{number}\n{client}".encode()
         end = datetime.fromtimestamp((number + 1) * PERIOD.total_seconds(), UTC)
@@ -68,10 +68,10 @@ class Window:
 
 
 class Limiter:
-    """Lets a client's calls through until there are too many; one serves all threads.
+    """Limits the calls of clients; one instance serves all threads.
 
-    A process counts for itself before it asks for the shared count, so that a client cannot have
-    more calls by making many at once: these would get in each other's way at the shared record.
+    A process keeps its own counts in addition to the shared ones, because many simultaneous calls
+    of a client would contend for the shared record.
     """
 
     def __init__(self, counts: CallCounts, *, now: Callable[[], datetime]) -> None:
@@ -84,9 +84,9 @@ class Limiter:
     def pass_or_raise(
         self, function: str, client: str, secret: str, at_most: int = MAX_CALLS
     ) -> None:
-        """Count a call of `function` by `client`, who has `at_most` calls an hour of it.
+        """Count a call of `function` by `client`, who has `at_most` calls per hour.
 
-        The client is mostly a network address.
+        `client` is any text that identifies the client, mostly a network address.
 
         Raises:
             TooManyCallsError: this hour's calls are used up.
@@ -104,7 +104,7 @@ class Limiter:
             raise
         if calls > at_most:
             with self._lock:
-                self._own[window.key] = at_most  # going on and on costs nothing more
+                self._own[window.key] = at_most  # refuses further calls without a write
             raise TooManyCallsError(window.expire_at)
 
     def _counted_here(self, key: str) -> int:

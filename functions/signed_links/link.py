@@ -1,4 +1,4 @@
-"""What whoever calls with the token of a link is told."""
+"""The errors for calls with a link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,29 +12,29 @@ TOO_MANY_CALLS: Final = "There were too many calls from this address; try again 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A kind of link: what it is, and where a better one is to be had.
+    """A kind of link: its name, and how to get a valid one.
 
-    There is one refusal for every reason, so that it tells none of them (spec 5).
+    All refusals have the same text, so that it does not reveal the reason (spec 5).
     """
 
-    what: str
+    name: str
     instead: str
 
     @property
     def not_valid(self) -> CallError:
-        """The refusal of a token."""
+        """The error for an invalid token."""
         message = f"The link is not valid (any more); {self.instead}."
         return CallError(Code.PERMISSION_DENIED, message)
 
     def token(self, data: object) -> str:
-        """The token among the parameters; whether it is a good one is not looked at here.
+        """The token in the parameters; it is not verified here.
 
         Raises:
             CallError: `invalid-argument`, where it is missing or too long (spec 7.2).
         """
         token = data.get("token") if isinstance(data, Mapping) else None
         if not isinstance(token, str) or not token:
-            raise CallError(Code.INVALID_ARGUMENT, f"token must be the token of {self.what}.")
+            raise CallError(Code.INVALID_ARGUMENT, f"token must be the token of {self.name}.")
         if len(token) > MAX_LENGTH:
             raise CallError(
                 Code.INVALID_ARGUMENT, f"token must have at most {MAX_LENGTH} characters."
@@ -43,4 +43,4 @@ class Link:
 
 
 IN_A_MAIL: Final = Link("a link in a mail", "use the one in a newer mail")
-TO_A_LOG: Final = Link("a link to a delivery log", "ask whoever has given it to you for a new one")
+TO_A_LOG: Final = Link("a link to a delivery log", "ask the sender of the link for a new one")

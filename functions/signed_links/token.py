@@ -1,8 +1,8 @@
-"""Signed tokens in links: a text `payload.sig` that is about one thing and good for one use.
+"""Signed tokens in links: a text `payload.sig` about one subject, for one purpose.
 
-The payload is compact JSON in URL-safe base64: what it is about (`uid`, or `event` and `share`),
-`exp` and `scope`. The signature is what `itsdangerous.URLSafeSerializer` makes of it with the scope
-as its salt, which also reads these tokens (spec 2.4 and 5, design 3).
+The payload is compact JSON in URL-safe base64: the subject (`uid`, or `event` and `share`), `exp`
+and `scope`. The signature is that of `itsdangerous.URLSafeSerializer` with the scope as its salt;
+that class can also read these tokens (spec 2.4 and 5, design 3).
 """
 
 import hashlib
@@ -20,14 +20,16 @@ MAX_LENGTH: Final = 4096
 """Characters of a token (spec 8)."""
 
 KEY_BYTES: Final = 32
-"""Of a key at least: as many as the signature has."""
+"""Least length of a key: that of the signature."""
 
 _SEPARATOR: Final = "."
-_MAX_ID_BYTES: Final = 1500  # of a document in Firestore
+
+_MAX_ID_BYTES: Final = 1500
+"""Firestore's limit for the id of a document."""
 
 
 class Scope(StrEnum):
-    """What a token is good for, and nothing else."""
+    """The purpose of a token."""
 
     PREFERENCES = "email-prefs"
     """To see and change the preferences (spec 2.4)."""
@@ -38,7 +40,7 @@ class Scope(StrEnum):
 
     @property
     def lifetime(self) -> timedelta:
-        """How long a token of this scope is good, at most; mails may be opened long after."""
+        """Longest validity of a token with this scope; mails may be opened long after."""
         return _LIFETIMES[self]
 
 
@@ -53,11 +55,11 @@ _ABOUT: Final[Mapping[Scope, tuple[str, ...]]] = {
     Scope.UNSUBSCRIBE: ("uid",),
     Scope.WEBHOOK_LOG: ("event", "share"),
 }
-"""The fields that say what a token of a scope is about: ids of documents, each of them."""
+"""The fields of the subject by scope: ids of documents."""
 
 
 class InvalidTokenError(Exception):
-    """The token is not genuine, has expired, or is for something else; it does not say which."""
+    """The token is forged, expired or for another purpose; the error does not say which."""
 
 
 class WeakKeyError(ValueError):
@@ -65,19 +67,19 @@ class WeakKeyError(ValueError):
 
 
 class TokenKeys:
-    """The keys that tokens are signed with; the newest signs, each of them verifies."""
+    """The keys for tokens: the newest signs, all of them verify."""
 
     def __init__(self, keys: Sequence[str]) -> None:
         """`keys` begins with the newest.
 
         Raises:
-            WeakKeyError: there is none, or one has fewer than `KEY_BYTES`.
+            WeakKeyError: no key is given, or a key has fewer than `KEY_BYTES`.
         """
         if not keys or any(len(key.encode()) < KEY_BYTES for key in keys):
             raise WeakKeyError(f"A key that signs links must have {KEY_BYTES} bytes or more")
         self._signers = {
             scope: [
-                # Both are the library's ways; its digest is SHA-1 unless told.
+                # As URLSafeSerializer does, but with SHA-256 in place of its default, SHA-1.
                 Signer(key, scope, key_derivation="django-concat", digest_method=hashlib.sha256)
                 for key in keys
             ]
@@ -88,15 +90,15 @@ class TokenKeys:
         """A token of `scope` for the user `uid`, valid for the scope's lifetime from `now`.
 
         Raises:
-            ValueError: `uid` cannot be the id of a user record, or `scope` is not about a user.
+            ValueError: `uid` cannot be the id of a document, or `scope` is not about a user.
         """
         return self.sign((uid,), now + scope.lifetime, scope)
 
     def check(self, token: object, now: datetime, scope: Scope = Scope.PREFERENCES) -> str:
-        """The user id that `token` stands for.
+        """The user id in `token`.
 
         Raises:
-            InvalidTokenError: for every reason, with nothing that tells them apart.
+            InvalidTokenError: the token is not valid, for any reason.
         """
         about = self.verify(token, now, scope)
         if len(about) != 1:
@@ -109,15 +111,15 @@ class TokenKeys:
         It expires with the second of `expires_at`.
 
         Raises:
-            ValueError: they are not as many as the scope has, or one cannot be an id.
+            ValueError: the number of ids is not that of the scope, or a text cannot be an id.
         """
         names = _ABOUT[scope]
         if len(about) != len(names) or not all(map(_is_id, about)):
             raise ValueError(f"a token of {scope} is about {', '.join(names)}")
         fields = dict[str, Any](zip(names, about, strict=True))
         fields |= {"exp": int(expires_at.timestamp()), "scope": scope}
-        # Never compressed, as URLSafeSerializer does with a repetitive id: `verify` refuses that,
-        # so that nothing is ever unpacked.
+        # Without URLSafeSerializer's compression: `verify` refuses compressed payloads, so that no
+        # stranger's data is ever unpacked.
         payload = base64_encode(json.dumps(fields, separators=(",", ":")))
         token = self._signers[scope][0].sign(payload).decode()
         if len(token) > MAX_LENGTH:
@@ -128,16 +130,16 @@ class TokenKeys:
         """The ids that `token` is about, in the scope's order.
 
         Raises:
-            InvalidTokenError: for every reason, with nothing that tells them apart.
+            InvalidTokenError: the token is not valid, for any reason.
         """
         if not isinstance(token, str) or len(token) > MAX_LENGTH or not token.isascii():
             raise InvalidTokenError
-        if token.count(_SEPARATOR) != 1:  # a compressed payload begins with one more
+        if token.count(_SEPARATOR) != 1:  # a compressed payload has another separator
             raise InvalidTokenError
         text = token.encode()
         payload = text.partition(_SEPARATOR.encode())[0]
-        # Compared as text: decoded, several signatures are the same bytes, as the last character
-        # holds bits that nobody reads. No key is skipped, so that all refusals take as long.
+        # Compared as text: several texts decode to the same signature, because the last character
+        # has unused bits. All keys are tried, so that all refusals take the same time.
         signers = self._signers[scope]
         genuine = [hmac.compare_digest(signer.sign(payload), text) for signer in signers]
         if not any(genuine):
@@ -156,7 +158,7 @@ def _about(payload: bytes, now: datetime, expected: Scope) -> tuple[str, ...]:
     if scope != expected or type(expiry) is not int or expiry <= now.timestamp():
         raise InvalidTokenError
     values = [fields.get(name) for name in _ABOUT[expected]]
-    about = tuple(one for one in values if isinstance(one, str) and _is_id(one))
+    about = tuple(value for value in values if isinstance(value, str) and _is_id(value))
     if len(about) != len(values):
         raise InvalidTokenError
     return about

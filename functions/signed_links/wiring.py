@@ -1,4 +1,4 @@
-"""What anonymous calls are limited with, put together for this process on first use."""
+"""The limiter, made on first use."""
 
 import functools
 from datetime import UTC, datetime

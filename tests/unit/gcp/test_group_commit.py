@@ -69,7 +69,7 @@ def gathered(
         assert service.called.acquire(timeout=10)
         rest = [threads.submit(square, one) for one in numbers]
         # Nothing else tells that they have come.
-        wait_for(lambda: len(square._forming.questions) == len(numbers))  # noqa: SLF001
+        wait_for(lambda: len(square._forming.items) == len(numbers))  # noqa: SLF001
         service.go.release(2)
         assert first.result(10) == 10_000
         yield rest

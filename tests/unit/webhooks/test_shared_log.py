@@ -213,7 +213,7 @@ def test_one_refusal_whatever_the_reason(parts: Parts) -> None:
     parts.database.commit(Delete(f"events/{EVENT}"))
     said.append(refused(Code.PERMISSION_DENIED, lambda: read(parts, deleted)))
     assert set(said) == {
-        "The link is not valid (any more); ask whoever has given it to you for a new one."
+        "The link is not valid (any more); ask the sender of the link for a new one."
     }
 
 
