@@ -1,7 +1,7 @@
-"""Who may do what: roles, tenants and the superadmin's explicit tenantId (spec 5, design 3).
+"""Authorization: roles, tenants and the superadmin's explicit tenantId (spec 5, design 3).
 
-Two steps, because arguments are checked in between: `staff` reads the caller off the ID token,
-`check_tenant` decides about one event.
+There are two steps, because arguments are checked in between: `staff` reads the caller from the ID
+token, `check_tenant` decides about an event.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from functions.call_error import CallError, Code
 
 
 class Role(StrEnum):
-    """Values of the custom claim `role` that mean something."""
+    """The roles in the custom claim `role`."""
 
     MODERATOR = "moderator"
     ADMIN = "admin"
@@ -24,7 +24,7 @@ STAFF = frozenset(Role)
 
 
 class Identity(Protocol):
-    """Who signed in, by a verified ID token."""
+    """A signed-in user, from a verified ID token."""
 
     @property
     def uid(self) -> str | None:
@@ -32,12 +32,12 @@ class Identity(Protocol):
 
     @property
     def token(self) -> dict[str, Any]:
-        """Claims by name."""
+        """The claims by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody with a valid ID token and a role; `tenant_id` is the claim, where there is one."""
+    """A signed-in user with a role; `tenant_id` is the claim, if any."""
 
     uid: str
     role: Role
@@ -46,10 +46,10 @@ class Caller:
 
 
 def staff(identity: Identity | None, roles: frozenset[Role] = STAFF) -> Caller:
-    """The caller, where it is one of the staff; `identity` is None where there was no ID token.
+    """The caller with one of `roles`; `identity` is None without an ID token.
 
     Raises:
-        CallError: `unauthenticated` without a token, `permission-denied` without one of `roles`.
+        CallError: `unauthenticated` without a token, `permission-denied` without such a role.
     """
     if identity is None or identity.uid is None:
         raise CallError(
@@ -74,10 +74,10 @@ def staff(identity: Identity | None, roles: frozenset[Role] = STAFF) -> Caller:
 def check_event(
     caller: Caller, event: Mapping[str, Any] | None, asked: str | None
 ) -> Mapping[str, Any]:
-    """Fields of an event as they were found, where it is the `caller`'s business (design 3).
+    """The fields of `event`, if `caller` may act on it (design 3).
 
     Raises:
-        CallError: `not-found` where there is none; otherwise as `check_tenant` says.
+        CallError: `not-found` where `event` is None; otherwise as in `check_tenant`.
     """
     if event is None:
         raise CallError(Code.NOT_FOUND, "There is no event with that eventId.")
@@ -87,11 +87,11 @@ def check_event(
 
 
 def check_tenant(caller: Caller, event_tenant: str | None, asked: str | None) -> None:
-    """Let `caller` act on an event of `event_tenant`; `asked` is the request's tenantId, if any.
+    """Check that `caller` may act on an event of `event_tenant`; `asked` is the request's tenantId.
 
     Raises:
-        CallError: `permission-denied`, or `not-found` where a superadmin names a tenant that the
-            event does not belong to.
+        CallError: `permission-denied`, or `not-found` where a superadmin names another tenant than
+            the event's.
     """
     if caller.role is Role.SUPERADMIN:
         if asked is not None:

@@ -1,11 +1,11 @@
-"""A refusal that a callable answers with (spec 7): raised by pure code, answered at the edge."""
+"""The error of a callable (spec 7): pure code raises it, `callables` turns it into an answer."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 
 
 class Code(StrEnum):
-    """The codes of the callable protocol that the service answers with."""
+    """The error codes that the service uses, from the callable protocol."""
 
     INVALID_ARGUMENT = "invalid-argument"
     UNAUTHENTICATED = "unauthenticated"
@@ -18,9 +18,9 @@ class Code(StrEnum):
 
 
 class CallError(Exception):
-    """Carries what the caller is told: `code`, and a `message` that says what to change.
+    """The answer to a refused call: `code`, and a `message` that says what to change.
 
-    `details` are the facts of the message for programs, where it has some: JSON's types alone.
+    `details` holds the facts of the message for programs, as JSON values.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Which event a call is about: what every organizer's call has (spec 4.1, design 3)."""
+"""The arguments of every organizer's call: the event and the tenant (spec 4.1, design 3)."""
 
 import re
 from collections.abc import Mapping
@@ -7,8 +7,8 @@ from typing import Any, Final, Self
 
 from functions.call_error import CallError, Code
 
-# Firestore keeps names between double underscores for itself, and refuses to look them up.
 _ID: Final = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}")
+"""Firestore reserves names between double underscores, and refuses to look them up."""
 
 
 def is_id(value: object) -> bool:
@@ -34,7 +34,7 @@ class EventArguments:
 
 
 def read_event(data: Any) -> Mapping[str, Any]:
-    """`event_id` and `tenant_id` out of the `data` of a request; null counts as not given.
+    """`event_id` and `tenant_id` from the `data` of a request; null counts as missing.
 
     Raises:
         CallError: `invalid-argument`, with a message that names the field and its rule.
@@ -55,7 +55,7 @@ def read_event(data: Any) -> Mapping[str, Any]:
 
 
 def _refuse_misspelt(data: Mapping[Any, Any]) -> None:
-    """Say so where `eventId` is there in other letters.
+    """Refuse a misspelt `eventId` by its name.
 
     Raises:
         CallError: `invalid-argument`.
@@ -66,10 +66,10 @@ def _refuse_misspelt(data: Mapping[Any, Any]) -> None:
 
 
 def flag_argument(name: str, given: object) -> bool:
-    """The boolean `name`; false where it is not given.
+    """The boolean argument `name`; false where it is missing.
 
     Raises:
-        CallError: `invalid-argument`, where it is anything else.
+        CallError: `invalid-argument`, where `given` is not a boolean.
     """
     if given is not None and not isinstance(given, bool):
         raise CallError(Code.INVALID_ARGUMENT, f"{name} must be true or false.")

@@ -1,4 +1,4 @@
-"""Structured log lines: one JSON object each, as Cloud Logging reads them from standard output.
+"""Structured log lines: a JSON object per line, as Cloud Logging reads them from standard output.
 
 https://cloud.google.com/logging/docs/structured-logging
 """
@@ -13,16 +13,16 @@ from typing import Any, Final, TypeAlias
 Field: TypeAlias = str | int | float | bool | None
 
 _STANDARD_OUTPUT: Final = io.FileIO(1, "w", closefd=False)
-"""The descriptor itself: functions-framework puts an object into the place of `sys.stdout` that
-writes a line and its end apart, so that lines of concurrent requests run into one another."""
+"""The descriptor itself: functions-framework replaces `sys.stdout` by an object that writes a line
+and its end separately, so that the lines of concurrent requests get mixed."""
 
 _writing: Final = threading.Lock()
 _request_fields: Callable[[], Mapping[str, Any]] = dict
 
 
 def describe_requests_with(fields: Callable[[], Mapping[str, Any]]) -> None:
-    """Add the `fields` of the request at hand to each line."""
-    global _request_fields  # noqa: PLW0603 - handed in once, by `main.py`
+    """Add the `fields` of the current request to every line."""
+    global _request_fields  # noqa: PLW0603 - set once, by `main.py`
     _request_fields = fields
 
 
@@ -35,24 +35,24 @@ def _write(severity: str, message: str, fields: Mapping[str, Field]) -> None:
 
 
 def info(message: str, **fields: Field) -> None:
-    """Log what happened; `message` is a fixed name, what differs is in the fields."""
+    """Log an event; `message` is a fixed name, `fields` hold the values."""
     _write("INFO", message, fields)
 
 
 def warning(message: str, **fields: Field) -> None:
-    """Log what somebody should look at."""
+    """Log an event that an operator should look at."""
     _write("WARNING", message, fields)
 
 
 def error(message: str, **fields: Field) -> None:
-    """Log what has gone wrong for good."""
+    """Log a final failure."""
     _write("ERROR", message, fields)
 
 
 def fault(message: str, exception: BaseException, **fields: Field) -> None:
-    """Log an `exception` that nobody foresaw: its type and place, never its text.
+    """Log an unexpected `exception`: its type and place, never its text.
 
-    The text may hold what was sent to us; the place is the last line of ours that it came by.
+    The text may hold data of the request. The place is the innermost line of `functions`.
     """
     frames = [
         f"{frame.f_globals.get('__name__', '?')}:{line}"

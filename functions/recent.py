@@ -1,4 +1,4 @@
-"""A bounded memory of what was so a moment ago; the clock is handed in."""
+"""A bounded cache of recent values, with the clock handed in."""
 
 import threading
 from collections import OrderedDict
@@ -10,10 +10,9 @@ Value = TypeVar("Value")
 
 
 class Recent(Generic[Key, Value]):
-    """Keeps a value under each key for some seconds; one instance serves all threads.
+    """Keeps values for some seconds; one instance serves all threads.
 
-    What was put in first leaves first where there is no more room: a loss costs a look at what
-    the value was made from, never a wrong answer.
+    A full cache drops the oldest value: the caller then has to read the source again.
     """
 
     def __init__(self, *, seconds: float, at_most: int, monotonic: Callable[[], float]) -> None:
@@ -25,14 +24,14 @@ class Recent(Generic[Key, Value]):
         self._lock = threading.Lock()
 
     def get(self, key: Key) -> Value | None:
-        """The value under `key`; None where there is none, or none that is recent."""
+        """The recent value under `key`, or None."""
         now = self._monotonic()
         with self._lock:
             kept = self._kept.get(key)
         return kept[1] if kept and now - kept[0] < self._seconds else None
 
     def put(self, key: Key, *, value: Value, since: float | None = None) -> None:
-        """Keep `value`, which was so at `since` on the clock (now where not given)."""
+        """Keep `value`, which was read at `since` on the clock; None: now."""
         moment = self._monotonic() if since is None else since
         with self._lock:
             self._kept.pop(key, None)

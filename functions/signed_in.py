@@ -1,6 +1,6 @@
-"""Callables of staff: who may call at all, and how often one tenant may.
+"""Callables of staff: the caller's role, and the tenant's limit on calls.
 
-Both follow from the headers, so that nothing is read of the bodies of others.
+Both are checked from the headers alone, before the body is read.
 """
 
 import functools
@@ -18,8 +18,8 @@ from functions.gcp import callables, parameters
 def signed_in(*, times: int = 1) -> Callable[[Any], Any]:
     """Serve a callable to staff; see `callables.signed_in`.
 
-    One tenant has `STAFF_CALLS_AN_HOUR` calls of it, or so many `times` more. A superadmin without
-    a tenant counts alone.
+    A tenant has `times` its `STAFF_CALLS_AN_HOUR` calls of the function. A superadmin without a
+    tenant has a limit of their own.
     """
 
     def served(declared: Any) -> Any:
@@ -30,7 +30,7 @@ def signed_in(*, times: int = 1) -> Callable[[Any], Any]:
 
 
 def admit(function: str, times: int, identity: AuthData) -> None:
-    """Let staff pass, and count the call.
+    """Check the role and count the call.
 
     Raises:
         CallError: `permission-denied` without a role, `resource-exhausted` over the limit.

@@ -4,5 +4,5 @@ from datetime import UTC, datetime
 
 
 def wire_time(moment: datetime) -> str:
-    """`2026-05-01T18:30:00.000Z` for an aware `moment`; what is finer than milliseconds is cut."""
+    """`2026-05-01T18:30:00.000Z` for an aware `moment`, truncated to milliseconds."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
