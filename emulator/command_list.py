@@ -33,6 +33,7 @@ BENCHES = (
     "load",
     "neighbours",
     "scale",
+    "adopt",
 )
 
 

@@ -2,14 +2,8 @@
 
 import hashlib
 import json
-import os
-import subprocess
-import threading
-import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -23,7 +17,7 @@ from functions.wall.address import address_hash, guest_uid
 from functions.wall.guest_data import Forgetting
 from functions.wall.guest_data_store import GuestPhotoStore
 from ops import guest_data
-from ops.cloud import Outside
+from tests.suite.wall.conftest import SendGrid, scan
 
 ADDRESS: Final = "ann.x7@example.com"
 NAME: Final = "Ann Uniquename"
@@ -83,87 +77,21 @@ DATABASE: Final[Scan] = {
 }
 
 
-class SendGrid:
-    """The API of SendGrid that operators use, on a real socket.
-
-    Attributes:
-        asked: Each request: method, path and body.
-    """
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str, Any]] = []
-
-
-@pytest.fixture
-def sendgrid(tmp_path: Path) -> Iterator[SendGrid]:
-    """Where the settings of the checkout lead to."""
-    found = SendGrid()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            assert self.headers["Authorization"] == "Bearer SG.erase"
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            found.asked.append(("POST", self.path, body))
-            self.send_response(202)
-            self.end_headers()
-            self.wfile.write(b'{"job_id": "1"}')
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        (tmp_path / ".env").write_text(f"SENDGRID_HOST=http://127.0.0.1:{server.server_port}\n")
-        yield found
-        server.shutdown()
-        thread.join()
-
-
-@pytest.fixture
-def database() -> firestore.Client:
-    """A database of this test alone, where no write fires a trigger."""
-    client = firestore.Client(project=f"demo-guests-{uuid.uuid4().hex[:8]}")
-    for path, fields in DATABASE.items():
-        client.document(path).set(dict(fields))
-    return client
-
-
 @pytest.fixture
 def guest(
-    database: firestore.Client,
-    tmp_path: Path,
-    sendgrid: SendGrid,
-    capsys: pytest.CaptureFixture[str],
+    operator: Callable[..., tuple[int, str, str]], database: firestore.Client, sendgrid: SendGrid
 ) -> Callable[..., str]:
-    """Run `ops/guest`, and return what it prints on its standard output."""
+    """Run `ops/guest` in that database; what it prints."""
+    for path, fields in DATABASE.items():
+        database.document(path).set(dict(fields))
     assert sendgrid.asked == []
 
-    def gcloud(command: Any, **_: Any) -> "subprocess.CompletedProcess[str]":
-        return subprocess.CompletedProcess(command, 0, stdout="owner\n")
-
-    address = f"http://{os.environ['FIRESTORE_EMULATOR_HOST']}"
-    outside = Outside(run=gcloud, type_in=lambda _: "SG.erase", address=address, root=tmp_path)
-
     def run(what: str, *arguments: str) -> str:
-        command = [database.project, what, "ann.x7@EXAMPLE.com", *arguments]
-        assert guest_data.main(command, outside) == 0
-        return capsys.readouterr().out
+        status, said, errors = operator(guest_data.main, what, "ann.x7@EXAMPLE.com", *arguments)
+        assert status == 0, errors
+        return said
 
     return run
-
-
-def scan(database: firestore.Client) -> Scan:
-    """Every document of the database, by its path."""
-    found: dict[str, Mapping[str, Any]] = {}
-    waiting = list(database.collections())
-    while waiting:
-        for reference in waiting.pop().list_documents():
-            snapshot = reference.get()
-            if snapshot.exists:
-                found[reference.path] = snapshot.to_dict() or {}
-            waiting += reference.collections()
-    return found
 
 
 def tells(fields: Mapping[str, Any]) -> bool:
@@ -191,7 +119,7 @@ def test_an_erased_guest_is_found_nowhere(
     }
     assert after["events/e1/photos/p1"]["uploaderUid"] == "x"
     [asked] = sendgrid.asked
-    assert asked == ("POST", "/v3/recipients/erasejob", {"email_addresses": [ADDRESS]})
+    assert asked == ("POST /v3/recipients/erasejob", {"email_addresses": [ADDRESS]})
 
     guest("erase")
     assert scan(database) == after

@@ -66,6 +66,10 @@ class Operator:
         assert status == 0, said + errors
         return said
 
+    def start(self, command: list[str]) -> int:
+        """Start a program as the operator would in the checkout; its status."""
+        return self._start(command, env=dict(os.environ), cwd=self.checkout).returncode
+
     def _start(
         self, command: list[str], *, env: dict[str, str], **how: Any
     ) -> "subprocess.CompletedProcess[str]":

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import urllib.error
 import urllib.request
@@ -111,7 +112,9 @@ class Deploy:
             print("Pass the --force option to deploy functions with a failure policy")
             self.failed = True
             return
-        self.give_default_account()
+        triggers = {name for name, made in manifest["endpoints"].items() if "eventTrigger" in made}
+        if not any(there.get(name) for name in triggers):
+            self.give_default_account()
         if self.force and not named:
             self.delete_the_rest(set(manifest["endpoints"]))
         for name, old in there.items():
@@ -206,8 +209,9 @@ class Deploy:
 
 def main() -> int:
     """Do the command of the command line."""
-    words = [word for word in sys.argv[1:] if not word.startswith("--")]
-    flags = dict(word[2:].partition("=")[::2] for word in sys.argv[1:] if word.startswith("--"))
+    line = re.sub(r"--(config|project) ", r"--\1=", " ".join(sys.argv[1:]))
+    words = [word for word in line.split() if not word.startswith("--")]
+    flags = dict(word[2:].partition("=")[::2] for word in line.split() if word.startswith("--"))
     if words == ["login:list"]:
         print('{"result": [{"user": {"email": "me@example.com"}}]}')
         return 0

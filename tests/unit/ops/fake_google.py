@@ -189,7 +189,13 @@ class FakeGoogle:
         if kind == "serviceAccounts":
             name = f"{name}@{PROJECT}.iam.gserviceaccount.com"
             body = {"email": name}
-        if f"{api} {path}/{name}" in self.resources:
+        is_there = f"{api} {path}/{name}" in self.resources
+        if kind == "indexes":  # known by what they are, not by a name
+            is_there = any(
+                key.startswith(f"{api} {path}/") and body.items() <= resource.items()
+                for key, resource in self.resources.items()
+            )
+        if is_there:
             raise RefusedError(409, "ALREADY_EXISTS", f"{name} already exists.")
         self._check(api, path, body)
         if kind == "functions":

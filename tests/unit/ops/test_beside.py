@@ -2,6 +2,8 @@
 
 import copy
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -125,6 +127,27 @@ def test_everything_of_the_app_stays(app: Operator) -> None:
     for script in ("check", "setup"):
         assert "Everything is there." in app.done(script)
         assert not app.google.changes + app.commands
+
+
+def test_the_page_is_followed(app: Operator) -> None:
+    """docs/into-your-project.md, command by command; a later deploy of everything too."""
+    page = (ROOT / "docs/into-your-project.md").read_text().replace("$PROJECT", PROJECT)
+    blocks = "".join(re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
+    commands = {line.split()[0]: shlex.split(line, comments=True) for line in blocks.splitlines()}
+    before = copy.deepcopy(app.google)
+    assert app.run("setup", *commands["ops/setup"][2:])[0] == 1
+    _merge(app)
+    app.google.sleep(BUILD_SECONDS)
+    assert '`ops/check "acme"`' in page
+    app.done("check")
+    merged = copy.deepcopy(app.google)
+    assert app.start(commands["firebase"]) == 0
+    app.done("check")
+    rules = "firebaserules projects/acme/releases/cloud.firestore"
+    assert app.google.resources[rules] == merged.resources[rules]
+    kept = {key: one for key, one in before.resources.items() if key != rules}
+    assert {key: app.google.resources.get(key) for key in kept} == kept
+    assert app.google.policies == merged.policies
 
 
 def test_our_pages_have_a_site_of_their_own(app: Operator) -> None:

@@ -1,0 +1,98 @@
+"""What operators' scripts are run against: a database of the test alone, and SendGrid's API."""
+
+import json
+import os
+import subprocess
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from ops.cloud import Outside
+
+KEY: Final = "SG.typed-in"
+
+
+class SendGrid:
+    """The API of SendGrid that operators use, on a real socket.
+
+    Attributes:
+        answers: By method and path, what is answered; anything else is refused.
+        asked: Each request: method and path, and the body.
+    """
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Any] = {"POST /v3/recipients/erasejob": {"job_id": "1"}}
+        self.asked: list[tuple[str, Any]] = []
+
+
+@pytest.fixture
+def sendgrid(tmp_path: Path) -> Iterator[SendGrid]:
+    """Where the settings of the checkout lead to."""
+    found = SendGrid()
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            call = f"{self.command} {self.path}"
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            found.asked.append((call, json.loads(body or b"null")))
+            is_known = self.headers["Authorization"] == f"Bearer {KEY}" and call in found.answers
+            self.send_response(200 if is_known else 403)
+            self.end_headers()
+            self.wfile.write(json.dumps(found.answers.get(call)).encode())
+
+        do_GET = do_POST = answer  # noqa: N815 - the library names them
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        (tmp_path / ".env").write_text(f"SENDGRID_HOST=http://127.0.0.1:{server.server_port}\n")
+        yield found
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def database() -> firestore.Client:
+    """A database of this test alone, where no write fires a trigger."""
+    return firestore.Client(project=f"demo-operators-{uuid.uuid4().hex[:8]}")
+
+
+@pytest.fixture
+def operator(
+    database: firestore.Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run a script's `main` against that database; its status, output and errors."""
+
+    def gcloud(command: Any, **_: Any) -> "subprocess.CompletedProcess[str]":
+        return subprocess.CompletedProcess(command, 0, stdout="owner\n")
+
+    address = f"http://{os.environ['FIRESTORE_EMULATOR_HOST']}"
+    outside = Outside(run=gcloud, type_in=lambda _: KEY, address=address, root=tmp_path)
+
+    def run(main: Callable[..., int], *arguments: str) -> tuple[int, str, str]:
+        status = main([database.project, *arguments], outside)
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def scan(database: firestore.Client) -> dict[str, dict[str, Any]]:
+    """Every document of the database, by its path."""
+    found: dict[str, dict[str, Any]] = {}
+    waiting = list(database.collections())
+    while waiting:
+        for reference in waiting.pop().list_documents():
+            snapshot = reference.get()
+            if snapshot.exists:
+                found[reference.path] = snapshot.to_dict() or {}
+            waiting += reference.collections()
+    return found

@@ -1,0 +1,131 @@
+"""`ops/adopt`: what an app had before is put on record, and a second run does nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from google.cloud import firestore
+
+from functions.wall.address import address_hash, guest_uid
+from ops import adopting
+from tests.suite.wall.conftest import SendGrid, scan
+
+Operator = Callable[..., tuple[int, str, str]]
+PHOTO: Final = {
+    "status": "approved",
+    "url": "https://example.com/1.jpg",
+    "uploaderName": "Ann",
+    "uploaderEmail": "ann@example.com",
+    "uploaderUid": "u",
+    "createdAt": firestore.SERVER_TIMESTAMP,
+}
+OFF: Final = {"lifecycle": False, "recap": False, "marketing": False}
+
+
+def record_of(address: str) -> str:
+    """Path of the record of an address."""
+    return f"users/{guest_uid(address_hash(address))}"
+
+
+def put(database: firestore.Client, documents: dict[str, Any]) -> None:
+    """Write documents as the app would have."""
+    writer: Any = database.bulk_writer()
+    for path, fields in documents.items():
+        writer.set(database.document(path), fields)
+    writer.close()
+
+
+def test_what_is_behind_is_put_on_record_once(operator: Operator, database: Any) -> None:
+    """Milestones, and accounts in a spelling of their own; what lacks something is reported."""
+    photos: dict[str, Any] = {f"events/e1/photos/p{number:03}": PHOTO for number in range(99)}
+    odd = {"status": "visible", "uploaderEmail": "ann at home"}
+    photos |= {"events/e1/photos/odd": odd, "events/e2/photos/p1": PHOTO}
+    events = {"events/e1": {"tenantId": "a"}, "events/e2": {"name": "nobody's"}}
+    users: dict[str, Any] = {
+        "users/u1": {"email": " Ann@Example.com", "plan": 1},
+        "users/u2": {"email": "bob@example.com"},
+        record_of("ann@example.com"): {
+            "emailPreferences": {"recap": False},
+            "accounts": {"u0": True},
+        },
+    }
+    put(database, photos | events | users)
+    before = scan(database)
+
+    status, said, _ = operator(adopting.main, "--dry-run")
+    assert (status, scan(database)) == (0, before)
+    assert "would be put on record: 2" in said
+
+    status, said, _ = operator(adopting.main)
+    assert (status, "put on record: 2" in said) == (0, True)
+    assert "events/e2: no tenantId" in said
+    assert "events/e1: photos with no url: they are in no mail: 1 (odd)" in said
+    assert "events/e1: photos with a status that is none of" in said
+    assert "events/e1: photos with an uploaderEmail that is no address" in said
+    assert "accounts whose address has capitals or blanks: 1 (u1)" in said
+    after = scan(database)
+    behind = {"events/e1/milestones/100": {"photoId": None, "reachedAt": None}}
+    noted = {"emailPreferences": {"recap": False}, "accounts": {"u0": True, "u1": True}}
+    assert after == before | behind | {record_of("ann@example.com"): noted}
+
+    assert "Everything is on record." in operator(adopting.main)[1]
+    assert scan(database) == after
+
+
+def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -> None:
+    """In the record of the address, and in that of its account."""
+    put(database, {"users/u1": {"email": "Ann@example.com", "emailPreferences": {"recap": False}}})
+    path = tmp_path / "opt-outs.csv"
+    path.write_text("\ufeffaddress,what\nANN@example.com, marketing\nnew@example.com,ALL\n\n")
+    assert operator(adopting.main, f"--optouts={path}")[0] == 0
+    after = scan(database)
+    assert after["users/u1"]["emailPreferences"] == {"recap": False, "marketing": False}
+    assert after[record_of("ann@example.com")] == {
+        "accounts": {"u1": True},
+        "emailPreferences": {"marketing": False},
+    }
+    assert after[record_of("new@example.com")] == {"emailPreferences": OFF}
+    assert "Everything is on record." in operator(adopting.main, f"--optouts={path}")[1]
+    assert scan(database) == after
+
+
+@pytest.mark.parametrize("line", ["ann@example.com", "ann@example.com,news", "ann,recap"])
+def test_a_line_that_cannot_be_read(
+    operator: Operator, database: Any, tmp_path: Path, line: str
+) -> None:
+    """Named before anything is written."""
+    path = tmp_path / "opt-outs.csv"
+    path.write_text(f"address,what\nbob@example.com,all\n{line}\n")
+    status, _, errors = operator(adopting.main, f"--optouts={path}")
+    assert (status, str(path) in errors) == (1, True)
+    assert scan(database) == {}
+
+
+def test_opt_outs_of_sendgrid(operator: Operator, database: Any, sendgrid: SendGrid) -> None:
+    """The global list is off for everything, a group for what the operator says."""
+    some = [{"email": f"g{number}@example.com", "created": 1} for number in range(500)]
+    sendgrid.answers |= {
+        "GET /v3/suppression/unsubscribes?limit=500&offset=0": some,
+        "GET /v3/suppression/unsubscribes?limit=500&offset=500": [{"email": "Last@example.com"}],
+        "GET /v3/asm/groups": [{"id": 7, "name": "News"}, {"id": 8, "name": "Recaps"}],
+        "GET /v3/asm/groups/7/suppressions": ["g1@example.com", "news@example.com"],
+    }
+    arguments = ["--sendgrid", "--group=7=marketing"]
+    status, said, errors = operator(adopting.main, *arguments)
+    assert status == 0, errors
+    assert "not taken: the unsubscribe group 8, Recaps" in said
+    after = scan(database)
+    assert len(after) == 502
+    assert after[record_of("last@example.com")] == {"emailPreferences": OFF}
+    assert after[record_of("g1@example.com")] == {"emailPreferences": OFF}
+    assert after[record_of("news@example.com")] == {"emailPreferences": {"marketing": False}}
+    assert "Everything is on record." in operator(adopting.main, *arguments)[1]
+
+
+def test_a_key_that_sendgrid_refuses(operator: Operator, database: Any, sendgrid: SendGrid) -> None:
+    """What it says is passed on, and nothing is written."""
+    sendgrid.answers.clear()
+    status, _, errors = operator(adopting.main, "--sendgrid")
+    assert (status, "SendGrid refuses v3/suppression/unsubscribes: 403" in errors) == (1, True)
+    assert scan(database) == {}
