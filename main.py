@@ -12,8 +12,8 @@ from typing import Any, Final
 import flask
 from firebase_functions import firestore_fn, https_fn, options, scheduler_fn, tasks_fn
 
-from functions import log
-from functions.gcp import parameters, request_fields
+from functions import log, parameters
+from functions.gcp import request_fields
 from functions.gcp.callables import anonymous
 from functions.gcp.document_events import trigger
 from functions.gcp.manifest import called_by, private

@@ -29,7 +29,7 @@ from bench.estimate import (
 )
 from bench.figures import p50, p99
 from emulator.cloud.dispatcher import BURST_SECONDS
-from functions.gcp import parameters
+from functions import parameters
 from functions.webhooks.attempts.prompt_receivers import PromptReceivers
 from functions.webhooks.deliveries.delivery import PROMPT
 from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace

@@ -10,9 +10,9 @@ from typing import Any
 
 from firebase_functions.https_fn import AuthData
 
-from functions import access
+from functions import access, parameters
 from functions.call_error import CallError, Code
-from functions.gcp import callables, parameters
+from functions.gcp import callables
 
 
 def signed_in(*, times: int = 1) -> Callable[[Any], Any]:

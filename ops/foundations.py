@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from functions.gcp import secret_readers
+from functions import secret_readers
 from ops.cloud import OpsError, say
 from ops.parts import Lack, Look, Parts, grants
 from ops.wanted import (

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from functions.gcp import parameters  # noqa: E402 - found from the root on
+from functions import parameters  # noqa: E402 - found from the root on
 
 HANDED_IN = ("WEBHOOK_CA_BUNDLE", "WEBHOOK_ALLOW_LOOPBACK", "MAILBOX_KEY")
 

@@ -22,9 +22,8 @@ from firebase_functions.https_fn import AuthData, CallableRequest
 from flask_cors import cross_origin
 from werkzeug.exceptions import RequestTimeout
 
-from functions import log
+from functions import log, parameters
 from functions.call_error import CallError, Code
-from functions.gcp import parameters
 from functions.gcp.request_body import bounded_body, hurry
 
 MAX_BODY_BYTES: Final = 100_000

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from functions import log
-from functions.gcp import parameters
+from functions import log, parameters
 from functions.gcp.firestore import project_id
 
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime
 
-from functions.gcp import parameters, secret_manager
+from functions import parameters
+from functions.gcp import secret_manager
 from functions.mail.letterhead import Letterhead
 from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.provider import BulkMailer

@@ -10,9 +10,8 @@ from typing import Any, Final, NoReturn
 import flask
 from firebase_functions.https_fn import CallableRequest
 
-from functions import log
+from functions import log, parameters
 from functions.call_error import CallError, Code
-from functions.gcp import parameters
 from functions.gcp.request_body import bounded_body
 from functions.preferences import wiring
 from functions.preferences.links import confirmation_link

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
-from functions.gcp import firestore, parameters
+from functions import parameters
+from functions.gcp import firestore
 from functions.gcp.documents import documents
 from functions.mail import wiring as mail
 from functions.preferences.links import PreferencesLinks

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import flask
 
+from functions import parameters
 from functions.call_error import CallError, Code
-from functions.gcp import parameters
 from functions.signed_links import wiring
 from functions.signed_links.client_address import client_address
 from functions.signed_links.limiter import TooManyCallsError

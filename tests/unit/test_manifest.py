@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from functions.gcp.secret_readers import SECRET_READERS
+from functions.secret_readers import SECRET_READERS
 
 ROOT: Final = Path(__file__).parents[2]
 RETRY_SCHEDULE: Final = {

@@ -8,7 +8,8 @@ import pytest
 from firebase_functions import https_fn
 from firebase_functions.https_fn import CallableRequest
 
-from functions.gcp import callables, parameters
+from functions import parameters
+from functions.gcp import callables
 from functions.signed_in import signed_in
 from functions.signed_links import wiring
 from functions.signed_links.limiter import Limiter

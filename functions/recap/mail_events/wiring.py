@@ -8,7 +8,8 @@ import time
 from datetime import UTC, datetime
 from typing import Final
 
-from functions.gcp import firestore, parameters
+from functions import parameters
+from functions.gcp import firestore
 from functions.gcp.documents import documents
 from functions.mail.provider import TrackingWebhook
 from functions.mail.sendgrid_events import SendGridWebhook

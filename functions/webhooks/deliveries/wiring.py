@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 from typing import Final
 
-from functions.gcp import parameters
+from functions import parameters
 from functions.gcp.documents import documents
 from functions.gcp.task_queue import Enqueue, Task
 from functions.webhooks.deliveries.next_round import NextRound

@@ -8,7 +8,7 @@ import functools
 import uuid
 from datetime import UTC, datetime
 
-from functions.gcp import parameters
+from functions import parameters
 from functions.gcp.documents import documents
 from functions.mail import wiring as mail
 from functions.webhooks.deliveries.store import DeliveryStore

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import certifi
 
-from functions.gcp import parameters
+from functions import parameters
 from functions.webhooks.sender.connections import SocketAddress
 from functions.webhooks.sender.http_sender import HttpSender
 

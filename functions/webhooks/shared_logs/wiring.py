@@ -8,7 +8,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import Final
 
-from functions.gcp import parameters
+from functions import parameters
 from functions.gcp.documents import documents
 from functions.signed_links import wiring as signed_links
 from functions.signed_links.limiter import TooManyCallsError

@@ -9,7 +9,7 @@ import pytest
 from firebase_functions.params import PROJECT_ID, Param
 
 from emulator.command_list import BENCHES, COMMANDS, NAMES
-from functions.gcp import parameters
+from functions import parameters
 from functions.webhooks.messages.event_type import EventType
 
 ROOT: Final = Path(__file__).parents[3]

@@ -14,7 +14,7 @@ from typing import Final
 import grimp
 
 import main
-from functions.gcp.secret_readers import SECRET_READERS
+from functions.secret_readers import SECRET_READERS
 from ops.wanted import ROLES
 
 ROOT: Final = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from functions.gcp.secret_readers import SECRET_READERS
+from functions.secret_readers import SECRET_READERS
 from ops import wanted
 from tests.unit.ops.conftest import FirstRun, Operator
 from tests.unit.ops.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION

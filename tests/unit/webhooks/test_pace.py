@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from functions.gcp import parameters
+from functions import parameters
 from functions.webhooks.deliveries.pace import Pace
 from tests.unit.clock import Clock
 

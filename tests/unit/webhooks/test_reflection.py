@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from functions.gcp import parameters
+from functions import parameters
 from functions.webhooks.sender.connections import SocketAddress
 from functions.webhooks.sender.ports import HostLimitError, SendError
 from tests.unit.webhooks.tls_receivers import (

@@ -82,15 +82,15 @@ SERVICE_ACCOUNT_PREFERENCES = StringParam(
 SERVICE_ACCOUNT_MAIL_EVENTS = StringParam(
     "SERVICE_ACCOUNT_MAIL_EVENTS",
     default="wall-mail-events",
-    description="Account of what is told of mails",
+    description="Account of the mail provider's reports",
 )
 
 
 def service_account(name: StringParam) -> str:
-    """Address of the project's service account of that `name`, for a deploy to fill in.
+    """Address of the project's service account `name`; a deploy fills in the values.
 
-    The whole address, because firebase-tools gives it to the schedule's job as it stands; and never
-    an empty one, from which it makes a job and a queue that may call nothing.
+    firebase-tools passes the address to the schedule's job unchanged, so it has to be complete.
+    From an empty address firebase-tools makes a job and a queue that may call no function.
     """
     return f"{name}@{PROJECT_ID}.iam.gserviceaccount.com"
 
@@ -101,7 +101,7 @@ def in_emulator() -> bool:
 
 
 def api_stand_ins() -> str | None:
-    """`host:port` of the local stand-ins for Google's APIs, which the local cloud alone sets."""
+    """`host:port` of the stand-ins for Google's APIs; only the local cloud sets it."""
     return os.environ.get("GOOGLE_API_STAND_INS")
 
 
@@ -109,25 +109,25 @@ _handed_in: Final[dict[str, str]] = {}
 
 
 def hand_in(settings: Mapping[str, str]) -> None:
-    """Take settings that the environment of a deployed function must never be able to make.
+    """Take settings that the environment of a deployed function must not change.
 
-    The entry point of local processes calls this; no deploy uploads that entry point.
+    Only the entry point of local processes calls this; no deploy uploads it.
     """
     _handed_in.update(settings)
 
 
 def webhook_ca_bundle() -> str | None:
-    """Path of further certificate authorities that receivers may have; locally only."""
+    """Path of additional certificate authorities for receivers; locally only."""
     return _local("WEBHOOK_CA_BUNDLE")
 
 
 def webhook_allow_loopback() -> bool:
-    """Whether receivers may be on this machine; locally only."""
+    """Whether webhooks may go to this machine; locally only."""
     return _local("WEBHOOK_ALLOW_LOOPBACK") == "true"
 
 
 def local_mail_key() -> str:
-    """Public key of the mailbox that stands in for SendGrid; empty when deployed."""
+    """Public key of the local mailbox; empty when deployed."""
     path = _local("MAILBOX_KEY")
     return Path(path).read_text().strip() if path and Path(path).exists() else ""
 
@@ -138,6 +138,6 @@ def _local(name: str) -> str | None:
 
 
 def webhook_ports() -> frozenset[int] | None:
-    """The ports that webhooks may go to; None for all of them."""
+    """The ports that webhooks may go to; None: all ports."""
     ports = WEBHOOK_PORTS.value
     return None if ports.strip() == "*" else frozenset(int(port) for port in ports.split(","))

@@ -1,9 +1,9 @@
-"""Which accounts read which secret of Secret Manager; `ops/setup` grants exactly this.
+"""The accounts that read each secret of Secret Manager; `ops/setup` grants exactly these.
 
-`main.py` declares no secrets: a deploy would pin the version that is newest then into the
-environment, and an instance whose pinned version is disabled does not start.
+`main.py` declares no secrets: a deploy would pin the newest version into the environment, and an
+instance whose pinned version is disabled does not start.
 
-Only the standard library is imported here, because `ops/setup` runs without the packages.
+This module imports only the standard library, because `ops/setup` runs without packages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,4 +20,4 @@ SECRET_READERS: Final[Mapping[str, Sequence[str]]] = {
 }
 
 ROLES: Final = ("secretmanager.secretAccessor", "secretmanager.viewer")
-"""On each secret: to read a version, and to list the versions."""
+"""Roles on each secret: to read a version, and to list the versions."""
