@@ -12,13 +12,14 @@ from typing import Any, Final
 from ops import merging
 from ops.cloud import RefusedError, say
 from ops.parts import Lack, Look, Parts, grants
-from ops.wanted import ROLES, TAKEN_FROM_BUILDER, index_text
+from ops.wanted import ROLES, index_text
 
 _OWN_ELSEWHERE: Final = frozenset({"close-on-budget"})
 """Functions of ours that main.py does not declare: the brake on the budget."""
 _SAMPLE: Final = 50
 """Documents of a collection group that are looked at for fields of the same name."""
 _REPOSITORY: Final = "gcf-artifacts"
+_PUBSUB: Final = "gcp-sa-pubsub.iam.gserviceaccount.com"
 _PRIVATE: Final = ("secrets/webhooks", "settings/webhooks", "deliveries/d")
 """Documents of an event that the rules keep from a guest."""
 
@@ -140,23 +141,37 @@ class App(Parts):
 
     def remember(self) -> Callable[[], None]:
         """Read what a deploy changes besides our functions; the act that takes it back."""
-        account, api, path = self._default_account(), "cloudresourcemanager", f"v1/{self._project}"
+        api, path = "cloudresourcemanager", f"v1/{self._project}"
         repository = f"v1/{self._region}/repositories/{_REPOSITORY}"
+        account = self._default_account()
+        number = account.partition("-")[0]
+        given = [(role, account) for role in ("run.invoker", "eventarc.eventReceiver")]
+        given.append(("iam.serviceAccountTokenCreator", f"service-{number}@{_PUBSUB}"))
 
-        def roles() -> set[str]:
-            policy, member = self._cloud.policy(api, path), f"serviceAccount:{account}"
-            return {role for role in TAKEN_FROM_BUILDER if grants(policy, f"roles/{role}", member)}
+        def roles() -> set[tuple[str, str]]:
+            policy = self._cloud.policy(api, path)
+            return {
+                (role, member)
+                for role, member in given
+                if grants(policy, f"roles/{role}", f"serviceAccount:{member}")
+            }
 
         def policies() -> Mapping[str, Any] | None:
             found = self._cloud.get("artifactregistry", repository)
             return None if found is None else found.get("cleanupPolicies", {})
 
         roles_before, policies_before = roles(), policies()
+        bindings = self._cloud.policy(api, path).get("bindings", [])
+        if any("condition" in binding for binding in bindings):
+            # firebase-tools would write the project's roles back without their conditions. Where
+            # they find all that they would add, they write nothing.
+            for role, member in sorted(set(given) - roles_before):
+                self._binder(api, path, role, member)()
 
         def take_back() -> None:
-            for role in sorted(roles() - roles_before):
-                say(f"  the deploy gave the default account {role}: taken back")
-                self._binder(api, path, role, account, take=True)()
+            for role, member in sorted(roles() - roles_before):
+                say(f"  the deploy gave {member} {role}: taken back")
+                self._binder(api, path, role, member, take=True)()
             if policies_before is not None and policies() != policies_before:
                 say("  the deploy had old images of all functions deleted: taken back")
                 where = f"{repository}?updateMask=cleanupPolicies"

@@ -3,7 +3,7 @@
 
 It is no firebase-tools. It does what they do to a project, in their order, by calls of Google's
 APIs: what is there and ACTIVE is left alone unless it is named, what fails does not stop the rest,
-a first failure policy needs `--force`, and the default account gets two roles. With `--force`
+a first failure policy needs `--force`, and accounts of Google's get three roles. With `--force`
 it deletes indexes that the file does not name, functions of the codebase where none is named, and
 has old images of every function deleted.
 """
@@ -114,7 +114,7 @@ class Deploy:
             return
         triggers = {name for name, made in manifest["endpoints"].items() if "eventTrigger" in made}
         if not any(there.get(name) for name in triggers):
-            self.give_default_account()
+            self.give_roles()
         if self.force and not named:
             self.delete_the_rest(set(manifest["endpoints"]))
         for name, old in there.items():
@@ -188,15 +188,24 @@ class Deploy:
         policy["bindings"] = [{"role": "roles/run.invoker", "members": members}]
         return self.call("POST", "run", f"{service}:setIamPolicy", {"policy": policy})
 
-    def give_default_account(self) -> None:
+    def give_roles(self) -> None:
         project = "v1/projects/acme"
         policy = self.call("POST", "cloudresourcemanager", f"{project}:getIamPolicy", {})
         number = self.call("GET", "cloudresourcemanager", project)["projectNumber"]
-        member = f"serviceAccount:{number}-compute@developer.gserviceaccount.com"
-        policy["bindings"] += [
-            {"role": f"roles/{role}", "members": [member]}
-            for role in ("run.invoker", "eventarc.eventReceiver")
-        ]
+        builder = f"serviceAccount:{number}-compute@developer.gserviceaccount.com"
+        pubsub = f"serviceAccount:service-{number}@gcp-sa-pubsub.iam.gserviceaccount.com"
+        wanted = {
+            ("roles/run.invoker", builder),
+            ("roles/eventarc.eventReceiver", builder),
+            ("roles/iam.serviceAccountTokenCreator", pubsub),
+        }
+        # Asked without a version, Google names no conditions; what is written then has none.
+        known = [binding for binding in policy["bindings"] if "condition" not in binding]
+        there = {(binding["role"], member) for binding in known for member in binding["members"]}
+        if wanted <= there:
+            return
+        added = [{"role": role, "members": [member]} for role, member in sorted(wanted)]
+        policy["bindings"] = known + added
         self.call("POST", "cloudresourcemanager", f"{project}:setIamPolicy", {"policy": policy})
 
     def filled(self, text: str) -> str:

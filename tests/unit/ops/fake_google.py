@@ -308,7 +308,7 @@ class FakeGoogle:
                         400, "FAILED_PRECONDITION", "allUsers is not in a permitted organization."
                     )
                 continue
-            if member.startswith("user:"):
+            if member.startswith("user:") or "@gcp-sa-" in member:
                 continue
             account = f"projects/{PROJECT}/serviceAccounts/{member.partition(':')[2]}"
             made = self._made.get(f"iam {account}")

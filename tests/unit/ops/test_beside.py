@@ -71,6 +71,7 @@ def _app() -> FakeGoogle:
         OF_PROJECT: [
             {"role": "roles/owner", "members": [OWNER]},
             {"role": "roles/editor", "members": [BUILDER]},
+            {"role": "roles/viewer", "members": [OWNER], "condition": {"title": "until May"}},
         ],
         f"run {REGION}/services/onorder": [{"role": "roles/run.invoker", "members": [BUILDER]}],
     }
@@ -115,6 +116,8 @@ def test_everything_of_the_app_stays(app: Operator) -> None:
     after = app.google
     assert {key: after.resources.get(key) for key in before.resources} == before.resources
     assert after.sign_in == before.sign_in
+    [limited] = [binding for binding in before.policies[OF_PROJECT] if "condition" in binding]
+    assert limited in after.policies[OF_PROJECT]
     for resource in before.policies:
         assert before.granted(resource) <= after.granted(resource)
         added = {member for _, member in after.granted(resource) - before.granted(resource)}

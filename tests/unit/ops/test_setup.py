@@ -16,6 +16,7 @@ LOGS: Final = "serviceAccount:wall-logs@acme.iam.gserviceaccount.com"
 RECAP: Final = "serviceAccount:wall-recap@acme.iam.gserviceaccount.com"
 PREFERENCES: Final = "serviceAccount:wall-preferences@acme.iam.gserviceaccount.com"
 MAIL_EVENTS: Final = "serviceAccount:wall-mail-events@acme.iam.gserviceaccount.com"
+PUBSUB: Final = "serviceAccount:service-123456@gcp-sa-pubsub.iam.gserviceaccount.com"
 READ_SECRET: Final = ("secretmanager.secretAccessor", "secretmanager.viewer")
 OF_PROJECT: Final = f"cloudresourcemanager projects/{PROJECT}"
 
@@ -35,6 +36,7 @@ def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
         ("datastore.user", PREFERENCES),
         ("datastore.user", MAIL_EVENTS),
         ("cloudbuild.builds.builder", BUILDER),
+        ("iam.serviceAccountTokenCreator", PUBSUB),  # an account of Google's: a deploy gives it
     }
     for account in (WEBHOOKS, LOGS):
         itself = f"iam projects/{PROJECT}/serviceAccounts/{account.partition(':')[2]}"
