@@ -63,7 +63,7 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
         wiring.users().choose(uid, choices)
         if choices.get(Flag.RECAP):
             _mail_again(uid)
-    except Exception as error:  # noqa: BLE001 - whatever it is, spec 7.2 has one code for it
+    except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
         log.fault("preferences.not-written", error)
         _refuse(Code.INTERNAL, "The change could not be saved; try again.")
     return _response(uid)
@@ -106,7 +106,7 @@ def _one_click(request: flask.Request, token: str) -> flask.Response:
             return _text(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_CALLS)
         return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
     users = wiring.users()
-    # A repeated click writes nothing, because each write costs, and calls a trigger.
+    # A repeated click writes nothing: a write costs, and calls a trigger.
     if EmailPreferences.read(users.find(uid)).recap:
         users.choose(uid, {Flag.RECAP: False})
         log.info("preferences.unsubscribed")
@@ -114,7 +114,7 @@ def _one_click(request: flask.Request, token: str) -> flask.Response:
 
 
 def _admitted(function: str, request: flask.Request, token: str) -> str:
-    """The user id that `token` stands for, if the client may call at all."""
+    """The user id in `token`, if the client is within the limit on calls."""
     [uid] = admitted(
         function,
         request,
@@ -127,9 +127,9 @@ def _admitted(function: str, request: flask.Request, token: str) -> str:
 
 
 def _mail_again(uid: str) -> None:
-    """The owner of an account wants recaps: mail the address again that a mail came back from.
+    """Mail an account's address again after a hard bounce, because its owner turned recaps on.
 
-    The mark stands in the record of the address. A guest's link leads to that record itself.
+    The mark stands in the record of the address. A guest's link already leads to that record.
     """
     users = wiring.users()
     address = normalised(email_address(users.find(uid)))

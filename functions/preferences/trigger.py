@@ -1,4 +1,4 @@
-"""What the trigger of user records calls; its account reads no key, unlike that of the calls."""
+"""The handler of the trigger of user records, whose account reads no key."""
 
 from functions.gcp.document_events import DocumentWritten
 from functions.gcp.run_again import run_again
@@ -7,10 +7,10 @@ from functions.preferences.accounts import address_record_id
 
 
 def user_written(event: DocumentWritten) -> None:
-    """A write of `users/{uid}`: the record of its address names it, where no query finds it.
+    """List an account in the record of its address, where no query finds the account.
 
     Raises:
-        InternalServerError: Eventarc is to run this again.
+        InternalServerError: Eventarc has to run this again.
     """
     record = address_record_id(event.after.fields) if event.after else None
     if record:

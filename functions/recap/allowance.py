@@ -73,7 +73,7 @@ class Allowance:
                 return
 
     def look(self, willing: Sequence[Guest], choose: Callable[[Allowed], Iterable[Guest]]) -> None:
-        """Ask `choose` as `reserve` would, and put nothing on record."""
+        """Call `choose` as `reserve` does, and record nothing."""
         choose(self._allowed(willing, self._records.load(self._tenant_id), self._now()))
 
     def _allowed(self, willing: Sequence[Guest], found: Mailed, now: datetime) -> Allowed:
@@ -84,10 +84,10 @@ class Allowance:
         )
 
     def give_back(self, is_held: Callable[[], bool]) -> None:
-        """Take the recap out, because it has sent nothing; its lock must still be held.
+        """Remove the recap from the record, because it sent nothing; its lock must be held.
 
-        A call that takes the lock later puts the recap on record anew. So `is_held` is asked after
-        the record was read: if another call has the lock by then, the record is that call's.
+        A call that takes the lock later records the recap anew. So `is_held` is called after the
+        record was read: if another call has the lock by then, the record belongs to that call.
         """
         while self._reserved:
             now = self._now()
@@ -98,7 +98,7 @@ class Allowance:
             self._reserved = not self._saved(found, entries, now)
 
     def _saved(self, found: Mailed, entries: bytes, now: datetime) -> bool:
-        """Whether the entries are on record; if not, the record has to be read again."""
+        """Whether the entries are saved; False where the record has to be read again."""
         try:
             if entries != found.entries:
                 mailed = replace(found, entries=entries)

@@ -81,9 +81,9 @@ class Claim:
 
         Args:
             recaps: The records.
-            event_id: An event that exists,
-            tenant_id: and its tenant.
-            mode: Of the recap.
+            event_id: An event that exists.
+            tenant_id: The event's tenant.
+            mode: Whose photos a guest sees.
             started_by: The caller's uid.
             wording: The texts that the organizer gave.
             now: The time, aware.
@@ -266,14 +266,14 @@ class Claim:
         return settled
 
     def state(self, *, failed: bool = False) -> RecapState:
-        """Where the recap stands now that this call sends nothing more.
+        """The recap's state at the end of this call.
 
         Args:
             failed: Whether the call failed before it sent the batches.
 
         Raises:
             Exception: the ledger could not be read. The lease ends by itself, and the next call
-                goes on from the ledger.
+                continues from the ledger.
         """
         if self._doubted:
             self._look_again()
@@ -283,22 +283,22 @@ class Claim:
         return RecapState.FAILED if failed and state is RecapState.EMPTY else state
 
     def is_held(self) -> bool:
-        """Whether no other call has taken the lock, by the record."""
+        """Whether this call still has the lock, by the record."""
         stored = self._recaps.lock(self.key.event_id)
         return stored is not None and stored.lock.holder == self._lock.holder
 
     def release(self, state: RecapState) -> RecapState | None:
-        """Release the lock, unless another call has it by now.
+        """Release the lock, unless another call has taken it.
 
         Args:
-            state: Where the recap stands.
+            state: The recap's state.
 
         Returns:
-            The state; None where another call has the recap, and will say how it stands.
+            The state; None where another call has the recap.
 
         Raises:
             Exception: the lock could not be written. The lease ends by itself, and the next call
-                goes on from the ledger.
+                continues from the ledger.
         """
         cooldown = self._lock.cooldown_until
         if self._ledger is not None:

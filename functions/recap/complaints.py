@@ -1,8 +1,8 @@
-"""Complaints about the recaps that a tenant has begun on one day, and what they lead to (spec 8).
+"""Complaints about the recaps of a tenant and day, and their consequences (spec 8).
 
 Large mailbox providers ask senders to stay below one complaint in 1,000 mails, and refuse the mails
-of a sender from three on. All tenants send from one domain, so the complaints about one tenant
-would end the mails of all.
+of a sender from three on. All tenants send from one domain, so the complaints about one tenant could
+stop the mails of all tenants.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from functions.recap.mailings import tenant_key
 
 
 class Level(StrEnum):
-    """What a share of complaints leads to: an alert, or an alert and no further recap."""
+    """The consequence of a share of complaints: an alert, or an alert and no further recap."""
 
     WARNING = "warning"
     STOP = "stop"
@@ -24,7 +24,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """From how many complaints in 1,000 mails on a level is reached, and from how many at all."""
+    """The complaints that reach a level: per 1,000 mails, and the least number."""
 
     level: Level
     per_thousand: int
@@ -32,18 +32,18 @@ class Limit:
 
 
 LIMITS: Final = (Limit(Level.STOP, 3, 5), Limit(Level.WARNING, 1, 2))
-"""The most severe level first. A few complaints about a small party stop nobody."""
+"""The most severe level first. A few complaints about a small party stop no tenant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Complaints:
-    """The mails of one tenant and day: how many were sent, and how many were called spam."""
+    """The mails of a tenant and day: the number sent, and the number marked as spam."""
 
     complained: int
     sent: int
 
     def level(self, limits: Sequence[Limit] = LIMITS) -> Level | None:
-        """The most severe level that is reached; None where none is."""
+        """The most severe level reached, if any."""
         for limit in limits:
             is_share_reached = self.complained * 1000 >= limit.per_thousand * self.sent
             if is_share_reached and self.complained >= limit.complaints:
@@ -53,13 +53,13 @@ class Complaints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """Why a tenant sends no recap, until an operator says so.
+    """The stop of a tenant's recaps until an operator pardons the tenant.
 
     Attributes:
-        since: When the service has stopped the tenant.
-        day: The day, in UTC, on which the recaps began,
-        complaints: and the complaints about them.
-        pardoned_at: When an operator last let the tenant send again; None where that never was.
+        since: When the service stopped the tenant.
+        day: The day, in UTC, on which the recaps began.
+        complaints: The complaints about these recaps.
+        pardoned_at: The last pardon by an operator, if any.
     """
 
     since: datetime
@@ -69,12 +69,12 @@ class Stop:
 
     @property
     def holds(self) -> bool:
-        """Whether the tenant may not send."""
+        """Whether the stop is in force."""
         return self.pardoned_at is None or self.pardoned_at < self.since
 
     @property
     def refusal(self) -> CallError:
-        """What an organizer of the tenant is told."""
+        """The error for an organizer of the tenant."""
         complained, sent = self.complaints.complained, self.complaints.sent
         share = f" ({100 * complained / sent:.2g} %)" if sent else ""
         return CallError(
@@ -87,7 +87,7 @@ class Stop:
 
 
 def stop_path(tenant_id: str) -> str:
-    """The document of the tenant's stop, which an operator writes a pardon into."""
+    """The document of the tenant's stop; an operator writes the pardon into it."""
     return f"recapStops/{tenant_key(tenant_id)}"
 
 

@@ -1,8 +1,8 @@
 """The recap mails of a tenant in the last 24 hours: by address, and in all.
 
-What any event of the tenant plans to send counts from the moment of the plan; a recap that has sent
-nothing is taken out again before its lock is free. A tenant has one list of entries, of 16 bytes
-each: the recap, the time, the guest. No address is in the list, and no entry older than 24 hours.
+A mail counts from the moment that any event of the tenant plans it; a recap that sent nothing is
+removed again before its lock is free. A tenant has one list of 16-byte entries: recap, time, guest.
+The list contains no address, and no entry older than 24 hours.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ def counted(entries: bytes, recap_id: str, now: datetime) -> Counted:
 
 
 def without(entries: bytes, recap_id: str, now: datetime) -> bytes:
-    """The entries of the last 24 hours but for those of the recap."""
+    """The entries of the last 24 hours without those of the recap."""
     return b"".join(_ENTRY.pack(*entry) for entry in _others(entries, recap_id, now))
 
 

@@ -66,7 +66,7 @@ class Taking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """An organizer's texts for a recap, kept as a record of what guests were sent.
+    """An organizer's texts for a recap, kept to show later which texts the guests got.
 
     `subject` and `message` are None where the mail has the templated texts; `sender` is the
     organizer's address, None for an account without an address.
@@ -177,9 +177,9 @@ class Guests(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Mailed:
-    """Whom a tenant has mailed lately (see `mailings`), as read or as to be written.
+    """The record of a tenant's recap mails (see `mailings`).
 
-    `version` is None where the tenant has no record yet.
+    `version` is None before the tenant's first record.
     """
 
     entries: bytes
@@ -187,22 +187,22 @@ class Mailed:
 
 
 class Mailings(Protocol):
-    """Whom the tenants have mailed lately: one record a tenant."""
+    """The recap mails of the last 24 hours: one record per tenant."""
 
     def load(self, tenant_id: str) -> Mailed:
         """The record of the tenant."""
 
     def save(self, tenant_id: str, mailed: Mailed, expire_at: datetime) -> None:
-        """Write the record, which nobody needs after `expire_at`.
+        """Write the record, which may be deleted after `expire_at`.
 
         Raises:
-            ChangedMeanwhileError: the record is not as it was read; nothing was written.
+            ChangedMeanwhileError: the record was written meanwhile.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class StoredStop:
-    """A stop as it is on record, in this version."""
+    """A stop, with the version of its record."""
 
     stop: Stop
     version: Version
@@ -212,17 +212,17 @@ class ComplaintRecords(Protocol):
     """The complaints about tenants' recaps, and the tenants that are stopped for them."""
 
     def begun(self, key: RecapKey) -> tuple[str, datetime] | None:
-        """The tenant of a recap and when the recap began; None where that is not on record."""
+        """The tenant and the start of a recap; None where they are not recorded."""
 
     def count(self, tenant_id: str, since: datetime, until: datetime) -> Complaints:
-        """What the tenant's recaps count that began at `since` or later, and before `until`."""
+        """The sum over the tenant's recaps that began at `since` or later, and before `until`."""
 
     def find(self, tenant_id: str) -> StoredStop | None:
-        """The tenant's stop, pardoned or not; None where there never was one."""
+        """The tenant's stop, pardoned or not, if any."""
 
     def put(self, tenant_id: str, stop: Stop, version: Version | None) -> None:
-        """Write a stop in place of the one in `version`; None: there must be none.
+        """Replace the stop in `version`; None: create the tenant's first stop.
 
         Raises:
-            ChangedMeanwhileError: the tenant's stop is in another version.
+            ChangedMeanwhileError: the tenant's stop has another version.
         """

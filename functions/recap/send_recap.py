@@ -204,7 +204,7 @@ class RecapSender:
 
 
 def _release(claim: Claim, allowance: Allowance, *, failed: bool = False) -> RecapState | None:
-    """Release the lock; where the recap stands, None where that is not on record.
+    """Release the lock; returns the recap's state, None where it is not recorded.
 
     A recap without mails gives back its allowance first: after a crash in between, the next call
     continues the same recap, so that it counts once. After the release it would be a new one.

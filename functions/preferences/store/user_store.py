@@ -14,7 +14,7 @@ CALL_SECONDS: Final = 10.0
 
 
 class UserStore:
-    """Reads and changes e-mail preferences; most methods are one round trip."""
+    """Reads and writes user records; all methods except `mark_reachable` are one round trip."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -25,19 +25,18 @@ class UserStore:
         return found.fields if found else None
 
     def choose(self, uid: str, choices: Mapping[Flag, bool]) -> None:
-        """Set some flags and leave everything else as it is.
+        """Set some flags and leave all other fields alone; creates a missing record.
 
-        A guest has no record before; it is made, so that the choice holds. A guest who wants
-        recaps is mailed again, even if a mail has come back.
+        A guest who turns recaps on is mailed again, even after a hard bounce.
         """
         flags = {flag.value: value for flag, value in choices.items()}
         mask = [f"{FIELD}.{flag}" for flag in flags]
         if uid.startswith(guest_uid("")) and choices.get(Flag.RECAP):
-            mask.append(reach.FIELD)  # which is not written, and so deleted
+            mask.append(reach.FIELD)  # masked and not written: deletes the field
         self._documents.write(f"users/{uid}", {FIELD: flags}, mask=mask, seconds=CALL_SECONDS)
 
     def mark_reachable(self, uid: str) -> None:
-        """Take back `mark_unreachable`: one read, and a write only if there is such a mark."""
+        """Undo `mark_unreachable`: one read, and one write if the mark is set."""
         found = self._documents.get(f"users/{uid}", [reach.FIELD], seconds=CALL_SECONDS)
         if found and found.fields:
             self._documents.write(f"users/{uid}", {}, mask=[reach.FIELD], seconds=CALL_SECONDS)

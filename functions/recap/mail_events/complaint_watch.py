@@ -1,4 +1,4 @@
-"""After each complaint: whether the tenant's recaps of that day have had too many (spec 8)."""
+"""Checks after each complaint whether the tenant's recaps of that day had too many (spec 8)."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -10,9 +10,9 @@ from functions.records import ChangedMeanwhileError
 
 
 class ComplaintWatch:
-    """Tells the operator of complaints, and stops tenants for them.
+    """Reports complaints to the operator, and stops tenants with too many.
 
-    Everything follows from what is on record, so that a look may be repeated.
+    Every result follows from the records, so a look may be repeated.
     """
 
     def __init__(
@@ -27,9 +27,9 @@ class ComplaintWatch:
         self._limits = limits
 
     def look(self, key: RecapKey) -> None:
-        """Look at the day of a recap whose new complaints are on record.
+        """Check the day of a recap after new complaints were recorded.
 
-        Recaps that began before an operator's pardon do not count any more.
+        Recaps that began before an operator's pardon no longer count.
         """
         begun = self._records.begun(key)
         if begun is None:

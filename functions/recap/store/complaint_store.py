@@ -1,4 +1,4 @@
-"""Complaints in Firestore: counted off the recaps; `recapStops/{tenant}` (design 4)."""
+"""Complaints in Firestore: summed over the recaps; stops are `recapStops/{tenant}` (design 4)."""
 
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -42,7 +42,7 @@ class ComplaintStore:
             .select(["complained", "sent"])
             .get(retry=RETRY, timeout=CALL_SECONDS)
         )
-        counts = [one.to_dict() or {} for one in found]
+        counts = [recap.to_dict() or {} for recap in found]
         return Complaints(
             sum(fields.get("complained", 0) for fields in counts),
             sum(fields.get("sent", 0) for fields in counts),

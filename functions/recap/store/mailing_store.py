@@ -1,4 +1,4 @@
-"""Whom the tenants have mailed lately, in Firestore: `recapMails/{tenant}` (design 4)."""
+"""The recap mails of tenants in Firestore: `recapMails/{tenant}` (design 4)."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from functions.records import ChangedMeanwhileError
 
 
 class MailingStore:
-    """Reads and writes of the tenants' records; each method is one round trip."""
+    """See `ports.Mailings`; each method is one round trip."""
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client
