@@ -1,7 +1,7 @@
 """Complaints about the recaps of a tenant and day, and their consequences (spec 8).
 
 Large mailbox providers ask senders to stay below one complaint in 1,000 mails, and refuse the mails
-of a sender from three on. All tenants send from one domain, so the complaints about one tenant could
+of a sender from three on. All tenants send from one domain, so complaints about one tenant could
 stop the mails of all tenants.
 """
 

@@ -3,8 +3,6 @@
 Each function imports its own parts: an instance that sweeps loads no sender.
 """
 
-from __future__ import annotations
-
 import functools
 import time
 from datetime import UTC, datetime
@@ -24,7 +22,7 @@ def _now() -> datetime:
 
 
 @functools.cache
-def worker() -> Worker:
+def worker() -> "Worker":
     """What the queues of attempts call."""
     from functions.webhooks.attempts.endpoint_health import EndpointHealth
     from functions.webhooks.attempts.worker import Worker
@@ -58,7 +56,7 @@ def worker() -> Worker:
 
 
 @functools.cache
-def sweeper() -> Sweeper:
+def sweeper() -> "Sweeper":
     """What the schedule calls."""
     from functions.side_by_side import Threads
     from functions.webhooks.attempts.sweeper import Sweeper
@@ -72,7 +70,7 @@ def sweeper() -> Sweeper:
 
 
 @functools.cache
-def notice_sweeper() -> NoticeSweeper:
+def notice_sweeper() -> "NoticeSweeper":
     """What the schedule calls as well; it reaches no mail, unlike the notifier's own wiring."""
     from functions.side_by_side import Threads
     from functions.webhooks.notices.store import NoticeStore

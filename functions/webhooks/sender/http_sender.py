@@ -8,8 +8,6 @@ The socket is made here, because nothing above it can promise that the address c
 one that was checked, or that a deadline holds in total.
 """
 
-from __future__ import annotations
-
 import socket
 import ssl
 from collections.abc import Callable, Mapping
@@ -43,7 +41,7 @@ class HttpSender:
         self,
         tls: ssl.SSLContext,
         *,
-        resolve: Resolver,
+        resolve: "Resolver",
         ports: frozenset[int] | None,
         monotonic: Callable[[], float],
         allow_loopback: bool = False,
