@@ -223,7 +223,7 @@ def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
     timeout_sec=120,  # 60 s of the mail service's silence, the rest for an outage of Firestore
     concurrency=10,  # one mail for some URLs that fail
     max_instances=1,
-    # Faults of ours; the sweep comes back to what is left after that.
+    # Faults of the service; after five, the sweep queues the look again.
     retry_config=options.RetryConfig(
         max_attempts=5, min_backoff_seconds=10, max_backoff_seconds=160, max_doublings=4
     ),

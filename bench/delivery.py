@@ -142,7 +142,7 @@ def delivery_to(url: str, event_id: str) -> Delivery:
     return Delivery.create(
         cause=uuid.uuid4().hex,
         event_id=event_id,
-        event=EventType.PHOTO_UPLOADED,
+        event_type=EventType.PHOTO_UPLOADED,
         url=url,
         data={"photo": {"id": "p1", "status": "pending", "url": "https://example.com/p1.jpg"}},
         now=datetime.now(UTC),

@@ -1,14 +1,13 @@
 """A deleted event leaves nothing behind, so that the next one of its id inherits nothing.
 
-    tombstone ▸ delete what is under the event, page by page ▸ note that it is done ▸ once more
+    tombstone ▸ delete the documents under the event, page by page ▸ mark it emptied ▸ once more
 
-Whoever may read what is under an event follows from the event as it is now; were it made anew by
-another tenant, that tenant would read what the first one has left. While a tombstone is not done,
-no client can make an event of its id (`firestore.rules`).
+The event as it is now decides who may read the documents under it: an event that another tenant
+makes with the same id would open the first tenant's documents. Until the tombstone is marked, no
+client can make an event of its id (`firestore.rules`).
 
-Each step can be repeated, and stopped anywhere: what is gone is gone, and the tombstone stays until
-the rest is. Functions that were at work when the event was deleted may write a record afterwards;
-the sweep deletes that too.
+Each step can be repeated, and stopped anywhere: the tombstone stays until every orphan is deleted.
+A function that was at work during the deletion may write another orphan; the sweep deletes it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,14 +21,14 @@ Version: TypeAlias = Any
 """Of a document, as it was read or written."""
 
 SETTLED: Final = timedelta(minutes=15)
-"""After a deletion, when no function is at work any more that began before it."""
+"""After that time no function is at work any more that began before the deletion."""
 
 _AT_MOST: Final = 60.0  # seconds: half of the trigger's time, for the calls that are under way then
 
 
 @dataclass(frozen=True, slots=True)
-class Leftover:
-    """A document under an event, as it was read: when it was made, and its version."""
+class Orphan:
+    """A document under an event, when it was made, and its version when it was read."""
 
     path: str
     created: datetime
@@ -38,82 +37,82 @@ class Leftover:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """Of a deleted event, as it was read or written."""
+    """The record of a deleted event, as it was read or written."""
 
     event_id: str
     version: Version
 
 
 class NotEmptyYetError(Exception):
-    """Time was up; what is left is for the next run."""
+    """Time was up; the next run goes on."""
 
 
-class Remains(Protocol):
-    """Deleted events and what is under them. Every method is one round trip."""
+class DeletedEvents(Protocol):
+    """Tombstones and orphans of deleted events. Every method is one round trip."""
 
-    def bury(self, event_id: str, at: datetime) -> Tombstone:
-        """Write the event's tombstone: nothing of it is known to be empty."""
+    def put_tombstone(self, event_id: str, at: datetime) -> Tombstone:
+        """Write the event's tombstone, not marked as emptied."""
 
     def mark_emptied(self, tombstone: Tombstone, at: datetime) -> None:
-        """Note that nothing is left, unless the tombstone was written since: another run's task."""
+        """Mark it as emptied, unless the tombstone was written since: then another run marks it."""
 
     def forget(self, tombstone: Tombstone) -> None:
         """Delete the tombstone, unless it was written since."""
 
-    def buried(self, before: datetime) -> Iterable[Tombstone]:
-        """Tombstones of events that were deleted `before` that moment, oldest first, some."""
+    def deleted(self, before: datetime) -> Iterable[Tombstone]:
+        """Some tombstones of events that were deleted `before` that moment, oldest first."""
 
-    def page(self, event_id: str, after: str | None) -> Sequence[Leftover]:
-        """What is under the event at any depth, by path, from `after` on; none at the end."""
+    def page(self, event_id: str, after: str | None) -> Sequence[Orphan]:
+        """Documents under the event at any depth, by path, after `after`; empty at the end."""
 
     def created(self, event_id: str) -> datetime | None:
-        """When the event that stands there now was made; None where there is none."""
+        """When the present event of that id was made, or None."""
 
-    def delete(self, leftovers: Sequence[Leftover]) -> None:
-        """Delete those that are still in their versions."""
+    def delete(self, orphans: Sequence[Orphan]) -> None:
+        """Delete the orphans that are still in their versions."""
 
 
-class Emptying:
-    """Empties deleted events."""
+class OrphanCleanup:
+    """Deletes the orphans of deleted events."""
 
     def __init__(
         self,
         *,
-        remains: Remains,
+        deleted_events: DeletedEvents,
         now: Callable[[], datetime],
         monotonic: Callable[[], float],
     ) -> None:
         """Put the parts together.
 
         Args:
-            remains: Deleted events.
+            deleted_events: Their tombstones and orphans.
             now: The time, aware and in UTC.
             monotonic: Seconds that only grow.
         """
-        self._remains = remains
+        self._deleted_events = deleted_events
         self._now = now
         self._monotonic = monotonic
 
     def empty(self, event_id: str) -> None:
-        """Delete what is under an event that was deleted.
+        """Delete the documents under an event that was deleted.
 
         Raises:
             NotEmptyYetError: a minute was not enough; run it again.
         """
-        tombstone = self._remains.bury(event_id, self._now())
+        tombstone = self._deleted_events.put_tombstone(event_id, self._now())
         self._delete_all(event_id, self._monotonic() + _AT_MOST)
-        self._remains.mark_emptied(tombstone, self._now())
+        self._deleted_events.mark_emptied(tombstone, self._now())
 
     def sweep(self) -> None:
-        """Look once more under every event that was deleted a while ago, and forget it.
+        """Delete late orphans of every event that was deleted a while ago, and its tombstone.
 
         Raises:
             NotEmptyYetError: a minute was not enough; the next sweep goes on.
         """
         until = self._monotonic() + _AT_MOST
-        for tombstone in self._remains.buried(self._now() - SETTLED):
+        for tombstone in self._deleted_events.deleted(self._now() - SETTLED):
             self._delete_all(tombstone.event_id, until)
-            self._remains.forget(tombstone)
+            self._deleted_events.forget(tombstone)
 
     def _delete_all(self, event_id: str, until: float) -> None:
         deleted = 0
@@ -123,17 +122,17 @@ class Emptying:
             log.info("event.emptied", eventId=event_id, documents=deleted)
 
     def _delete_once(self, event_id: str, until: float) -> int:
-        """How many documents one walk through all of them has found and deleted."""
+        """Walk through all documents once; the number of orphans that were deleted."""
         deleted = 0
         after: str | None = None
-        while page := self._remains.page(event_id, after):
-            # Asked after the page was read: what is on it and older than the event that stands
-            # there now belonged to an earlier one.
-            heir = self._remains.created(event_id)
-            leftovers = [one for one in page if heir is None or one.created < heir]
-            if leftovers:
-                self._remains.delete(leftovers)
-                deleted += len(leftovers)
+        while page := self._deleted_events.page(event_id, after):
+            # Read after the page: a document that is older than the present event of that id
+            # belonged to the deleted one.
+            recreated = self._deleted_events.created(event_id)
+            orphans = [found for found in page if recreated is None or found.created < recreated]
+            if orphans:
+                self._deleted_events.delete(orphans)
+                deleted += len(orphans)
             after = page[-1].path
             if self._monotonic() > until:
                 raise NotEmptyYetError

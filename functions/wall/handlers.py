@@ -1,4 +1,4 @@
-"""What the deployed functions call of the wall itself: copies, emptying, forgetting."""
+"""The wall's part of the deployed functions: copies, orphan cleanup, forgetting of guests."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from functions.wall.public_photo import public_fields
 
 
 def photo_written(event: DocumentWritten) -> None:
-    """A write of `events/{eventId}/photos/{photoId}`, which may change what is public of it.
+    """A write of `events/{eventId}/photos/{photoId}`, which may change its public fields.
 
     Raises:
         InternalServerError: Eventarc is to run this again.

@@ -1,4 +1,4 @@
-"""Deleted events in Firestore: `deletedEvents/{eventId}`, and whatever is under `events/{eventId}`.
+"""Deleted events in Firestore: `deletedEvents/{eventId}`, and the orphans under `events/{eventId}`.
 
 https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1
 """
@@ -13,39 +13,39 @@ from google.cloud.firestore_v1 import types
 from google.cloud.firestore_v1.base_query import FieldFilter
 
 from functions.gcp.firestore import CALL_SECONDS, RETRY
-from functions.wall.emptying import Leftover, Tombstone
+from functions.wall.emptying import Orphan, Tombstone
 
 _PAGE: Final = 500  # the most that one BatchWrite takes
 _TOMBSTONES: Final = 100  # of one sweep
 
 
-class RemainsStore:
-    """See `emptying.Remains`."""
+class DeletedEventStore:
+    """See `emptying.DeletedEvents`."""
 
     def __init__(self, client: firestore.Client) -> None:
         self._client = client
-        # The library keeps to itself what is neither a document nor a query.
+        # The library has no public method for a query of all descendants, or for BatchWrite.
         self._api = client._firestore_api  # noqa: SLF001
         self._database = client._database_string  # noqa: SLF001
         self._metadata = client._rpc_metadata  # noqa: SLF001
 
-    def bury(self, event_id: str, at: datetime) -> Tombstone:
-        """See `emptying.Remains`."""
+    def put_tombstone(self, event_id: str, at: datetime) -> Tombstone:
+        """See `emptying.DeletedEvents`."""
         written = self._tombstone(event_id).set(
             {"deletedAt": at}, retry=RETRY, timeout=CALL_SECONDS
         )
         return Tombstone(event_id, written.update_time)
 
     def mark_emptied(self, tombstone: Tombstone, at: datetime) -> None:
-        """See `emptying.Remains`."""
+        """See `emptying.DeletedEvents`."""
         self._unless_changed(tombstone, "update", {"emptiedAt": at})
 
     def forget(self, tombstone: Tombstone) -> None:
-        """See `emptying.Remains`."""
+        """See `emptying.DeletedEvents`."""
         self._unless_changed(tombstone, "delete")
 
-    def buried(self, before: datetime) -> Iterable[Tombstone]:
-        """See `emptying.Remains`."""
+    def deleted(self, before: datetime) -> Iterable[Tombstone]:
+        """See `emptying.DeletedEvents`."""
         query = (
             self._client.collection("deletedEvents")
             .where(filter=FieldFilter("deletedAt", "<", before))
@@ -53,10 +53,10 @@ class RemainsStore:
             .limit(_TOMBSTONES)
         )
         found = query.get(retry=RETRY, timeout=CALL_SECONDS)
-        return [Tombstone(one.id, one.update_time) for one in found]
+        return [Tombstone(snapshot.id, snapshot.update_time) for snapshot in found]
 
-    def page(self, event_id: str, after: str | None) -> Sequence[Leftover]:
-        """See `emptying.Remains`."""
+    def page(self, event_id: str, after: str | None) -> Sequence[Orphan]:
+        """See `emptying.DeletedEvents`."""
         query = types.StructuredQuery(
             select={"fields": [{"field_path": "__name__"}]},
             from_=[{"all_descendants": True}],  # of every collection, also where its parent is gone
@@ -73,23 +73,25 @@ class RemainsStore:
             timeout=CALL_SECONDS,
             metadata=self._metadata,
         )
-        found = [one.document for one in answers if one.document.name]
-        return [Leftover(one.name, one.create_time, one.update_time) for one in found]
+        found = [answer.document for answer in answers if answer.document.name]
+        return [
+            Orphan(document.name, document.create_time, document.update_time) for document in found
+        ]
 
     def created(self, event_id: str) -> datetime | None:
-        """See `emptying.Remains`."""
+        """See `emptying.DeletedEvents`."""
         event = self._client.collection("events").document(event_id)
         found = event.get(["tenantId"], retry=RETRY, timeout=CALL_SECONDS)
         created: datetime | None = found.create_time
         return created
 
-    def delete(self, leftovers: Sequence[Leftover]) -> None:
-        """See `emptying.Remains`."""
+    def delete(self, orphans: Sequence[Orphan]) -> None:
+        """See `emptying.DeletedEvents`."""
         writes = [
             types.Write(
-                delete=one.path, current_document=types.Precondition(update_time=one.version)
+                delete=orphan.path, current_document=types.Precondition(update_time=orphan.version)
             )
-            for one in leftovers
+            for orphan in orphans
         ]
         self._api.batch_write(
             request={"database": self._database, "writes": writes},
@@ -107,4 +109,4 @@ class RemainsStore:
         try:
             write(*fields, option=option, retry=RETRY, timeout=CALL_SECONDS)
         except (exceptions.FailedPrecondition, exceptions.NotFound):
-            return  # whoever has written it sees to the rest
+            return  # the writer goes on

@@ -6,18 +6,18 @@ from datetime import UTC, datetime
 
 from functions.gcp import firestore
 from functions.gcp.documents import documents
-from functions.wall.emptying import Emptying
+from functions.wall.emptying import OrphanCleanup
 from functions.wall.guest_data import Forgetting
 from functions.wall.guest_data_store import GuestPhotoStore
 from functions.wall.public_wall import PublicWall
-from functions.wall.store import RemainsStore
+from functions.wall.store import DeletedEventStore
 
 
 @functools.cache
-def emptying() -> Emptying:
-    """What empties deleted events."""
-    return Emptying(
-        remains=RemainsStore(firestore.client()),
+def emptying() -> OrphanCleanup:
+    """Deletes the orphans of deleted events."""
+    return OrphanCleanup(
+        deleted_events=DeletedEventStore(firestore.client()),
         now=lambda: datetime.now(UTC),
         monotonic=time.monotonic,
     )
@@ -25,7 +25,7 @@ def emptying() -> Emptying:
 
 @functools.cache
 def forgetting() -> Forgetting:
-    """What forgets the guests of archived events."""
+    """Forgets the guests of archived events."""
     return Forgetting(
         photos=GuestPhotoStore(firestore.client(), documents()),
         now=lambda: datetime.now(UTC),
@@ -35,5 +35,5 @@ def forgetting() -> Forgetting:
 
 @functools.cache
 def public_wall() -> PublicWall:
-    """What copies approved photos for guests."""
+    """Copies approved photos for guests."""
     return PublicWall(firestore.client())

@@ -11,7 +11,7 @@ from functions.webhooks.messages.milestone import MILESTONES, milestones_due
 from functions.webhooks.ports import Wall
 
 BEHIND_BEFORE: Final = timedelta(minutes=10)
-"""A milestone that had been passed so long before the URLs were last written is told to nobody."""
+"""A milestone that was passed this long before the URLs were last written makes no message."""
 
 _REMEMBERED_SECONDS: Final = 60.0
 _REMEMBERED: Final = 10_000
@@ -19,7 +19,7 @@ _REMEMBERED: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Unclaimed:
-    """Milestones that no other photo is recorded for: those to tell of, and those behind."""
+    """Milestones that no other photo has: `crossed` now, or `behind` without a message."""
 
     crossed: Sequence[int] = ()
     behind: Sequence[int] = ()
@@ -36,10 +36,10 @@ class Milestones:
         )
 
     def unclaimed(self, event_id: str, photo: Photo, urls_written_at: datetime) -> Unclaimed:
-        """Milestones that the event has reached, and that no photo but this one is recorded for.
+        """Milestones that the event has reached and that no other photo is recorded for.
 
-        One round trip, none where all were claimed a moment ago, two at a milestone, and a third
-        where it is on record for nobody.
+        One round trip, or none if all were claimed a moment ago; two at a milestone, and a third if
+        the milestone is not on record.
         """
         claimed = {number for number in MILESTONES if self._claimed.get((event_id, number))}
         if len(claimed) == len(MILESTONES):
@@ -49,14 +49,16 @@ class Milestones:
         if not due:
             return Unclaimed()
         recorded = self._wall.milestones(event_id, due)
-        # A record of this very photo tells that its trigger runs again and may have more to do.
+        # A record for this photo means that its trigger runs again and may have more to do.
         others = {number for number, photo_id in recorded.items() if photo_id != photo.id}
         for number in others:
             self._claimed.put((event_id, number), value=True)
         new = [number for number in due if number not in recorded]
         passed = self._passed(event_id, new[-1], urls_written_at) if new else 0
         behind = [number for number in new if number <= passed]
-        return Unclaimed([one for one in due if one not in others and one not in behind], behind)
+        return Unclaimed(
+            [number for number in due if number not in others and number not in behind], behind
+        )
 
     def _passed(self, event_id: str, at_most: int, urls_written_at: datetime) -> int:
         """How many photos the event had when its URLs were as good as written."""

@@ -52,12 +52,12 @@ class Publisher:
         """Put the parts together.
 
         Args:
-            wall: What the event and its photos say.
+            wall: Reads the event and its photos.
             settings: Which URLs take which event types.
             deliveries: The records.
-            secrets: What an event's deliveries will be signed with.
+            secrets: Sign the deliveries.
             enqueue: Queues a task.
-            pace: When the deliveries are due.
+            pace: Gives the deliveries their due times.
             side_by_side: Queues the tasks of one write.
             now: The time of a record, aware and in UTC.
             monotonic: Seconds that only grow.
@@ -75,7 +75,7 @@ class Publisher:
     def photo_written(
         self, write_id: str, event_id: str, before: Photo | None, after: Photo | None
     ) -> None:
-        """Publish what one write of a photo means; `write_id` is the id of its CloudEvent."""
+        """Publish the messages of one write of a photo; `write_id` is the id of its CloudEvent."""
         messages = transitions.of_photo(write_id, before, after)
         if not messages:
             return
@@ -97,7 +97,7 @@ class Publisher:
     def event_written(
         self, write_id: str, event_id: str, before: WallEvent | None, after: WallEvent | None
     ) -> None:
-        """Publish what one write of an event means; `write_id` is the id of its CloudEvent.
+        """Publish the messages of one write of an event; `write_id` is the id of its CloudEvent.
 
         A new event gets its secret, so that a receiver can have it before its first delivery.
         """
@@ -113,13 +113,13 @@ class Publisher:
             self._publish(event_id, messages, self._settings.load(event_id).subscriptions)
 
     def _joined(self, event_id: str, photo: Photo) -> Iterable[Message]:
-        """That the guest has joined, if `photo` is the guest's first, or was until its deletion."""
+        """The message that a guest has joined, if `photo` is the guest's first one."""
         first = self._wall.first_photo_by(event_id, photo)
         if first is None:  # the photo has no createdAt to be found by, or is deleted, the only one
             yield Message.of_guest(event_id, photo)
         elif (first.created_at, first.id) >= (photo.created_at, photo.id):
-            # A later photo is found first: this one was deleted before its trigger has run. That
-            # of the later one may have run before the deletion, so its guest is told of here.
+            # Where a later photo is found first, `photo` was deleted before its trigger ran. The
+            # trigger of the later photo may have run before the deletion: its message is made here.
             yield Message.of_guest(event_id, photo if first.id == photo.id else first)
 
     def _publish(
@@ -217,7 +217,7 @@ def _log_skipped(deliveries: Iterable[Delivery]) -> None:
                 "delivery.skipped",
                 deliveryId=delivery.id,
                 eventId=delivery.event_id,
-                event=delivery.event,
+                event=delivery.event_type,
                 host=host_of(delivery.url),
                 reason=delivery.reason,
             )

@@ -210,7 +210,7 @@ class InMemoryDeliveries:
             and wanted.since <= one.value.ended_at <= wanted.until
             and (one.value.test or not wanted.tests_only)
             and wanted.url in (None, one.value.url)
-            and wanted.event in (None, one.value.event)
+            and wanted.event_type in (None, one.value.event_type)
         )
         return sorted(found, key=lambda one: one[:2])
 
@@ -226,7 +226,7 @@ class InMemoryDeliveries:
                 for one in self._of(event_id)
                 if _indexed(one.value.url) == _indexed(wanted.url)
                 and wanted.outcome in (None, one.value.outcome)
-                and wanted.event in (None, one.value.event)
+                and wanted.event_type in (None, one.value.event_type)
                 and (place is None or (one.value.created_at, one.value.id) < place)
             ]
             found.sort(key=lambda one: (one.created_at, one.id), reverse=True)

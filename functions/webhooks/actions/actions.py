@@ -40,9 +40,9 @@ PAGE: Final = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resent:
-    """How many deliveries a call has sent again, and how many it has looked at and left alone.
+    """How many deliveries a call has sent again, and how many it has left alone.
 
-    `next` is for the call that goes on; None where everything has been looked at.
+    `next` is for the call that goes on; None after the last page.
     """
 
     resent: int
@@ -54,7 +54,7 @@ class Resent:
 class Foreseen:
     """What a dry run has counted: deliveries that would be sent again, and deliveries left alone.
 
-    `barred` has the deliveries to URLs with an obstacle; `tests` the tests at all other URLs.
+    `barred` counts deliveries to URLs with an obstacle; `tests` counts tests at all other URLs.
     """
 
     matching: int
@@ -64,7 +64,7 @@ class Foreseen:
 
 @dataclass(frozen=True, slots=True)
 class Rotated:
-    """From when on the new secret signs, and until when processes may sign with the one before.
+    """When the new secret begins to sign, and until when processes may sign with the old one.
 
     `announced` tells that it does not sign yet.
     """
@@ -119,8 +119,8 @@ class Actions:
     def send_test(self, caller: Caller, wanted: TestArguments) -> Delivery:
         """Deliver a made-up message to a URL of the event (spec 4.6); its first attempt.
 
-        Whether the URL takes that type or is disabled does not matter: this is how one finds out
-        whether its receiver works. What fails is tried again like any other delivery.
+        The URL need not take that type and may be disabled: the test shows whether its receiver
+        works. A test that fails is tried again like any other delivery.
 
         Raises:
             CallError: `invalid-argument` where the event has no such URL.
@@ -131,13 +131,13 @@ class Actions:
         delivery = Delivery.create(
             cause=f"test {self._new_id()}",
             event_id=wanted.event_id,
-            event=wanted.event,
+            event_type=wanted.event_type,
             url=wanted.url,
-            data=sample(wanted.event, now),
+            data=sample(wanted.event_type, now),
             now=now,
             test=True,
         )
-        with suppress(AlreadyRecordedError):  # by this call, and the answer was lost
+        with suppress(AlreadyRecordedError):  # by this call, whose answer was lost
             self._deliveries.create(wanted.event_id, [delivery])
         if delivery.outcome is Outcome.SKIPPED:
             return delivery
@@ -145,11 +145,11 @@ class Actions:
         return self._attempt(request) or delivery
 
     def resend(self, caller: Caller, wanted: ResendArguments) -> Resent:
-        """Send a delivery again, or a page of those that ended so, failed and skipped ones mostly.
+        """Send a delivery again, or a page of deliveries, mostly failed and skipped ones.
 
         Raises:
-            CallError: as `NextRound.begin_one` says. A page leaves alone what cannot be sent again;
-                `invalid-argument` where it is limited to a URL that the event has not.
+            CallError: as `NextRound.begin_one` says. A page leaves alone the deliveries that cannot
+                be sent again; `invalid-argument` for a URL that the event has not.
         """
         self._check(caller, wanted)
         configured = self._settings.load(wanted.event_id).by_url
@@ -159,7 +159,7 @@ class Actions:
         return Resent(resent=1)
 
     def foresee(self, caller: Caller, wanted: EventArguments, page: Page) -> Foreseen:
-        """Count what `resend` would do page after page: aggregations alone, two a URL at most.
+        """Count the deliveries that `resend` would send, with at most two aggregations a URL.
 
         Raises:
             CallError: `invalid-argument` where `page` is limited to a URL that the event has not.
@@ -171,8 +171,7 @@ class Actions:
     def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> Rotated:
         """Give the event a new webhook secret, at once or announced for later.
 
-        Each attempt is signed with one secret. A new one takes the place of one that is announced
-        and not there yet.
+        Each attempt is signed with one secret. A new secret replaces an announced one.
         """
         self._check(caller, wanted)
         if not wanted.active_in:
@@ -199,9 +198,9 @@ class Actions:
         matching = self._matching(page, configured)
         found = self._deliveries.ended(event_id, matching, page.after, self._page)
         wanted = [
-            one
-            for one in found
-            if not one.delivery.test and not obstacle_at(one.delivery.url, configured)
+            stored
+            for stored in found
+            if not stored.delivery.test and not obstacle_at(stored.delivery.url, configured)
         ]
         resent = sum(self._side_by_side(self._next_round.begin, wanted))
         is_full = len(found) == self._page
@@ -215,7 +214,7 @@ class Actions:
     def _matching(self, page: Page, configured: Mapping[str, Subscription]) -> EndedWithin:
         if page.url is not None:
             check_url(page.url, configured)
-        # What fails again while the pages are turned is not met again: it ends later than that.
+        # A delivery that fails again between two pages ends after `until`, and is not met twice.
         now = self._now()
         until = page.looked_until or min(page.until or now, now)
         return EndedWithin(
@@ -223,7 +222,7 @@ class Actions:
             until=until,
             outcomes=page.outcomes,
             url=page.url,
-            event=page.event,
+            event_type=page.event_type,
         )
 
     def _foresee(

@@ -1,6 +1,6 @@
-"""Arguments of what an organizer calls: `sendTestWebhook`, `resendWebhook`, `rotateWebhookSecret`.
+"""Arguments of organizers' calls: `sendTestWebhook`, `resendWebhook`, `rotateWebhookSecret`.
 
-A field that is null counts as not given. What is wrong raises `CallError` with `invalid-argument`
+A field that is null counts as not given. A wrong value raises `CallError` with `invalid-argument`
 and a message that names the field and its rule.
 """
 
@@ -17,14 +17,14 @@ from functions.webhooks.deliveries.delivery import UNDELIVERED, Cursor, Outcome
 from functions.webhooks.messages.event_type import EventType
 
 ANNOUNCED_MINUTES: Final = 10_080
-"""How long before it takes over a secret can be announced: a week."""
+"""How early a secret can be announced: a week."""
 
 _OUTCOMES: Final[Mapping[str, tuple[Outcome, ...]]] = {
     "failed": UNDELIVERED,
     "success": (Outcome.SUCCESS,),
     "any": (*UNDELIVERED, Outcome.SUCCESS),
 }
-"""What `outcome` of a page stands for: failed deliveries are those that were skipped as well."""
+"""Meanings of the field `outcome`: skipped deliveries count as failed ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,24 +34,23 @@ class TestArguments(EventArguments):
     __test__ = False  # no test of pytest's
 
     url: str
-    event: EventType = EventType.PHOTO_UPLOADED
+    event_type: EventType = EventType.PHOTO_UPLOADED
 
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
         event = read_event(data)
         given = data.get("event")
-        type_ = EventType.PHOTO_UPLOADED if given is None else event_type_argument(given)
-        return cls(**event, url=url_argument(data.get("url")), event=type_)
+        event_type = EventType.PHOTO_UPLOADED if given is None else event_type_argument(given)
+        return cls(**event, url=url_argument(data.get("url")), event_type=event_type)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Everything that ended so from `since` to `until`; `after` where a page came before.
+    """Deliveries that ended with one of `outcomes`, from `since` to `until` (now by default).
 
-    `until` is now where it is not given; `looked_until` is what that was for the page before. Those
-    to `url` alone, and of the type `event` alone, where they are given. In a dry run they are
-    counted, and nothing is sent.
+    `url` and `event_type` narrow the selection. A later page goes on `after` a delivery, and has
+    the first page's end in `looked_until`. A dry run counts the deliveries and sends none.
     """
 
     since: datetime
@@ -60,13 +59,13 @@ class Page:
     after: Cursor | None = None
     outcomes: tuple[Outcome, ...] = UNDELIVERED
     url: str | None = None
-    event: EventType | None = None
+    event_type: EventType | None = None
     dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResendArguments(EventArguments):
-    """What to send again: the delivery with that id, or a page of those that ended so."""
+    """The delivery to send again, by its id, or a page of deliveries."""
 
     what: str | Page
 
@@ -92,7 +91,7 @@ class ResendArguments(EventArguments):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotateArguments(EventArguments):
-    """In how long the new secret takes over; zero is at once."""
+    """The time until the new secret takes over; zero is at once."""
 
     active_in: timedelta = timedelta(0)
 
@@ -129,7 +128,7 @@ def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
         until=until,
         outcomes=outcomes,
         url=None if url is None else url_argument(url),
-        event=None if event is None else event_type_argument(event),
+        event_type=None if event is None else event_type_argument(event),
         dry_run=dry_run,
     )
     if next_ is None:
@@ -146,7 +145,7 @@ def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
 
 
 def _moment(data: Mapping[str, Any], name: str) -> datetime | None:
-    """A time that is given under that name; None where none is."""
+    """The time in the field of that name, or None."""
     given = data.get(name)
     moment = time_argument(given)
     if given is not None and moment is None:
@@ -155,7 +154,7 @@ def _moment(data: Mapping[str, Any], name: str) -> datetime | None:
 
 
 def _place(next_: object) -> tuple[datetime, Cursor, str]:
-    """Until when, after which delivery, and with which filters the page before was looked at."""
+    """The end, the last delivery and the filters of the page before."""
     parts = next_.split("~") if isinstance(next_, str) else []
     until, ended_at, delivery_id, filters = (parts + [""] * 4)[:4]
     until_time, ended_time = time_argument(until), time_argument(ended_at)
@@ -165,9 +164,9 @@ def _place(next_: object) -> tuple[datetime, Cursor, str]:
 
 
 def _filters(page: Page) -> str:
-    """A name for what a page is limited to; empty where it is not."""
+    """A name for the filters of a page; empty for a page without filters."""
     until = page.until and page.until.isoformat()
-    limits = [page.url, page.event, until, page.outcomes]
+    limits = [page.url, page.event_type, until, page.outcomes]
     if limits == [None, None, None, UNDELIVERED]:
         return ""
     return hashlib.sha256(json.dumps(limits).encode()).hexdigest()[:16]

@@ -20,7 +20,7 @@ _OWNERS: Final = frozenset({Role.ADMIN, Role.SUPERADMIN})
 
 
 def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `sendTestWebhook`, for admins: how the first attempt went.
+    """A call of `sendTestWebhook`, for admins: the result of the first attempt.
 
     Raises:
         CallError: as `Actions.send_test` says.
@@ -62,9 +62,9 @@ def resend(request: CallableRequest[Any]) -> dict[str, Any]:
 
 
 def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `rotateWebhookSecret`, for superadmins: from when on the new secret counts.
+    """A call of `rotateWebhookSecret`, for superadmins: when the new secret begins to sign.
 
-    The secret itself is in no answer: a superadmin reads it where it stands.
+    The answer does not hold the secret: a superadmin reads it in Firestore.
 
     Raises:
         CallError: as `Actions.rotate_secret` says.

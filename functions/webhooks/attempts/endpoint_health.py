@@ -1,4 +1,4 @@
-"""Gives a URL up whose receiver is gone, so that an event does not knock at it for ever.
+"""Disables a URL whose receiver is gone, so that an event does not knock at it for ever.
 
 A URL is disabled when since the later of
 
@@ -6,19 +6,19 @@ A URL is disabled when since the later of
 - the last change of the event's webhook settings, which is also how an admin enables it again,
 
 `FAILED_IN_A_ROW` deliveries to it or more have ended `failed`, the first of them `FAILING_FOR` ago
-or longer. Nothing counts along: the deliveries on record are the count, looked at when one of them
-ends `failed`. So a delivery that succeeds costs nothing, whatever happens at the same time is on
-record before it counts, and a delivery that is sent again leaves the count until it has ended.
+or longer. There is no counter: the deliveries on record are counted when a delivery ends `failed`.
+So a delivery that succeeds costs nothing, a concurrent delivery is on record before it counts, and
+a delivery that is sent again leaves the count until it has ended.
 
-Whoever finds a URL dead writes it into the settings, unless they have changed since they were read.
-So two processes disable a URL once, and neither overrules an admin who has just saved.
-What ends then is the count of the event's other URLs too; those that are dead are disabled with it.
+The process that finds a URL dead writes it into the settings, unless the settings have changed
+since they were read. So two processes disable a URL once, and neither overrules an admin who has
+just saved. That write ends the count of the event's other URLs too; dead URLs are disabled with it.
 
-What is on its way to a disabled URL keeps its retry schedule. Tests go out to it all the same, and
-their success enables nothing: that is an admin's decision.
+Attempts that are under way to a disabled URL keep their retry schedule. Tests go out to it all the
+same, and their success enables nothing: an admin decides that.
 
-Where the settings name addresses, whoever looks marks the URL (`failure_marks`), and what is marked
-is watched and told of (`notifier`).
+Where the settings name addresses, the same process marks the URL (`failure_marks`), and marked URLs
+are watched and told of (`notifier`).
 """
 
 from collections.abc import Callable
@@ -65,7 +65,7 @@ class EndpointHealth:
         Args:
             deliveries: The records.
             settings: Which URLs there are.
-            marks: Is told of what has failed, where somebody wants to know.
+            marks: Marks failing URLs of events that have addresses to tell.
             now: The time, aware and in UTC.
             monotonic: Seconds that only grow.
         """
@@ -78,10 +78,10 @@ class EndpointHealth:
         )
 
     def delivery_failed(self, delivery: Delivery) -> None:
-        """Look at the URL of `delivery`, which has ended `failed`: give it up, have people told.
+        """Look at the URL of `delivery`, which has ended `failed`: disable it, have people told.
 
-        At most once a minute for each URL one round trip, some more where people are to be told,
-        and five more once its receiver may be gone.
+        At most once a minute for each URL. One round trip, some more where people are to be told,
+        and five more once the receiver may be gone.
         """
         key = (delivery.event_id, delivery.url)
         if self._looked.get(key):
@@ -90,7 +90,7 @@ class EndpointHealth:
         try:
             self._look(delivery)
         except Exception:
-            self._looked.put(key, value=False)  # whoever asks again looks again
+            self._looked.put(key, value=False)  # the next call looks again
             raise
 
     def _look(self, delivery: Delivery) -> None:
@@ -100,13 +100,13 @@ class EndpointHealth:
         event_id, since = delivery.event_id, settings.written_at
         if delivery.url not in urls:
             return
-        if settings.notify:  # after a test as well: what fails within the minute is passed unseen
+        if settings.notify:  # after a test as well: failures within the minute are not seen
             self._marks.mark(event_id, [delivery.url])
         if now - since < FAILING_FOR or not self._is_dead(event_id, delivery.url, since, now):
             return
         others = (url for url in urls if url != delivery.url)
         dead = [delivery.url, *(url for url in others if self._is_dead(event_id, url, since, now))]
-        if settings.notify:  # before it is so: what is marked is looked at, whatever happens to us
+        if settings.notify:  # first: a marked URL is looked at even if this process ends
             self._marks.mark(event_id, dead)
         given_up = [DisabledUrl(url=url, reason=REASON, at=now) for url in dead]
         try:
@@ -124,6 +124,6 @@ class EndpointHealth:
             and self._deliveries.has_failed_within(event_id, url, since, now - FAILING_FOR)
             and self._deliveries.count_failed(event_id, url, since, FAILED_IN_A_ROW)
             >= FAILED_IN_A_ROW
-            # Whatever was acknowledged while we counted has ended the count.
+            # A delivery that was acknowledged during the count has ended it.
             and self._deliveries.last_success(event_id, url) == acknowledged
         )

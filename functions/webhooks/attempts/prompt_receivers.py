@@ -6,7 +6,7 @@ seconds. So an attempt goes to the slow queue where it could hold up attempts at
 - an attempt at a receiver that has another one at work for longer than a second;
 - an attempt at a receiver that has not proved to be prompt, while it has one at work already,
   while its event has three such attempts at work, or while such attempts hold half of the places;
-- an attempt at a slow receiver, but for one in two minutes, which finds out whether it still is.
+- an attempt at a slow receiver; one attempt in two minutes is excepted, to see whether it still is.
 """
 
 import threading
@@ -31,7 +31,7 @@ PLACES_TO_TRY: Final = 60
 """Places, of the 120 of an instance, for attempts that may turn out to be slow."""
 
 PLACES_TO_TRY_AN_EVENT: Final = 3
-"""Of those, places for one event: twenty floods leave the others room."""
+"""Places of one event among them: twenty floods leave room for other events."""
 
 _REMEMBERED: Final = 10_000
 
@@ -40,7 +40,7 @@ _Receiver: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Met:
-    """How the receiver answered: slow attempts in a row, and when the last one began."""
+    """How the receiver answered: slow attempts in a row, and when the last attempt began."""
 
     slow_attempts: int
     tried: float
@@ -96,7 +96,7 @@ class PromptReceivers:
     def at_work(self, event_id: str, url: str) -> Iterator[None]:
         """Count an attempt while it is being made, and remember whether it was prompt.
 
-        Nothing is remembered of an attempt that raises: none was made.
+        An attempt that raises was not made, and is not remembered.
         """
         receiver, since = (event_id, url), self._monotonic()
         before = self._met.get(receiver)

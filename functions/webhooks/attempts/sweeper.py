@@ -19,7 +19,7 @@ _AT_A_TIME: Final = 100
 
 
 class Sweeper:
-    """Queues what is overdue; a delivery whose task is alive after all is attempted once."""
+    """Queues overdue deliveries; a delivery whose task is alive after all is attempted once."""
 
     def __init__(
         self,
@@ -36,18 +36,17 @@ class Sweeper:
         self._now = now
 
     def sweep(self) -> int:
-        """Queue every overdue delivery again; how many there were."""
+        """Queue every overdue delivery again; the number of them."""
         now = self._now()
-        # The name that got lost is taken for a day; the one of this period is the same for two
-        # sweeps that overlap.
-        again = f"-sweep{int(now.timestamp() // SWEEP_PERIOD.total_seconds())}"
+        # The lost task's name is taken for a day; two sweeps that overlap have the same period.
+        suffix = f"-sweep{int(now.timestamp() // SWEEP_PERIOD.total_seconds())}"
         overdue = self._deliveries.overdue(now - OVERDUE_AFTER)
         count = 0
-        while some := list(islice(overdue, _AT_A_TIME)):
+        while page := list(islice(overdue, _AT_A_TIME)):
             self._side_by_side(
-                self._enqueue, [attempt_task(delivery, again=again) for delivery in some]
+                self._enqueue, [attempt_task(delivery, suffix=suffix) for delivery in page]
             )
-            count += len(some)
+            count += len(page)
         if count:
             log.warning("deliveries.overdue", count=count)
         return count

@@ -1,7 +1,7 @@
 """One attempt of a delivery (design 2): read the record, sign, POST, write the outcome.
 
-A receiver's failure is the delivery's business: it is recorded, the next attempt is queued, and the
-task has succeeded. Only our own failures make the task fail, and its queue brings it back.
+A receiver's failure belongs to the delivery: the worker records it and queues the next attempt, and
+the task succeeds. Only the service's own faults make the task fail, and its queue brings it back.
 """
 
 from collections.abc import Callable
@@ -28,18 +28,19 @@ from functions.webhooks.signing.ports import Secrets
 USER_AGENT: Final = "Wall-Webhooks/1.0"
 
 SUSPICIOUS_AFTER: Final = 3
-"""Dispatches in vain after which an attempt is put on record as begun before it is made."""
+"""Failed dispatches after which an attempt is put on record as begun before it is made."""
 
 BEGUN_AT_MOST: Final = 3
-"""How often an attempt may begin like that and not end: then it counts as made, and failed.
+"""How often an attempt may be put on record as begun and not end: then it counts as failed.
 
-An outage of ours does not count: whoever can write the beginning can mostly write the end."""
+An outage of Firestore does not count: a worker that can write the beginning can mostly write the
+end."""
 
 HOST_LIMIT_WAIT: Final = timedelta(seconds=1)
-"""How long a delivery waits whose event has as many POSTs under way to the host as it may."""
+"""The wait of a delivery whose event has as many POSTs under way to the host as it may."""
 
 EARLY: Final = timedelta(seconds=0.5)
-"""A task that comes no more than this too early is held back here; clocks differ by less."""
+"""A task that comes at most this early is held back here; clocks differ by less."""
 
 
 class Worker:
@@ -62,11 +63,11 @@ class Worker:
 
         Args:
             deliveries: The records.
-            secrets: What is signed with.
-            sender: What posts.
+            secrets: Sign the deliveries.
+            sender: Posts to receivers.
             enqueue: Queues the task of the next attempt.
-            slow_pace: When attempts at slow receivers are due.
-            endpoint_health: Is told of what has failed for good.
+            slow_pace: Gives attempts at slow receivers their due times.
+            endpoint_health: Looks at the URL of a delivery that has failed.
             now: The time, aware and in UTC.
             monotonic: Seconds that only grow.
             sleep: Waits for some seconds.
@@ -83,14 +84,14 @@ class Worker:
         self._sleep = sleep
 
     def attempt(self, request: AttemptRequest) -> Delivery | None:
-        """Make the attempt that is asked for, unless it has been made.
+        """Make the attempt that is asked for, unless it was made before.
 
         Returns:
-            The delivery as it stands then; None where there is none.
+            The delivery as it stands afterwards, or None.
 
         Raises:
-            TooEarlyError: it is not due yet.
-            Exception: a fault of our own; asked again, the same attempt is made again.
+            TooEarlyError: the attempt is not due yet.
+            Exception: a fault of the service; the same request makes the same attempt.
         """
         stored = self._deliveries.load(request.event_id, request.delivery_id)
         if stored is None:
@@ -98,7 +99,7 @@ class Worker:
             return None
         delivery = stored.delivery
         if request.round != delivery.round:
-            return delivery  # it was sent again meanwhile, and that round has tasks of its own
+            return delivery  # a later round has begun, and has tasks of its own
         if delivery.attempts < request.attempt and delivery.outcome.is_open:
             if delivery.slow and not request.slow:
                 pass  # its task is on the slow queue
@@ -110,7 +111,7 @@ class Worker:
                     delivery = self._make(request, stored)
                 except HostLimitError:
                     delivery = self._moved_to_slow_queue(stored, HOST_LIMIT_WAIT)
-        if delivery.outcome is Outcome.FAILED:  # perhaps in a process that did not get any further
+        if delivery.outcome is Outcome.FAILED:  # perhaps in a process that ended here
             self._endpoint_health.delivery_failed(delivery)
         if delivery.outcome.is_open:
             self._enqueue(attempt_task(delivery))
@@ -124,18 +125,18 @@ class Worker:
     def _moved_to_slow_queue(
         self, stored: StoredDelivery, at_least: timedelta = timedelta(0)
     ) -> Delivery:
-        """The delivery once its record says where it waits, and until when: `at_least` so long.
+        """The delivery after its record says that it waits on the slow queue, `at_least` that long.
 
-        A task that is made again goes there as well.
+        A task that is made again follows the record to the slow queue.
 
         Raises:
-            ChangedMeanwhileError: an attempt of it was made; asked again, it is looked at.
+            ChangedMeanwhileError: an attempt was made meanwhile; a repeated task finds it.
         """
         moved = replace(stored.delivery, slow=True).due_after(self._now() + at_least)
         moved = self._paced(moved)
         try:
             self._deliveries.save(moved, stored.version)
-        except ChangedMeanwhileError:  # by the same task made again, or by this save
+        except ChangedMeanwhileError:  # by a repetition of the task, or by this save
             found = self._deliveries.load(moved.event_id, moved.id)
             if found is None or not found.delivery.slow:
                 raise
@@ -143,13 +144,13 @@ class Worker:
         return moved
 
     def _paced(self, delivery: Delivery) -> Delivery:
-        """The delivery with the wait of a slow receiver's attempt, where it is owed one."""
+        """The delivery; an attempt at a slow receiver is due when the slow pace says."""
         if not delivery.slow:
             return delivery
         return delivery.due_after(self._now() + self._slow_pace.wait(delivery.event_id))
 
     def _make(self, request: AttemptRequest, stored: StoredDelivery) -> Delivery:
-        """Make the attempt, or give it up where it ends every instance that makes it."""
+        """Make the attempt, or give it up if it has ended every instance that made it."""
         if request.dispatched_before >= SUSPICIOUS_AFTER:
             if stored.delivery.begun >= BEGUN_AT_MOST:
                 return self._save(stored, self._given_up(stored.delivery))
@@ -160,13 +161,13 @@ class Worker:
         return self._save(stored, attempt)
 
     def _announced(self, stored: StoredDelivery) -> StoredDelivery:
-        """The delivery with it on record that its attempt begins.
+        """The delivery after recording that an attempt is about to start.
 
         Raises:
-            ChangedMeanwhileError: something else has happened to it; asked again, it is looked at.
+            ChangedMeanwhileError: the delivery has changed otherwise; a repeated task finds it.
         """
         begun = replace(stored.delivery, begun=stored.delivery.begun + 1)
-        with suppress(ChangedMeanwhileError):  # perhaps by this save, and its answer was lost
+        with suppress(ChangedMeanwhileError):  # perhaps by this save, whose answer was lost
             self._deliveries.save(begun, stored.version)
         found = self._deliveries.load(begun.event_id, begun.id)
         if found is None or found.delivery != begun:
@@ -208,7 +209,7 @@ class Worker:
             "Content-Type": "application/json",
             "User-Agent": USER_AGENT,
             signature.HEADER: signature.sign(secret, body, at=seconds),
-            "Wall-Event-Type": delivery.event,
+            "Wall-Event-Type": delivery.event_type,
             # An id that is no token would end the header line; such an id is quoted.
             "Wall-Event-Id": quote(delivery.event_id),
             "Wall-Delivery-Id": delivery.id,
@@ -235,7 +236,7 @@ class Worker:
         )
 
     def _save(self, stored: StoredDelivery, attempt: Attempt) -> Delivery:
-        """Write what `attempt` came to; the delivery as it stands then."""
+        """Write the result of `attempt`; the delivery as it stands afterwards."""
         lag = attempt.at - stored.delivery.owed_since
         done = self._paced(stored.delivery.after(attempt))
         while True:
@@ -243,8 +244,8 @@ class Worker:
                 self._deliveries.save(done, stored.version)
                 break
             except ChangedMeanwhileError:
-                # The same attempt was made twice at once, and the other one is on record. One is
-                # enough, but an acknowledgement counts, whichever of the two got it.
+                # The same attempt was made twice at once, and the other result is on record. It
+                # stays, unless this attempt was acknowledged and the other was not.
                 found = self._deliveries.load(done.event_id, done.id)
                 if found is None:
                     break
@@ -261,7 +262,7 @@ def _log(delivery: Delivery, attempt: Attempt, lag: timedelta) -> None:
         "delivery.attempted",
         deliveryId=delivery.id,
         eventId=delivery.event_id,
-        event=delivery.event,
+        event=delivery.event_type,
         host=host_of(delivery.url),
         attempt=attempt.number,
         outcome=delivery.outcome,
@@ -275,7 +276,7 @@ def _log(delivery: Delivery, attempt: Attempt, lag: timedelta) -> None:
             "delivery.failed",
             deliveryId=delivery.id,
             eventId=delivery.event_id,
-            event=delivery.event,
+            event=delivery.event_type,
             host=host_of(delivery.url),
             attempts=delivery.attempts,
         )

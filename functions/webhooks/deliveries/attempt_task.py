@@ -14,10 +14,10 @@ class TooEarlyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AttemptRequest:
-    """Which attempt of which delivery is asked for, and in which round of it.
+    """The attempt that a task asks for, by delivery, round and number.
 
-    `slow` tells that the task is on the slow queue. `dispatched_before` counts the times that the
-    task was dispatched in vain.
+    `slow` tells that the task is on the slow queue. `dispatched_before` counts the earlier
+    dispatches of the task, which all failed.
     """
 
     event_id: str
@@ -32,7 +32,7 @@ class AttemptRequest:
         """Read the body of a task.
 
         Raises:
-            ValueError: it is none that `attempt_task` made.
+            ValueError: `attempt_task` made no such body.
         """
         match data:
             case {"eventId": str(event), "deliveryId": str(delivery), "attempt": int(attempt)}:
@@ -49,13 +49,13 @@ class AttemptRequest:
         raise ValueError("not the task of an attempt: eventId, deliveryId and attempt are needed")
 
 
-def attempt_task(delivery: Delivery, *, again: str = "") -> Task:
+def attempt_task(delivery: Delivery, *, suffix: str = "") -> Task:
     """The task for the attempt that `delivery` is owed: its queue, name and time are on record.
 
-    It has the same name however often it is made, so that Cloud Tasks keeps one: on the slow queue
-    its time is in the name, as a delivery may have to wait there more than once. `again` makes
-    another name, for a task that was queued once and got lost: its name stays taken for a day. So
-    do the names of a round, and the next one has names of its own.
+    The task has the same name each time it is made, so that Cloud Tasks keeps one. On the slow
+    queue the due time is in the name, as a delivery may have to wait there more than once. Each
+    round has its own names, because a name stays taken for a day. `suffix` makes another name, for
+    a task that was queued and got lost.
     """
     if delivery.next_attempt_at is None:
         raise ValueError("the delivery is owed no attempt")
@@ -74,7 +74,7 @@ def attempt_task(delivery: Delivery, *, again: str = "") -> Task:
         series += f"-at{int(delivery.next_attempt_at.timestamp() * 1000)}"
     return Task(
         queue=SLOW_QUEUE if delivery.slow else step(delivery.due_attempt).queue,
-        name=f"{series}{again}",
+        name=f"{series}{suffix}",
         data=data,
         due=delivery.next_attempt_at,
     )

@@ -5,7 +5,8 @@ created ──▶ skipped                        the URL is unusable, or disable
                     └─▶ retrying ──▶ …     anything else, and an attempt is left
                                  └─▶ failed
 
-What has ended can be sent again: the next round, from `pending` on, with the same id and body.
+A delivery that has ended can be sent again: the next round begins at `pending`, with the same id
+and body.
 """
 
 import json
@@ -25,7 +26,7 @@ KEPT_FOR: Final = timedelta(days=30)
 """How long a delivery stays on record; Firestore's TTL policy deletes it after `expire_at`."""
 
 LOG_KEPT: Final = 40
-"""Attempts on record, the last ones: ten rounds."""
+"""The last attempts stay on record: ten rounds."""
 
 PROMPT: Final = timedelta(seconds=1)
 """A receiver that takes longer to answer is slow: its attempts have a queue of their own."""
@@ -50,10 +51,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One POST and how it went: the HTTP `status`, or else the `error` that left none.
+    """One POST: the HTTP `status` of the answer, or the `error` that left no answer.
 
-    `at` is when it began, `milliseconds` how long it took. `round` is the delivery's at that time.
-    `answer` is how the body of an answer began that was not 2xx; it decides nothing (spec 4.3).
+    `at` is when the POST began, `milliseconds` how long it took. `round` is the delivery's at that
+    time. `answer` is the beginning of the body of an answer that was not 2xx; it decides nothing
+    (spec 4.3).
     """
 
     number: int
@@ -71,11 +73,11 @@ class Attempt:
 
     @property
     def was_slow(self) -> bool:
-        """Whether it held its place for long, whatever it came to."""
+        """Whether the attempt held its place for long, acknowledged or not."""
         return timedelta(milliseconds=self.milliseconds) >= PROMPT
 
-    def is_again(self, other: Self) -> bool:
-        """Whether both are the same attempt of a delivery, made twice."""
+    def is_same(self, other: Self) -> bool:
+        """Whether both are one attempt of a delivery, made twice."""
         return (self.round, self.number) == (other.round, other.number)
 
 
@@ -83,18 +85,23 @@ class Attempt:
 class Delivery:
     """The record of a delivery, `events/{event_id}/deliveries/{id}`.
 
-    `body` is the JSON text that every attempt sends, byte for byte. `next_attempt_at` is None once
-    the outcome is final, and `ended_at` is from then on when it became so. `reason` says why a
-    delivery was skipped. `round` counts how often it was sent again; `attempts` are those of this
-    round, `log` has those of all. `test` marks what an organizer sent to try a URL. `begun` counts
-    how often the due attempt was put on record as begun, once its task had come in vain.
-    `written_at` is when Firestore took the write that it tells of; a test tells of none. `slow`
-    tells that the due attempt belongs on the slow queue.
+    Attributes:
+        body: The JSON text that every attempt sends, byte for byte.
+        next_attempt_at: When the due attempt is to be made; None once the outcome is final.
+        ended_at: When the outcome became final.
+        reason: Why the delivery was skipped.
+        round: How often the delivery was sent again.
+        attempts: Attempts of this round.
+        log: Attempts of all rounds.
+        test: Whether an organizer sent the delivery to try a URL.
+        begun: How often the due attempt was put on record as begun, after its task had failed.
+        written_at: When Firestore took the write that the delivery tells of; None for a test.
+        slow: Whether the due attempt belongs on the slow queue.
     """
 
     id: str
     event_id: str
-    event: EventType
+    event_type: EventType
     url: str
     body: str
     created_at: datetime
@@ -116,7 +123,7 @@ class Delivery:
         *,
         cause: str,
         event_id: str,
-        event: EventType,
+        event_type: EventType,
         url: str,
         data: Payload,
         now: datetime,
@@ -126,19 +133,19 @@ class Delivery:
     ) -> Self:
         """A new delivery, due at once.
 
-        It is skipped where `url` is unusable or `disabled` says why.
+        The delivery is skipped if `url` is unusable or `disabled` gives a reason.
 
-        `cause` is what happened, under a name that stays the same however often it is looked at:
-        with the event type and the URL it makes the delivery's id.
+        `cause` names the write, the milestone or the guest, with the same name at every run: cause,
+        event type and URL make the delivery's id.
         """
-        delivery_id = str(uuid.uuid5(_NAMESPACE, f"{cause}\n{event}\n{url}"))
+        delivery_id = str(uuid.uuid5(_NAMESPACE, f"{cause}\n{event_type}\n{url}"))
         try:
             EndpointUrl.parse(url)
             reason = disabled
         except UnusableUrlError as unusable:
             reason = str(unusable)
         body = {
-            "event": event,
+            "event": event_type,
             "eventId": event_id,
             "deliveryId": delivery_id,
             "timestamp": wire_time(now),
@@ -147,7 +154,7 @@ class Delivery:
         return cls(
             id=delivery_id,
             event_id=event_id,
-            event=event,
+            event_type=event_type,
             url=url,
             body=json.dumps(body, ensure_ascii=False, separators=(",", ":")),
             created_at=now,
@@ -177,19 +184,19 @@ class Delivery:
     def is_news(self, attempt: Attempt) -> bool:
         """Whether `attempt` changes the record although another one was recorded in its place.
 
-        Only an acknowledgement does, and only the first: the receiver has the message, whatever
-        the other one came to, the last of the schedule included. That of an earlier round counts
-        as well, unless the round was begun although the delivery had been acknowledged.
+        Only the first acknowledgement does: the receiver has the message, even if another attempt
+        failed, the last of the schedule included. An acknowledgement of an earlier round counts as
+        well, unless the delivery had been acknowledged before that round began.
         """
         return (
             attempt.acknowledged
             and self.outcome is not Outcome.SUCCESS
-            and (attempt.round == self.round or not any(one.acknowledged for one in self.log))
+            and (attempt.round == self.round or not any(made.acknowledged for made in self.log))
         )
 
     @property
     def owed_since(self) -> datetime:
-        """From when on the due attempt lags: the write, for the very first, else when it is due."""
+        """When the due attempt begins to lag: the very first at the write, others when due."""
         due = self.next_attempt_at or self.created_at
         if self.written_at and not self.attempts and not self.round and due <= self.created_at:
             return self.written_at
@@ -204,10 +211,10 @@ class Delivery:
     def after(self, attempt: Attempt) -> Self:
         """The record once `attempt` has been made (the table of spec 3.4).
 
-        An attempt that two tasks have made at once is one attempt: what it came to in the end is
-        on record in the place of what stood there, so that a round never has more than four.
+        An attempt that two tasks have made at once is one attempt: its last result replaces the
+        earlier one, so that a round never has more than four attempts.
         """
-        others = [one for one in self.log if not one.is_again(attempt)]
+        others = [made for made in self.log if not made.is_same(attempt)]
         made = replace(
             self,
             attempts=max(self.attempts, attempt.number if attempt.round == self.round else 0),
@@ -227,8 +234,8 @@ class Delivery:
             slow=attempt.was_slow,
         )
 
-    def again(self, due: datetime) -> Self:
-        """The record once an organizer has it sent again: four fresh attempts, the first one `due`.
+    def next_round(self, due: datetime) -> Self:
+        """The record once the delivery is sent again: four fresh attempts, the first one `due`.
 
         Raises:
             ValueError: an attempt is still owed.
@@ -252,7 +259,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a delivery has ended, and when; `status` and `error` are those of its last attempt."""
+    """How and when a delivery has ended; `status` and `error` are from its last attempt."""
 
     outcome: Outcome
     at: datetime
@@ -262,21 +269,21 @@ class Ended:
 
 
 UNDELIVERED: Final = (Outcome.FAILED, Outcome.SKIPPED)
-"""Outcomes of deliveries that the receiver has not got."""
+"""Outcomes of deliveries that the receiver did not get."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedWithin:
     """Deliveries that ended in `[since, until]`, with one of `outcomes`.
 
-    Those to `url` alone, and of the type `event` alone, where they are given; or tests alone.
+    `url`, `event_type` and `tests_only` narrow the selection.
     """
 
     since: datetime
     until: datetime
     outcomes: tuple[Outcome, ...] = UNDELIVERED
     url: str | None = None
-    event: EventType | None = None
+    event_type: EventType | None = None
     tests_only: bool = False
 
 
@@ -290,11 +297,11 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentTo:
-    """Deliveries to `url`; those of that outcome and type alone, where they are given."""
+    """Deliveries to `url`; `outcome` and `event_type` narrow the selection."""
 
     url: str
     outcome: Outcome | None = None
-    event: EventType | None = None
+    event_type: EventType | None = None
 
 
 @dataclass(frozen=True, slots=True)

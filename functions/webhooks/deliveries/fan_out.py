@@ -1,4 +1,4 @@
-"""From a message to a delivery for each URL that takes its type (spec 6.3.4)."""
+"""From a message to a delivery for each URL that takes its event type (spec 6.3.4)."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ def fan_out(
     message: Message, event_id: str, subscribed: Sequence[Subscription], now: datetime
 ) -> list[Delivery]:
     """The deliveries of `message`, created `now`, one for each URL that takes its type."""
-    takers = [entry for entry in subscribed if message.event in entry.event_types]
+    takers = [entry for entry in subscribed if message.event_type in entry.event_types]
     if not takers:
         return []
     data = message.payload()
@@ -20,7 +20,7 @@ def fan_out(
         Delivery.create(
             cause=message.cause,
             event_id=event_id,
-            event=message.event,
+            event_type=message.event_type,
             url=taker.url,
             data=data,
             now=now,

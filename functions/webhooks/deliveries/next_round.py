@@ -1,4 +1,4 @@
-"""What has ended is sent again: four fresh attempts, with the same id and body (design 3)."""
+"""A delivery that has ended is sent again: four fresh attempts, same id and body (design 3)."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -42,11 +42,11 @@ class NextRound:
         configured: Mapping[str, Subscription],
         may: Callable[[Delivery], bool] = lambda _: True,
     ) -> None:
-        """Begin that of one delivery, if the caller `may`: else it is none of the caller's.
+        """Begin the next round of one delivery; a delivery that `may` refuses counts as not there.
 
         Raises:
             CallError: `not-found`, `aborted` where the last round has not ended, and
-                `failed-precondition` where nothing may or can go to the URL (any more).
+                `failed-precondition` where no delivery may or can go to the URL.
         """
         while True:
             stored = self._deliveries.load(event_id, delivery_id)
@@ -65,13 +65,13 @@ class NextRound:
                 return
 
     def begin(self, stored: StoredDelivery) -> bool:
-        """Record and queue it; False where something else has happened to the delivery."""
+        """Record the next round and queue its first attempt; False if the delivery has changed."""
         due = self._now() + self._pace.wait(stored.delivery.event_id)
-        delivery = stored.delivery.again(due)
+        delivery = stored.delivery.next_round(due)
         try:
             self._deliveries.restart(delivery, stored.version)
         except ChangedMeanwhileError:
-            # By another call that wants the same, or by this one, and the answer was lost.
+            # By another call that wants the same, or by this call, and the answer was lost.
             found = self._deliveries.load(delivery.event_id, delivery.id)
             if not found or not (found.delivery.is_untried and found.delivery.round):
                 return False
@@ -103,7 +103,7 @@ def _what_to_change(obstacle: Obstacle, url: str) -> str:
 
 
 def _fault_of(url: str) -> str | None:
-    """Why no delivery can go to `url`; None where one can."""
+    """Why no delivery can go to `url`; None for a usable URL."""
     try:
         EndpointUrl.parse(url)
     except UnusableUrlError as unusable:

@@ -6,7 +6,7 @@ attempt  queue                  waits after the attempt before   adds up to
       3  retryWebhookAfter5s     5 s                               6 s
       4  retryWebhookAfter30s   30 s                              36 s
 
-Attempts at slow receivers wait as long, on the slow queue.
+Attempts at slow receivers have the same waits, on the slow queue.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ SLOW_QUEUE: Final = "deliverWebhookSlow"
 
 
 SWEEP_PERIOD: Final = timedelta(minutes=5)
-"""How often the deliveries are looked through for those whose task was lost."""
+"""How often the sweep looks for deliveries whose task was lost."""
 
 
 def step(attempt: int) -> RetryStep:

@@ -39,10 +39,10 @@ class DeliveryStore:
     def __init__(
         self, documents: Documents, client: Callable[[], firestore.Client] = shared_client
     ) -> None:
-        """`client` gives the library's, for queries; an ordinary delivery needs none."""
+        """`client` gives the library's client, for queries; an ordinary delivery makes no query."""
         self._client = client
         self._documents = documents
-        # What all the attempts in an instance read and write goes together.
+        # The reads and writes of all attempts in an instance go together.
         self._loads = GroupCommit(self._documents.get_all, at_most=_GROUP, seconds=CALL_SECONDS)
         self._updates = GroupCommit(
             self._documents.update_all, at_most=_GROUP, seconds=CALL_SECONDS
@@ -54,15 +54,17 @@ class DeliveryStore:
         """Record all of them in one commit, or none.
 
         Raises:
-            AlreadyRecordedError: one of them is on record.
+            AlreadyRecordedError: one of the records exists.
         """
-        writes = [Create(_path(event_id, one.id), _document(one)) for one in deliveries]
+        writes = [
+            Create(_path(event_id, delivery.id), _document(delivery)) for delivery in deliveries
+        ]
         writes += [
             Create(
-                f"events/{event_id}/milestones/{one.number}",
-                {"photoId": one.photo_id, "reachedAt": one.reached_at},
+                f"events/{event_id}/milestones/{milestone.number}",
+                {"photoId": milestone.photo_id, "reachedAt": milestone.reached_at},
             )
-            for one in milestones
+            for milestone in milestones
         ]
         try:
             self._documents.create(writes)
@@ -70,14 +72,17 @@ class DeliveryStore:
             raise AlreadyRecordedError from exists
 
     def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery]:
-        """Those of the deliveries that are on record, by id."""
+        """See `ports.Deliveries`."""
         ids = list(delivery_ids)
-        found = self._documents.get_all([_path(event_id, one) for one in ids])
-        pairs = zip(ids, found, strict=True)
-        return {key: _delivery(event_id, key, one.fields) for key, one in pairs if one}
+        found = self._documents.get_all([_path(event_id, delivery_id) for delivery_id in ids])
+        return {
+            delivery_id: _delivery(event_id, delivery_id, document.fields)
+            for delivery_id, document in zip(ids, found, strict=True)
+            if document
+        }
 
     def load(self, event_id: str, delivery_id: str) -> StoredDelivery | None:
-        """The delivery as it is now; None where there is none (any more)."""
+        """See `ports.Deliveries`."""
         found = self._loads(_path(event_id, delivery_id))
         if found is None:
             return None
@@ -109,7 +114,7 @@ class DeliveryStore:
     def ended(
         self, event_id: str, wanted: EndedWithin, after: Cursor | None, limit: int
     ) -> Sequence[StoredDelivery]:
-        """Those that are `wanted`, the one that ended first at the top, one page."""
+        """See `ports.Deliveries`."""
         query = self._ended_within(event_id, wanted).order_by("__name__").limit(limit)
         if after is not None:
             place = {
@@ -118,10 +123,13 @@ class DeliveryStore:
             }
             query = query.start_after(place)
         found = query.get(retry=RETRY, timeout=CALL_SECONDS)
-        return [StoredDelivery(_found(one), one.update_time.timestamp_pb()) for one in found]
+        return [
+            StoredDelivery(_found(snapshot), snapshot.update_time.timestamp_pb())
+            for snapshot in found
+        ]
 
     def count_ended(self, event_id: str, wanted: EndedWithin) -> int:
-        """How many are `wanted`; each thousand of them costs as much as the read of a document."""
+        """See `ports.Deliveries`; each thousand counted costs as much as the read of a document."""
         query: Any = self._ended_within(event_id, wanted)
         return int(query.count().get(retry=RETRY, timeout=CALL_SECONDS)[0][0].value)
 
@@ -131,8 +139,8 @@ class DeliveryStore:
         )
         if wanted.url is not None:
             query = query.where(filter=FieldFilter("url", "==", wanted.url))
-        if wanted.event is not None:
-            query = query.where(filter=FieldFilter("event", "==", wanted.event))
+        if wanted.event_type is not None:
+            query = query.where(filter=FieldFilter("event", "==", wanted.event_type))
         if wanted.tests_only:
             query = query.where(filter=FieldFilter("test", "==", value=True))
         return (
@@ -144,12 +152,12 @@ class DeliveryStore:
     def newest(
         self, event_id: str, wanted: SentTo, after: Place | None, limit: int
     ) -> Iterator[Delivery]:
-        """Those that are `wanted`, the one made last at the top; whoever stops reads no more."""
+        """See `ports.Deliveries`."""
         query = self._sent_to(event_id, wanted.url)
         if wanted.outcome is not None:
             query = query.where(filter=FieldFilter("outcome", "==", wanted.outcome))
-        if wanted.event is not None:
-            query = query.where(filter=FieldFilter("event", "==", wanted.event))
+        if wanted.event_type is not None:
+            query = query.where(filter=FieldFilter("event", "==", wanted.event_type))
         query = query.order_by("createdAt", direction=_LATEST_FIRST)
         query = query.order_by("__name__", direction=_LATEST_FIRST).limit(limit)
         if after is not None:
@@ -161,26 +169,26 @@ class DeliveryStore:
         yield from map(_found, query.stream(retry=RETRY, timeout=CALL_SECONDS))
 
     def last_success(self, event_id: str, url: str) -> datetime | None:
-        """When a delivery to `url` was last acknowledged; None where none is on record."""
+        """See `ports.Deliveries`."""
         query = self._ended(event_id, url, Outcome.SUCCESS).select(["endedAt"]).limit(1)
         found = query.get(retry=RETRY, timeout=CALL_SECONDS)
         return found[0].get("endedAt") if found else None
 
     def has_failed_within(self, event_id: str, url: str, after: datetime, until: datetime) -> bool:
-        """Whether a delivery to `url` ended failed `after` the one moment and by the other."""
+        """See `ports.Deliveries`."""
         query = self._failed(event_id, url, after).where(filter=FieldFilter("endedAt", "<=", until))
         found = query.select([]).limit(1).get(retry=RETRY, timeout=CALL_SECONDS)
         return bool(found)
 
     def count_failed(self, event_id: str, url: str, after: datetime, at_most: int) -> int:
-        """How many deliveries to `url` ended failed `after` that moment; counts to `at_most`."""
+        """See `ports.Deliveries`."""
         query: Any = self._failed(event_id, url, after).limit(at_most)
         return int(query.count().get(retry=RETRY, timeout=CALL_SECONDS)[0][0].value)
 
     def last_ended(
         self, event_id: str, url: str, outcomes: Iterable[Outcome], limit: int
     ) -> Sequence[Ended]:
-        """The latest deliveries to `url` that have ended so, the last one first."""
+        """See `ports.Deliveries`."""
         query = (
             self._sent_to(event_id, url)
             .where(filter=FieldFilter("outcome", "in", list(outcomes)))
@@ -188,10 +196,10 @@ class DeliveryStore:
             .select(["outcome", "endedAt", "test", "log"])
             .limit(limit)
         )
-        return [_end(one) for one in query.get(retry=RETRY, timeout=CALL_SECONDS)]
+        return [_ended(snapshot) for snapshot in query.get(retry=RETRY, timeout=CALL_SECONDS)]
 
     def first_failure(self, event_id: str, url: str, after: datetime | None) -> datetime | None:
-        """When the first delivery to `url` ended failed, `after` that moment; None where none."""
+        """See `ports.Deliveries`."""
         query = (
             self._sent_to(event_id, url)
             .where(filter=FieldFilter("outcome", "==", Outcome.FAILED))
@@ -225,7 +233,7 @@ class DeliveryStore:
         return deliveries
 
     def overdue(self, before: datetime) -> Iterator[Delivery]:
-        """Every delivery of every event whose next attempt was due `before` that moment."""
+        """See `ports.Deliveries`."""
         query = (
             self._client()
             .collection_group("deliveries")
@@ -266,22 +274,22 @@ def _progress(delivery: Delivery) -> dict[str, Any]:
         "endedAt": delivery.ended_at,
         "log": [
             {
-                "attempt": one.number,
-                "at": one.at,
-                "status": one.status,
-                "ms": one.milliseconds,
-                "error": one.error,
+                "attempt": attempt.number,
+                "at": attempt.at,
+                "status": attempt.status,
+                "ms": attempt.milliseconds,
+                "error": attempt.error,
             }
-            | ({"round": one.round} if one.round else {})
-            | ({"answer": one.answer} if one.answer else {})
-            for one in delivery.log
+            | ({"round": attempt.round} if attempt.round else {})
+            | ({"answer": attempt.answer} if attempt.answer else {})
+            for attempt in delivery.log
         ],
     }
 
 
 def _document(delivery: Delivery) -> dict[str, Any]:
     fields = {
-        "event": delivery.event,
+        "event": delivery.event_type,
         "url": delivery.url,
         "body": delivery.body,
         "createdAt": delivery.created_at,
@@ -302,7 +310,7 @@ def _found(snapshot: firestore.DocumentSnapshot[Any]) -> Delivery:
     return _delivery(event_id, snapshot.id, snapshot.to_dict() or {})
 
 
-def _end(snapshot: firestore.DocumentSnapshot[Any]) -> Ended:
+def _ended(snapshot: firestore.DocumentSnapshot[Any]) -> Ended:
     fields = snapshot.to_dict() or {}
     last = (fields.get("log") or [{}])[-1]
     return Ended(
@@ -318,7 +326,7 @@ def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Del
     return Delivery(
         id=delivery_id,
         event_id=event_id,
-        event=EventType(fields["event"]),
+        event_type=EventType(fields["event"]),
         url=fields["url"],
         body=fields["body"],
         created_at=fields["createdAt"],
@@ -327,15 +335,15 @@ def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Del
         next_attempt_at=fields["nextAttemptAt"],
         log=tuple(
             Attempt(
-                number=one["attempt"],
-                at=one["at"],
-                status=one["status"],
-                milliseconds=one["ms"],
-                error=one["error"],
-                round=one.get("round", 0),
-                answer=one.get("answer"),
+                number=entry["attempt"],
+                at=entry["at"],
+                status=entry["status"],
+                milliseconds=entry["ms"],
+                error=entry["error"],
+                round=entry.get("round", 0),
+                answer=entry.get("answer"),
             )
-            for one in fields["log"]
+            for entry in fields["log"]
         ),
         reason=fields.get("reason"),
         round=fields.get("round", 0),

@@ -1,4 +1,4 @@
-"""Something noteworthy that happened at an event, ready to be told to whoever takes its type."""
+"""A message: something noteworthy that happened at an event, for the URLs that take its type."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ from functions.webhooks.messages.payloads import Payload
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What happened, for the receivers that take `event`.
+    """What happened, for the receivers that take `event_type`.
 
     Attributes:
-        cause: Names what happened, and stays the same however often it is looked at.
-        event: Its type.
-        payload: Gives the `data` of the body; asked only where somebody takes the type, because
-            one type counts photos for it.
+        cause: Names the write, the milestone or the guest; the same name at every run.
+        event_type: Its type.
+        payload: Gives the `data` of the body; called only if a URL takes the type, because one type
+            counts photos for it.
         written_at: When Firestore took the write that tells of it.
-        milestone: What has to be recorded together with the deliveries.
+        milestone: The milestone to record together with the deliveries.
         wait: How much later than they are recorded its deliveries are due.
     """
 
     cause: str
-    event: EventType
+    event_type: EventType
     payload: Callable[[], Payload]
     written_at: datetime
     milestone: Milestone | None = None
@@ -35,10 +35,10 @@ class Message:
 
     @classmethod
     def of_milestone(cls, event_id: str, number: int, photo: Photo, *, place: int = 0) -> Self:
-        """That `photo` has brought the event to `number` photos; once an event (design 3).
+        """The message that `photo` brought the event to `number` photos; once an event (design 3).
 
-        `place` is that among several milestones of one photo: a second lies between them, so that
-        receivers hear of them in order.
+        Of several milestones of one photo each has its `place`, and is due that many seconds later,
+        so that receivers get them in order.
         """
         reached_at = photo.updated_at
         return cls(
@@ -52,7 +52,7 @@ class Message:
 
     @classmethod
     def of_guest(cls, event_id: str, first_photo: Photo) -> Self:
-        """That a guest has joined.
+        """The message that a guest has joined.
 
         Named after the guest, not the write: another spelling of the address, or a first photo
         after all others were deleted, is the same guest and makes the same delivery. A guest

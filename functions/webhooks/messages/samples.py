@@ -18,7 +18,7 @@ _MODERATOR: Final = "moderator@example.com"
 _PHOTOS: Final = 42
 
 
-def sample(event: EventType, now: datetime) -> Payload:
+def sample(event_type: EventType, now: datetime) -> Payload:
     """The `data` of a made-up message of that type, of something that happened `now`."""
     photo = _photo(now)
     approved = replace(photo, status=PhotoStatus.APPROVED, approved_at=now, approved_by=_MODERATOR)
@@ -36,7 +36,7 @@ def sample(event: EventType, now: datetime) -> Payload:
         ),
         EventType.GUEST_JOINED: payloads.guest_joined(photo),
     }
-    return samples[event]
+    return samples[event_type]
 
 
 def _photo(now: datetime) -> Photo:

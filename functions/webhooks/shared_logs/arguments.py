@@ -60,7 +60,7 @@ class LogArguments:
 
     token: str
     outcome: Outcome | None = None
-    event: EventType | None = None
+    event_type: EventType | None = None
     after: Place | None = None
 
     @classmethod
@@ -71,7 +71,7 @@ class LogArguments:
         return cls(
             token=token,
             outcome=None if outcome is None else _outcome(outcome),
-            event=None if event is None else event_type_argument(event),
+            event_type=None if event is None else event_type_argument(event),
             after=None if after is None else _place(after),
         )
 

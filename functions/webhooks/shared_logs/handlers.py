@@ -97,7 +97,7 @@ def _on_wire(delivery: Delivery) -> dict[str, Any]:
     """What the bearer of a link sees of a delivery: all of it but the URL, which may hold keys."""
     return {
         "id": delivery.id,
-        "event": delivery.event,
+        "event": delivery.event_type,
         "createdAt": wire_time(delivery.created_at),
         "outcome": delivery.outcome,
         "attempts": delivery.attempts,

@@ -73,7 +73,7 @@ class SharedLog:
             CallError: the refusal of the link, where the share has ended.
         """
         share = self._living(event_id, share_id)
-        sent_to = SentTo(url=share.url, outcome=wanted.outcome, event=wanted.event)
+        sent_to = SentTo(url=share.url, outcome=wanted.outcome, event_type=wanted.event_type)
         found = self._deliveries.newest(event_id, sent_to, wanted.after, PAGE)
         page: list[Delivery] = []
         last: Delivery | None = None

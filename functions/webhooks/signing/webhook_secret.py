@@ -1,4 +1,4 @@
-"""What an event's deliveries are signed with (spec 2.1), and what is to take its place."""
+"""The webhook secret of an event (spec 2.1), and the announced secret that replaces it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ FIELDS: Final = ("secret", "rotatedAt", "next")
 
 @dataclass(frozen=True, slots=True)
 class NextSecret:
-    """A secret that is to sign from `active_from` on."""
+    """A secret that signs from `active_from` on."""
 
     secret: str = field(repr=False)
     active_from: datetime
@@ -27,9 +27,9 @@ class WebhookSecret:
 
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> Self | None:
-        """Read the fields of the document; None where no secret is in it.
+        """Read the fields of the document; None if it holds no secret.
 
-        An announcement that cannot be read is none.
+        An announcement that cannot be read is left out.
         """
         secret, rotated_at = fields.get("secret"), fields.get("rotatedAt")
         if not isinstance(secret, str) or not secret:
@@ -42,7 +42,7 @@ class WebhookSecret:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """What stands in the document, of `FIELDS`."""
+        """The fields of the document, of `FIELDS`."""
         written: dict[str, Any] = {"secret": self.secret}
         if self.rotated_at:
             written["rotatedAt"] = self.rotated_at
@@ -51,11 +51,11 @@ class WebhookSecret:
         return written
 
     def is_over(self, now: datetime) -> bool:
-        """Whether the next secret is to sign `now`."""
+        """Whether the next secret signs `now`."""
         return self.next is not None and now >= self.next.active_from
 
     def at(self, now: datetime) -> Self:
-        """What it is `now`: from its time on, the next secret alone is left."""
+        """The secret as it is `now`: once the next secret is due, it stands alone."""
         if self.next is None or not self.is_over(now):
             return self
         return type(self)(secret=self.next.secret, rotated_at=self.next.active_from)

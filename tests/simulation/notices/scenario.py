@@ -121,7 +121,7 @@ def ended(name: str, url: str, *, at: int, works: bool = False, test: bool = Fal
     return Delivery(
         id=name,
         event_id=EVENT,
-        event=EventType.PHOTO_UPLOADED,
+        event_type=EventType.PHOTO_UPLOADED,
         url=url,
         body="{}",
         created_at=moment,

@@ -53,7 +53,7 @@ def at_rest(seen: Seen, scenario: Scenario, database: Database) -> Iterator[str]
     yield from _messages(seen, scenario, database, [one for one in found if one.id not in old])
     for one in found:
         if one.outcome.is_open:
-            yield f"{one.id} ({one.event}) has not ended"
+            yield f"{one.id} ({one.event_type}) has not ended"
     for number in _MILESTONES:
         yield from _milestone(number, seen, scenario, database, stored)
     records = {one.id: one for one in found}
@@ -85,7 +85,9 @@ def _messages(
             if event in entry["events"]
         }
     )
-    recorded = Counter((one.event.value, _about(one), one.url) for one in found if not one.test)
+    recorded = Counter(
+        (one.event_type.value, _about(one), one.url) for one in found if not one.test
+    )
     for (event, about, url), count in (expected - recorded).items():
         yield f"{event} {about} has {count} records too few for {url}"
     for (event, about, url), count in (recorded - expected).items():
@@ -96,7 +98,7 @@ def _messages(
 
 def _about(delivery: Delivery) -> str:
     data: Mapping[str, Any] = json.loads(delivery.body)["data"]
-    match delivery.event.value:
+    match delivery.event_type.value:
         case "milestone.reached":
             return str(data["milestone"])
         case "guest.joined":
@@ -122,7 +124,7 @@ def _milestone(
     told = [
         one
         for one in found
-        if one.value.event.value == "milestone.reached" and _about(one.value) == str(number)
+        if one.value.event_type.value == "milestone.reached" and _about(one.value) == str(number)
     ]
     behind = {_was_behind(number, scenario, at) for at in seen.urls_written}
     if record and (record.value["photoId"] is None) not in behind:

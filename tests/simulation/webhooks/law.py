@@ -34,7 +34,7 @@ def broken_by(before: Delivery | None, after: Delivery) -> Iterator[str]:
         if after.outcome not in (Outcome.PENDING, Outcome.SKIPPED) or after.attempts:
             yield f"it was created {after.outcome}"
         return
-    if (before.body, before.url, before.event) != (after.body, after.url, after.event):
+    if (before.body, before.url, before.event_type) != (after.body, after.url, after.event_type):
         yield "what it says has changed"
     if after.round == before.round:
         begins = after == replace(before, begun=before.begun + 1)

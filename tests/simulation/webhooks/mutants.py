@@ -129,9 +129,9 @@ def _attempt_and_no_more(self: Worker, request: AttemptRequest) -> Delivery | No
         return None
 
 
-def _task_of_any_round(delivery: Delivery, *, again: str = "") -> Task:
-    task = attempt_task(delivery, again=again)
-    return replace(task, name=f"{delivery.id}-{delivery.due_attempt}{again}")
+def _task_of_any_round(delivery: Delivery, *, suffix: str = "") -> Task:
+    task = attempt_task(delivery, suffix=suffix)
+    return replace(task, name=f"{delivery.id}-{delivery.due_attempt}{suffix}")
 
 
 def _with_tasks_of_any_round() -> ExitStack:

@@ -180,7 +180,7 @@ def _failed_delivery(url: str, number: int) -> Delivery:
     made = Delivery.create(
         cause=f"long ago {number}",
         event_id=EVENT,
-        event=EventType.EVENT_PUBLISHED,
+        event_type=EventType.EVENT_PUBLISHED,
         url=url,
         data={},
         now=START - timedelta(days=5, hours=2) + timedelta(minutes=number),

@@ -93,4 +93,4 @@ class Seen:
         if made and current().notes.get("round", 0) != delivery.log[-1].round:
             self.simulation.violation(f"{delivery.id}: a task of another round made an attempt")
         for sentence in law.broken_by(before, delivery):
-            self.simulation.violation(f"{delivery.event} {delivery.id}: {sentence}")
+            self.simulation.violation(f"{delivery.event_type} {delivery.id}: {sentence}")

@@ -53,7 +53,7 @@ def record(event: firestore.DocumentReference) -> Record:
             Delivery(
                 id=f"{outcome}-{url[-4:]}-{ended}-{number}",
                 event_id=event.id,
-                event=EventType.PHOTO_UPLOADED,
+                event_type=EventType.PHOTO_UPLOADED,
                 url=url,
                 body="{}",
                 created_at=hours(ended),

@@ -81,7 +81,7 @@ class Ground:
         return Delivery.create(
             cause=uuid.uuid4().hex,
             event_id=self.event_id,
-            event=EventType.PHOTO_UPLOADED,
+            event_type=EventType.PHOTO_UPLOADED,
             data={"text": "ü"},
             now=NOW,
             **given,
@@ -248,7 +248,7 @@ def test_a_restart_begins_a_round_of_the_version_that_was_read(ground: Ground) -
     made = ground.delivery(disabled="nobody answers")
     ground.deliveries.create(ground.event_id, [made])
     found = ground.load(made)
-    again = found.delivery.again(NOW + timedelta(hours=1))
+    again = found.delivery.next_round(NOW + timedelta(hours=1))
     ground.deliveries.restart(again, found.version)
     assert ground.load(made).delivery == again
     assert again.reason is None
@@ -291,22 +291,22 @@ def test_undelivered_ones_are_turned_page_by_page(ground: Ground) -> None:
         cursor = Cursor(last.ended_at, last.id)
     assert found == ["d1", "d0", "d2", "d3", "d4"]
     [first] = ground.deliveries.ended(ground.event_id, EndedWithin(since=NOW, until=NOW), None, 2)
-    ground.deliveries.restart(first.delivery.again(NOW), first.version)
+    ground.deliveries.restart(first.delivery.next_round(NOW), first.version)
 
 
 def test_undelivered_ones_are_those_of_a_url_or_a_type(ground: Ground) -> None:
     """As many are counted as are found."""
     other = "https://example.com/other"
     for number, url in enumerate((other, other, "https://example.com/hook")):
-        _ended(ground, Outcome.FAILED, number, url=url, event=EventType.PHOTO_UPLOADED)
-        _ended(ground, Outcome.SKIPPED, number, url=url, event=EventType.GUEST_JOINED)
-        _ended(ground, Outcome.SUCCESS, number, url=url, event=EventType.GUEST_JOINED)
+        _ended(ground, Outcome.FAILED, number, url=url, event_type=EventType.PHOTO_UPLOADED)
+        _ended(ground, Outcome.SKIPPED, number, url=url, event_type=EventType.GUEST_JOINED)
+        _ended(ground, Outcome.SUCCESS, number, url=url, event_type=EventType.GUEST_JOINED)
     ground.create()
     for filters, count in (
         ({}, 6),
         ({"url": other}, 4),
-        ({"event": EventType.GUEST_JOINED}, 3),
-        ({"url": other, "event": EventType.GUEST_JOINED}, 2),
+        ({"event_type": EventType.GUEST_JOINED}, 3),
+        ({"url": other, "event_type": EventType.GUEST_JOINED}, 2),
         ({"url": "https://example.com/none"}, 0),
     ):
         wanted = EndedWithin(since=NOW, until=NOW + timedelta(seconds=2), **filters)
@@ -343,8 +343,8 @@ def test_the_newest_come_first_and_go_on_at_any_place(ground: Ground) -> None:
     for name, seconds, fields in (
         ("a", 0, {}),
         ("c", 1, {"outcome": failed}),
-        ("b", 1, {"event": joined}),
-        ("d", 2, {"outcome": failed, "event": joined}),
+        ("b", 1, {"event_type": joined}),
+        ("d", 2, {"outcome": failed, "event_type": joined}),
         ("x", 1, {"url": "https://example.com/other"}),
     ):
         ground.create(id=name, created_at=NOW + timedelta(seconds=seconds), **fields)
@@ -357,8 +357,8 @@ def test_the_newest_come_first_and_go_on_at_any_place(ground: Ground) -> None:
     assert newest() == "dcba"
     assert newest(limit=3) == "dcb"
     assert newest(outcome=failed) == "dc"
-    assert newest(event=joined) == "db"
-    assert newest(outcome=failed, event=joined) == "d"
+    assert newest(event_type=joined) == "db"
+    assert newest(outcome=failed, event_type=joined) == "d"
     at = NOW + timedelta(seconds=1)
     assert [newest(Place(at, one)) for one in ("z", "c", "b", "a")] == ["cba", "ba", "a", "a"]
     assert newest(Place(at, "x"), outcome=failed) == "c"

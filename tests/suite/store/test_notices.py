@@ -48,7 +48,7 @@ class Ground:
         made = Delivery(
             id=f"{outcome}-{seconds}-{self.event_id}",
             event_id=self.event_id,
-            event=EventType.PHOTO_UPLOADED,
+            event_type=EventType.PHOTO_UPLOADED,
             body="{}",
             created_at=NOW,
             outcome=outcome,

@@ -311,7 +311,7 @@ def _failed(event_id: str, url: str, number: int, at: datetime) -> Delivery:
     return Delivery(
         id=f"failed-{number}-{event_id}",
         event_id=event_id,
-        event=EventType.PHOTO_UPLOADED,
+        event_type=EventType.PHOTO_UPLOADED,
         url=url,
         body="{}",
         created_at=at,

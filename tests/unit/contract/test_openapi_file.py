@@ -562,7 +562,7 @@ def test_a_body_is_what_the_file_says(event: EventType, full: bool) -> None:
     delivery = Delivery.create(
         cause="write",
         event_id="midsummer",
-        event=event,
+        event_type=event,
         url="https://example.com/hook",
         data=_payload(event, full=full),
         now=NOW,

@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from functions.wall.emptying import SETTLED, Emptying, Leftover, NotEmptyYetError, Tombstone
+from functions.wall.emptying import SETTLED, NotEmptyYetError, Orphan, OrphanCleanup, Tombstone
 
 PAGE = 2
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -23,7 +23,7 @@ class World:
     def __init__(self) -> None:
         self.now = NOON
         self.seconds = 0.0
-        self.documents: dict[str, Leftover] = {}
+        self.documents: dict[str, Orphan] = {}
         self.events: dict[str, datetime] = {}
         self.tombstones: dict[str, tuple[int, datetime, datetime | None]] = {}
         self.on: dict[str, Callable[[], None]] = {}
@@ -32,51 +32,51 @@ class World:
         """Write the document at `path`, `events/{eventId}/…`."""
         found = self.documents.get(path)
         created = found.created if found else self.now
-        self.documents[path] = Leftover(path, created, self._version())
+        self.documents[path] = Orphan(path, created, self._version())
 
-    def bury(self, event_id: str, at: datetime) -> Tombstone:
-        """See `Remains`."""
-        self._at("bury")
+    def put_tombstone(self, event_id: str, at: datetime) -> Tombstone:
+        """See `DeletedEvents`."""
+        self._at("put_tombstone")
         version = self._version()
         self.tombstones[event_id] = (version, at, None)
         return Tombstone(event_id, version)
 
     def mark_emptied(self, tombstone: Tombstone, at: datetime) -> None:
-        """See `Remains`."""
+        """See `DeletedEvents`."""
         self._at("mark_emptied")
         version, deleted, _ = self.tombstones[tombstone.event_id]
         if version == tombstone.version:
             self.tombstones[tombstone.event_id] = (self._version(), deleted, at)
 
     def forget(self, tombstone: Tombstone) -> None:
-        """See `Remains`."""
+        """See `DeletedEvents`."""
         self._at("forget")
         if self.tombstones[tombstone.event_id][0] == tombstone.version:
             del self.tombstones[tombstone.event_id]
 
-    def buried(self, before: datetime) -> Iterable[Tombstone]:
-        """See `Remains`."""
+    def deleted(self, before: datetime) -> Iterable[Tombstone]:
+        """See `DeletedEvents`."""
         return [
             Tombstone(event_id, version)
             for event_id, (version, at, _) in self.tombstones.items()
             if at < before
         ]
 
-    def page(self, event_id: str, after: str | None) -> Sequence[Leftover]:
-        """See `Remains`."""
+    def page(self, event_id: str, after: str | None) -> Sequence[Orphan]:
+        """See `DeletedEvents`."""
         self._at("page")
         under = sorted(path for path in self.documents if path.startswith(f"events/{event_id}/"))
         left = (path for path in under if after is None or path > after)
         return [self.documents[path] for path in islice(left, PAGE)]
 
     def created(self, event_id: str) -> datetime | None:
-        """See `Remains`."""
+        """See `DeletedEvents`."""
         return self.events.get(event_id)
 
-    def delete(self, leftovers: Sequence[Leftover]) -> None:
-        """See `Remains`."""
+    def delete(self, orphans: Sequence[Orphan]) -> None:
+        """See `DeletedEvents`."""
         self._at("delete")
-        for one in leftovers:
+        for one in orphans:
             if self.documents.get(one.path) == one:
                 del self.documents[one.path]
 
@@ -103,9 +103,11 @@ def world() -> World:
 
 
 @pytest.fixture
-def emptying(world: World) -> Emptying:
+def emptying(world: World) -> OrphanCleanup:
     """The use case, in that world."""
-    return Emptying(remains=world, now=lambda: world.now, monotonic=lambda: world.seconds)
+    return OrphanCleanup(
+        deleted_events=world, now=lambda: world.now, monotonic=lambda: world.seconds
+    )
 
 
 def emptied(world: World) -> datetime | None:
@@ -114,7 +116,7 @@ def emptied(world: World) -> datetime | None:
 
 
 def test_everything_under_a_deleted_event_goes_and_nothing_else(
-    world: World, emptying: Emptying
+    world: World, emptying: OrphanCleanup
 ) -> None:
     """Page by page; and then an event of that id may be made."""
     emptying.empty("party")
@@ -124,7 +126,7 @@ def test_everything_under_a_deleted_event_goes_and_nothing_else(
 
 
 @pytest.mark.parametrize("call", ["page", "delete", "mark_emptied"])
-def test_a_crash_anywhere_loses_nothing(call: str, world: World, emptying: Emptying) -> None:
+def test_a_crash_anywhere_loses_nothing(call: str, world: World, emptying: OrphanCleanup) -> None:
     """The tombstone stays, and the next run goes on."""
 
     def crash() -> None:
@@ -140,7 +142,7 @@ def test_a_crash_anywhere_loses_nothing(call: str, world: World, emptying: Empty
     assert emptied(world) == world.now
 
 
-def test_a_run_that_takes_too_long_is_gone_on_with(world: World, emptying: Emptying) -> None:
+def test_a_run_that_takes_too_long_is_gone_on_with(world: World, emptying: OrphanCleanup) -> None:
     """It fails before the function is stopped, so that Eventarc runs it again."""
 
     def stall() -> None:
@@ -156,7 +158,7 @@ def test_a_run_that_takes_too_long_is_gone_on_with(world: World, emptying: Empty
     assert emptied(world) == world.now
 
 
-def test_what_is_written_meanwhile_goes_too(world: World, emptying: Emptying) -> None:
+def test_what_is_written_meanwhile_goes_too(world: World, emptying: OrphanCleanup) -> None:
     """Also where the walk has been already."""
     world.on["delete"] = lambda: world.put("events/party/deliveries/late")
 
@@ -166,7 +168,7 @@ def test_what_is_written_meanwhile_goes_too(world: World, emptying: Emptying) ->
 
 
 def test_an_event_made_anew_by_a_script_keeps_what_is_its_own(
-    world: World, emptying: Emptying
+    world: World, emptying: OrphanCleanup
 ) -> None:
     """Only what is older than the event that stands there now belonged to an earlier one."""
 
@@ -185,10 +187,10 @@ def test_an_event_made_anew_by_a_script_keeps_what_is_its_own(
 
 
 def test_a_document_that_was_made_anew_after_it_was_read_stays(
-    world: World, emptying: Emptying
+    world: World, emptying: OrphanCleanup
 ) -> None:
     """A deletion holds for the version that was read."""
-    world.documents = {"events/party/photos/1": Leftover("events/party/photos/1", NOON, 1)}
+    world.documents = {"events/party/photos/1": Orphan("events/party/photos/1", NOON, 1)}
 
     def make_anew() -> None:
         world.events["party"] = world.now
@@ -201,10 +203,12 @@ def test_a_document_that_was_made_anew_after_it_was_read_stays(
     assert world.documents.keys() == {"events/party/photos/1"}
 
 
-def test_of_two_runs_the_later_one_says_that_it_is_done(world: World, emptying: Emptying) -> None:
+def test_of_two_runs_the_later_one_says_that_it_is_done(
+    world: World, emptying: OrphanCleanup
+) -> None:
     """The event was deleted once more meanwhile: what the first run saw says nothing."""
     later: list[Tombstone] = []
-    world.on["mark_emptied"] = lambda: later.append(world.bury("party", world.now))
+    world.on["mark_emptied"] = lambda: later.append(world.put_tombstone("party", world.now))
 
     emptying.empty("party")
 
@@ -214,7 +218,7 @@ def test_of_two_runs_the_later_one_says_that_it_is_done(world: World, emptying: 
 
 
 def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
-    world: World, emptying: Emptying
+    world: World, emptying: OrphanCleanup
 ) -> None:
     """And forgets the event, but not before every such function has ended."""
     emptying.empty("party")
@@ -230,9 +234,9 @@ def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
     assert world.tombstones == {}
 
 
-def test_the_sweep_goes_on_where_nobody_else_does(world: World, emptying: Emptying) -> None:
+def test_the_sweep_goes_on_where_nobody_else_does(world: World, emptying: OrphanCleanup) -> None:
     """Eventarc gives up after a day."""
-    world.bury("party", world.now)
+    world.put_tombstone("party", world.now)
     world.now += SETTLED + timedelta(days=1)
 
     emptying.sweep()

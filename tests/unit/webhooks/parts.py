@@ -137,7 +137,7 @@ class Parts:
         made = Delivery.create(
             cause=cause,
             event_id=EVENT,
-            event=EventType.PHOTO_UPLOADED,
+            event_type=EventType.PHOTO_UPLOADED,
             url=url,
             data={"name": "Zoë"},
             now=self.now,
@@ -164,7 +164,7 @@ class Parts:
     @property
     def told(self) -> list[tuple[str, str]]:
         """Event type and URL of all deliveries, in order."""
-        return sorted((str(one.event), one.url) for one in self.records)
+        return sorted((str(one.event_type), one.url) for one in self.records)
 
     @property
     def queued(self) -> Sequence[Task]:
@@ -173,7 +173,7 @@ class Parts:
 
     def data(self, event: str) -> Any:
         """The `data` of the one delivery of that type."""
-        [body] = [one.body for one in self.records if one.event == event]
+        [body] = [one.body for one in self.records if one.event_type == event]
         return json.loads(body)["data"]
 
     # The use cases, each in an instance of its own.

@@ -92,7 +92,11 @@ def test_a_test_is_a_delivery_like_any_other(
     parts.answers = [answer]
     delivery = send_test(parts)
     assert delivery == parts.record(delivery)
-    assert (delivery.outcome, delivery.test, delivery.event) == (outcome, True, "photo.uploaded")
+    assert (delivery.outcome, delivery.test, delivery.event_type) == (
+        outcome,
+        True,
+        "photo.uploaded",
+    )
     assert len(parts.queued) == queued
 
 

@@ -41,7 +41,7 @@ PLACE = Cursor(datetime(2026, 5, 2, 1, 2, 3, 456789, tzinfo=UTC), "d-1")
         ({"deliveryId": "d-1", "dryRun": False, "url": None, "event": None}, "d-1"),
         (
             {"since": "2026-05-01T18:30:00Z", "url": f" {URL}\n", "event": "photo.rejected"},
-            Page(since=SINCE, url=URL, event=EventType.PHOTO_REJECTED),
+            Page(since=SINCE, url=URL, event_type=EventType.PHOTO_REJECTED),
         ),
     ],
 )

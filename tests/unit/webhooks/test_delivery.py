@@ -15,7 +15,7 @@ NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 def delivery(url: str = "https://example.com/hook", cause: str = "write-1") -> Delivery:
     """A delivery as it is created."""
     return Delivery.create(
-        cause=cause, event_id="e1", event=EventType.PHOTO_UPLOADED, url=url, data={}, now=NOW
+        cause=cause, event_id="e1", event_type=EventType.PHOTO_UPLOADED, url=url, data={}, now=NOW
     )
 
 

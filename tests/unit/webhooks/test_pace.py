@@ -83,7 +83,7 @@ def test_events_that_ended_are_forgotten(pace: Pace, clock: Clock) -> None:
     for number in range(10_000):
         pace.wait(f"e{number}")
         clock.now += 1 / A_SECOND
-    assert len(pace._last) < 10  # noqa: SLF001 - memory is not seen otherwise
+    assert len(pace._last_round) < 10  # noqa: SLF001 - memory is not seen otherwise
     assert len(pace._ends) < 10  # noqa: SLF001
 
 

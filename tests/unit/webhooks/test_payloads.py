@@ -190,7 +190,7 @@ def test_the_envelope() -> None:
     delivery = Delivery.create(
         cause="write-1",
         event_id="e1",
-        event=EventType.GUEST_JOINED,
+        event_type=EventType.GUEST_JOINED,
         url="https://example.com/hook",
         data={"uploaderName": "Zoë ✓"},
         now=CREATED,

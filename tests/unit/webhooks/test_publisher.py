@@ -233,7 +233,7 @@ def test_what_was_reached_just_before_the_urls_were_written_fires(
     parts.now += timedelta(minutes=minutes)
     parts.subscribe(URL)
     publish(parts, parts.photo("p100"))
-    bodies = [json.loads(one.body) for one in parts.records if one.event == MILESTONE]
+    bodies = [json.loads(one.body) for one in parts.records if one.event_type == MILESTONE]
     assert [one["data"]["milestone"] for one in bodies] == told
 
 
@@ -246,7 +246,7 @@ def test_several_milestones_at_once_are_due_in_order(parts: Parts) -> None:
     due = {
         json.loads(one.body)["data"]["milestone"]: one.next_attempt_at
         for one in parts.records
-        if one.event == MILESTONE
+        if one.event_type == MILESTONE
     }
     assert due == {n: NOW + timedelta(seconds=s) for s, n in enumerate((100, 500, 1000))}
 
@@ -269,7 +269,7 @@ def test_a_guest_without_an_address_is_known_by_uid(parts: Parts, email: str | N
     for number, uid in enumerate(("u1", "u1", "u2", None)):
         parts.now += timedelta(seconds=1)
         publish(parts, parts.photo(f"p{number}", email, uploaderUid=uid), write=f"w{number}")
-    joined = [json.loads(one.body)["data"] for one in parts.records if one.event == JOINED]
+    joined = [json.loads(one.body)["data"] for one in parts.records if one.event_type == JOINED]
     assert sorted((one["firstPhotoId"], one["uploaderEmail"]) for one in joined) == [
         ("p0", None),
         ("p2", None),
@@ -409,7 +409,7 @@ def test_two_writes_are_two_messages(parts: Parts) -> None:
     publish(parts, photo, write="w2")
     assert parts.told == [(UPLOADED, URL)] * 2
     assert len({json.loads(one.body)["deliveryId"] for one in parts.records}) == 2
-    assert {one.event for one in parts.records} == {EventType.PHOTO_UPLOADED}
+    assert {one.event_type for one in parts.records} == {EventType.PHOTO_UPLOADED}
 
 
 def _milestone(number: int) -> str:

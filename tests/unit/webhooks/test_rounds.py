@@ -19,7 +19,12 @@ def delivery(**fields: Any) -> Delivery:
     """A delivery as it is created."""
     given: dict[str, Any] = {"url": "https://example.com/hook"} | fields
     return Delivery.create(
-        cause="write-1", event_id="e1", event=EventType.PHOTO_UPLOADED, data={}, now=NOW, **given
+        cause="write-1",
+        event_id="e1",
+        event_type=EventType.PHOTO_UPLOADED,
+        data={},
+        now=NOW,
+        **given,
     )
 
 
@@ -38,7 +43,7 @@ def test_what_has_ended_begins_again_with_four_attempts(ended: list[int]) -> Non
     """The same id and body; the attempts of both rounds stay on record."""
     first = after(delivery(), *ended)
 
-    again = first.again(LATER)
+    again = first.next_round(LATER)
 
     assert (again.id, again.body) == (first.id, first.body)
     assert (again.outcome, again.attempts, again.next_attempt_at) == (Outcome.PENDING, 0, LATER)
@@ -52,13 +57,13 @@ def test_what_has_ended_begins_again_with_four_attempts(ended: list[int]) -> Non
 def test_what_has_not_ended_does_not_begin_again(answers: list[int]) -> None:
     """There is never more than one round at a time."""
     with pytest.raises(ValueError, match="not ended"):
-        after(delivery(), *answers).again(LATER)
+        after(delivery(), *answers).next_round(LATER)
 
 
 def test_an_unusable_url_stays_skipped() -> None:
     """Spec 3.4: no attempt is made, in no round."""
     with pytest.raises(UnusableUrlError):
-        delivery(url="http://example.com").again(LATER)
+        delivery(url="http://example.com").next_round(LATER)
 
 
 def test_a_delivery_to_a_disabled_url_is_skipped_until_it_is_sent_again() -> None:
@@ -68,7 +73,7 @@ def test_a_delivery_to_a_disabled_url_is_skipped_until_it_is_sent_again() -> Non
     assert (skipped.outcome, skipped.next_attempt_at) == (Outcome.SKIPPED, None)
     assert skipped.reason == "the URL is disabled: nobody answers"
     assert skipped.ended_at == NOW
-    assert skipped.again(LATER).reason is None
+    assert skipped.next_round(LATER).reason is None
 
 
 def test_it_is_on_record_when_a_delivery_ended() -> None:
@@ -84,7 +89,7 @@ def test_the_log_does_not_grow_for_ever() -> None:
     """The last ten rounds."""
     made = delivery()
     for _ in range(20):
-        made = after(made, 500, 500, 500, 500).again(LATER)
+        made = after(made, 500, 500, 500, 500).next_round(LATER)
 
     assert len(made.log) == LOG_KEPT
     assert {one.round for one in made.log} == set(range(10, 20))
@@ -93,9 +98,11 @@ def test_the_log_does_not_grow_for_ever() -> None:
 def test_every_round_has_task_names_of_its_own() -> None:
     """A name stays taken for a day, and a task of an older round is known by its round."""
     first = delivery()
-    second = replace(after(first, 200), round=1).again(LATER)
+    second = replace(after(first, 200), round=1).next_round(LATER)
 
-    names = {attempt_task(one, again=again).name for one in (first, second) for again in ("", "-x")}
+    names = {
+        attempt_task(one, suffix=again).name for one in (first, second) for again in ("", "-x")
+    }
 
     assert names == {f"{first.id}-1", f"{first.id}-1-x", f"{first.id}-r2-1", f"{first.id}-r2-1-x"}
     assert AttemptRequest.read(attempt_task(first).data) == AttemptRequest("e1", first.id, 1)

@@ -53,7 +53,7 @@ def test_every_type_is_sent_as_a_real_one_is(event: EventType) -> None:
     assert None not in [*body["data"].values(), *body["data"].get("photo", {}).values()]
     assert (body["event"], body["eventId"], body["deliveryId"]) == (event, EVENT, delivery.id)
     assert headers["Wall-Event-Type"] == event
-    assert (delivery.test, delivery.event, delivery.outcome) == (True, event, "success")
+    assert (delivery.test, delivery.event_type, delivery.outcome) == (True, event, "success")
 
 
 def test_what_it_tells_of_has_just_happened() -> None:
@@ -61,7 +61,7 @@ def test_what_it_tells_of_has_just_happened() -> None:
     parts = Parts()
     actions = parts.actions()
     for event in EventType:
-        actions.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL, event=event))
+        actions.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL, event_type=event))
     bodies = [json.loads(body) for _, body in parts.posts]
     data = {one["event"]: one["data"] for one in bodies}
     times = {
@@ -86,7 +86,7 @@ def test_it_is_an_upload_where_nothing_else_is_asked_for(event: str | None) -> N
     """Spec 6."""
     asked = {"eventId": EVENT, "url": URL} | ({"event": None} if event is None else {})
 
-    assert TestArguments.read(asked).event is EventType.PHOTO_UPLOADED
+    assert TestArguments.read(asked).event_type is EventType.PHOTO_UPLOADED
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_type_that_is_none_is_refused(event: object) -> None:
 def test_a_url_that_is_not_the_events_is_refused() -> None:
     """`invalid-argument`, nothing is sent, and nothing is on record."""
     parts = Parts()
-    asked = TestArguments(event_id=EVENT, url=f"{URL}?other", event=EventType.GUEST_JOINED)
+    asked = TestArguments(event_id=EVENT, url=f"{URL}?other", event_type=EventType.GUEST_JOINED)
     with pytest.raises(CallError, match="add it to them first") as refused:
         parts.actions().send_test(ADMIN, asked)
 

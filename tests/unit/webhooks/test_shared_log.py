@@ -125,7 +125,7 @@ def test_large_bodies_make_smaller_pages(parts: Parts) -> None:
         Delivery.create(
             cause=f"large-{number}",
             event_id=EVENT,
-            event=EventType.PHOTO_UPLOADED,
+            event_type=EventType.PHOTO_UPLOADED,
             url=URL,
             data={"text": "x" * size},
             now=NOW + timedelta(seconds=number),
@@ -159,7 +159,7 @@ def test_filters(parts: Parts, filters: dict[str, Any], expected: set[str]) -> N
     made = {"pending": parts.delivery(cause="1"), "failed": parts.delivery(cause="2")}
     parts.attempts(made["failed"], 500, 500, 500, 500)
     made["joined"] = Delivery.create(
-        cause="3", event_id=EVENT, event=EventType.GUEST_JOINED, url=URL, data={}, now=NOW
+        cause="3", event_id=EVENT, event_type=EventType.GUEST_JOINED, url=URL, data={}, now=NOW
     )
     parts.deliveries().create(EVENT, [made["joined"]])
     assert set(ids(read(parts, share(parts), **filters))) == {made[one].id for one in expected}
@@ -251,7 +251,12 @@ def test_a_delivery_to_another_url_is_not_there(parts: Parts) -> None:
     theirs = parts.attempts(parts.delivery(url=OTHER), 500, 500, 500, 500)
     share_id = share(parts, can_resend=True)
     never = Delivery.create(
-        cause="never", event_id=EVENT, event=EventType.PHOTO_UPLOADED, url=URL, data={}, now=NOW
+        cause="never",
+        event_id=EVENT,
+        event_type=EventType.PHOTO_UPLOADED,
+        url=URL,
+        data={},
+        now=NOW,
     )
     said = {
         refused(Code.NOT_FOUND, lambda: send_again(parts, share_id, theirs)),

@@ -190,7 +190,7 @@ def test_a_task_of_an_earlier_round_makes_no_attempt(parts: Parts) -> None:
     ended = parts.attempts(parts.delivery(), *[500] * 4)
     stored = parts.deliveries().load(EVENT, ended.id)
     assert stored is not None
-    again = ended.again(parts.now)
+    again = ended.next_round(parts.now)
     parts.deliveries().restart(again, stored.version)
     queued = len(parts.queued)
     assert parts.attempt(ended, 4) == again
@@ -330,7 +330,7 @@ def test_an_acknowledgement_of_an_earlier_round_counts(parts: Parts) -> None:
         ended = parts.attempts(delivery, 500, 500, 500, 500)
         stored = parts.deliveries().load(EVENT, delivery.id)
         assert stored is not None
-        parts.deliveries().restart(ended.again(parts.now), stored.version)
+        parts.deliveries().restart(ended.next_round(parts.now), stored.version)
 
     parts.after("sender.post", failed_and_sent_again)
     parts.attempt(delivery)
@@ -351,7 +351,7 @@ def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
         ended = parts.attempts(delivery, 200)
         stored = parts.deliveries().load(EVENT, delivery.id)
         assert stored is not None
-        parts.deliveries().restart(ended.again(parts.now), stored.version)
+        parts.deliveries().restart(ended.next_round(parts.now), stored.version)
 
     parts.after("sender.post", acknowledged_and_sent_again)
     parts.attempt(delivery)

@@ -38,7 +38,7 @@ class House(Parts):
             made = Delivery(
                 id=f"d{self._new_id()}",
                 event_id=EVENT,
-                event=EventType.PHOTO_UPLOADED,
+                event_type=EventType.PHOTO_UPLOADED,
                 url=url,
                 body="{}",
                 created_at=self.now,
