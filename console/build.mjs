@@ -26,6 +26,8 @@ const addresses = Object.fromEntries(
 const project = process.env.GCLOUD_PROJECT ?? "demo-wall";
 const photoHosts = await parameter("PHOTO_HOSTS");
 
+const languages = (await readdir(CATALOGUES)).map((name) => basename(name, ".po"));
+
 const OPTIONS = {
   absWorkingDir: HERE,
   bundle: true,
@@ -33,13 +35,16 @@ const OPTIONS = {
   target: "es2022",
   jsx: "automatic",
   jsxImportSource: "preact",
-  define: { __EMULATORS__: JSON.stringify(addresses) },
+  define: {
+    __EMULATORS__: JSON.stringify(addresses),
+    __LANGUAGES__: JSON.stringify(["en", ...languages].sort()),
+  },
   logLevel: "warning",
   legalComments: "eof",
 };
 
 if (process.argv.includes("--tests")) await buildTests();
-else await Promise.all([buildPages(), buildTexts()]);
+else await Promise.all([buildPages(), buildTexts(), buildSamples()]);
 
 async function parameter(name) {
   const texts = await Promise.all(
@@ -87,18 +92,22 @@ async function buildPages() {
   }
 }
 
+// The script of the catalogue of event types, whose page is made of docs/openapi.yaml.
+async function buildSamples() {
+  await build({ ...OPTIONS, entryPoints: ["src/events.ts"], outfile: join(SITE, "events.js"), minify: true });
+}
+
 // The texts of the preferences page, a file for each language, out of the mails' catalogues.
 async function buildTexts() {
   const sources = ["preferences.html", "preferences.js"].map((name) => join(SITE, name));
   const files = await Promise.all(sources.map((path) => readFile(path, "utf8")));
   const page = files.join("\n").replace(/\s+/g, " ");
-  for (const name of await readdir(CATALOGUES)) {
-    const catalogue = await readFile(join(CATALOGUES, name), "utf8");
+  for (const language of languages) {
+    const catalogue = await readFile(join(CATALOGUES, `${language}.po`), "utf8");
     const texts = [...catalogue.matchAll(/^msgid (".+")\nmsgstr (".+")$/gm)]
       .map(([, english, translation]) => [JSON.parse(english), JSON.parse(translation)])
       .filter(([english]) => page.includes(english));
-    const path = join(SITE, `preferences.${basename(name, ".po")}.json`);
-    await writeFile(path, JSON.stringify(Object.fromEntries(texts)));
+    await writeFile(join(SITE, `preferences.${language}.json`), JSON.stringify(Object.fromEntries(texts)));
   }
 }
 

@@ -25,25 +25,33 @@ const HOSTILE = `it's $(touch /tmp/x) \`id\` "\u202e" <b>&\\`;
 
 test("a command sends what was sent, whatever stands in it", async () => {
   const hostile = delivery({ body: JSON.stringify({ name: HOSTILE }), url: "https://example.com/a'b?c=[1]&d" });
-  const signed = await signedCurl(hostile, "midsummer", "whsec_1", NOW);
-  const t = Math.floor(NOW.getTime() / 1000);
-  const v1 = createHmac("sha256", "whsec_1").update(`${t}.${hostile.body}`).digest("hex");
-  for (const command of [signed, signingCurl(hostile, "midsummer")]) {
-    const { body, args } = ran(command);
+  const key = Buffer.alloc(32, 7);
+  const standard = `whsec_${key.toString("base64")}`;
+  const older = "whsec_of-an-older-form";
+  for (const [secret, standardKey, command] of [
+    [standard, key, await signedCurl(hostile, "midsummer", standard, NOW)],
+    [standard, key, signingCurl(hostile, "midsummer")],
+    [older, older, await signedCurl(hostile, "midsummer", older, NOW)],
+    [older, older, signingCurl(hostile, "midsummer")],
+  ] as const) {
+    const { body, args } = ran(command, secret);
+    const header = (name: string) => args.find((one) => one.startsWith(`${name}: `))?.slice(name.length + 2) ?? "";
+    const mac = (by: string | Buffer, text: string) => createHmac("sha256", by).update(text);
+    const t = header("webhook-timestamp");
     assert.equal(body, hostile.body);
     assert.equal(args[args.indexOf("--url") + 1], hostile.url);
     assert.ok(args.includes("Wall-Delivery-Id: d001"));
-    const [signature] = args.filter((one) => one.startsWith("Wall-Signature: "));
-    assert.match(signature ?? "", /^Wall-Signature: t=\d+,v1=[0-9a-f]{64}$/);
-    if (command === signed) assert.equal(signature, `Wall-Signature: t=${t},v1=${v1}`);
+    assert.equal(header("Wall-Signature"), `t=${t},v1=${mac(secret, `${t}.${body}`).digest("hex")}`);
+    assert.equal(header("webhook-signature"), `v1,${mac(standardKey, `${hostile.id}.${t}.${body}`).digest("base64")}`);
+    assert.equal(header("webhook-id"), hostile.id);
   }
   assert.equal(isCallable(delivery({ url: "http://example.com/" })), false);
 });
 
 // Runs a command in a shell where `curl` shows what it got.
-function ran(command: string): { body: string; args: string[] } {
+function ran(command: string, secret: string): { body: string; args: string[] } {
   const shell = `curl() { cat; printf '\\0%s' "$@"; }\n${command}`;
-  const shown = execFileSync("bash", ["-c", shell], { env: { ...process.env, WALL_SECRET: "whsec_1" } });
+  const shown = execFileSync("bash", ["-c", shell], { env: { ...process.env, WALL_SECRET: secret } });
   const [body = "", ...args] = shown.toString().split("\0");
   return { body, args };
 }

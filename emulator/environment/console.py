@@ -20,7 +20,10 @@ _CATALOGUE = (
     *("docs/receiving.md", "functions/webhooks/deliveries/retry_schedule.py"),
 )
 _TEXTS = ROOT / "functions" / "mail" / "catalogues"
-_OUTPUT = ("console.html", "deliveries.html", "preferences.de.json", "events.html", "openapi.json")
+_OUTPUT = (
+    *("console.html", "deliveries.html", "preferences.de.json"),
+    *("events.html", "events.js", "openapi.json"),
+)
 
 
 def is_built() -> bool:

@@ -20,6 +20,10 @@ export interface Endpoint {
   readonly url: string;
   /** Null for all, those to come included. */
   readonly events: readonly EventType[] | null;
+  /** What people call it; may be empty. */
+  readonly label: string;
+  /** Since when an admin has it switched off; null where it is on. */
+  readonly offSince: Date | null;
   /** Since when and why the service has given it up; null where it has not. */
   readonly disabled: { readonly key: string; readonly reason: string; readonly at: Date | null } | null;
 }
@@ -49,7 +53,7 @@ export async function saveEndpoint(
   db: Firestore,
   eventId: string,
   before: string | null,
-  endpoint: Pick<Endpoint, "url" | "events"> | null,
+  endpoint: Omit<Endpoint, "disabled"> | null,
 ): Promise<void> {
   const saving = runTransaction(db, async (transaction) => {
     const settings = settingsOf(db, eventId);
@@ -68,19 +72,35 @@ export async function saveEndpoint(
     } else {
       entries.splice(place, 1);
     }
-    // A URL that is gone is given up by nobody.
-    const gone = before !== null && before !== endpoint?.url ? keysOf(fields, before) : [];
-    const disabled = Object.fromEntries(gone.map((key) => [key, deleteField()]));
-    const changed = { urls: entries, ...(gone.length && { disabled }) };
+    // A URL that is gone is given up by nobody, and has no name.
+    const isGone = before !== null && before !== endpoint?.url;
+    const gone = isGone ? keysOf(fields, before) : [];
+    const text = (value: string | undefined) => ({
+      ...(isGone && { [before]: deleteField() }),
+      ...(endpoint && { [endpoint.url]: value || deleteField() }),
+    });
+    const changed = {
+      urls: entries,
+      labels: text(endpoint?.label),
+      off: text(endpoint?.offSince?.toISOString()),
+      ...(gone.length && { disabled: Object.fromEntries(gone.map((key) => [key, deleteField()])) }),
+    };
     transaction.set(settings, changed, { merge: true });
   });
   await answered(saving, "the list of addresses");
 }
 
-/** Lets deliveries go to a URL again that the service has given up. */
-export async function enable(db: Firestore, eventId: string, key: string): Promise<void> {
-  const saving = updateDoc(settingsOf(db, eventId), new FieldPath("disabled", key), deleteField());
-  await answered(saving, "the address");
+/** Keeps deliveries from a URL, whose messages are recorded as skipped from now on. */
+export async function switchOff(db: Firestore, eventId: string, endpoint: Endpoint): Promise<void> {
+  await saveEndpoint(db, eventId, endpoint.url, { ...endpoint, offSince: new Date() });
+}
+
+/** Lets deliveries go to a URL again that an admin has switched off, or that the service has given up. */
+export async function switchOn(db: Firestore, eventId: string, endpoint: Endpoint): Promise<void> {
+  if (endpoint.offSince) await saveEndpoint(db, eventId, endpoint.url, { ...endpoint, offSince: null });
+  if (!endpoint.disabled) return;
+  const enabling = updateDoc(settingsOf(db, eventId), new FieldPath("disabled", endpoint.disabled.key), deleteField());
+  await answered(enabling, "the address");
 }
 
 /** Says who is told when a URL fails. */
@@ -93,6 +113,12 @@ export async function saveNotify(db: Firestore, eventId: string, notify: readonl
     transaction.set(settings, fields, { merge: true });
   });
   await answered(saving, "who is told");
+}
+
+// The texts by URLs in a field.
+function textsOf(fields: Record<string, unknown>, name: "labels" | "off"): Record<string, string> {
+  const found = Object.entries((fields[name] ?? {}) as Record<string, unknown>);
+  return Object.fromEntries(found.map(([url, value]) => [url, text(value)]));
 }
 
 function keysOf(fields: Record<string, unknown>, url: string): string[] {
@@ -108,6 +134,7 @@ function read(fields: Record<string, unknown>): Settings {
   const entries: unknown[] = Array.isArray(fields["urls"]) ? fields["urls"] : [];
   const disabled = (fields["disabled"] ?? {}) as Record<string, unknown>;
   const notify: unknown[] = Array.isArray(fields["notify"]) ? fields["notify"] : [];
+  const [labels, off] = [textsOf(fields, "labels"), textsOf(fields, "off")];
   const endpoints = new Map<string, Endpoint>();
   for (const entry of entries.slice(0, MAX_URLS)) {
     const url = urlOf(entry);
@@ -120,6 +147,8 @@ function read(fields: Record<string, unknown>): Settings {
     endpoints.set(url, {
       url,
       events: events && events.length < EVENT_TYPES.length ? events : null,
+      label: labels[url] ?? "",
+      offSince: url in off ? new Date(off[url] || 0) : null,
       disabled: key ? { key, reason: text(reason), at: date(at) } : null,
     });
   }

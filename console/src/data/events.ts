@@ -18,7 +18,7 @@ import {
   where,
 } from "firebase/firestore";
 
-import { type EventStatus, STATUSES } from "../domain/event.ts";
+import { ENGLISH, type EventStatus, STATUSES } from "../domain/event.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, text } from "./fields.ts";
 import type { Staff } from "./session.ts";
@@ -32,6 +32,10 @@ export interface EventFields {
   readonly autoApprove: boolean;
   /** Address of the page that shows the photos; may be empty. */
   readonly galleryUrl: string;
+  /** Of the mails to guests. */
+  readonly language: string;
+  /** Where guests' answers go; empty: to the operator of the service. */
+  readonly replyTo: string;
 }
 
 export interface WallEvent extends EventFields {
@@ -104,8 +108,8 @@ export async function archiveEvent(db: Firestore, id: string): Promise<void> {
   await answered(updateDoc(doc(db, "events", id), archived), "the overview");
 }
 
-function onRecord({ name, autoApprove, galleryUrl }: EventFields) {
-  return { name, autoApprove, galleryUrl: galleryUrl || null };
+function onRecord({ galleryUrl, replyTo, ...fields }: EventFields) {
+  return { ...fields, galleryUrl: galleryUrl || null, replyTo: replyTo || null };
 }
 
 function read(id: string, fields: Record<string, unknown>): WallEvent {
@@ -116,6 +120,8 @@ function read(id: string, fields: Record<string, unknown>): WallEvent {
     tenantId: text(fields["tenantId"]),
     autoApprove: fields["autoApprove"] === true,
     galleryUrl: text(fields["galleryUrl"]),
+    language: text(fields["language"]) || ENGLISH,
+    replyTo: text(fields["replyTo"]),
     publishedAt: date(fields["publishedAt"]),
     archivedAt: date(fields["archivedAt"]),
   };

@@ -2,12 +2,15 @@
 
 import type { Delivery } from "./delivery.ts";
 import { problem } from "./endpoint.ts";
-import { sign } from "./signature.ts";
+import { signatureHeaders } from "./signature.ts";
 
 export const USER_AGENT = "Wall-Webhooks/1.0";
 
-/** The headers of a delivery (spec 6.2), without the signature, which each attempt has its own of. */
-export function headers(delivery: Delivery, eventId: string): readonly (readonly [string, string])[] {
+/** What a command takes of a delivery. */
+export type Sendable = Pick<Delivery, "id" | "event" | "url" | "body">;
+
+/** The headers of a delivery (spec 6.2), without the signatures, which each attempt has its own of. */
+export function headers(delivery: Sendable, eventId: string): readonly (readonly [string, string])[] {
   return [
     ["Content-Type", "application/json"],
     ["User-Agent", USER_AGENT],
@@ -18,39 +21,51 @@ export function headers(delivery: Delivery, eventId: string): readonly (readonly
 }
 
 /** Whether there is anything to call. */
-export function isCallable(delivery: Delivery): boolean {
+export function isCallable(delivery: Sendable): boolean {
   return problem(delivery.url) === null;
 }
 
 /** A command that sends the delivery as it is sent, signed with `secret` at `now`. */
 export async function signedCurl(
-  delivery: Delivery,
+  delivery: Sendable,
   eventId: string,
   secret: string,
   now: Date,
 ): Promise<string> {
   const at = Math.floor(now.getTime() / 1000);
-  const signature = `t=${at},v1=${await sign(secret, at, delivery.body)}`;
-  return command(delivery, eventId, quoted(`Wall-Signature: ${signature}`));
+  const signatures = await signatureHeaders(secret, delivery.id, at, delivery.body);
+  return command(delivery, eventId, signatures.map(([name, value]) => quoted(`${name}: ${value}`)));
 }
 
-/** Likewise, by a command that signs where it runs, with the secret in `WALL_SECRET`. */
-export function signingCurl(delivery: Delivery, eventId: string): string {
+/** A command that sends the delivery and signs where the command runs, with the secret in `WALL_SECRET`. */
+export function signingCurl(delivery: Sendable, eventId: string): string {
   return [
     "# Needs the event's webhook secret: WALL_SECRET=whsec_…",
     `body=${quoted(delivery.body)}`,
+    `id=${quoted(delivery.id)}`,
     "t=$(date +%s)",
-    'v1=$(printf %s "$t.$body" | openssl dgst -sha256 -hmac "$WALL_SECRET" | sed "s/.*= *//")',
-    command(delivery, eventId, '"Wall-Signature: t=$t,v1=$v1"', '"$body"'),
+    "hex() { od -An -v -tx1 | tr -d ' \\n'; }",
+    'mac() { openssl dgst -sha256 -mac HMAC -macopt "hexkey:$1" -binary; }',
+    'key=$(printf %s "$WALL_SECRET" | hex)',
+    'v1=$(printf %s "$t.$body" | mac "$key" | hex)',
+    // Standard Webhooks: keyed with the bytes behind the prefix; a secret without padding is of an older form.
+    'case $WALL_SECRET in *=) key=$(printf %s "${WALL_SECRET#whsec_}" | openssl base64 -d -A | hex) ;; esac',
+    'standard=$(printf %s "$id.$t.$body" | mac "$key" | openssl base64 -A)',
+    command(
+      delivery,
+      eventId,
+      ['"Wall-Signature: t=$t,v1=$v1"', '"webhook-id: $id"', '"webhook-timestamp: $t"', '"webhook-signature: v1,$standard"'],
+      '"$body"',
+    ),
   ].join("\n");
 }
 
 // The body comes by a pipe: as an argument it could be too long for the system, and what begins with
 // an @ would be taken for a file.
-function command(delivery: Delivery, eventId: string, signature: string, body?: string): string {
+function command(delivery: Sendable, eventId: string, signatures: readonly string[], body?: string): string {
   const lines = [
     `printf %s ${body ?? quoted(delivery.body)} | curl --globoff --request POST --url ${quoted(delivery.url)}`,
-    `--header ${signature}`,
+    ...signatures.map((header) => `--header ${header}`),
     ...headers(delivery, eventId).map(([name, value]) => `--header ${quoted(`${name}: ${value}`)}`),
     "--data-binary @-",
   ];

@@ -2,6 +2,7 @@
 
 export const MAX_URLS = 20;
 export const MAX_URL_CHARACTERS = 2048;
+export const MAX_LABEL_CHARACTERS = 40;
 /** Ports that deliveries go to unless the project has others (WEBHOOK_PORTS). */
 export const USUAL_PORTS = ["443", "8443"];
 
@@ -25,6 +26,13 @@ export function parts(url: string): Parts {
   } catch {
     return { host: url || "(empty)", path: "" };
   }
+}
+
+/** What a receiver is called in a list: its label, or host and path. */
+export function callName({ url, label }: { readonly url: string; readonly label: string }): string {
+  const { host, path } = parts(url);
+  const text = label || host + path;
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
 /**

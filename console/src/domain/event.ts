@@ -7,6 +7,23 @@ export function statusWords(status: EventStatus): string {
   return { draft: "Draft", published: "Published", archived: "Archived" }[status];
 }
 
+// Put in by the build: the languages of the mails' catalogues.
+declare const __LANGUAGES__: readonly string[];
+
+/** Languages that mails to guests are written in. */
+export const LANGUAGES = __LANGUAGES__;
+export const ENGLISH = "en";
+
+/** A language's own name, with the first letter large: `Deutsch`. */
+export function languageName(tag: string): string {
+  try {
+    const name = new Intl.DisplayNames([tag], { type: "language" }).of(tag) ?? tag;
+    return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1);
+  } catch {
+    return tag;
+  }
+}
+
 /** As the rules read one: it stands in links and in webhooks. */
 export function isEventId(id: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(id) && !/^__.*__$/.test(id);

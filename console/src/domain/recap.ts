@@ -26,6 +26,11 @@ export function recapWords({ state, sent, left, told }: RecapCounts): string {
   return `${parts.join(", ")}.`;
 }
 
+/** The language that a mail says it is in; empty where it says nothing. */
+export function languageOf(html: string): string {
+  return /<html[^>]* lang="([A-Za-z0-9-]+)"/.exec(html)?.[1] ?? "";
+}
+
 function arrivalWords({ delivered, bounced, dropped, complained }: NonNullable<RecapCounts["told"]>): string[] {
   return [
     delivered && `${delivered.toLocaleString()} arrived`,

@@ -21,17 +21,37 @@ export interface Given {
 
 /** Lowercase hex of HMAC-SHA256 over `<t>.<body>` (spec 5). */
 export async function sign(secret: string, at: number | string, body: string): Promise<string> {
-  const bytes = new TextEncoder();
-  const key = await crypto.subtle.importKey(
-    "raw",
-    // An empty key is refused by some browsers; nothing verifies with it either way.
-    bytes.encode(secret || "\0"),
-    { name: "HMAC", hash: "SHA-256" },
-    false,
-    ["sign"],
-  );
-  const mac = await crypto.subtle.sign("HMAC", key, bytes.encode(`${at}.${body}`));
-  return Array.from(new Uint8Array(mac), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  // An empty key is refused by some browsers; nothing verifies with it either way.
+  const mac = await hmac(encoded(secret || "\0"), `${at}.${body}`);
+  return Array.from(mac, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** All headers of a delivery that its signatures are made of (spec 6.2), signed at that Unix time. */
+export async function signatureHeaders(secret: string, id: string, at: number, body: string): Promise<readonly (readonly [string, string])[]> {
+  const mac = await hmac(standardKey(secret), `${id}.${at}.${body}`);
+  return [
+    ["Wall-Signature", `t=${at},v1=${await sign(secret, at, body)}`],
+    ["webhook-id", id],
+    ["webhook-timestamp", String(at)],
+    ["webhook-signature", `v1,${btoa(String.fromCharCode(...mac))}`],
+  ];
+}
+
+// The key of Standard Webhooks: the bytes behind the prefix; of a secret of the older form, its text.
+function standardKey(secret: string): Uint8Array<ArrayBuffer> {
+  const [, text = ""] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  if (!text || text.length % 4) return encoded(secret || "\0");
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+async function hmac(key: Uint8Array<ArrayBuffer>, text: string): Promise<Uint8Array> {
+  const hash = { name: "HMAC", hash: "SHA-256" };
+  const imported = await crypto.subtle.importKey("raw", key, hash, false, ["sign"]);
+  return new Uint8Array(await crypto.subtle.sign("HMAC", imported, encoded(text)));
+}
+
+function encoded(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
 }
 
 /** Says why `given` does not verify, or that it does. `now` is when the request came in. */

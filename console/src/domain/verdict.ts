@@ -21,7 +21,7 @@ export function verdict(delivery: Delivery): Verdict | null {
 }
 
 function skippedAdvice(reason: string): string {
-  return reason.startsWith("the URL is disabled")
+  return reason.startsWith("the URL is disabled") || reason === "the URL is switched off"
     ? "Switch the receiver on again under Receivers, then send this again."
     : "Change the URL under Receivers.";
 }

@@ -18,7 +18,7 @@ interface Props {
 /** A guest's picture; in words where it is on a host that is not trusted, or does not load. */
 export function Picture({ url, alt }: Props) {
   const [hasFailed, setFailed] = useState(false);
-  if (!isShown(url)) return <span class="no-picture">Not shown: its host is not one of PHOTO_HOSTS</span>;
+  if (!isShown(url)) return <span class="no-picture">Not shown: the operator allows no pictures of this host (PHOTO_HOSTS)</span>;
   if (hasFailed) return <span class="no-picture">The picture does not load</span>;
   return <img src={url} alt={alt} loading="lazy" decoding="async" onError={() => setFailed(true)} />;
 }

@@ -5,14 +5,14 @@ export function Foreign({ children }: { children: string }) {
   return <bdi class="foreign">{children}</bdi>;
 }
 
-/** Host and path of a URL; all of it is in the title, for whoever may see it. */
-export function Url({ url, full = false }: { url: string; full?: boolean }) {
+/** The label of a URL, or its host and path; all of it is in the title, for whoever may see it. */
+export function Url({ url, label = "", full = false }: { url: string; label?: string; full?: boolean }) {
   const { host, path } = parts(url);
   if (full) return <bdi class="foreign url">{url || "(empty)"}</bdi>;
   return (
     <bdi class="foreign url" title={url}>
-      <span class="host">{host}</span>
-      <span class="path">{path}</span>
+      <span class="host">{label || host}</span>
+      <span class="path">{!label && path}</span>
     </bdi>
   );
 }

@@ -42,7 +42,7 @@ export function EventsView({ db, staff }: Props) {
         )}
       </div>
       <p class="quiet-text">
-        {staff.tenantId ? <>Of <Foreign>{staff.tenantId}</Foreign></> : "Of all tenants"}
+        {staff.tenantId ? <>Of <Foreign>{staff.tenantId}</Foreign></> : "Of all organizations"}
       </p>
       {work.error && (
         <Notice kind="error">
@@ -76,6 +76,7 @@ export function EventsView({ db, staff }: Props) {
       {isMaking && tenantId !== null && (
         <EventForm
           title="New event"
+          staff={staff}
           before={null}
           save={async (fields, id) => {
             await createEvent(db, tenantId, id, fields);

@@ -1,9 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
 
 import type { Share } from "../data/calls.ts";
-import { type Settings, watchEndpoints } from "../data/endpoints.ts";
+import { type Endpoint, type Settings, watchEndpoints } from "../data/endpoints.ts";
 import { type ActiveShare, watchShares } from "../data/shares.ts";
-import { named, parts } from "../domain/endpoint.ts";
+import { callName, named, parts } from "../domain/endpoint.ts";
 import { ActionButton, useWork } from "../ui/busy.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { wordsOf } from "../ui/errors.ts";
@@ -32,14 +32,15 @@ export function SharingView({ endpoint }: { readonly endpoint: string | null }) 
       </p>
       {settings.state === "failed" && <Notice kind="error">{wordsOf(settings.error)}</Notice>}
       {settings.state === "loading" && <Skeleton rows={3} />}
-      {settings.state === "there" && <NewLink urls={settings.value.endpoints.map((one) => one.url)} wanted={endpoint} />}
+      {settings.state === "there" && <NewLink endpoints={settings.value.endpoints} wanted={endpoint} />}
       <ActiveLinks />
     </div>
   );
 }
 
-function NewLink({ urls, wanted }: { readonly urls: readonly string[]; readonly wanted: string | null }) {
+function NewLink({ endpoints, wanted }: { readonly endpoints: readonly Endpoint[]; readonly wanted: string | null }) {
   const { calls } = usePlace();
+  const urls = endpoints.map(({ url }) => url);
   const [chosen, setChosen] = useState(() => (wanted ? named(wanted, urls) : null) ?? "");
   const [days, setDays] = useState(7);
   const [canResend, setCanResend] = useState(false);
@@ -64,7 +65,7 @@ function NewLink({ urls, wanted }: { readonly urls: readonly string[]; readonly 
           <div class="field">
             <label for="share-url">URL</label>
             <select id="share-url" value={url} onChange={(event) => setChosen(event.currentTarget.value)}>
-              {urls.map((one) => <option key={one} value={one}>{parts(one).host}{parts(one).path}</option>)}
+              {endpoints.map((one) => <option key={one.url} value={one.url}>{callName(one)}</option>)}
             </select>
           </div>
           <div class="field">

@@ -97,7 +97,10 @@ def _what_to_change(obstacle: Obstacle, url: str) -> str:
                 "The delivery's URL is not one of the event's webhook URLs any more; add it first."
             )
         case Obstacle.DISABLED:
-            return "The delivery's URL is disabled; remove its entry from the settings first."
+            return (
+                "The delivery's URL is switched off; switch it on in the event's webhook settings "
+                "first (`off`, `disabled`)."
+            )
         case Obstacle.UNUSABLE:
             return f"The delivery was skipped and would be again: {_fault_of(url)}."
 

@@ -27,7 +27,7 @@ from functions.webhooks.notices.ports import Notices, StoredWatch
 from functions.webhooks.notices.watch import LOOKED_AT, News, Seen, Standing, Watch
 from functions.webhooks.ports import Wall
 from functions.webhooks.settings.ports import Settings
-from functions.webhooks.settings.webhook_settings import Subscription
+from functions.webhooks.settings.webhook_settings import SWITCHED_OFF, Subscription
 
 LEAVES_WITHIN: Final = timedelta(minutes=1)
 """After it was put on record; later it does not leave at all: it may not be true any more."""
@@ -130,6 +130,8 @@ class Notifier:
             )
             for one in watch.urls
             if one.url in configured
+            # An admin who has switched a URL off needs no mail about the URL.
+            if configured[one.url].disabled != SWITCHED_OFF
         }
 
     def _tell(

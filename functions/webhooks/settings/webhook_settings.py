@@ -1,9 +1,9 @@
 """The webhook settings of an event: its URLs, and who is told when a URL fails (spec 2.1, 6.3.4).
 
 The document `events/{eventId}/settings/webhooks` holds `urls`: a list of a URL, or of
-`{url, events}` with the event types that the URL takes. `notify` lists e-mail addresses. `disabled`
-holds, under the `key` of a URL, `{url, reason, at}`: the service sends nothing to that URL until an
-admin removes the entry.
+`{url, events}` with the event types that the URL takes. `notify` lists e-mail addresses. `off` has
+the time at which an admin switched a URL off, under the URL. `disabled` holds, under the `key` of a
+URL, `{url, reason, at}`: the service sends nothing to that URL until an admin removes the entry.
 """
 
 import hashlib
@@ -22,6 +22,9 @@ MAX_ADDRESSES: Final = 5
 """Addresses in `notify`."""
 
 ALL: Final = frozenset(EventType)
+
+SWITCHED_OFF: Final = "the URL is switched off"
+"""Why nothing is sent to a URL in `off`."""
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -87,11 +90,12 @@ class WebhookSettings:
         for entry in _list(fields.get("urls"))[:MAX_URLS]:
             url, event_types = _entry(entry)
             merged[url] = merged.get(url, frozenset()) | event_types
-        disabled = fields.get("disabled")
-        given_up = disabled if isinstance(disabled, Mapping) else {}
+        off, given_up = _map(fields.get("off")), _map(fields.get("disabled"))
         return cls(
             subscriptions=tuple(
-                Subscription(url, event_types, _reason(given_up, url))
+                Subscription(
+                    url, event_types, SWITCHED_OFF if url in off else _reason(given_up, url)
+                )
                 for url, event_types in merged.items()
             ),
             notify=tuple(
@@ -120,6 +124,10 @@ def key(url: str) -> str:
 
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
+
+
+def _map(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _reason(given_up: Mapping[str, Any], url: str) -> str | None:

@@ -1,5 +1,5 @@
 // An admin adds a URL, changes its types, tries it, enables one that was given up and recovers what
-// it has missed, and removes one.
+// it has missed, names one, switches it off and on, and removes one.
 
 import { signIn } from "./steps.mjs";
 
@@ -32,6 +32,7 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await dialog.getByText("Delivered").waitFor();
   await dialog.getByRole("button", { name: "Close" }).click();
 
+  found.first = await page.locator("section.endpoint .path").first().innerText();
   const dead = page.getByRole("region", { name: new URL(disabled).pathname });
   found.reason = await dead.getByRole("alert").innerText();
   found.health = await dead.locator(".health").innerText();
@@ -46,6 +47,19 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await dialog.waitFor({ state: "detached" });
   await dead.getByRole("alert").waitFor({ state: "detached" });
 
+  const named = page.getByRole("region", { name: "/keeps" });
+  await named.getByRole("button", { name: "Edit" }).click();
+  await dialog.getByLabel("Name").fill("Screen in the hall");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await named.getByRole("heading", { name: "Screen in the hall" }).waitFor();
+  await named.getByRole("button", { name: "Switch off" }).click();
+  await named.getByText("Nothing is sent there").waitFor();
+  await named.getByRole("button", { name: "Switch it on again" }).click();
+  await dialog.getByText("since then").waitFor();
+  found.switchedOn = await dialog.innerText();
+  await page.keyboard.press("Escape");
+  await named.getByText("Nothing is sent there").waitFor({ state: "detached" });
+
   await card.getByRole("button", { name: "Remove" }).click();
   await dialog.getByRole("button", { name: "Remove" }).click();
   await card.waitFor({ state: "detached" });
@@ -56,5 +70,9 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await dialog.getByRole("textbox").fill("ann@example.com, bob@example.com");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("bob@example.com").waitFor();
+
+  await page.getByRole("link", { name: "Deliveries" }).first().click();
+  await page.getByLabel("Receiver").waitFor();
+  found.receivers = await page.getByLabel("Receiver").innerText();
   return found;
 }

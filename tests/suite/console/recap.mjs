@@ -1,9 +1,18 @@
-// A moderator prepares a recap: looks at it, has it mailed to them, and sends it.
+// An admin chooses the language and where answers go; a moderator prepares a recap: looks at it, has it
+// mailed to them, sends it, and looks at it once more.
 
 import { signIn } from "./steps.mjs";
 
-export default async function recap({ site, moderator, eventId, guest, visitor }) {
-  const page = await visitor();
+export default async function recap({ site, admin, moderator, eventId, guest, visitor }) {
+  let page = await visitor();
+  await signIn(page, site, admin, `#/events/${eventId}`);
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Language of mails").selectOption("Deutsch");
+  await page.getByLabel("Answers of guests go to").selectOption(admin.email);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Mails to guests: Deutsch").waitFor();
+
+  page = await visitor();
   await page.route("https://example.com/**", (route) =>
     route.fulfill({ contentType: "image/svg+xml", body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
   );
@@ -15,9 +24,9 @@ export default async function recap({ site, moderator, eventId, guest, visitor }
   const mail = page.getByRole("group", { name: "The mail", exact: true });
   // The first words of it stand once more, unseen, for the list of a mailbox.
   await mail.getByText("Thank you <b>all</b>!").last().waitFor();
-  const found = { mail: await mail.evaluate(drawn) };
+  const found = { mail: await mail.evaluate(drawn), facts: await page.locator(".facts").innerText() };
   await page.getByLabel("As seen by").selectOption(guest);
-  await mail.getByText("Hi Ben").waitFor();
+  await mail.getByText("Hallo Ben").waitFor();
   await page.getByRole("button", { name: "Phone" }).click();
   await page.getByRole("button", { name: "Dark" }).click();
   found.onPhone = await mail.evaluate((frame) => ({
@@ -36,6 +45,13 @@ export default async function recap({ site, moderator, eventId, guest, visitor }
   await page.getByRole("region", { name: "Recap, Sent" }).waitFor();
   found.card = await page.getByRole("region", { name: "Recap, Sent" }).innerText();
   await page.getByText("The next recap can be sent").waitFor();
+  const card = page.getByRole("region", { name: "Recap, Sent" });
+  await card.getByRole("button", { name: "Show the mail" }).click();
+  await card.getByRole("button", { name: "Plain text" }).click();
+  found.again = {
+    subject: await card.locator(".facts strong").innerText(),
+    mail: await card.getByLabel("The mail as plain text").innerText(),
+  };
   return found;
 }
 

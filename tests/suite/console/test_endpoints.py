@@ -1,13 +1,17 @@
 """Endpoints as an admin sees them."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from google.cloud import firestore
+from standardwebhooks import Webhook
 
 from emulator.receiver import always
 from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.signing.signature import sign
+from functions.webhooks.signing.store import new_secret
 from tests.suite.console.conftest import Browser, Record
 
 
@@ -49,15 +53,36 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     assert seen["isOpenStill"]
     assert "100 deliveries in a row have failed" in seen["reason"]
     assert "Failing since" in seen["health"]
+    assert seen["first"] == "/given-up"
     assert seen["recoverWhileOff"] == 0
     assert "3 deliveries would be sent again" in seen["before"]
     assert "Left alone: 1 test." in seen["before"]
     assert "3 deliveries are on the way again" in seen["after"]
     assert tested == ["milestone.reached"]
+    assert "There is nothing to send again since then." in seen["switchedOn"]
+    assert "Screen in the hall" in seen["receivers"]
     assert "not" in seen["refused"]
     settings = event.collection("settings").document("webhooks").get().to_dict() or {}
     assert settings == {
         "urls": [receiver.url("/keeps"), dead],
+        "labels": {receiver.url("/keeps"): "Screen in the hall"},
+        "off": {},
         "disabled": {},
         "notify": ["ann@example.com", "bob@example.com"],
     }
+
+
+def test_a_developer_has_a_sample_signed_in_the_browser(browser: Browser) -> None:
+    """Spec 5: for both schemes; the secret is sent nowhere."""
+    secret = new_secret()
+    seen = browser.make("sample", secret=secret, type="guest.joined")
+
+    assert seen["asked"] == []
+    assert seen["isShown"]
+    assert "--url 'http://localhost:3000/in'" in seen["command"]
+    headers = dict(re.findall(r"--header '([^:]+): ([^']*)'", seen["command"]))
+    [body] = re.findall(r"printf %s '(\{.*\})' \|", seen["command"])
+    at = int(headers["webhook-timestamp"])
+    assert headers["Wall-Signature"] == sign(secret, body.encode(), at=at)
+    assert Webhook(secret).verify(body, headers)["event"] == headers["Wall-Event-Type"]
+    assert headers["Wall-Event-Type"] == "guest.joined"

@@ -34,7 +34,7 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
 ) -> None:
     """Looking sends nothing, `to me` one mail, sending what was said before; a mail stays inert."""
     wall = Wall(db, event)
-    wall.publish(tenantId=TENANT)
+    wall.publish(tenantId=TENANT, name="Sommerfest")
     names = {f"{name}@{event.id}.example.com": name.title() for name in ("anna", "ben")}
     guests = set(names)
     gone = f"gone@{event.id}.example.com"
@@ -46,8 +46,14 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     )
     ben = max(guests)
 
-    seen = browser.make("recap", moderator=moderator, eventId=event.id, guest=ben)
+    seen = browser.make("recap", admin=admin, moderator=moderator, eventId=event.id, guest=ben)
 
+    assert event.get().get("language") == "de"
+    assert event.get().get("replyTo") == admin["email"]
+    assert "Language\nDeutsch" in seen["facts"]
+    assert f"Answers go to\n{admin['email']}" in seen["facts"]
+    assert seen["again"]["subject"] == "Thank you for coming"
+    assert "Thank you <b>all</b>!" in seen["again"]["mail"]
     assert seen["mail"]["active"] == 0
     assert seen["mail"]["isStyled"]
     assert seen["mail"]["pictures"] == 1

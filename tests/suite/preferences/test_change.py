@@ -159,11 +159,23 @@ def test_one_click(
     record.set({"email": "guest@example.com"})
     for _ in range(2):
         status, text, _ = visit(one_click_token, headers, method="POST", body=ONE_CLICK)
-        assert (status, text) == (200, "You are unsubscribed from recap mails.\n")
+        assert status == 200
+        assert text.startswith("Done: you get no more event recaps.")
     assert record.get().to_dict() == {
         "email": "guest@example.com",
         "emailPreferences": {"recap": False},
     }
+
+
+def test_one_click_is_answered_in_the_language_of_the_mail_program(
+    one_click_token: str, headers: dict[str, str]
+) -> None:
+    """Design 3, "the language of a mail": of the languages that the request asks for."""
+    german = headers | {"Accept-Language": "de-AT, en;q=0.5"}
+    for token, said in ((one_click_token, "Erledigt: "), ("nonsense", "Dieser Link")):
+        _, text, answered = visit(token, german, method="POST", body=ONE_CLICK)
+        assert text.startswith(said)
+        assert answered["Content-Language"] == "de"
 
 
 def test_one_click_as_multipart(

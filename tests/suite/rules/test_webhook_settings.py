@@ -11,6 +11,9 @@ from tests.suite.rules.samples import PAST
 
 URL = "https://example.com/hook"
 EVERY_TYPE = [str(one) for one in EventType]
+FULLEST = {"url": "u" * 2048, "events": EVERY_TYPE}
+TWENTY = [f"{URL}/{number}" for number in range(20)]
+SINCE = "2026-05-01T18:30:00.000Z"
 DISABLED = {
     "a": {"url": URL, "reason": "100 deliveries failed", "at": PAST},
     "b": {"url": f"{URL}/b", "reason": "100 deliveries failed", "at": PAST},
@@ -29,7 +32,7 @@ DISABLED = {
         [{"url": URL, "events": []}],
         [{"url": URL, "events": ["photo.uploaded"]}],
         [URL, {"url": URL, "events": EVERY_TYPE}],
-        [{"url": "u" * 2048, "events": EVERY_TYPE}] * 20,
+        [FULLEST] * 20,
         [URL] * 20,
     ],
 )
@@ -119,13 +122,42 @@ def test_notices_go_to_five_addresses_at_most(
     assert allowed is admin.create(f"{wall}/settings/webhooks", fields)
 
 
+@pytest.mark.parametrize(
+    ("fields", "allowed"),
+    [
+        ({"labels": {URL: "Screen in the hall"}, "off": {URL: SINCE}}, True),
+        ({"labels": {}, "off": {}}, True),
+        ({"labels": {URL: "l" * 41}}, False),
+        ({"labels": {URL: "two\nlines of " + "l" * 40}}, False),
+        ({"labels": {URL: ["a"] * 100}}, False),
+        ({"labels": dict.fromkeys([*TWENTY, URL], "Screen")}, False),
+        ({"labels": "Screen"}, False),
+        ({"off": {URL: True}}, False),
+        ({"off": {URL: PAST}}, False),
+        ({"off": {URL: "yesterday"}}, False),
+        ({"off": dict.fromkeys([*TWENTY, URL], SINCE)}, False),
+        ({"off": [URL]}, False),
+    ],
+)
+def test_a_url_has_a_name_and_is_switched_off(
+    fields: dict[str, Any], *, allowed: bool, admin: Client, wall: str
+) -> None:
+    """Spec 2.1: a line for people, and since when the URL is off."""
+    assert allowed is admin.create(f"{wall}/settings/webhooks", {"urls": [URL]} | fields)
+
+
 def test_the_fullest_settings_leave_room_for_more_rules(
     admin: Client, administrator: Client, wall: str, rules: str
 ) -> None:
     """No request may take more than 1,000 evaluations: a further entry would still be checked."""
-    fullest = {"urls": [{"url": "u" * 2048, "events": EVERY_TYPE}] * 20, "notify": [ADDRESS] * 5}
+    fullest = {
+        "urls": [FULLEST] * 20,
+        "notify": [ADDRESS] * 5,
+        "labels": dict.fromkeys(TWENTY, "l" * 40),
+        "off": dict.fromkeys(TWENTY, SINCE),
+    }
     administrator.replace(f"{wall}/settings/webhooks", {"urls": [URL], "disabled": DISABLED})
-    further = rules.replace("&& isUrl(all[19]);", "&& isUrl(all[19]) && isUrl(all[0]);")
+    further = rules.replace("isUrl(all[19], keys);", "isUrl(all[19], keys) && isUrl(all[0], keys);")
     assert rules != further
     load_rules(further)
     try:

@@ -27,12 +27,12 @@ KEYWORDS: Final[dict[str, Any]] = dict.fromkeys(("text", "plain", "plural"))
 _PLACEHOLDER: Final = re.compile(r"%\((\w+)\)s")
 
 
-def _in_the_mail() -> set[str | tuple[str, ...]]:
+def _in_mail_and_answers() -> set[str | tuple[str, ...]]:
     found: list[Any] = []
     for path in sorted((MAIL / "templates").iterdir()):
         found += jinja2.ext.babel_extract(BytesIO(path.read_bytes()), list(KEYWORDS), [], {})
-    source = BytesIO((MAIL / "composer.py").read_bytes())
-    found += extract_python(source, KEYWORDS, [], {})
+    for source in (MAIL / "composer.py", ROOT / "functions/preferences/handlers.py"):
+        found += extract_python(BytesIO(source.read_bytes()), KEYWORDS, [], {})
     return {key for _, function, texts, _ in found if (key := _key(function, texts))}
 
 
@@ -80,10 +80,19 @@ def test_the_page_speaks_the_languages_of_the_mails() -> None:
         assert re.findall(r'"(\w+)"', listed) == list(languages)
 
 
+def test_without_a_script_the_page_speaks_all_languages() -> None:
+    """Each in its direction: only a script can tell which one its reader wants."""
+    page = (ROOT / "public/preferences.html").read_text(encoding="utf-8")
+    [without] = re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL)
+    found = re.findall(r'<p class="notice" lang="(\w+)"(?: dir="(\w+)")?>[^<]+</p>', without)
+    directions = [(one, Texts.of(one).direction) for one in LANGUAGES]
+    assert [(language, direction or "ltr") for language, direction in found] == directions
+
+
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_no_text_is_missing_or_unused(language: str) -> None:
     """The catalogue has the texts of mail and page, and no other."""
-    assert {one.id for one in _messages(language)} == _in_the_mail() | _on_the_page()
+    assert {one.id for one in _messages(language)} == _in_mail_and_answers() | _on_the_page()
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings, key
+from functions.webhooks.settings.webhook_settings import (
+    SWITCHED_OFF,
+    Subscription,
+    WebhookSettings,
+    key,
+)
 
 URL = "https://example.com/hook"
 OTHER = "https://example.com/other"
@@ -28,6 +33,24 @@ ENTRY = {"url": URL, "reason": "nobody answers", "at": datetime(2026, 5, 1, tzin
 def test_a_url_is_disabled_by_its_entry(disabled: Any, reason: str | None) -> None:
     """Whatever else stands there disables nothing, and breaks nothing."""
     [read] = WebhookSettings.read({"urls": [URL], "disabled": disabled}).subscriptions
+
+    assert read == Subscription(URL, disabled=reason)
+
+
+@pytest.mark.parametrize(
+    ("off", "reason"),
+    [
+        ({URL: "2026-05-01T18:30:00.000Z"}, SWITCHED_OFF),
+        ({URL: None}, SWITCHED_OFF),
+        ({OTHER: "2026-05-01T18:30:00.000Z"}, None),
+        ([URL], None),
+    ],
+)
+def test_a_url_is_off_while_its_time_stands_there(off: Any, reason: str | None) -> None:
+    """Spec 7.3: an admin's own switch, also at a URL that the service has given up."""
+    disabled = {key(URL): ENTRY} if reason else {}
+    fields = {"urls": [URL], "off": off, "disabled": disabled}
+    [read] = WebhookSettings.read(fields).subscriptions
 
     assert read == Subscription(URL, disabled=reason)
 

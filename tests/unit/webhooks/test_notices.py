@@ -151,6 +151,14 @@ def test_an_admin_who_enables_a_url_knows_that_it_was_failing(failing: House) ->
     assert "2 of them were skipped while the URL was switched off." in failing.mails[-1].text
 
 
+def test_a_url_that_an_admin_has_switched_off_is_not_told(house: House) -> None:
+    """The admin knows, and nothing is sent that could fail."""
+    house.fails(5)
+    house.subscribe(URL, OTHER, notify=[ANN], off={URL: "2026-05-01T18:30:00.000Z"})
+
+    assert house.look() == []
+
+
 def test_all_the_dead_urls_are_marked_before_they_are_disabled() -> None:
     """Also those to which nothing has failed since somebody wants to know."""
     house = House()

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
-import { type Settings, watchEndpoints } from "../../data/endpoints.ts";
+import { type Endpoint, type Settings, watchEndpoints } from "../../data/endpoints.ts";
 import { type Route, writeRoute } from "../../domain/address.ts";
 import { named } from "../../domain/endpoint.ts";
 import { type Filters, NO_FILTERS } from "../../domain/filters.ts";
@@ -62,20 +62,20 @@ export function DeliveriesView({ route }: Props) {
   );
 }
 
+const NONE: readonly Endpoint[] = [];
+
 function ListWithFilters({ filters, openId }: { readonly filters: Filters; readonly openId: string | null }) {
   const { sdk, eventId } = usePlace();
-  const endpoints = useLive<Settings>(
+  const settings = useLive<Settings>(
     (onValue, onError) => watchEndpoints(sdk.db, eventId, onValue, onError),
     [sdk, eventId],
   );
-  const urls = useMemo(
-    () => (endpoints.state === "there" ? endpoints.value.endpoints.map((one) => one.url) : []),
-    [endpoints],
-  );
+  const endpoints = settings.state === "there" ? settings.value.endpoints : NONE;
+  const labels = useMemo(() => new Map(endpoints.map(({ url, label }) => [url, label])), [endpoints]);
   const change = (changed: Filters) =>
     replace({ at: "deliveries", eventId, filters: changed, deliveryId: null, status: "pending" });
   const open = (deliveryId: string) => go({ at: "deliveries", eventId, filters, deliveryId, status: "pending" });
-  const url = filters.endpoint === null ? null : named(filters.endpoint, urls);
+  const url = filters.endpoint === null ? null : named(filters.endpoint, labels.keys());
   const isUnknown = filters.endpoint !== null && url === null;
 
   return (
@@ -83,10 +83,10 @@ function ListWithFilters({ filters, openId }: { readonly filters: Filters; reado
       <div class="view-head">
         {openId ? <h2>Deliveries</h2> : <Heading title="Deliveries">Deliveries</Heading>}
       </div>
-      <FilterBar filters={filters} urls={urls} onChange={change} onOpen={open} />
-      {endpoints.state === "failed" ? (
-        <Notice kind="error">{wordsOf(endpoints.error)}</Notice>
-      ) : isUnknown && endpoints.state === "loading" ? (
+      <FilterBar filters={filters} endpoints={endpoints} onChange={change} onOpen={open} />
+      {settings.state === "failed" ? (
+        <Notice kind="error">{wordsOf(settings.error)}</Notice>
+      ) : isUnknown && settings.state === "loading" ? (
         <Skeleton />
       ) : isUnknown ? (
         <Empty title="This view is of a receiver that the event does not have">
@@ -99,8 +99,9 @@ function ListWithFilters({ filters, openId }: { readonly filters: Filters; reado
         <DeliveryList
           filters={filters}
           url={url}
+          labels={labels}
           openId={openId}
-          hasEndpoints={endpoints.state === "loading" || urls.length > 0}
+          hasEndpoints={settings.state === "loading" || endpoints.length > 0}
           onClear={() => change(NO_FILTERS)}
         />
       )}

@@ -1,20 +1,21 @@
 import { useEffect, useState } from "preact/hooks";
 
+import type { Endpoint } from "../../data/endpoints.ts";
 import { EVENT_TYPES, type EventType, OUTCOMES, type Outcome } from "../../domain/delivery.ts";
-import { nameOf, parts } from "../../domain/endpoint.ts";
+import { callName, nameOf } from "../../domain/endpoint.ts";
 import { type Filters, NO_FILTERS, type Period, isFiltered } from "../../domain/filters.ts";
 import { fromInput, toInput } from "../../domain/time.ts";
 import { EVENT_WORDS, OUTCOME_WORDS } from "../../domain/words.ts";
 
 interface Props {
   readonly filters: Filters;
-  readonly urls: readonly string[];
+  readonly endpoints: readonly Endpoint[];
   readonly onChange: (filters: Filters) => void;
   readonly onOpen: (deliveryId: string) => void;
 }
 
 /** What the list is limited to. */
-export function FilterBar({ filters, urls, onChange, onOpen }: Props) {
+export function FilterBar({ filters, endpoints, onChange, onOpen }: Props) {
   const set = (change: Partial<Filters>) => onChange({ ...filters, ...change });
   const hasTimes = filters.from !== null || filters.until !== null;
   const [isCustom, setCustom] = useState(hasTimes);
@@ -23,7 +24,7 @@ export function FilterBar({ filters, urls, onChange, onOpen }: Props) {
   }, [hasTimes]);
   const [isOpen, setOpen] = useState(false);
   const used = Object.values({ ...filters, from: null, until: filters.from ?? filters.until }).filter(Boolean).length;
-  const isEndpointListed = urls.some((url) => nameOf(url) === filters.endpoint);
+  const isEndpointListed = endpoints.some(({ url }) => nameOf(url) === filters.endpoint);
 
   return (
     <form
@@ -63,7 +64,7 @@ export function FilterBar({ filters, urls, onChange, onOpen }: Props) {
           onChange={(event) => set({ endpoint: event.currentTarget.value || null })}
         >
           <option value="">Any</option>
-          {urls.map((url) => <option key={url} value={nameOf(url)}>{shown(url)}</option>)}
+          {endpoints.map((one) => <option key={one.url} value={nameOf(one.url)}>{callName(one)}</option>)}
           {filters.endpoint && !isEndpointListed && <option value={filters.endpoint}>Another one</option>}
         </select>
       </Field>
@@ -161,10 +162,4 @@ function Field({ label, id, children }: { readonly label: string; readonly id: s
       {children}
     </div>
   );
-}
-
-function shown(url: string): string {
-  const { host, path } = parts(url);
-  const text = host + path;
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }

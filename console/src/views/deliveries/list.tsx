@@ -15,6 +15,8 @@ import { DeliveryTable } from "./table.tsx";
 interface Props {
   readonly filters: Filters;
   readonly url: string | null;
+  /** What people call the receivers, by their URLs. */
+  readonly labels: ReadonlyMap<string, string>;
   /** The delivery that stands beside the list. */
   readonly openId: string | null;
   /** Whether the event has a webhook URL at all. */
@@ -25,7 +27,7 @@ interface Props {
 const START: FeedState = { deliveries: [], state: "loading", error: null, older: "none" };
 
 /** The deliveries that fit, live, and as many pages of older ones as are asked for. */
-export function DeliveryList({ filters, url, openId, hasEndpoints, onClear }: Props) {
+export function DeliveryList({ filters, url, labels, openId, hasEndpoints, onClear }: Props) {
   const { sdk, eventId } = usePlace();
   const [feed, setFeed] = useState<FeedState>(START);
   const current = useRef<Feed | null>(null);
@@ -50,6 +52,7 @@ export function DeliveryList({ filters, url, openId, hasEndpoints, onClear }: Pr
       ) : (
         <DeliveryTable
           deliveries={feed.deliveries}
+          labels={labels}
           openId={openId}
           linkOf={(delivery) => linkToDelivery(eventId, delivery.id, filters)}
         />

@@ -132,6 +132,8 @@ function HeadersPanel({ delivery, eventId }: Pick<Props, "delivery" | "eventId">
   const shown = [
     ...headers(delivery, eventId),
     ["Wall-Signature", "t=…,v1=… (made anew with each attempt)"] as const,
+    ["webhook-id", delivery.id] as const,
+    ["webhook-timestamp, webhook-signature", "made anew with each attempt, for Standard Webhooks"] as const,
   ];
   return (
     <section class="panel" aria-labelledby="headers">

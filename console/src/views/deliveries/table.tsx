@@ -11,6 +11,7 @@ import { Countdown, When } from "../../ui/when.tsx";
 interface Props {
   readonly deliveries: readonly Delivery[];
   readonly linkOf: (delivery: Delivery) => string;
+  readonly labels?: ReadonlyMap<string, string>;
   /** Whether the URL is the same in all rows, and so in none. */
   readonly isOneUrl?: boolean;
   readonly openId?: string | null;
@@ -20,7 +21,7 @@ interface Props {
  * Deliveries, a row each. A grid with the roles of a table: rows out of sight cost nothing to lay
  * out, and on a phone a row becomes a card.
  */
-export function DeliveryTable({ deliveries, linkOf, isOneUrl = false, openId = null }: Props) {
+export function DeliveryTable({ deliveries, linkOf, labels, isOneUrl = false, openId = null }: Props) {
   return (
     <div class={`table deliveries${isOneUrl ? " one-url" : ""}`} role="table" aria-label="Deliveries">
       <div role="rowgroup">
@@ -36,7 +37,7 @@ export function DeliveryTable({ deliveries, linkOf, isOneUrl = false, openId = n
       </div>
       <div role="rowgroup" class="body">
         {deliveries.map((one) => (
-          <Row key={one.id} delivery={one} link={linkOf(one)} isOneUrl={isOneUrl} isOpened={one.id === openId} />
+          <Row key={one.id} delivery={one} link={linkOf(one)} label={labels?.get(one.url) ?? ""} isOneUrl={isOneUrl} isOpened={one.id === openId} />
         ))}
       </div>
     </div>
@@ -46,16 +47,17 @@ export function DeliveryTable({ deliveries, linkOf, isOneUrl = false, openId = n
 interface RowProps {
   readonly delivery: Delivery;
   readonly link: string;
+  readonly label: string;
   readonly isOneUrl: boolean;
   readonly isOpened: boolean;
 }
 
 // Drawn again only where a property has changed: a list may have hundreds of rows.
-function Row({ delivery, link, isOneUrl, isOpened }: RowProps) {
-  return useMemo(() => drawn({ delivery, link, isOneUrl, isOpened }), [delivery, link, isOneUrl, isOpened]);
+function Row({ delivery, link, label, isOneUrl, isOpened }: RowProps) {
+  return useMemo(() => drawn({ delivery, link, label, isOneUrl, isOpened }), [delivery, link, label, isOneUrl, isOpened]);
 }
 
-function drawn({ delivery, link, isOneUrl, isOpened }: RowProps) {
+function drawn({ delivery, link, label, isOneUrl, isOpened }: RowProps) {
   const last = lastAttempt(delivery);
   return (
     <div class="row" role="row" data-id={delivery.id} aria-current={isOpened ? "true" : undefined}>
@@ -70,7 +72,7 @@ function drawn({ delivery, link, isOneUrl, isOpened }: RowProps) {
       </span>
       {!isOneUrl && (
         <span role="cell" class="where">
-          <Url url={delivery.url} />
+          <Url url={delivery.url} label={label} />
         </span>
       )}
       <span role="cell" class="outcome">

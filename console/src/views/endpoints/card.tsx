@@ -1,8 +1,6 @@
-import { useEffect, useId, useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 
-import type { Endpoint } from "../../data/endpoints.ts";
-import { enable } from "../../data/endpoints.ts";
-import { healthOf } from "../../data/health.ts";
+import { type Endpoint, switchOff, switchOn } from "../../data/endpoints.ts";
 import { writeRoute } from "../../domain/address.ts";
 import type { Outcome } from "../../domain/delivery.ts";
 import { nameOf, problem } from "../../domain/endpoint.ts";
@@ -12,9 +10,9 @@ import { duration } from "../../domain/time.ts";
 import { EVENT_WORDS } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { wordsOf } from "../../ui/errors.ts";
-import { CrossIcon } from "../../ui/icons.tsx";
+import { CrossIcon, OutcomeIcon } from "../../ui/icons.tsx";
 import { Notice } from "../../ui/notice.tsx";
-import { Url } from "../../ui/text.tsx";
+import { Foreign, Url } from "../../ui/text.tsx";
 import { Ago, When } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
 import { EndpointDialog } from "./edit.tsx";
@@ -26,17 +24,23 @@ interface Props {
   readonly endpoint: Endpoint;
   readonly others: readonly Endpoint[];
   readonly mayEdit: boolean;
+  /** Null until it is known. */
+  readonly health: KnownHealth | null;
+  readonly reload: () => void;
 }
+
+/** How a URL is doing, or why that is not known. */
+export type KnownHealth = { readonly health: Health } | { readonly error: unknown };
 
 type Open = "" | "edit" | "remove" | "test" | "recover";
 
 /** One URL. */
-export function EndpointCard({ endpoint, others, mayEdit }: Props) {
+export function EndpointCard({ endpoint, others, mayEdit, health: known, reload }: Props) {
   const { sdk, eventId } = usePlace();
-  const { url, events, disabled } = endpoint;
+  const { url, events, label, disabled, offSince } = endpoint;
   const [open, setOpen] = useState<Open>("");
   const [recoverFrom, setRecoverFrom] = useState<Date | null>(null);
-  const { health, error, reload } = useHealth(url);
+  const health = known && "health" in known ? known.health : null;
   const work = useWork();
   const id = useId();
   const close = () => setOpen("");
@@ -48,21 +52,22 @@ export function EndpointCard({ endpoint, others, mayEdit }: Props) {
     status: "pending",
   });
   const unusable = problem(url);
-  const from = disabled?.at ?? health?.failingSince ?? null;
+  const isOff = disabled !== null || offSince !== null;
 
-  async function enableIt() {
-    if (!disabled) return;
-    await enable(sdk.db, eventId, disabled.key);
-    setRecoverFrom(disabled.at);
+  // What happened meanwhile is offered to be sent.
+  async function switchItOn() {
+    const since = [disabled?.at, offSince].filter((one) => one instanceof Date);
+    await switchOn(sdk.db, eventId, endpoint);
+    setRecoverFrom(since.reduce<Date | null>((first, one) => (first && first < one ? first : one), null));
     setOpen("recover");
   }
 
   return (
     <section class="card endpoint" aria-labelledby={id}>
       <div class="endpoint-head">
-        <h2 id={id}><Url url={url} /></h2>
+        <h2 id={id}>{label && <><Foreign>{label}</Foreign> </>}<Url url={url} /></h2>
         <p class="quiet-text mono" title="The URL's name in notices and on the receiver's page">{nameOf(url)}</p>
-        {disabled && <span class="badge failed"><CrossIcon />Switched off</span>}
+        {isOff && <span class={`badge ${disabled ? "failed" : "skipped"}`}><OutcomeIcon outcome={disabled ? "failed" : "skipped"} />Switched off</span>}
       </div>
       <p class="types">
         {events === null
@@ -71,29 +76,29 @@ export function EndpointCard({ endpoint, others, mayEdit }: Props) {
             ? events.map((one) => <span key={one} class="tag" title={one}>{EVENT_WORDS[one]}</span>)
             : <span class="tag">nothing</span>}
       </p>
-      {disabled && (
-        <Notice kind="error">
+      {isOff && (
+        <Notice kind={disabled ? "error" : "info"}>
           <p>
-            Nothing is sent there: <bdi>{disabled.reason || "it was switched off"}</bdi>
-            {disabled.at && <> (since <When at={disabled.at} long />)</>}. What happens meanwhile is recorded as skipped.
+            Nothing is sent there{disabled && <>: <bdi>{disabled.reason || "it was switched off"}</bdi></>}
+            <Since at={disabled?.at ?? offSince} />. What happens meanwhile is recorded as skipped.
           </p>
           {mayEdit
-            ? <ActionButton busy={work.isBusy} onClick={() => work.run(enableIt)}>Switch it on again</ActionButton>
+            ? <ActionButton busy={work.isBusy} onClick={() => work.run(switchItOn)}>Switch it on again</ActionButton>
             : <p>An admin can switch it on again.</p>}
         </Notice>
       )}
       {unusable && <Notice kind="warning">Nothing can be delivered there. {unusable}</Notice>}
       {work.error && <Notice kind="error">{work.error}</Notice>}
-      {error ? <Notice kind="error">{wordsOf(error)}</Notice> : <HealthLine health={health} />}
+      {known && "error" in known ? <Notice kind="error">{wordsOf(known.error)}</Notice> : <HealthLine health={health} />}
       <div class="actions" role="group" aria-labelledby={id}>
         <a class="button" href={log(null)}>Deliveries</a>
         {health !== null && health.failed > 0 && <a class="button" href={log("failed")}>Failed ones</a>}
         <button type="button" onClick={() => setOpen("test")}>Send a test</button>
-        {!unusable && !disabled && (
+        {!unusable && !isOff && (
           <button
             type="button"
             onClick={() => {
-              setRecoverFrom(from);
+              setRecoverFrom(health?.failingSince ?? null);
               setOpen("recover");
             }}
           >
@@ -101,6 +106,9 @@ export function EndpointCard({ endpoint, others, mayEdit }: Props) {
           </button>
         )}
         {mayEdit && <button type="button" onClick={() => setOpen("edit")}>Edit</button>}
+        {mayEdit && !isOff && (
+          <ActionButton busy={work.isBusy} onClick={() => work.run(() => switchOff(sdk.db, eventId, endpoint))}>Switch off</ActionButton>
+        )}
         {mayEdit && <button type="button" class="quiet danger" onClick={() => setOpen("remove")}>Remove</button>}
       </div>
       {open === "edit" && <EndpointDialog before={endpoint} others={others} onClose={close} />}
@@ -111,22 +119,8 @@ export function EndpointCard({ endpoint, others, mayEdit }: Props) {
   );
 }
 
-function useHealth(url: string) {
-  const { sdk, eventId } = usePlace();
-  const [health, setHealth] = useState<Health | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [times, setTimes] = useState(0);
-  useEffect(() => {
-    let isWanted = true;
-    healthOf(sdk.db, eventId, url, new Date()).then(
-      (found) => isWanted && setHealth(found),
-      (failure: unknown) => isWanted && setError(failure),
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [sdk, eventId, url, times]);
-  return { health, error, reload: () => setTimes((before) => before + 1) };
+function Since({ at }: { readonly at: Date | null }) {
+  return at && at.getTime() > 0 ? <> (since <When at={at} long />)</> : null;
 }
 
 function HealthLine({ health }: { readonly health: Health | null }) {

@@ -2,7 +2,7 @@ import { useId, useState } from "preact/hooks";
 
 import { type Endpoint, saveEndpoint } from "../../data/endpoints.ts";
 import { EVENT_TYPES, type EventType } from "../../domain/delivery.ts";
-import { MAX_URLS, MAX_URL_CHARACTERS, doubt, problem } from "../../domain/endpoint.ts";
+import { MAX_LABEL_CHARACTERS, MAX_URLS, MAX_URL_CHARACTERS, doubt, problem } from "../../domain/endpoint.ts";
 import { EVENT_WORDS } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -20,6 +20,7 @@ interface Props {
 export function EndpointDialog({ before, others, onClose }: Props) {
   const { sdk, eventId } = usePlace();
   const [url, setUrl] = useState(before?.url ?? "");
+  const [label, setLabel] = useState(before?.label ?? "");
   const [isAll, setAll] = useState(!before || before.events === null);
   const [events, setEvents] = useState<readonly EventType[]>(before?.events ?? []);
   const [isTried, setTried] = useState(false);
@@ -40,7 +41,8 @@ export function EndpointDialog({ before, others, onClose }: Props) {
     if ((urlProblem && !isOld) || typesProblem) return;
     void work.run(async () => {
       const chosen = EVENT_TYPES.filter((one) => events.includes(one));
-      await saveEndpoint(sdk.db, eventId, before?.url ?? null, { url: given, events: isAll ? null : chosen });
+      const changed = { url: given, events: isAll ? null : chosen, label: label.trim(), offSince: before?.offSince ?? null };
+      await saveEndpoint(sdk.db, eventId, before?.url ?? null, changed);
       onClose();
     });
   }
@@ -73,6 +75,17 @@ export function EndpointDialog({ before, others, onClose }: Props) {
               an event. Have the receiver verify the signature, in place of a key in the URL.
             </p>
           </div>
+        </div>
+        <div class="field">
+          <label for={`${id}-label`}>Name (may stay empty)</label>
+          <input
+            id={`${id}-label`}
+            value={label}
+            maxLength={MAX_LABEL_CHARACTERS}
+            placeholder="Screen in the hall"
+            autoComplete="off"
+            onInput={(event) => setLabel(event.currentTarget.value)}
+          />
         </div>
         <fieldset class="stack-tight">
           <legend class="label">What is sent there</legend>

@@ -1,15 +1,17 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
-import { type Settings, watchEndpoints } from "../../data/endpoints.ts";
+import { type Endpoint, type Settings, watchEndpoints } from "../../data/endpoints.ts";
+import { healthOf } from "../../data/health.ts";
 import { isAdmin } from "../../data/session.ts";
-import { MAX_URLS } from "../../domain/endpoint.ts";
+import { MAX_URLS, problem } from "../../domain/endpoint.ts";
+import type { Health } from "../../domain/health.ts";
 import { count } from "../../domain/words.ts";
 import { wordsOf } from "../../ui/errors.ts";
 import { Heading } from "../../ui/heading.tsx";
 import { useLive } from "../../ui/live.ts";
 import { Empty, Notice, Skeleton } from "../../ui/notice.tsx";
 import { usePlace } from "../place.ts";
-import { EndpointCard } from "./card.tsx";
+import { EndpointCard, type KnownHealth } from "./card.tsx";
 import { EndpointDialog } from "./edit.tsx";
 import { NotifyCard } from "./notify.tsx";
 
@@ -21,6 +23,7 @@ export function EndpointsView() {
     [sdk, eventId],
   );
   const [isAdding, setAdding] = useState(false);
+  const healths = useHealths(live.state === "there" ? live.value.endpoints : []);
   const mayEdit = isAdmin(staff);
   if (live.state === "failed") return <Notice kind="error">{wordsOf(live.error)}</Notice>;
   if (live.state !== "there") return <Skeleton rows={4} label="Loading receivers…" />;
@@ -49,11 +52,49 @@ export function EndpointsView() {
           <p>Add the address of a receiver, and everything that happens at the event is sent there, signed.</p>
         </Empty>
       )}
-      {endpoints.map((endpoint) => (
-        <EndpointCard key={endpoint.url} endpoint={endpoint} others={endpoints} mayEdit={mayEdit} />
+      {inOrder(endpoints, healths.known).map((endpoint) => (
+        <EndpointCard
+          key={endpoint.url}
+          endpoint={endpoint}
+          others={endpoints}
+          mayEdit={mayEdit}
+          health={healths.known.get(endpoint.url) ?? null}
+          reload={() => healths.load(endpoint.url)}
+        />
       ))}
       <NotifyCard notify={notify} mayEdit={mayEdit} />
       {isAdding && <EndpointDialog before={null} others={endpoints} onClose={() => setAdding(false)} />}
     </div>
   );
+}
+
+/** The receivers that somebody has to look at first, the ones that are switched off last. */
+function inOrder(endpoints: readonly Endpoint[], healths: ReadonlyMap<string, KnownHealth>): readonly Endpoint[] {
+  // Nothing moves before all is known.
+  if (endpoints.some(({ url }) => !healths.has(url))) return endpoints;
+  const rank = ({ url, disabled, offSince }: Endpoint) => {
+    if (offSince) return 3;
+    if (disabled || problem(url)) return 0;
+    const known = healths.get(url);
+    return known && "health" in known && known.health.failingSince ? 1 : 2;
+  };
+  return [...endpoints].sort((one, other) => rank(one) - rank(other));
+}
+
+/** How each URL is doing, read once for each, and again when that is asked for. */
+function useHealths(endpoints: readonly Endpoint[]) {
+  const { sdk, eventId } = usePlace();
+  const [known, setKnown] = useState<ReadonlyMap<string, KnownHealth>>(new Map());
+  const load = (url: string) => {
+    const put = (found: KnownHealth) => setKnown((before) => new Map(before).set(url, found));
+    healthOf(sdk.db, eventId, url, new Date()).then(
+      (health: Health) => put({ health }),
+      (error: unknown) => put({ error }),
+    );
+  };
+  const urls = endpoints.map(({ url }) => url);
+  useEffect(() => {
+    for (const url of urls) if (!known.has(url)) load(url);
+  }, [JSON.stringify(urls)]);
+  return { known, load };
 }

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 
 import { type EventFields, changeEvent } from "../../data/events.ts";
-import { galleryProblem, isEventId, suggestedId } from "../../domain/event.ts";
+import type { Staff } from "../../data/session.ts";
+import { ENGLISH, LANGUAGES, galleryProblem, isEventId, languageName, suggestedId } from "../../domain/event.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
@@ -9,6 +10,7 @@ import { usePlace } from "../place.ts";
 
 interface FormProps {
   readonly title: string;
+  readonly staff: Staff;
   readonly before: EventFields | null;
   /** Saves; of a new event under the id that was chosen. */
   readonly save: (fields: EventFields, id: string) => Promise<void>;
@@ -17,10 +19,11 @@ interface FormProps {
 
 /** Changes the event that is looked at. */
 export function EventDialog({ before, onClose }: Pick<FormProps, "before" | "onClose">) {
-  const { sdk, eventId } = usePlace();
+  const { sdk, staff, eventId } = usePlace();
   return (
     <EventForm
       title="Edit the event"
+      staff={staff}
       before={before}
       save={(fields) => changeEvent(sdk.db, eventId, fields)}
       onClose={onClose}
@@ -31,10 +34,12 @@ export function EventDialog({ before, onClose }: Pick<FormProps, "before" | "onC
 const NAME_CHARACTERS = 200;
 
 /** What an admin says of an event, a new one's id among it. */
-export function EventForm({ title, before, save, onClose }: FormProps) {
+export function EventForm({ title, staff, before, save, onClose }: FormProps) {
   const [name, setName] = useState(before?.name ?? "");
   const [givenId, setGivenId] = useState<string | null>(null);
   const [galleryUrl, setGalleryUrl] = useState(before?.galleryUrl ?? "");
+  const [language, setLanguage] = useState(before?.language ?? ENGLISH);
+  const [replyTo, setReplyTo] = useState(before?.replyTo ?? "");
   const [autoApprove, setAutoApprove] = useState(before?.autoApprove ?? false);
   const [isTried, setTried] = useState(false);
   const work = useWork();
@@ -42,13 +47,16 @@ export function EventForm({ title, before, save, onClose }: FormProps) {
   const nameProblem = name.trim() ? null : "Give the event a name.";
   const idProblem = before || isEventId(id) ? null : "1 to 128 letters, digits, hyphens and underscores.";
   const urlProblem = galleryProblem(galleryUrl.trim());
+  // What is on record can stay, be it another admin's address or a language without mails of its own.
+  const languages = [...new Set([...LANGUAGES, language])];
+  const mailboxes = [...new Set([before?.replyTo ?? "", staff.isVerified ? staff.email : ""])].filter(Boolean);
 
   function submit(event: Event) {
     event.preventDefault();
     setTried(true);
     if (nameProblem || idProblem || urlProblem) return;
     void work.run(async () => {
-      await save({ name: name.trim(), autoApprove, galleryUrl: galleryUrl.trim() }, id);
+      await save({ name: name.trim(), autoApprove, galleryUrl: galleryUrl.trim(), language, replyTo }, id);
       onClose();
     });
   }
@@ -74,6 +82,22 @@ export function EventForm({ title, before, save, onClose }: FormProps) {
           <input id="event-gallery" type="url" value={galleryUrl} placeholder="https://" spellcheck={false} aria-invalid={urlProblem !== null} onInput={(event) => setGalleryUrl(event.currentTarget.value)} />
           {urlProblem && <p class="field-error">{urlProblem}</p>}
           <p class="quiet-text">Mails to guests link to it.</p>
+        </div>
+        <div class="field">
+          <label for="event-language">Language of mails to guests</label>
+          <select id="event-language" value={language} onChange={(event) => setLanguage(event.currentTarget.value)}>
+            {languages.map((one) => <option key={one} value={one} lang={one}>{languageName(one)}</option>)}
+          </select>
+        </div>
+        <div class="field">
+          <label for="event-reply-to">Answers of guests go to</label>
+          <select id="event-reply-to" value={replyTo} onChange={(event) => setReplyTo(event.currentTarget.value)}>
+            <option value="">the operator of this service</option>
+            {mailboxes.map((one) => <option key={one} value={one}>{one}</option>)}
+          </select>
+          {!staff.isVerified && (
+            <p class="quiet-text">Your own address can be chosen once it is verified: sign in by a mailed link once.</p>
+          )}
         </div>
         <label class="check">
           <input type="checkbox" checked={autoApprove} onChange={(event) => setAutoApprove(event.currentTarget.checked)} />

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 
 import { type WallEvent, archiveEvent, publishEvent } from "../../data/events.ts";
 import { isAdmin, seesDeliveries } from "../../data/session.ts";
-import { type EventStatus, statusWords } from "../../domain/event.ts";
+import { type EventStatus, languageName, statusWords } from "../../domain/event.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Heading } from "../../ui/heading.tsx";
@@ -39,7 +39,7 @@ type Open = "" | "edit" | "publish" | "archive";
 
 function StatusCard({ event, mayEdit }: { readonly event: WallEvent; readonly mayEdit: boolean }) {
   const [open, setOpen] = useState<Open>("");
-  const { status, publishedAt, archivedAt, galleryUrl, autoApprove } = event;
+  const { status, publishedAt, archivedAt, galleryUrl, autoApprove, language, replyTo } = event;
   const close = () => setOpen("");
   const since = { draft: null, published: publishedAt, archived: archivedAt }[status];
   return (
@@ -54,7 +54,9 @@ function StatusCard({ event, mayEdit }: { readonly event: WallEvent; readonly ma
       </p>
       <p class="quiet-text">
         {autoApprove ? "Photos show at once, without anybody looking at them." : "Photos wait until somebody approves them."}{" "}
-        {galleryUrl ? <>Gallery: <Foreign>{galleryUrl}</Foreign></> : "No gallery page is set."}
+        {galleryUrl ? <>Gallery: <Foreign>{galleryUrl}</Foreign></> : "No gallery page is set."}{" "}
+        Mails to guests: <bdi lang={language}>{languageName(language)}</bdi>
+        {replyTo && <>, answers go to <Foreign>{replyTo}</Foreign></>}.
       </p>
       {mayEdit && (
         <div class="actions">

@@ -12,16 +12,17 @@ export function WebhooksTile() {
   const { sdk, eventId } = usePlace();
   const asked = useAsked(async () => {
     const { endpoints } = await readEndpoints(sdk.db, eventId);
+    const on = endpoints.filter(({ offSince }) => !offSince);
     const fine = await Promise.all(
-      endpoints.map(async ({ url, disabled }) => !disabled && !problem(url) && !(await failsAt(sdk.db, eventId, url))),
+      on.map(async ({ url, disabled }) => !disabled && !problem(url) && !(await failsAt(sdk.db, eventId, url))),
     );
-    return { all: endpoints.length, healthy: fine.filter(Boolean).length };
+    return { all: on.length, off: endpoints.length - on.length, healthy: fine.filter(Boolean).length };
   }, [sdk, eventId]);
   return (
     <Tile title="Webhooks">
       <Answer asked={asked}>
-        {({ all, healthy }) =>
-          all === 0 ? (
+        {({ all, off, healthy }) =>
+          all + off === 0 ? (
             <p class="quiet-text">No receiver yet. A receiver is told of each photo, by a signed message.</p>
           ) : (
             <>
@@ -29,7 +30,8 @@ export function WebhooksTile() {
               <p class="quiet-text">
                 {healthy < all
                   ? `${count(all - healthy, "receiver does", "receivers do")} not take what is sent.`
-                  : "All receivers take what is sent."}
+                  : all > 0 && "All receivers take what is sent."}
+                {off > 0 && ` ${count(off, "receiver is", "receivers are")} switched off.`}
               </p>
             </>
           )}

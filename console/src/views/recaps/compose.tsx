@@ -2,15 +2,14 @@ import { useState } from "preact/hooks";
 
 import type { Preview, RecapText, Sent } from "../../data/calls.ts";
 import { guestsOf } from "../../data/photos.ts";
-import { DESK, PHONE, type Screen } from "../../domain/media.ts";
 import { count } from "../../domain/words.ts";
 import { useAsked } from "../../ui/asked.tsx";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { nextRecapWords } from "../../ui/errors.ts";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Mail } from "../../ui/mail.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { usePlace } from "../place.ts";
+import { ShownMail } from "./shown_mail.tsx";
 
 const SUBJECT_CHARACTERS = 200;
 const MESSAGE_CHARACTERS = 4000;
@@ -151,10 +150,7 @@ export function Compose({ onClose }: { readonly onClose: () => void }) {
 }
 
 function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend: () => void }) {
-  const [isText, setText] = useState(false);
-  const [width, setWidth] = useState(DESK);
-  const [scheme, setScheme] = useState<Screen["scheme"]>("light");
-  const { from, replyTo, subject, html, text, recipients, skipped, left, blocked, message } = preview;
+  const { recipients, skipped, left, blocked, message } = preview;
   return (
     <div class="stack">
       <dl class="figures">
@@ -171,46 +167,12 @@ function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend
           {blocked.possibleFrom ? nextRecapWords(new Date(blocked.possibleFrom)) : <bdi>{blocked.message}</bdi>}
         </Notice>
       )}
-      {html && (
-        <>
-          <p><span class="label">From</span><br /><bdi>{from}</bdi></p>
-          {replyTo !== from && <p><span class="label">Answers go to</span><br /><bdi>{replyTo}</bdi></p>}
-          <p><span class="label">Subject</span><br /><strong><bdi>{subject}</bdi></strong></p>
-          <div class="actions">
-            <Choice label="Show the mail" chosen={isText} onChoose={setText} options={[["Mail", false], ["Plain text", true]]} />
-            {!isText && (
-              <>
-                <Choice label="Width" chosen={width} onChoose={setWidth} options={[["Desk", DESK], ["Phone", PHONE]]} />
-                <Choice label="Colours" chosen={scheme} onChoose={setScheme} options={[["Light", "light"], ["Dark", "dark"]]} />
-              </>
-            )}
-          </div>
-          {isText ? <pre class="mail-text" tabIndex={0} aria-label="The mail as plain text">{text}</pre> : <Mail html={html} screen={{ width, scheme }} />}
-          <p class="quiet-text">The mail of one guest. Links lead nowhere here.</p>
-        </>
-      )}
+      {preview.html && <ShownMail mail={preview} />}
       {!blocked && recipients > 0 && (
         <div class="actions">
           <button type="button" class="primary" onClick={onSend}>Send to {count(recipients, "guest", "guests")}…</button>
         </div>
       )}
-    </div>
-  );
-}
-
-interface ChoiceProps<Value> {
-  readonly label: string;
-  readonly chosen: Value;
-  readonly options: readonly (readonly [string, Value])[];
-  readonly onChoose: (value: Value) => void;
-}
-
-function Choice<Value extends string | number | boolean>({ label, chosen, options, onChoose }: ChoiceProps<Value>) {
-  return (
-    <div class="choice" role="group" aria-label={label}>
-      {options.map(([words, value]) => (
-        <button key={words} type="button" aria-pressed={value === chosen} onClick={() => onChoose(value)}>{words}</button>
-      ))}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 
+import type { Preview, RecapText } from "../../data/calls.ts";
 import { type Recap, type Unreached as UnreachedGuest, readUnreached } from "../../data/recaps.ts";
 import { seesDeliveries } from "../../data/session.ts";
 import { TROUBLE_WORDS } from "../../domain/outcomes.ts";
@@ -12,6 +13,7 @@ import { Notice } from "../../ui/notice.tsx";
 import { Foreign } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
+import { ShownMail } from "./shown_mail.tsx";
 
 interface State {
   readonly words: string;
@@ -57,11 +59,39 @@ export function RecapCard({ recap }: { readonly recap: Recap }) {
         </dl>
       )}
       {told && hasTrouble(told) && seesDeliveries(staff) && <Unreached recapId={id} />}
+      {sent > 0 && <Again recap={recap} />}
       <p class="quiet-text">
         {sender && <>Sent by <Foreign>{sender}</Foreign>. </>}
         {startedAt && finishedAt && <>Took {duration(finishedAt.getTime() - startedAt.getTime())}.</>}
       </p>
     </section>
+  );
+}
+
+/** The mail, made once more of what is on record; nothing of it is kept. */
+function Again({ recap: { mode, subject, message } }: { readonly recap: Recap }) {
+  const { calls } = usePlace();
+  const [mail, setMail] = useState<Preview | null>(null);
+  const work = useWork();
+  const text: RecapText = { mode: mode === "all" ? "all" : "personal", ...(subject && { subject }), ...(message && { message }) };
+  const show = () => work.run(async () => setMail(await calls.preview(text, false)));
+  return (
+    <>
+      <div class="actions">
+        {mail
+          ? <button type="button" onClick={() => setMail(null)}>Hide the mail</button>
+          : <ActionButton busy={work.isBusy} onClick={show}>Show the mail</ActionButton>}
+      </div>
+      {mail && (
+        <>
+          <p class="quiet-text">
+            Made again of what is on record, with the photos, the name and the language that the event has now.
+          </p>
+          <ShownMail mail={mail} />
+        </>
+      )}
+      {work.error && <Notice kind="error">{work.error}</Notice>}
+    </>
   );
 }
 

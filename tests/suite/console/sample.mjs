@@ -1,0 +1,19 @@
+// A developer has a sample signed on the page of event types.
+
+export default async function sample({ site, secret, type, visitor }) {
+  const page = await visitor();
+  await page.goto(`${site}/events`);
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.getByLabel("Event type", { exact: true }).selectOption(type);
+  await page.getByLabel("Your receiver").fill("nowhere");
+  await page.getByLabel("Secret").fill(secret);
+  await page.getByRole("button", { name: "Copy the command" }).click();
+  await page.getByText("The address has to begin").waitFor();
+  await page.getByLabel("Your receiver").fill("http://localhost:3000/in");
+  await page.getByRole("button", { name: "Copy the command" }).click();
+  await page.getByText("Copied").waitFor();
+  const command = await page.evaluate(() => navigator.clipboard.readText());
+  const shown = await page.locator("#sample-command").innerText();
+  return { asked, command, isShown: shown === command };
+}
