@@ -8,8 +8,10 @@ from typing import Any
 from google.cloud import firestore
 
 from emulator.people import Person, call, sign_in
+from functions.recap.arguments import Mode
 from functions.webhooks.settings.webhook_settings import key
 from tests.suite.console.conftest import TENANT, Browser, Record
+from tests.unit.mail.pseudo import pseudo_mail
 
 URL = "https://hooks.example.com/wall/in?key=1"
 DEAD = "https://receiver.example.org:8443/a/rather/long/path/to/where/it/all/goes"
@@ -32,6 +34,7 @@ def test_every_view_fits_every_window_and_everybody(
         DEAD,
         disabled={key(DEAD): given_up},
         notify=["ann@example.com"],
+        labels={URL: "Screen in the hall"},
     )
     fill(event, record, now)
     open_ = record(
@@ -162,3 +165,11 @@ def share(event_id: str) -> str:
     admin: Person = sign_in("admin", TENANT)
     link: str = call("shareWebhookLog", {"eventId": event_id, "url": URL}, admin)["result"]["link"]
     return link
+
+
+def test_long_texts_of_guests_fit_and_none_is_left_in_english(browser: Browser) -> None:
+    """Mail and preferences page, in a language half as long again as English."""
+    mail = pseudo_mail(Mode.PERSONAL, "@words@")
+    _, html = mail.filled(mail.copies[0])
+
+    assert browser.make("pseudo", html=html) == {"tooWide": [0] * 6, "english": ""}

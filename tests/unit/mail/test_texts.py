@@ -1,7 +1,5 @@
 """What guests read, in each language: nothing missing, nothing unused, nothing left in English."""
 
-import gettext
-import itertools
 import re
 from io import BytesIO
 from pathlib import Path
@@ -13,13 +11,9 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_python
 from babel.messages.pofile import read_po
 
-from functions.mail.letterhead import Letterhead
-from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import CATALOGUES, LANGUAGES, Texts
-from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
-from functions.recap.mail.composer import Composer, Recap, Recipient
-from functions.recap.photos import Picture
+from tests.unit.mail.pseudo import pseudo_mail
 
 ROOT: Final = Path(__file__).parents[3]
 MAIL: Final = ROOT / "functions/recap/mail"
@@ -146,43 +140,11 @@ def test_plurals_and_numbers_are_the_languages(language: str, count: int, text: 
     assert Texts.of(language).plural(one, many, count) == text
 
 
-class _Pseudo(gettext.NullTranslations):
-    """A language that nobody speaks: each text in brackets, half as long again."""
-
-    def gettext(self, message: str) -> str:
-        """The text in brackets."""
-        return f"⟦{message}{'~' * (len(message) // 2)}⟧"
-
-    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        """Likewise, of the form that fits."""
-        return self.gettext(msgid1 if n == 1 else msgid2)
-
-
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("message", [None, "@words@"])
 def test_nothing_in_a_mail_is_left_in_english(mode: Mode, message: str | None) -> None:
     """Whatever is no word of people stands between the brackets of the pseudo-language."""
-    words, picture = itertools.count(), Picture("https://example.com/t", "https://example.com/p")
-    recap = Recap(
-        mode=mode,
-        letterhead=Letterhead(sender="@operator@ <w@example.com>", address_line="@address@"),
-        event_name="@event@",
-        gallery_url="https://example.com/g",
-        message=message,
-        reel=[picture, picture._replace(by="@by@")],
-        photo_count=9,
-    )
-    composer = Composer(
-        recap,
-        new_word=lambda: f"word{next(words):05}",
-        bytes_per_recipient=BYTES_PER_RECIPIENT,
-        texts=Texts("en", _Pseudo()),
-    )
-    links = PreferencesLinks("https://example.com/l", "https://example.com/u")
-    guest = Recipient(
-        address="a@example.com", name="@name@", links=links, pictures=[picture] * 9, photo_count=99
-    )
-    mail = composer.message([guest])
+    mail = pseudo_mail(mode, message)
     text, html = mail.filled(mail.copies[0])
     shown = re.sub(r"<style>.*?</style>|<!--.*?-->", "", html, flags=re.DOTALL)
     alt = " ".join(re.findall(r'alt="([^"]*)"', shown))

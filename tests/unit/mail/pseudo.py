@@ -1,0 +1,50 @@
+"""A mail in a language that nobody speaks."""
+
+import gettext
+import itertools
+
+from functions.mail.letterhead import Letterhead
+from functions.mail.message import EmailMessage
+from functions.mail.sendgrid import BYTES_PER_RECIPIENT
+from functions.mail.texts import Texts
+from functions.preferences.links import PreferencesLinks
+from functions.recap.arguments import Mode
+from functions.recap.mail.composer import Composer, Recap, Recipient
+from functions.recap.photos import Picture
+
+
+class Pseudo(gettext.NullTranslations):
+    """A language that nobody speaks: each text in brackets, half as long again."""
+
+    def gettext(self, message: str) -> str:
+        """The text in brackets."""
+        return f"⟦{message}{'~' * (len(message) // 2)}⟧"
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        """Likewise, of the form that fits."""
+        return self.gettext(msgid1 if n == 1 else msgid2)
+
+
+def pseudo_mail(mode: Mode, message: str | None) -> EmailMessage:
+    """A recap whose words of people stand between @."""
+    words, picture = itertools.count(), Picture("https://example.com/t", "https://example.com/p")
+    recap = Recap(
+        mode=mode,
+        letterhead=Letterhead(sender="@operator@ <w@example.com>", address_line="@address@"),
+        event_name="@event@",
+        gallery_url="https://example.com/g",
+        message=message,
+        reel=[picture, picture._replace(by="@by@")],
+        photo_count=9,
+    )
+    composer = Composer(
+        recap,
+        new_word=lambda: f"word{next(words):05}",
+        bytes_per_recipient=BYTES_PER_RECIPIENT,
+        texts=Texts("en", Pseudo()),
+    )
+    links = PreferencesLinks("https://example.com/l", "https://example.com/u")
+    guest = Recipient(
+        address="a@example.com", name="@name@", links=links, pictures=[picture] * 9, photo_count=99
+    )
+    return composer.message([guest])
