@@ -315,7 +315,7 @@ def unsubscribe(request: flask.Request) -> flask.Response:
     max_instances=1,  # SendGrid sends again what finds no place
 )
 def mailEvents(request: flask.Request) -> flask.Response:
-    """SendGrid tells what became of mails."""
+    """SendGrid reports the delivery status of mails."""
     from functions.recap.mail_events import handlers
 
     return handlers.mail_events(request)

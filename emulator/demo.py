@@ -90,7 +90,7 @@ def show(request: Request) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What became of one delivery.
+    """The outcome of one delivery.
 
     Attributes:
         waits: Seconds between its requests as the receiver saw them.

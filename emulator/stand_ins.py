@@ -77,7 +77,7 @@ def started(on_request: Callable[[Request], None] | None = None) -> Iterator[Sta
 
 
 def mail_events_url() -> str:
-    """Return the address of the function that is told what became of mails."""
+    """Return the address of the function that the mail provider reports to."""
     return f"http://{read_addresses()['functions']}/{PROJECT}/us-central1/mailEvents"
 
 
