@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -80,19 +81,20 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
 
 
 def _start(work: Callable[[], T]) -> Callable[[], T]:
-    """Begin `work` in a thread; what is returned waits for its end, and gives its result.
+    """Begin `work` in a thread; what is returned waits for its end, and gives or raises its result.
 
     When this command is to end, nobody waits for the thread: it is a daemon.
     """
-    results: list[T] = []
-    thread = threading.Thread(target=lambda: results.append(work()), daemon=True)
-    thread.start()
+    future: Future[T] = Future()
 
-    def result() -> T:
-        thread.join()
-        return results[0]
+    def do() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
+            future.set_exception(error)
 
-    return result
+    threading.Thread(target=do, daemon=True).start()
+    return future.result
 
 
 def _run_all(

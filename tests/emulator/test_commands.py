@@ -1,9 +1,12 @@
 """What a user sees in the terminal."""
 
+from pathlib import Path
+
 import pytest
 
 from emulator import checks
-from emulator.command_list import NAMES
+from emulator.command_list import NAMES, Check
+from emulator.processes import ProcessTree
 from emulator.up import readable
 
 
@@ -45,3 +48,26 @@ def test_checks_are_chosen_by_name(
     chosen, rest = checks.choose(arguments)
 
     assert ([check.name for check in chosen], rest) == (names, extra)
+
+
+_MEET = "touch {own}; until [ -e {other} ]; do sleep 0.01; done; exit {status}"
+
+
+@pytest.mark.parametrize(("statuses", "status"), [((0, 0), 0), ((1, 0), 1), ((0, 1), 1)])
+def test_checks_without_emulators_run_beside_those_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statuses: tuple[int, int], status: int
+) -> None:
+    """Each of the two ends once the other has begun; a failure of either one is told."""
+    names = [str(tmp_path / name) for name in ("beside", "emulators")]
+    scripts = [
+        _MEET.format(own=own, other=other, status=ended)
+        for own, other, ended in zip(names, reversed(names), statuses, strict=True)
+    ]
+    chosen = [
+        Check(f"check {number}", "", (("timeout", "60", "sh", "-c", script),), needs_ports=ports)
+        for number, (script, ports) in enumerate(zip(scripts, (False, True), strict=True))
+    ]
+    monkeypatch.setattr(checks, "CHECKS", chosen)
+    monkeypatch.setattr(checks, "check_ports", lambda _: None)
+
+    assert checks.run(ProcessTree(), []) == status
