@@ -1,4 +1,4 @@
-"""The mail that tells what is news of an event's webhook URLs, under the console's names for them.
+"""The mail with the news of an event's webhook URLs, under the console's names for them.
 
 Everything in it that people wrote is one bounded line, escaped, and no link: the event's name, and
 the host of a URL, whose path and query may hold keys. The only link leads to the console.
@@ -38,17 +38,17 @@ _templates: Final = templates_in(Path(__file__).parent / "templates")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What is told of one URL.
+    """The news of one URL.
 
     Attributes:
         url: As it is configured.
-        standing: What is news.
+        standing: The new standing.
         since: When the first of the deliveries ended that have failed in a row.
-        waiting: How many have not got through since then.
-        skipped: How many of them were not tried, while the URL was switched off.
-        status: What the receiver last answered to one that failed, or None.
+        waiting: Deliveries since then that did not get through.
+        skipped: Deliveries among them that were not tried, while the URL was switched off.
+        status: The receiver's last answer to a delivery that failed, or None.
         error: Why there was no answer, or None.
-        acknowledged_at: When it took one again, where it has.
+        acknowledged_at: When the receiver took a delivery again, or None.
     """
 
     url: str
@@ -72,15 +72,15 @@ def compose(
 ) -> EmailMessage:
     """One message that tells all `changes`, with a copy for each address, who sees no other."""
     name = shortened(event_name, EVENT_NAME_CHARACTERS)
-    shown = [_shown(one) for one in changes]
+    shown = [_shown(change) for change in changes]
     headline = _headline(changes, shown)
     site = base_url.rstrip("/")
     fields = {
         "headline": headline,
         "event_name": name,
         "changes": shown,
-        "works": all(one.standing is Standing.RECOVERED for one in changes),
-        "waiting": any(one.waiting for one in changes),
+        "works": all(change.standing is Standing.RECOVERED for change in changes),
+        "waiting": any(change.waiting for change in changes),
         "address_line": letterhead.address_line,
         "console": f"{site}/console#/events/{quote(event_id, safe='')}/endpoints",
     }
@@ -96,8 +96,8 @@ def compose(
         html=html,
         copies=[
             # RFC 3834: no machine answers it, no "out of office" comes back.
-            Copy(address=one, headers={"Auto-Submitted": "auto-generated"}, values={})
-            for one in addresses
+            Copy(address=address, headers={"Auto-Submitted": "auto-generated"}, values={})
+            for address in addresses
         ],
     )
 
@@ -105,13 +105,17 @@ def compose(
 def _headline(changes: Sequence[Change], shown: Sequence[dict[str, Any]]) -> str:
     if len(changes) == 1:
         return _HEADLINE[changes[0].standing].format(host=shown[0]["host"])
-    counts = Counter(one.standing for one in changes)
-    told = [f"{counts[one]} {_COUNTED[one][counts[one] > 1]}" for one in Standing if counts[one]]
+    counts = Counter(change.standing for change in changes)
+    told = [
+        f"{count} {_COUNTED[standing][count > 1]}"
+        for standing in Standing
+        if (count := counts[standing])
+    ]
     return f"Webhook URLs: {', '.join(told)}"
 
 
 def _shown(change: Change) -> dict[str, Any]:
-    """What the templates know of a URL."""
+    """The fields of a URL in the templates."""
     return {
         "host": shortened(host_of(change.url) or "a URL that cannot be used", _HOST_CHARACTERS),
         "name": name_of(change.url),
@@ -125,7 +129,7 @@ def _shown(change: Change) -> dict[str, Any]:
 
 
 def _reason(change: Change) -> str:
-    """What went wrong with the last delivery that failed; empty where that is not known."""
+    """Why the last delivery failed; empty if that is not known."""
     if change.status is not None:
         return f"HTTP {change.status}"
     return shortened(change.error, _REASON_CHARACTERS) if change.error else ""

@@ -1,6 +1,6 @@
-"""Marks URLs to which deliveries have failed, so that somebody looks at them (design 3).
+"""Marks URLs to which deliveries have failed, so that the notifier looks at them (design 3).
 
-What is on record comes first, then the task; the sweep finds a mark whose task was lost.
+The mark is recorded before its task is queued; the sweep finds a mark whose task was lost.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,9 +23,9 @@ class FailureMarks:
         self._now = now
 
     def mark(self, event_id: str, urls: Sequence[str]) -> None:
-        """Have somebody look at these URLs of the event, which are in its settings.
+        """Have the notifier look at these URLs of the event, which are in its settings.
 
-        One round trip where their people know that they fail; else two and a task.
+        One round trip if people were told already; else two and a task.
         """
         while True:
             stored = self._notices.load(event_id)
@@ -39,7 +39,7 @@ class FailureMarks:
             self._enqueue(look_task(event_id, watch.look_at))
 
     def _write(self, event_id: str, watch: Watch, over: StoredWatch | None) -> bool:
-        """Whether nothing else was written meanwhile."""
+        """Whether no other process has written meanwhile."""
         try:
             if over is None:
                 self._notices.create(event_id, watch)

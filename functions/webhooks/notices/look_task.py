@@ -9,13 +9,13 @@ from functions.gcp.task_queue import Task
 QUEUE: Final = "sendWebhookNotice"
 
 
-def look_task(event_id: str, due: datetime, *, again: str = "") -> Task:
-    """The task for the look that is `due`; of one name however often it is made.
+def look_task(event_id: str, due: datetime, *, suffix: str = "") -> Task:
+    """The task for the look that is `due`, with the same name each time it is made.
 
-    `again` makes another name, for one that got lost.
+    `suffix` makes another name, for a task that got lost.
     """
     event = hashlib.sha256(event_id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    name = f"{event}-{int(due.timestamp() * 1000)}{again}"
+    name = f"{event}-{int(due.timestamp() * 1000)}{suffix}"
     return Task(queue=QUEUE, name=name, data={"eventId": event_id}, due=due)
 
 
@@ -23,7 +23,7 @@ def event_of(data: Any) -> str:
     """The event that a task is about.
 
     Raises:
-        ValueError: it is none that `look_task` made.
+        ValueError: `look_task` made no such body.
     """
     match data:
         case {"eventId": str(event_id)} if event_id:

@@ -1,4 +1,4 @@
-"""One look at the watched URLs of an event, and the mail that tells what is news (design 3).
+"""One look at the watched URLs of an event, and the mail that tells the news (design 3).
 
     what is watched ▸ how it stands ▸ what is news ▸ write the mail ▸ put it on record ▸ send it
 
@@ -100,13 +100,13 @@ class Notifier:
                 return
 
     def _look(self, event_id: str) -> bool:
-        """Look once; False where something else was written meanwhile."""
+        """Look once; False if another process has written meanwhile."""
         stored = self._notices.load(event_id)
         now = self._now()
         if stored is None or not stored.watch.is_due(now):
             return True
         if stored.watch.sending:
-            # Whoever was to send that mail is gone, or still at it: it counts as sent.
+            # The process of that mail has ended or is still sending: the mail counts as sent.
             log.warning("notice.unknown", eventId=event_id, reason="its sender did not come back")
         settings = self._settings.load(event_id)
         addresses = addressees.deliverable_of(settings.notify)
@@ -124,14 +124,14 @@ class Notifier:
         self, event_id: str, watch: Watch, configured: Mapping[str, Subscription]
     ) -> Mapping[str, Seen]:
         return {
-            one.url: Seen(
-                is_disabled=configured[one.url].disabled is not None,
-                ended=self._deliveries.last_ended(event_id, one.url, _ENDS, LOOKED_AT),
+            watched.url: Seen(
+                is_disabled=configured[watched.url].disabled is not None,
+                ended=self._deliveries.last_ended(event_id, watched.url, _ENDS, LOOKED_AT),
             )
-            for one in watch.urls
-            if one.url in configured
+            for watched in watch.urls
+            if watched.url in configured
             # An admin who has switched a URL off needs no mail about the URL.
-            if configured[one.url].disabled != SWITCHED_OFF
+            if configured[watched.url].disabled != SWITCHED_OFF
         }
 
     def _tell(
@@ -142,9 +142,9 @@ class Notifier:
         addresses: Sequence[str],
         event_name: str,
     ) -> bool:
-        """Send the mail, or leave it to a later look; False where something else was written."""
-        news = [replace(one, since=self._since(event_id, one)) for one in news]
-        changes = [self._change(event_id, one) for one in news]
+        """Send the mail, or leave it to a later look; False if another process has written."""
+        news = [replace(item, since=self._since(event_id, item)) for item in news]
+        changes = [self._change(event_id, item) for item in news]
         watch, now = stored.watch, self._now()
         try:
             message = compose(
@@ -175,7 +175,7 @@ class Notifier:
             return news.before.since
         url = news.before.url
         ended = self._deliveries.last_ended(event_id, url, (Outcome.SUCCESS,), LOOKED_AT)
-        acknowledged = [one.at for one in ended if not one.test]
+        acknowledged = [delivery.at for delivery in ended if not delivery.test]
         return self._deliveries.first_failure(
             event_id, url, acknowledged[0] if acknowledged else None
         )
@@ -185,7 +185,9 @@ class Notifier:
         wanted = EndedWithin(since=news.since or now, until=now, url=url)
         waiting = self._deliveries.count_ended(event_id, wanted)
         last = news.seen.counting[0] if news.seen.counting else None
-        failed = next((one for one in news.seen.counting if one.outcome is Outcome.FAILED), None)
+        failed = next(
+            (ended for ended in news.seen.counting if ended.outcome is Outcome.FAILED), None
+        )
         skipped = 0
         if waiting and news.standing is not Standing.FAILING:
             not_tried = replace(wanted, outcomes=(Outcome.SKIPPED,))
@@ -202,12 +204,12 @@ class Notifier:
         )
 
     def _is_claimed(self, claim: _Claim, watch: Watch, stored: StoredWatch) -> bool:
-        """Put the mail on record; False where somebody else has written first."""
+        """Put the mail on record; False if another process has written first."""
         try:
             self._notices.save(claim.event_id, watch, stored.version)
         except ChangedMeanwhileError:
-            # By another look or a mark, which has one of its own; or by this save, and the answer
-            # was lost.
+            # By another look or a mark, which sends its own mail; or by this save, whose answer was
+            # lost.
             found = self._notices.load(claim.event_id)
             return found is not None and found.watch.sending == claim.name
         return True
@@ -222,7 +224,7 @@ class Notifier:
             if not isinstance(outcome, BadAddresses):
                 break
             copies = [
-                one for place, one in enumerate(message.copies) if place not in outcome.indices
+                copy for place, copy in enumerate(message.copies) if place not in outcome.indices
             ]
             if len(copies) == len(message.copies):
                 outcome = Refused("addresses that it was not sent to")
@@ -231,8 +233,8 @@ class Notifier:
         self._settle(claim, outcome, len(message.copies))
 
     def _settle(self, claim: _Claim, outcome: SendOutcome, copies: int) -> None:
-        """Put on record what became of the mail."""
-        told = ",".join(sorted({one.standing for one in claim.news}))
+        """Put the outcome of the mail on record."""
+        told = ",".join(sorted({item.standing for item in claim.news}))
         match outcome:
             case Accepted():
                 log.info(
@@ -266,7 +268,7 @@ class Notifier:
             self._log_given_up(claim.event_id, watch)
 
     def _record(self, claim: _Claim, change: Callable[[Watch], Watch]) -> Watch | None:
-        """Write what `change` makes of the watch, for as long as it is still about this mail."""
+        """Write the changed watch, unless it is about another mail by now."""
         while True:
             found = self._notices.load(claim.event_id)
             if found is None or found.watch.sending != claim.name:
@@ -275,11 +277,11 @@ class Notifier:
             try:
                 self._notices.save(claim.event_id, watch, found.version)
             except ChangedMeanwhileError:
-                continue  # a mark, or this save, and its answer was lost
+                continue  # by a mark, or by this save, whose answer was lost
             return watch
 
     def _save(self, event_id: str, watch: Watch, stored: StoredWatch) -> bool:
-        """Write what a look has come to; False where something else was written meanwhile."""
+        """Write the result of a look; False if another process has written meanwhile."""
         try:
             self._notices.save(event_id, watch, stored.version)
         except ChangedMeanwhileError:

@@ -1,4 +1,4 @@
-"""What is watched of an event in Firestore: `events/{eventId}/notices/webhooks` (design 4)."""
+"""The watched URLs of an event in Firestore: `events/{eventId}/notices/webhooks` (design 4)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -57,7 +57,7 @@ class NoticeStore:
             .limit(limit)
         )
         found = query.get(retry=RETRY, timeout=CALL_SECONDS)
-        return [one.reference.parent.parent.id for one in found]
+        return [snapshot.reference.parent.parent.id for snapshot in found]
 
 
 def _path(event_id: str) -> str:
@@ -67,14 +67,14 @@ def _path(event_id: str) -> str:
 def _document(watch: Watch) -> dict[str, Any]:
     return {
         "urls": {
-            webhook_settings.key(one.url): {
-                "url": one.url,
-                "markedAt": one.marked_at,
-                "told": one.told,
-                "toldAt": one.told_at,
-                "since": one.since,
+            webhook_settings.key(watched.url): {
+                "url": watched.url,
+                "markedAt": watched.marked_at,
+                "told": watched.told,
+                "toldAt": watched.told_at,
+                "since": watched.since,
             }
-            for one in watch.urls
+            for watched in watch.urls
         },
         "lookAt": watch.look_at,
         "sentAt": watch.sent_at,
@@ -87,13 +87,13 @@ def _watch(fields: Mapping[str, Any]) -> Watch:
     return Watch(
         urls=tuple(
             WatchedUrl(
-                url=one["url"],
-                marked_at=one["markedAt"],
-                told=one["told"] and Standing(one["told"]),
-                told_at=one["toldAt"],
-                since=one["since"],
+                url=entry["url"],
+                marked_at=entry["markedAt"],
+                told=entry["told"] and Standing(entry["told"]),
+                told_at=entry["toldAt"],
+                since=entry["since"],
             )
-            for _, one in sorted(fields["urls"].items())
+            for _, entry in sorted(fields["urls"].items())
         ),
         look_at=fields["lookAt"],
         sent_at=fields["sentAt"],

@@ -1,4 +1,4 @@
-"""Has the watched URLs of every event looked at when it is time (design 3)."""
+"""Queues the looks at the watched URLs of every event when they are due (design 3)."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -11,7 +11,7 @@ from functions.webhooks.notices.look_task import look_task
 from functions.webhooks.notices.ports import Notices
 
 AT_MOST: Final = 1000
-"""Events of one sweep; what is due for longest comes first, and the next sweep goes on."""
+"""Events of one sweep; the longest overdue come first, and the next sweep goes on."""
 
 
 class NoticeSweeper:
@@ -32,12 +32,12 @@ class NoticeSweeper:
         self._now = now
 
     def sweep(self) -> int:
-        """Queue the looks that are due; how many there were."""
+        """Queue the looks that are due; the number of them."""
         now = self._now()
         # One name in a period: two sweeps that overlap queue a look once.
         period = int(now.timestamp() // SWEEP_PERIOD.total_seconds())
         due = self._notices.due(now, AT_MOST)
         self._side_by_side(
-            self._enqueue, [look_task(event_id, now, again=f"-{period}") for event_id in due]
+            self._enqueue, [look_task(event_id, now, suffix=f"-{period}") for event_id in due]
         )
         return len(due)

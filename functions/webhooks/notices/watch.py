@@ -1,19 +1,19 @@
-"""Which URLs of an event are watched, and what its people have been told of each (design 3).
+"""Which URLs of an event are watched, and what its people were told of each (design 3).
 
     marked ──▶ failing ──▶ recovered
          │       │  ▲          │
          │       ▼  └──────────┘
          └──▶ disabled ──▶ recovered
 
-A failed delivery marks its URL. From then on somebody looks, now and again, at how its latest
-deliveries have ended; what they see is compared with what was told last, and a difference is news:
+A failed delivery marks its URL. From then on the notifier looks at intervals at the ends of its
+latest deliveries. A difference from the last told standing is news:
 
-failing    the latest `IN_A_ROW` deliveries have all ended `failed`
+failing    the latest `FAILURES_TO_TELL` deliveries have all ended `failed`
 disabled   the settings say so
-recovered  the latest delivery was acknowledged, and before it the URL was told to be failing
+recovered  the latest delivery was acknowledged, and people were told that the URL was failing
 
-Tests count for nothing. Of one URL there is news at most once in `AN_HOUR`, and only of how it
-stands then; one mail tells all the news of an event, and the next one leaves `APART` later.
+Tests do not count. A URL makes news at most once in `BETWEEN_NEWS`, and then its present standing
+is told. One mail tells all the news of an event, and the next mail leaves `BETWEEN_MAILS` later.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,18 +24,23 @@ from typing import Final, Self
 
 from functions.webhooks.deliveries.delivery import KEPT_FOR, Ended, Outcome
 
-IN_A_ROW: Final = 5
-LOOKED_AT: Final = 10
-"""Deliveries that are looked at: with more tests than five among them there is no news yet."""
+FAILURES_TO_TELL: Final = 5
+"""Failures in a row after which a URL counts as failing."""
 
-AN_HOUR: Final = timedelta(hours=1)
-APART: Final = timedelta(minutes=5)
+LOOKED_AT: Final = 10
+"""Deliveries that a look reads: with more than five tests among them there is no news yet."""
+
+BETWEEN_NEWS: Final = timedelta(hours=1)
+"""Of one URL."""
+
+BETWEEN_MAILS: Final = timedelta(minutes=5)
+"""Of one event."""
 
 UNSEEN_FOR: Final = timedelta(seconds=65)
-"""How long after a mark its process may let failures pass unseen (`endpoint_health`), and some."""
+"""After a mark its process may not look at failures for a minute (`endpoint_health`)."""
 
 TRIES: Final = 6
-"""How often a mail that is not taken is tried, over two and a half hours."""
+"""How often a mail that the mail service does not take is tried, over two and a half hours."""
 
 _SOONEST: Final = timedelta(minutes=5)
 _LATEST: Final = timedelta(hours=1)
@@ -44,7 +49,7 @@ _WATCHED_AT_MOST: Final = 100
 
 
 class Standing(StrEnum):
-    """What can be told of a URL."""
+    """The standing of a URL, as people are told."""
 
     FAILING = "failing"
     DISABLED = "disabled"
@@ -53,35 +58,39 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A URL of the event as it was found: `ended` are its latest deliveries, the last one first."""
+    """A URL of the event as a look found it: `ended` are its latest deliveries, latest first."""
 
     is_disabled: bool
     ended: Sequence[Ended]
 
     @property
     def counting(self) -> Sequence[Ended]:
-        """Those that are no tests."""
-        return [one for one in self.ended if not one.test]
+        """The deliveries that are no tests."""
+        return [delivery for delivery in self.ended if not delivery.test]
 
     @property
     def is_failing(self) -> bool:
-        """Whether so many in a row have failed."""
-        last = self.counting[:IN_A_ROW]
-        return len(last) == IN_A_ROW and all(one.outcome is Outcome.FAILED for one in last)
+        """Whether `FAILURES_TO_TELL` deliveries in a row have failed."""
+        last = self.counting[:FAILURES_TO_TELL]
+        return len(last) == FAILURES_TO_TELL and all(
+            delivery.outcome is Outcome.FAILED for delivery in last
+        )
 
     @property
     def is_acknowledged(self) -> bool:
-        """Whether the latest one was acknowledged."""
-        return [one.outcome for one in self.counting[:1]] == [Outcome.SUCCESS]
+        """Whether the latest delivery was acknowledged."""
+        return [delivery.outcome for delivery in self.counting[:1]] == [Outcome.SUCCESS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedUrl:
     """A URL that has failed.
 
-    `marked_at` is when a failure was last looked at. `told` is what was told of it last, None where
-    nothing was that still holds; `told_at` is when anything was. `since` is when the first of the
-    deliveries ended that have failed in a row.
+    Attributes:
+        marked_at: When a failure was last looked at.
+        told: The standing that was told last; None if nothing was told that still holds.
+        told_at: When any standing was told last.
+        since: When the first of the deliveries ended that have failed in a row.
     """
 
     url: str
@@ -92,16 +101,16 @@ class WatchedUrl:
 
     @property
     def is_open(self) -> bool:
-        """Whether its people wait to be told that it has recovered."""
+        """Whether people wait to be told that the URL has recovered."""
         return self.told in (Standing.FAILING, Standing.DISABLED)
 
     @property
     def quiet_until(self) -> datetime | None:
-        """Before then nothing is told of it again; None where nothing was told."""
-        return self.told_at and self.told_at + AN_HOUR
+        """Until then the URL makes no news; None if nothing was told."""
+        return self.told_at and self.told_at + BETWEEN_NEWS
 
     def stands(self, seen: Seen) -> Standing | None:
-        """What is to be told of it, or was told and still holds."""
+        """The standing to tell, or the told standing that still holds."""
         if seen.is_disabled:
             return Standing.DISABLED
         if seen.is_failing:
@@ -111,7 +120,7 @@ class WatchedUrl:
         return self.told
 
     def is_news(self, standing: Standing | None) -> bool:
-        """Whether its people do not know that.
+        """Whether `standing` is news to people.
 
         An admin who has enabled a URL again knows that it was failing.
         """
@@ -119,7 +128,7 @@ class WatchedUrl:
         return standing not in (None, self.told) and not enabled
 
     def next_look(self, now: datetime) -> datetime | None:
-        """When to look again; None where there is nothing to wait for."""
+        """When to look again; None if there is nothing to wait for."""
         if self.is_open and self.told_at:
             age = now - self.told_at
             return now + min(max(age / 10, _SOONEST), _LATEST) if age < KEPT_FOR else None
@@ -129,7 +138,7 @@ class WatchedUrl:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What is to be told of a URL, which is as it was `before`."""
+    """A new standing of a URL, which is on record as `before`."""
 
     before: WatchedUrl
     standing: Standing
@@ -137,7 +146,7 @@ class News:
     since: datetime | None = None
 
     def told(self, at: datetime) -> WatchedUrl:
-        """The URL once that is told."""
+        """The URL once the standing is told."""
         return replace(self.before, told=self.standing, told_at=at, since=self.since)
 
 
@@ -145,9 +154,12 @@ class News:
 class Watch:
     """The watched URLs of an event, `events/{event_id}/notices/webhooks`.
 
-    Somebody looks at `look_at`; None where nothing is watched. `sent_at` is when the last mail was
-    put on record, which is before it left; `sending` names it until it is known what became of it.
-    `tries` counts mails that were not taken, since the last one that was.
+    Attributes:
+        urls: The watched URLs.
+        look_at: When to look; None if no URL is watched.
+        sent_at: When the last mail was put on record, which is before it left.
+        sending: The name of that mail, until its outcome is known.
+        tries: Mails that the mail service did not take since it took one.
     """
 
     urls: tuple[WatchedUrl, ...] = ()
@@ -161,16 +173,16 @@ class Watch:
         return self.look_at is not None and self.look_at <= now
 
     def marked(self, urls: Sequence[str], now: datetime) -> Self:
-        """With these URLs, to which deliveries have failed; itself where all that is known."""
-        known = {one.url: one for one in self.urls}
+        """The watch with these failing URLs; the watch itself if it knows them all."""
+        known = {watched.url: watched for watched in self.urls}
         room = max(0, _WATCHED_AT_MOST - len(known))
-        fresh = [one for one in urls if one not in known][:room]
-        further = [one for one in urls if one in known and not known[one].is_open]
+        fresh = [url for url in urls if url not in known][:room]
+        further = [url for url in urls if url in known and not known[url].is_open]
         if not fresh and not further:
             return self
-        marks = {one: replace(known[one], marked_at=now) for one in further}
-        marks |= {one: WatchedUrl(url=one, marked_at=now) for one in fresh}
-        soonest = max(now, self.sent_at + APART) if self.sent_at else now
+        marks = {url: replace(known[url], marked_at=now) for url in further}
+        marks |= {url: WatchedUrl(url=url, marked_at=now) for url in fresh}
+        soonest = max(now, self.sent_at + BETWEEN_MAILS) if self.sent_at else now
         return replace(
             self,
             urls=tuple((known | marks).values()),
@@ -178,70 +190,72 @@ class Watch:
         )
 
     def looked(self, seen: Mapping[str, Seen], now: datetime) -> tuple[Self, Sequence[News]]:
-        """What is still watched once somebody has looked, and what is to be told.
+        """The watch after a look, and the news to tell.
 
-        What is not in `seen` is none of the event's URLs any more, or nobody wants to know.
+        A URL that is not in `seen` was removed from the settings, or they name no address.
         """
         kept: list[WatchedUrl] = []
         news: list[News] = []
         looks: list[datetime] = []
-        for one in self.urls:
-            found = seen.get(one.url)
-            standing = one.stands(found) if found else None
-            if found and standing and one.is_news(standing):
-                kept.append(one)
-                if one.quiet_until and now < one.quiet_until:
-                    looks.append(one.quiet_until)
+        for watched in self.urls:
+            found = seen.get(watched.url)
+            standing = watched.stands(found) if found else None
+            if found and standing and watched.is_news(standing):
+                kept.append(watched)
+                if watched.quiet_until and now < watched.quiet_until:
+                    looks.append(watched.quiet_until)
                 else:
-                    news.append(News(one, standing, found))
+                    news.append(News(watched, standing, found))
                 continue
-            still = replace(one, told=standing)
-            again = still.next_look(now)
-            if again:
+            still = replace(watched, told=standing)
+            next_look = still.next_look(now)
+            if next_look:
                 kept.append(still)
-                looks.append(again)
+                looks.append(next_look)
         watch = replace(self, urls=tuple(kept), look_at=min(looks, default=None), sending=None)
         return watch, news
 
     def claimed(self, news: Sequence[News], claim: str, now: datetime) -> Self:
-        """Once a mail that tells the `news` is about to leave."""
-        told = {one.before.url: one.told(now) for one in news}
-        return replace(self._with(told), sent_at=now, sending=claim, look_at=now + APART)
+        """The watch once a mail that tells the `news` is about to leave."""
+        told = {item.before.url: item.told(now) for item in news}
+        return replace(self._with(told), sent_at=now, sending=claim, look_at=now + BETWEEN_MAILS)
 
     def sent(self) -> Self:
-        """Once that mail was taken, or may have been."""
+        """The watch once the mail service has taken that mail, or may have."""
         return replace(self, sending=None, tries=0)
 
     def not_sent(
         self, news: Sequence[News], before: datetime | None, wait: timedelta, now: datetime
     ) -> Self:
-        """Once it was certainly not taken: it is tried again, or given up (then `tries` is 0).
+        """The watch once the mail was certainly not taken: tried again, or given up (`tries` is 0).
 
         Args:
-            news: What it was to tell.
+            news: The news in the mail.
             before: When the mail before it was put on record.
             wait: How long to wait at least.
             now: The time.
         """
         tries = self.tries + 1
         if tries >= TRIES:
-            told = {one.before.url: one.told(now) for one in news}
-            return replace(self._with(told), sending=None, tries=0, look_at=now + APART)
-        untold = {one.before.url: one.before for one in news}
+            told = {item.before.url: item.told(now) for item in news}
+            return replace(self._with(told), sending=None, tries=0, look_at=now + BETWEEN_MAILS)
+        untold = {item.before.url: item.before for item in news}
         return replace(
             self._with(untold),
             sent_at=before,
             sending=None,
             tries=tries,
-            look_at=now + max(wait, APART * 2 ** (tries - 1)),
+            look_at=now + max(wait, BETWEEN_MAILS * 2 ** (tries - 1)),
         )
 
     def _with(self, changed: Mapping[str, WatchedUrl]) -> Self:
-        """With what was told of these; a mark that has come meanwhile stays."""
+        """The watch with the `changed` URLs; a mark that has come meanwhile stays."""
         return replace(
             self,
             urls=tuple(
-                replace(changed[one.url], marked_at=one.marked_at) if one.url in changed else one
-                for one in self.urls
+                replace(changed[watched.url], marked_at=watched.marked_at)
+                if watched.url in changed
+                else watched
+                for watched in self.urls
             ),
         )

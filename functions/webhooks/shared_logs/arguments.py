@@ -1,6 +1,6 @@
-"""Arguments of the calls about a shared log: of who shares it, and of who has its link.
+"""Arguments of the calls about a shared log, by admins and by the bearers of its link.
 
-What is wrong raises `CallError` with `invalid-argument` and a message that names the field and its
+A wrong value raises `CallError` with `invalid-argument` and a message that names the field and its
 rule; a field that is null counts as not given.
 """
 
@@ -20,7 +20,7 @@ _BETWEEN: Final = "~"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareArguments(EventArguments):
-    """For how long to share which URL's log, and whether its deliveries can be sent again."""
+    """The URL whose log to share, for how long, and whether its deliveries can be sent again."""
 
     url: str
     lasts: timedelta = timedelta(days=LONGEST_DAYS)
@@ -56,7 +56,7 @@ class RevokeArguments(EventArguments):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogArguments:
-    """The token, and which page: of that outcome and type alone where they are given."""
+    """The token and the page; `outcome` and `event_type` narrow the selection."""
 
     token: str
     outcome: Outcome | None = None
@@ -94,7 +94,7 @@ class ResendSharedArguments:
 
 
 def page_after(place: Place) -> str:
-    """The value of `next` in an answer, and of `after` in the request for what follows."""
+    """The value of `next` in an answer, and of `after` in the request for the next page."""
     return f"{place.created_at.isoformat()}{_BETWEEN}{place.delivery_id}"
 
 

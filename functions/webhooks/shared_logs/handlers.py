@@ -51,7 +51,7 @@ def revoke_log(request: CallableRequest[Any]) -> dict[str, Any]:
 
 
 def get_log(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `getWebhookLog`, for whoever has a link: a page of deliveries.
+    """A call of `getWebhookLog`, for the bearer of a link: a page of deliveries.
 
     Raises:
         CallError: as `admitted` and `SharedLog.read_page` say.
@@ -63,13 +63,13 @@ def get_log(request: CallableRequest[Any]) -> dict[str, Any]:
         "url": name_of(page.share.url),
         "canResend": page.share.can_resend,
         "expiresAt": wire_time(page.share.expire_at),
-        "deliveries": [_on_wire(one) for one in page.deliveries],
+        "deliveries": [_on_wire(delivery) for delivery in page.deliveries],
         "next": page.next,
     }
 
 
 def resend_shared(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `resendSharedWebhook`, for whoever has a link that may.
+    """A call of `resendSharedWebhook`, for the bearer of a link that may resend.
 
     Raises:
         CallError: as `admitted` and `SharedLog.send_again` say.
@@ -81,7 +81,7 @@ def resend_shared(request: CallableRequest[Any]) -> dict[str, Any]:
 
 
 def _admitted(function: str, request: CallableRequest[Any], token: str) -> tuple[str, str]:
-    """Event and share that `token` names, if the client may call at all."""
+    """Event and share that `token` names."""
     event_id, share_id = admitted(
         function,
         request.raw_request,
@@ -94,7 +94,7 @@ def _admitted(function: str, request: CallableRequest[Any], token: str) -> tuple
 
 
 def _on_wire(delivery: Delivery) -> dict[str, Any]:
-    """What the bearer of a link sees of a delivery: all of it but the URL, which may hold keys."""
+    """A delivery as the bearer of a link sees it: without the URL, which may hold keys."""
     return {
         "id": delivery.id,
         "event": delivery.event_type,
@@ -109,14 +109,14 @@ def _on_wire(delivery: Delivery) -> dict[str, Any]:
         "body": delivery.body,
         "log": [
             {
-                "attempt": one.number,
-                "round": one.round,
-                "at": wire_time(one.at),
-                "status": one.status,
-                "ms": one.milliseconds,
-                "error": one.error,
-                "answer": one.answer,
+                "attempt": attempt.number,
+                "round": attempt.round,
+                "at": wire_time(attempt.at),
+                "status": attempt.status,
+                "ms": attempt.milliseconds,
+                "error": attempt.error,
+                "answer": attempt.answer,
             }
-            for one in delivery.log
+            for attempt in delivery.log
         ],
     }

@@ -7,7 +7,7 @@ def values() -> tuple[str, ...]:
     """Every enabled version of the secret, the newest first.
 
     Raises:
-        MissingSecretError: there is none.
+        MissingSecretError: the secret has no enabled version.
         Exception: Secret Manager could not be reached.
     """
     return secret_manager.versions("LOG_LINKS_KEY")

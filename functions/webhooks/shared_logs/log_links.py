@@ -1,4 +1,4 @@
-"""What an organizer does with links to the log of a URL: give one out, and end it (spec 4.11)."""
+"""Links to the log of a URL, which organizers give out and end (spec 4.11)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class LogLinks:
         self._new_id = new_id
 
     def give_out(self, caller: Caller, wanted: ShareArguments) -> Shared:
-        """Let whoever has the link see the deliveries to a URL, for some days.
+        """Let the bearer of the link see the deliveries to a URL, for some days.
 
         Raises:
             CallError: `invalid-argument` where the event has no such URL, `resource-exhausted`
@@ -100,7 +100,7 @@ class LogLinks:
         return Shared(f"{self._base_url}/deliveries#token={token}", share)
 
     def revoke(self, caller: Caller, wanted: RevokeArguments) -> datetime:
-        """End a share at once, if it has not been: when that was.
+        """End a share at once; the time at which it ended, also if it had ended before.
 
         Raises:
             CallError: `not-found` where the event has no such share (any more).
@@ -118,7 +118,7 @@ class LogLinks:
             try:
                 self._shares.revoke(found, now)
             except ChangedMeanwhileError:
-                continue  # somebody else has ended it, or this call, and the answer was lost
+                continue  # by another call, or by this call, whose answer was lost
             log.info(
                 "webhook.log_revoked",
                 eventId=wanted.event_id,

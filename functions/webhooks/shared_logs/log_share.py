@@ -1,11 +1,11 @@
-"""A share: what lets the bearer of a link see the deliveries to one URL of an event (spec 4.11)."""
+"""A share lets the bearer of a link see the deliveries to one URL of an event (spec 4.11)."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 LONGEST_DAYS: Final = 7
-"""How long a share lasts at most, and where nothing else is said."""
+"""How long a share lasts at most, and by default."""
 
 LIVING_AT_MOST: Final = 50
 """Shares of an event that have not ended; of calls at the same moment some more may pass."""
@@ -15,8 +15,8 @@ LIVING_AT_MOST: Final = 50
 class LogShare:
     """The record `events/{event_id}/shares/{id}`.
 
-    Whoever has its link sees the deliveries to `url`, and where `can_resend` has them sent again.
-    `created_by` is a user id. It ends at `expire_at`, or earlier at `revoked_at`.
+    The bearer of its link sees the deliveries to `url`, and with `can_resend` sends them again.
+    `created_by` is a user id. The share ends at `expire_at`, or earlier at `revoked_at`.
     """
 
     id: str

@@ -1,7 +1,7 @@
-"""What the bearer of a link sees of the deliveries to one URL, and may have done (spec 4.11).
+"""The deliveries to one URL, as the bearer of a link sees and resends them (spec 4.11).
 
-The share that the link's token names says which URL that is; no request does. It is read with every
-call, so that it ends at once.
+The link's token names a share, and the share alone names the URL. The share is read with every
+call, so that a revoked link ends at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,9 +54,9 @@ class SharedLog:
         Args:
             settings: Which URLs the event has.
             deliveries: The records.
-            shares: Likewise.
+            shares: The records of shares.
             next_round: Sends again.
-            may_resend: Counts one more resend under that name; whether it is not one too many.
+            may_resend: Counts a resend under that name; False beyond the limit.
             now: The time, aware and in UTC.
         """
         self._settings = settings
@@ -80,7 +80,7 @@ class SharedLog:
         size, looked_at = 0, 0
         for delivery in found:
             looked_at += 1
-            # Firestore's index holds the first 1,500 bytes of a URL, and longer URLs share those.
+            # Firestore's index holds the first 1,500 bytes of a URL; longer URLs may have them too.
             if delivery.url != share.url:
                 last = delivery
                 continue
@@ -101,12 +101,12 @@ class SharedLog:
         )
 
     def send_again(self, event_id: str, share_id: str, wanted: ResendSharedArguments) -> None:
-        """Send one of those deliveries again, where the share allows it.
+        """Send a delivery to the URL again, where the share allows it.
 
         Raises:
-            CallError: the refusal of the link; `permission-denied` where it only shows;
-                `resource-exhausted`; otherwise as `NextRound.begin_one` says, also of a delivery
-                to another URL that there is none.
+            CallError: the refusal of the link; `permission-denied` where the link only shows;
+                `resource-exhausted`; otherwise as `NextRound.begin_one` says, for which a delivery
+                to another URL is not there.
         """
         share = self._living(event_id, share_id)
         if not share.can_resend:

@@ -36,11 +36,11 @@ class LogShareStore:
             "createdAt": share.created_at,
             "expireAt": share.expire_at,
         }
-        with suppress(exceptions.AlreadyExists):  # by this call, and the answer was lost
+        with suppress(exceptions.AlreadyExists):  # by this call, whose answer was lost
             self._documents.create([Create(_path(share.event_id, share.id), fields)])
 
     def load(self, event_id: str, share_id: str) -> StoredLogShare | None:
-        """See `ports.LogShares`; what is older than its event was its predecessor's."""
+        """See `ports.LogShares`; a share older than the event belonged to a deleted event."""
         event, found = self._documents.get_all([f"events/{event_id}", _path(event_id, share_id)])
         if event is None or found is None or found.created < event.created:
             return None
@@ -58,7 +58,7 @@ class LogShareStore:
         return StoredLogShare(share, found.version)
 
     def revoke(self, found: StoredLogShare, at: datetime) -> None:
-        """See `ports.LogShares`; it is no living one's record any more, and deleted from then on.
+        """See `ports.LogShares`; the record does not count as living any more, and may be deleted.
 
         Raises:
             ChangedMeanwhileError: the record is not as it was found.

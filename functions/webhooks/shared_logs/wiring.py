@@ -31,7 +31,7 @@ def _now() -> datetime:
 
 @functools.cache
 def log_links() -> LogLinks:
-    """What an organizer calls to share a log."""
+    """Gives out links for organizers."""
     return LogLinks(
         wall=WallStore(documents()),
         settings=SettingsStore(documents()),
@@ -45,7 +45,7 @@ def log_links() -> LogLinks:
 
 @functools.cache
 def shared_log() -> SharedLog:
-    """What the bearer of a link calls."""
+    """Serves the bearers of links."""
     return SharedLog(
         settings=SettingsStore(documents()),
         deliveries=deliveries.store(),

@@ -1,8 +1,7 @@
 """The webhook secret of each event, as an instance remembers it (spec 2.1 and 4.8).
 
-What is remembered ends where an announced secret is due. Whoever signs with that one has seen it
-stand alone on record, so that one which was withdrawn in time never signs, whatever an instance
-remembers.
+An instance forgets a secret when the announced one is due. It signs with the announced secret only
+after reading it alone on record, so that a secret that was withdrawn in time never signs.
 """
 
 from collections.abc import Callable
@@ -52,7 +51,7 @@ class RememberedSecrets:
         while kept is None or kept.is_over(self._now()):
             asked = self._monotonic()
             read = self._change(event_id, _nothing)
-            # A call that was held up has read what may have been replaced since.
+            # A call that was held up may have read a secret that was replaced since.
             kept = read if self._monotonic() - asked <= SECRET_KEPT.total_seconds() else None
         return kept.secret
 
@@ -76,9 +75,9 @@ class RememberedSecrets:
     def _change(
         self, event_id: str, change: Callable[[WebhookSecret], WebhookSecret]
     ) -> WebhookSecret:
-        """Write what `change` makes of the secret as it is now; that, which is remembered.
+        """Write the changed secret, remember it and return it.
 
-        It is made where there is none, and an announced one takes its place where it is due.
+        A missing secret is made first, and an announced secret that is due replaces the old one.
         """
         made = WebhookSecret(secret=self._new_secret())
         while True:
@@ -90,7 +89,7 @@ class RememberedSecrets:
                 if changed != stored:
                     self._records.replace(event_id, found, changed)
             except ChangedMeanwhileError:
-                continue  # another process was first, and what it wrote counts
+                continue  # another process was first, and its secret counts
             self._kept.put(event_id, value=changed, since=asked)
             return changed
 

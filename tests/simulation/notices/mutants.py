@@ -129,10 +129,10 @@ MUTANTS: Final = (
         "mails-at-once",
         "the five minutes between two mails of an event",
         watch,
-        "APART",
+        "BETWEEN_MAILS",
         timedelta(0),
     ),
-    _notices("four-in-a-row", "that it takes five in a row", watch, "IN_A_ROW", 4),
+    _notices("four-in-a-row", "that it takes five in a row", watch, "FAILURES_TO_TELL", 4),
     _notices(
         "tests-count", "that tests count for nothing", Seen, "counting", property(_with_tests)
     ),
