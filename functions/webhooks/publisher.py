@@ -30,7 +30,7 @@ from functions.webhooks.milestones import Milestones
 from functions.webhooks.ports import Wall
 from functions.webhooks.settings.ports import Settings
 from functions.webhooks.settings.webhook_settings import Subscription
-from functions.webhooks.signing.ports import Secrets
+from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 
 
 class Publisher:
@@ -42,7 +42,7 @@ class Publisher:
         wall: Wall,
         settings: Settings,
         deliveries: Deliveries,
-        secrets: Secrets,
+        secrets: RememberedSecrets,
         enqueue: Enqueue,
         pace: Pace,
         side_by_side: SideBySide,

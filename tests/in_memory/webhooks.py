@@ -515,7 +515,7 @@ class InMemorySecretRecords:
 
 
 class InMemorySecrets(RememberedSecrets):
-    """See `ports.Secrets`: what an instance remembers, over records in memory."""
+    """See `RememberedSecrets`, over records in memory."""
 
     def __init__(
         self,

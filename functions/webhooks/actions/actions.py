@@ -32,7 +32,8 @@ from functions.webhooks.messages.samples import sample
 from functions.webhooks.ports import Wall
 from functions.webhooks.settings.ports import Settings
 from functions.webhooks.settings.webhook_settings import Subscription
-from functions.webhooks.signing.ports import SECRET_KEPT, Secrets
+from functions.webhooks.signing.ports import SECRET_KEPT
+from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 
 PAGE: Final = 300
 """Deliveries that one call looks at."""
@@ -83,7 +84,7 @@ class Actions:
         wall: Wall,
         settings: Settings,
         deliveries: Deliveries,
-        secrets: Secrets,
+        secrets: RememberedSecrets,
         next_round: NextRound,
         attempt: Callable[[AttemptRequest], Delivery | None],
         side_by_side: SideBySide,

@@ -23,7 +23,7 @@ from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.ports import Deliveries, StoredDelivery
 from functions.webhooks.sender.ports import HostLimitError, Sender, SendError, Source
 from functions.webhooks.signing import signature
-from functions.webhooks.signing.ports import Secrets
+from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 
 USER_AGENT: Final = "Wall-Webhooks/1.0"
 
@@ -50,7 +50,7 @@ class Worker:
         self,
         *,
         deliveries: Deliveries,
-        secrets: Secrets,
+        secrets: RememberedSecrets,
         sender: Sender,
         tenant_of: Callable[[str], str],
         enqueue: Enqueue,

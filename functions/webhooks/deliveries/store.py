@@ -51,11 +51,7 @@ class DeliveryStore:
     def create(
         self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
     ) -> None:
-        """Record all of them in one commit, or none.
-
-        Raises:
-            AlreadyRecordedError: one of the records exists.
-        """
+        """See `ports.Deliveries`."""
         writes = [
             Create(_path(event_id, delivery.id), _document(delivery)) for delivery in deliveries
         ]
@@ -89,22 +85,14 @@ class DeliveryStore:
         return StoredDelivery(_delivery(event_id, delivery_id, found.fields), found.version)
 
     def save(self, delivery: Delivery, version: Version) -> None:
-        """Write what an attempt has changed.
-
-        Raises:
-            ChangedMeanwhileError: the record is not in `version` any more.
-        """
+        """See `ports.Deliveries`."""
         applying = {"begun": delivery.begun, "slow": delivery.slow}
         fields = _progress(delivery) | {name: value for name, value in applying.items() if value}
         cleared = [name for name, value in applying.items() if not value]
         self._update(Update(_path_of(delivery), fields, version, delete=cleared))
 
     def restart(self, delivery: Delivery, version: Version) -> None:
-        """Write the beginning of another round; it stays on record as long as a new delivery.
-
-        Raises:
-            ChangedMeanwhileError: the record is not in `version` any more.
-        """
+        """See `ports.Deliveries`."""
         begun = delivery.next_attempt_at or delivery.created_at
         fields = _progress(delivery) | {"round": delivery.round, "expireAt": begun + KEPT_FOR}
         self._update(

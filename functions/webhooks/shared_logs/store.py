@@ -58,11 +58,7 @@ class LogShareStore:
         return StoredLogShare(share, found.version)
 
     def revoke(self, found: StoredLogShare, at: datetime) -> None:
-        """See `ports.LogShares`; the record does not count as living any more, and may be deleted.
-
-        Raises:
-            ChangedMeanwhileError: the record is not as it was found.
-        """
+        """See `ports.LogShares`; the record no longer counts as living, and may be deleted."""
         path = _path(found.share.event_id, found.share.id)
         write = Update(path, {"revokedAt": at, "expireAt": at}, found.version)
         try:

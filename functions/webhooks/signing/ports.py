@@ -1,7 +1,7 @@
-"""The webhook secrets and their records, as use cases reach them."""
+"""The records of the webhook secrets, as `remembered_secrets` reaches them."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final, Protocol
 
 from functions.records import Version
@@ -17,28 +17,6 @@ class StoredSecret:
 
     secret: WebhookSecret | None
     version: Version
-
-
-class Secrets(Protocol):
-    """The webhook secret of each event."""
-
-    def of(self, event_id: str) -> str:
-        """The secret that signs the event's deliveries now; made if the event has none (design 3).
-
-        An announced secret that is due stands alone on record before it signs anything.
-        """
-
-    def make(self, event_id: str) -> None:
-        """Make the event's secret, unless it is on record already."""
-
-    def rotate(self, event_id: str) -> None:
-        """Give the event a new secret at once, which cancels an announced secret.
-
-        Other processes may sign with the old secret for a minute.
-        """
-
-    def announce(self, event_id: str, active_from: datetime) -> None:
-        """Have a new secret take over at that time, in the place of an announced secret."""
 
 
 class SecretRecords(Protocol):

@@ -19,7 +19,7 @@ _KEPT_AT_MOST: Final = 10_000
 
 
 class RememberedSecrets:
-    """See `ports.Secrets`; one instance serves all threads of the process."""
+    """The webhook secret of each event; one instance serves all threads of the process."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class RememberedSecrets:
         )
 
     def of(self, event_id: str) -> str:
-        """See `ports.Secrets`."""
+        """The secret that signs the event's deliveries now; made if it has none (design 3)."""
         kept = self._kept.get(event_id)
         while kept is None or kept.is_over(self._now()):
             asked = self._monotonic()
@@ -56,19 +56,22 @@ class RememberedSecrets:
         return kept.secret
 
     def make(self, event_id: str) -> None:
-        """See `ports.Secrets`; one write."""
+        """Make the event's secret, unless it is on record already; one write."""
         with suppress(ChangedMeanwhileError):
             self._records.replace(event_id, None, WebhookSecret(secret=self._new_secret()))
 
     def rotate(self, event_id: str) -> None:
-        """See `ports.Secrets`."""
+        """Give the event a new secret at once, which cancels an announced secret.
+
+        Other processes may sign with the old secret for a minute.
+        """
         fresh = WebhookSecret(secret=self._new_secret(), rotated_at=self._now())
         asked = self._monotonic()
         self._records.put(event_id, fresh)
         self._kept.put(event_id, value=fresh, since=asked)
 
     def announce(self, event_id: str, active_from: datetime) -> None:
-        """See `ports.Secrets`."""
+        """Have a new secret take over at that time, in the place of an announced secret."""
         announced = NextSecret(self._new_secret(), active_from)
         self._change(event_id, lambda present: replace(present, next=announced))
 

@@ -37,7 +37,7 @@ from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSet
 from functions.webhooks.shared_logs.log_share import LogShare
 from functions.webhooks.shared_logs.ports import LogShares
 from functions.webhooks.shared_logs.store import LogShareStore
-from functions.webhooks.signing.ports import Secrets
+from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 from functions.webhooks.signing.wiring import secrets_in
 from functions.webhooks.store import WallStore
 from tests.in_memory.database import Database, Delete, Set
@@ -65,7 +65,7 @@ class Ground:
     settings: Settings
     shares: LogShares
     wall: Wall
-    new_secrets: Callable[[], Secrets]
+    new_secrets: Callable[[], RememberedSecrets]
     put: Callable[[str, Mapping[str, Any]], object]
     delete: Callable[[str], object]
 
