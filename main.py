@@ -245,11 +245,13 @@ def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
     concurrency=1,
 )
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
-    """Queue every delivery again whose task was lost; empty deleted events once more."""
+    """Queue deliveries again: lost ones, and by standing order; empty deleted events once more."""
     from functions.wall import handlers as wall
     from functions.webhooks.attempts import handlers as attempts
+    from functions.webhooks.recovery import handlers as recovery
 
     attempts.sweep()
+    recovery.sweep()
     wall.sweep()
 
 

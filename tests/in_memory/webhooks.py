@@ -26,6 +26,8 @@ from functions.webhooks.deliveries.ports import StoredDelivery
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.notices.ports import StoredWatch
 from functions.webhooks.notices.watch import Watch
+from functions.webhooks.recovery.ports import StoredOrder
+from functions.webhooks.recovery.standing_order import StandingOrder
 from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings, key
 from functions.webhooks.shared_logs.log_share import LogShare
 from functions.webhooks.shared_logs.ports import StoredLogShare
@@ -439,6 +441,50 @@ class InMemoryNotices:
         return self._through("notices.due", due)
 
 
+class InMemoryOrders:
+    """See `recovery.ports.StandingOrders`; documents are the orders themselves."""
+
+    def __init__(self, database: Database, through: Through = at_once) -> None:
+        self._database = database
+        self._through = through
+
+    def load(self, event_id: str, url: str) -> StoredOrder | None:
+        """See `StandingOrders`."""
+        path = _order_path(event_id, url)
+        found = self._through("orders.load", lambda: self._database.get(path))
+        return StoredOrder(found.value, found.version) if found else None
+
+    def create(self, order: StandingOrder) -> None:
+        """See `StandingOrders`."""
+        write = Create(_order_path(order.event_id, order.url), order)
+        try:
+            self._through("orders.create", lambda: self._database.commit(write))
+        except AlreadyExistsError as exists:
+            raise AlreadyRecordedError from exists
+
+    def save(self, order: StandingOrder, version: Version) -> None:
+        """See `StandingOrders`."""
+        write = Update(_order_path(order.event_id, order.url), lambda _: order, version)
+        try:
+            self._through("orders.save", lambda: self._database.commit(write))
+        except ChangedError as changed:
+            raise ChangedMeanwhileError from changed
+
+    def waiting(self, before: datetime, limit: int) -> Sequence[StoredOrder]:
+        """See `StandingOrders`."""
+
+        def waiting() -> Sequence[StoredOrder]:
+            found = [
+                (stored.value.look_at, path, stored)
+                for path, stored in self._database.group("recoveries")
+                if stored.value.look_at and stored.value.look_at <= before
+            ]
+            in_order = sorted(found, key=lambda entry: entry[:2])[:limit]
+            return [StoredOrder(stored.value, stored.version) for _, _, stored in in_order]
+
+        return self._through("orders.waiting", waiting)
+
+
 class InMemorySettings:
     """See `ports.Settings`; documents are the fields of the real ones."""
 
@@ -565,6 +611,10 @@ def _end(delivery: Delivery) -> Ended:
         status=last.status if last else None,
         error=last.error if last else None,
     )
+
+
+def _order_path(event_id: str, url: str) -> str:
+    return f"events/{event_id}/recoveries/{key(url)}"
 
 
 def _settings(event_id: str) -> str:

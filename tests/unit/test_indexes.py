@@ -24,6 +24,8 @@ from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.notices.ports import Notices
 from functions.webhooks.notices.store import NoticeStore
 from functions.webhooks.ports import Wall
+from functions.webhooks.recovery.ports import StandingOrders
+from functions.webhooks.recovery.store import StandingOrderStore
 from functions.webhooks.shared_logs.ports import LogShares
 from functions.webhooks.shared_logs.store import LogShareStore
 from functions.webhooks.store import WallStore
@@ -61,6 +63,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
     "last_ended": [("e1", URL, ["success", "failed"], 3), ("e1", URL, ["success"], 3)],
     "first_failure": [("e1", URL, None), ("e1", URL, NOW)],
     "due": [(NOW, 3)],
+    "waiting": [(NOW, 3)],
     "overdue": [(NOW,)],
     "count": [("acme", NOW, NOW)],
     "count_photos": [("e1",), ("e1", 100, NOW)],
@@ -169,6 +172,7 @@ def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
         DeliveryStore(documents, lambda: client),
         LogShareStore(documents, lambda: client),
         NoticeStore(documents, lambda: client),
+        StandingOrderStore(documents, lambda: client),
         WallStore(documents),
         ComplaintStore(client),
     )
@@ -195,7 +199,7 @@ def test_no_query_is_forgotten() -> None:
     """Every method of the ports is looked at here, or asks no query."""
     methods = {
         name
-        for port in (ComplaintRecords, Deliveries, LogShares, Notices, Wall)
+        for port in (ComplaintRecords, Deliveries, LogShares, Notices, StandingOrders, Wall)
         for name, _ in inspect.getmembers(port, inspect.isfunction)
         if not name.startswith("_")
     }

@@ -3,18 +3,23 @@
 import {
   FieldPath,
   type Firestore,
+  collection,
   deleteField,
   doc,
   getDoc,
+  getDocs,
+  limit,
   onSnapshot,
+  query,
   runTransaction,
   updateDoc,
+  where,
 } from "firebase/firestore";
 
 import { EVENT_TYPES, type EventType, isEventType } from "../domain/delivery.ts";
 import { MAX_URLS } from "../domain/endpoint.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
-import { date, text } from "./fields.ts";
+import { date, number, text } from "./fields.ts";
 
 export interface Endpoint {
   readonly url: string;
@@ -24,6 +29,8 @@ export interface Endpoint {
   readonly label: string;
   /** Since when an admin has it switched off; null where it is on. */
   readonly offSince: Date | null;
+  /** The standing order: what failed is sent again once the receiver answers. */
+  readonly recover: boolean;
   /** Since when and why the service has given it up; null where it has not. */
   readonly disabled: { readonly key: string; readonly reason: string; readonly at: Date | null } | null;
 }
@@ -68,7 +75,7 @@ export async function saveEndpoint(
         throw new ChangedMeanwhileError("The event has this URL already.");
       }
       if (place >= MAX_URLS) throw new ChangedMeanwhileError(`The event has ${MAX_URLS} URLs already.`);
-      entries[place] = endpoint.events ? { url: endpoint.url, events: endpoint.events } : endpoint.url;
+      entries[place] = entryOf(endpoint);
     } else {
       entries.splice(place, 1);
     }
@@ -88,6 +95,23 @@ export async function saveEndpoint(
     transaction.set(settings, changed, { merge: true });
   });
   await answered(saving, "the list of addresses");
+}
+
+/** What a standing order has done so far. */
+export interface Recovery {
+  /** Deliveries that it has sent again in all. */
+  readonly resent: number;
+  readonly ranAt: Date | null;
+  /** Whether it waits for the receiver to answer. */
+  readonly isWaiting: boolean;
+}
+
+/** What the standing order at `url` has done; null where nothing has failed there since it was given. */
+export async function recoveryOf(db: Firestore, eventId: string, url: string): Promise<Recovery | null> {
+  const all = collection(db, "events", eventId, "recoveries");
+  const [found] = (await getDocs(query(all, where("url", "==", url), limit(1)))).docs;
+  const fields = found?.data();
+  return fields ? { resent: number(fields["resent"]), ranAt: date(fields["ranAt"]), isWaiting: fields["lookAt"] !== null } : null;
 }
 
 /** Keeps deliveries from a URL, whose messages are recorded as skipped from now on. */
@@ -139,8 +163,8 @@ function read(fields: Record<string, unknown>): Settings {
   for (const entry of entries.slice(0, MAX_URLS)) {
     const url = urlOf(entry);
     if (endpoints.has(url)) continue;
-    const given = typeof entry === "object" && entry !== null ? (entry as { events?: unknown }).events : null;
-    const events = Array.isArray(given) ? given.filter(isEventType) : null;
+    const given = (typeof entry === "object" && entry ? entry : {}) as { events?: unknown; recover?: unknown };
+    const events = Array.isArray(given.events) ? given.events.filter(isEventType) : null;
     const [key] = keysOf(fields, url);
     const one = key && disabled[key];
     const { reason, at } = (one ?? {}) as { reason?: unknown; at?: unknown };
@@ -149,10 +173,15 @@ function read(fields: Record<string, unknown>): Settings {
       events: events && events.length < EVENT_TYPES.length ? events : null,
       label: labels[url] ?? "",
       offSince: url in off ? new Date(off[url] || 0) : null,
+      recover: given.recover === true,
       disabled: key ? { key, reason: text(reason), at: date(at) } : null,
     });
   }
   return { endpoints: [...endpoints.values()], notify: notify.map(text).filter(Boolean) };
+}
+
+function entryOf({ url, events, recover }: Pick<Endpoint, "url" | "events" | "recover">): unknown {
+  return events || recover ? { url, ...(events && { events }), ...(recover && { recover }) } : url;
 }
 
 function urlOf(entry: unknown): string {

@@ -32,6 +32,7 @@ from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.ports import Deliveries
 from functions.webhooks.notices.failure_marks import FailureMarks
+from functions.webhooks.recovery.outage_marks import OutageMarks
 from functions.webhooks.settings.ports import Settings
 from functions.webhooks.settings.webhook_settings import DisabledUrl
 
@@ -57,6 +58,7 @@ class EndpointHealth:
         deliveries: Deliveries,
         settings: Settings,
         marks: FailureMarks,
+        outages: OutageMarks,
         now: Callable[[], datetime],
         monotonic: Callable[[], float],
     ) -> None:
@@ -66,12 +68,14 @@ class EndpointHealth:
             deliveries: The records.
             settings: Which URLs there are.
             marks: Marks failing URLs of events that have addresses to tell.
+            outages: Marks a failing URL with a standing order.
             now: The time, aware and in UTC.
             monotonic: Seconds that only grow.
         """
         self._deliveries = deliveries
         self._settings = settings
         self._marks = marks
+        self._outages = outages
         self._now = now
         self._looked: Recent[tuple[str, str], bool] = Recent(
             seconds=_LOOK_AGAIN_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
@@ -100,6 +104,8 @@ class EndpointHealth:
         event_id, since = delivery.event_id, settings.written_at
         if delivery.url not in urls:
             return
+        if settings.by_url[delivery.url].recover:
+            self._outages.mark(event_id, delivery.url, since)
         if settings.notify:  # after a test as well: failures within the minute are not seen
             self._marks.mark(event_id, [delivery.url])
         if now - since < FAILING_FOR or not self._is_dead(event_id, delivery.url, since, now):

@@ -1,7 +1,8 @@
 """The webhook settings of an event: its URLs, and who is told when a URL fails (spec 2.1, 6.3.4).
 
 The document `events/{eventId}/settings/webhooks` holds `urls`: a list of a URL, or of
-`{url, events}` with the event types that the URL takes. `notify` lists e-mail addresses. `off` has
+`{url, events, recover}`: the event types that the URL takes, and whether a standing order sends
+again what failed there. `notify` lists e-mail addresses. `off` has
 the time at which an admin switched a URL off, under the URL. `disabled` holds, under the `key` of a
 URL, `{url, reason, at}`: the service sends nothing to that URL until an admin removes the entry.
 """
@@ -33,12 +34,14 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 class Subscription:
     """One URL, as it is configured, and the event types that it takes.
 
-    `disabled` says why nothing is sent to the URL; None for a URL in use.
+    `disabled` says why nothing is sent to the URL; None for a URL in use. `recover` is the standing
+    order (spec 6.5).
     """
 
     url: str
     event_types: frozenset[EventType] = ALL
     disabled: str | None = None
+    recover: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,14 +90,20 @@ class WebhookSettings:
         script may have.
         """
         merged: dict[str, frozenset[EventType]] = {}
+        ordered: set[str] = set()
         for entry in _list(fields.get("urls"))[:MAX_URLS]:
             url, event_types = _entry(entry)
             merged[url] = merged.get(url, frozenset()) | event_types
+            if isinstance(entry, Mapping) and entry.get("recover") is True:
+                ordered.add(url)
         off, given_up = _map(fields.get("off")), _map(fields.get("disabled"))
         return cls(
             subscriptions=tuple(
                 Subscription(
-                    url, event_types, SWITCHED_OFF if url in off else _reason(given_up, url)
+                    url,
+                    event_types,
+                    SWITCHED_OFF if url in off else _reason(given_up, url),
+                    url in ordered,
                 )
                 for url, event_types in merged.items()
             ),

@@ -17,12 +17,14 @@ from functions.webhooks.notices.look_task import event_of
 from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.notices.watch import Watch
+from functions.webhooks.recovery.outage_marks import OutageMarks
 from tests.in_memory.database import Create, Database, Delete, Stored, Update
 from tests.in_memory.outside import InMemoryTasks, enqueue_to
 from tests.in_memory.through import ServiceError
 from tests.in_memory.webhooks import (
     InMemoryDeliveries,
     InMemoryNotices,
+    InMemoryOrders,
     InMemorySettings,
     InMemoryWall,
 )
@@ -169,6 +171,7 @@ class NoticeWorld:
                 enqueue=enqueue_to(self._tasks, instance.call),
                 now=instance.now,
             ),
+            outages=OutageMarks(InMemoryOrders(self._database, instance.call), instance.now),
             now=instance.now,
             monotonic=instance.monotonic,
         )

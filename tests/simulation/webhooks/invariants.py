@@ -19,6 +19,7 @@ _MILESTONES: Final = (100, 500)
 _BEHIND: Final = timedelta(minutes=10)
 _IN_A_ROW: Final = 100
 _FOR: Final = timedelta(days=5)
+_BACK: Final = timedelta(hours=24)
 _CLOCKS_DIFFER: Final = timedelta(seconds=1)
 
 
@@ -56,12 +57,60 @@ def at_rest(seen: Seen, scenario: Scenario, database: Database) -> Iterator[str]
             yield f"{one.id} ({one.event_type}) has not ended"
     for number in _MILESTONES:
         yield from _milestone(number, seen, scenario, database, stored)
+    yield from _missed(scenario, database)
     records = {one.id: one for one in found}
     for post in seen.posts:
         if post.body != records[post.delivery_id].body.encode():
             yield f"{post.delivery_id} was sent with another body"
         if post.acknowledged:
             yield from _acknowledged(seen, post, records[post.delivery_id])
+
+
+def _missed(scenario: Scenario, database: Database) -> Iterator[str]:
+    """What failed at a URL with a standing order was sent again, where the receiver answers."""
+    settings = database.get(f"events/{EVENT}/settings/webhooks")
+    disabled = {one["url"] for one in _disabled(settings).values()} if settings else set()
+    for entry in scenario.settings["urls"]:
+        answered = last_acknowledged(database, entry["url"])
+        if not entry.get("recover") or entry["url"] in disabled or answered is None:
+            continue
+        for _, stored in database.collection(f"events/{EVENT}/deliveries"):
+            one: Delivery = stored.value
+            if one.url != entry["url"] or one.outcome is not Outcome.FAILED or one.test:
+                continue
+            if not one.round and answered - _BACK < (one.ended_at or answered) <= answered:
+                yield f"{one.id} failed, and was not sent again"
+
+
+def last_acknowledged(database: Database, url: str) -> datetime | None:
+    """When the receiver at a URL answered last, where no later delivery has failed."""
+    found = [one.value for _, one in database.collection(f"events/{EVENT}/deliveries")]
+    ends = [
+        (one.ended_at, one.outcome is Outcome.SUCCESS)
+        for one in found
+        if one.url == url and one.outcome in (Outcome.SUCCESS, Outcome.FAILED)
+    ]
+    ended_at, is_acknowledged = max(ends, default=(None, False))
+    return ended_at if is_acknowledged else None
+
+
+def check_sent_again(seen: Seen, before: Delivery) -> None:
+    """By standing order: a failure of the first round, once the receiver has answered."""
+    now = seen.simulation.now
+    if (before.outcome, before.round, before.test) != (Outcome.FAILED, 0, False):
+        seen.simulation.violation(f"{before.id} was sent again by standing order in vain")
+        return
+    ended_at = before.ended_at or now
+    if now - ended_at > _BACK + _CLOCKS_DIFFER:
+        seen.simulation.violation(f"{before.id} was sent again {now - ended_at} later")
+    answers = [
+        one.ended_at
+        for versions in seen.history.values()
+        for _, one in versions
+        if one.url == before.url and one.outcome is Outcome.SUCCESS and one.ended_at
+    ]
+    if max(answers, default=ended_at - _FOR) < ended_at:
+        seen.simulation.violation(f"{before.id} was sent again to a receiver that is silent")
 
 
 def _messages(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 from unittest import mock
 
@@ -24,6 +24,9 @@ from functions.webhooks.messages.message import Message
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.milestones import Milestones, Unclaimed
 from functions.webhooks.publisher import Publisher
+from functions.webhooks.recovery import recoverer
+from functions.webhooks.recovery.outage_marks import OutageMarks
+from functions.webhooks.recovery.recoverer import Recoverer
 from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 from tests.in_memory.database import Set
 from tests.in_memory.webhooks import InMemoryDeliveries, InMemorySettings
@@ -184,6 +187,10 @@ def _moved_off_the_record(self: Worker, stored: StoredDelivery) -> Delivery:
     return self._paced(replace(stored.delivery, slow=True))
 
 
+def _begin_every_round(self: Recoverer, found: Sequence[StoredDelivery]) -> int:
+    return sum(self._next_round.begin(stored) for stored in found)
+
+
 def _webhooks(name: str, left_out: str, of: Any, what: str, do: Callable[..., Any]) -> Mutant:
     return Mutant("webhooks", name, left_out, instead_of(of, what, do))
 
@@ -319,5 +326,26 @@ MUTANTS: Final = (
         Worker,
         "_belongs_on_slow_queue",
         _belongs_to_the_slow,
+    ),
+    _webhooks(
+        "ordered-again",
+        "that a standing order sends a delivery again once, and no test",
+        Recoverer,
+        "_begin",
+        _begin_every_round,
+    ),
+    _webhooks(
+        "outage-unmarked",
+        "to mark a URL with a standing order",
+        OutageMarks,
+        "mark",
+        lambda *_: None,
+    ),
+    _webhooks(
+        "ordered-back-for-ever",
+        "that a standing order goes 24 hours back at most",
+        recoverer,
+        "BACK",
+        timedelta(days=30),  # type: ignore[arg-type]
     ),
 )

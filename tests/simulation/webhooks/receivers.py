@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender.ports import Response, SendError, Source
+from functions.webhooks.sender.ports import Response, SendError
 from tests.in_memory.through import ServiceError
 from tests.simulation.faults import NEVER_RETRIED
 from tests.simulation.simulation import SECOND, Instance, current
@@ -14,6 +14,8 @@ _DEADLINE: Final = 5 * SECOND
 _FLAKY: Final = (204, 500, None, 202, 503, 200)
 _DYING: Final = (500, 500, None, 500, 500, 500, 500, 500, 500, 200)
 _FAILS_FIRST: Final = 2
+_DOWN_FOR: Final = 60 * SECOND
+"""Longer than the four attempts of a first delivery take."""
 
 _POSSIBLE: Final = NEVER_RETRIED
 """A POST is made once: nobody tries it again but the retry schedule."""
@@ -35,7 +37,7 @@ class Receivers:
         to: EndpointUrl,
         headers: Mapping[str, str],
         body: bytes,
-        source: Source,  # noqa: ARG002 - receivers do not care
+        event_id: str,  # noqa: ARG002 - receivers do not care
     ) -> Response:
         """See `ports.Sender`."""
         actor = current()
@@ -67,15 +69,13 @@ class Receivers:
     def _status(self, to: EndpointUrl, post: Post) -> int | None:
         count = sum(one.delivery_id == post.delivery_id for one in self._seen.posts)
         match self._behaviours[to]:
-            case "ok":
-                return 204
-            case "500":
-                return 500
-            case "silent":
-                return None
+            case "ok" | "500" | "silent" as always:
+                return {"ok": 204, "500": 500, "silent": None}[always]
             case "dying":
                 name = f"{post.delivery_id} POST {count}"
                 return self._seen.simulation.choices.pick(name, _DYING)
+            case "down":
+                return 503 if self._seen.simulation.time < _DOWN_FOR else 204
             case "recovers":
                 return 200 if count > _FAILS_FIRST else 500
             case _:

@@ -89,14 +89,17 @@ class Scenario:
     def of(cls, choices: Choices) -> Self:
         """Draw one."""
         urls = [_URL.format(number) for number in range(choices.between("urls", 1, 2))]
-        behaviours = ("ok", "ok", "500", "silent", "flaky", "recovers")
-        entries = [
+        behaviours = ("ok", "ok", "500", "silent", "flaky", "recovers", "down")
+        entries: list[dict[str, Any]] = [
             {
                 "url": url,
                 "events": [str(one) for one in choices.pick(f"{url} takes", _SUBSCRIPTIONS)],
             }
             for url in urls
         ]
+        for entry in entries:
+            if choices.happens(f"{entry['url']} recover", 0.4, "a standing order"):
+                entry["recover"] = True
         if choices.happens("unusable", 0.1, "a URL is unusable"):
             entries.append({"url": choices.pick("which", _UNUSABLE), "events": list(EventType)})
         dying = choices.happens("dying", 0.12, "the first URL has failed for five days")
@@ -155,6 +158,7 @@ def _organizer(choices: Choices) -> list[tuple[str, int]]:
         ("archive", 0.1, 20 * SECOND),
         ("publish again", 0.05, 60 * SECOND),
         ("test", 0.1, 60 * SECOND),
+        ("late test", 0.3, 5 * MINUTE),
         ("resend page", 0.15, 30 * MINUTE),
         ("rotate", 0.05, 60 * SECOND),
     ):

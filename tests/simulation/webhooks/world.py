@@ -28,12 +28,15 @@ from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.publisher import Publisher
+from functions.webhooks.recovery.outage_marks import OutageMarks
+from functions.webhooks.recovery.recoverer import Recoverer
 from tests.in_memory.database import Create, Database, Delete, Stored, Update
 from tests.in_memory.outside import InMemoryTasks, enqueue_to
 from tests.in_memory.through import ServiceError
 from tests.in_memory.webhooks import (
     InMemoryDeliveries,
     InMemoryNotices,
+    InMemoryOrders,
     InMemorySecrets,
     InMemorySettings,
     InMemoryWall,
@@ -67,6 +70,8 @@ _BACKOFF: Final = {one.queue: one.backoff_seconds * SECOND for one in RETRY_SCHE
 }
 _WORKERS_RAISE: Final = (ServiceError, TooEarlyError, ChangedMeanwhileError)
 
+_RECOVERY: Final = "recovery"
+
 _CALM: Final = frozenset({Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER, Fault.RESTART})
 
 
@@ -84,6 +89,7 @@ class WebhookWorld:
         )
         self._names = 0
         self._people = 0
+        self._sweeps = True
         self._database = Database(lambda: URLS_WRITTEN)
         self._set_up()
         self._database.set_clock(lambda: simulation.now)
@@ -96,6 +102,7 @@ class WebhookWorld:
             for queue in _BACKOFF
         }
         self._sweepers = Pool(simulation, "sweeper", self._sweeper)
+        self._recoverers = Pool(simulation, "recoverer", self._recoverer, expected=(ServiceError,))
         self._actions = Pool(
             simulation, "actions", self._actions_of, expected=(ServiceError, CallError)
         )
@@ -160,7 +167,7 @@ class WebhookWorld:
             case "rotate":
                 wanted = RotateArguments(event_id=EVENT)
                 self._act(what, lambda actions: actions.rotate_secret(_CALLER, wanted))
-            case "test":
+            case "test" | "late test":
                 url = self._scenario.settings["urls"][0]["url"]
                 self._seen.tests += 1
                 test = TestArguments(event_id=EVENT, url=url)
@@ -198,8 +205,13 @@ class WebhookWorld:
             case ["events", _, "photos", photo_id]:
                 self._photo_written(_photo(photo_id, before), _photo(photo_id, after))
             case ["events", _, "deliveries", _] if after:
+                if before and current().name.startswith(_RECOVERY):
+                    invariants.check_sent_again(self._seen, before.value)
                 self._seen.recorded(after.value)
                 self._ended(after.value)
+                if not self._sweeps and self._is_recovering():  # an answer after a long pause
+                    self._sweeps = True
+                    self._later(_SWEEP, self._sweep)
             case ["events", _, "settings", "webhooks"] if after and before:
                 self._seen.urls_written.append(after.version)
                 invariants.check_settings(self._seen, before, after)
@@ -272,10 +284,20 @@ class WebhookWorld:
 
     def _sweep(self) -> None:
         busy = self._people or self._eventarc.under_way or self._cloud_tasks.under_way
-        if busy or self._seen.open:
+        self._sweeps = bool(busy or self._seen.open or self._is_recovering())
+        if self._sweeps:
             self._later(_SWEEP, self._sweep)
             # The scheduled function keeps its faults to itself, and the next sweep goes on.
             self._sweepers.run(self._name("sweep"), self._swept)
+            self._recoverers.run(self._name(_RECOVERY), lambda recoverer: recoverer.sweep())
+
+    def _is_recovering(self) -> bool:
+        """Whether a standing order has a look to come at a receiver that answers."""
+        orders = [one.value for _, one in self._database.collection(f"events/{EVENT}/recoveries")]
+        return any(
+            order.look_at and invariants.last_acknowledged(self._database, order.url)
+            for order in orders
+        )
 
     def _swept(self, sweeper: Sweeper) -> None:
         calm = not (self._eventarc.unpunctual or self._cloud_tasks.unpunctual)
@@ -307,7 +329,6 @@ class WebhookWorld:
             deliveries=deliveries,
             secrets=self._secrets(instance),
             sender=Receivers(self._seen, self._scenario.receivers, instance),
-            tenant_of=lambda _: "t1",
             enqueue=enqueue_to(self._tasks, instance.call),
             slow_pace=Pace(_A_SECOND, instance.monotonic),
             endpoint_health=EndpointHealth(
@@ -318,6 +339,7 @@ class WebhookWorld:
                     enqueue=enqueue_to(self._tasks, instance.call),
                     now=instance.now,
                 ),
+                outages=OutageMarks(InMemoryOrders(self._database, instance.call), instance.now),
                 now=instance.now,
                 monotonic=instance.monotonic,
             ),
@@ -345,18 +367,32 @@ class WebhookWorld:
             now=instance.now,
         )
 
+    def _recoverer(self, instance: Instance) -> Recoverer:
+        return Recoverer(
+            orders=InMemoryOrders(self._database, instance.call),
+            settings=InMemorySettings(self._database, instance.call),
+            deliveries=InMemoryDeliveries(self._database, instance.call),
+            next_round=self._next_round(instance),
+            side_by_side=instance.side_by_side,
+            now=instance.now,
+            page=2,
+        )
+
+    def _next_round(self, instance: Instance) -> NextRound:
+        return NextRound(
+            InMemoryDeliveries(self._database, instance.call),
+            enqueue_to(self._tasks, instance.call),
+            Pace(_A_SECOND, instance.monotonic),
+            instance.now,
+        )
+
     def _actions_of(self, instance: Instance) -> Actions:
         return Actions(
             wall=InMemoryWall(self._database, instance.call),
             settings=InMemorySettings(self._database, instance.call),
             deliveries=InMemoryDeliveries(self._database, instance.call),
             secrets=self._secrets(instance),
-            next_round=NextRound(
-                InMemoryDeliveries(self._database, instance.call),
-                enqueue_to(self._tasks, instance.call),
-                Pace(_A_SECOND, instance.monotonic),
-                instance.now,
-            ),
+            next_round=self._next_round(instance),
             attempt=self._worker(instance).attempt,
             side_by_side=instance.side_by_side,
             now=instance.now,

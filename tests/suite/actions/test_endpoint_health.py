@@ -19,6 +19,8 @@ from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.store import NoticeStore
+from functions.webhooks.recovery.outage_marks import OutageMarks
+from functions.webhooks.recovery.store import StandingOrderStore
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import WebhookSettings
 from tests.suite.operations import Operations
@@ -76,6 +78,7 @@ def _health(settings: SettingsStore, at: float) -> EndpointHealth:
         marks=FailureMarks(
             notices=NoticeStore(documents()), enqueue=Operations().enqueue, now=lambda: hours(at)
         ),
+        outages=OutageMarks(StandingOrderStore(documents()), lambda: hours(at)),
         now=lambda: hours(at),
         monotonic=time.monotonic,
     )

@@ -23,8 +23,11 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
 
   await card.getByRole("button", { name: "Edit" }).click();
   await dialog.getByLabel("photo.approved").check();
+  await dialog.getByLabel("Send failed ones again by itself").check();
   await dialog.getByRole("button", { name: "Save" }).click();
   await card.getByText("A photo was approved").waitFor();
+  await card.getByText("So far").waitFor();
+  found.order = await card.getByText("So far").innerText();
 
   await card.getByRole("button", { name: "Send a test" }).click();
   await dialog.getByLabel("What it tells").selectOption("milestone.reached");

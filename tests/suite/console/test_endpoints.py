@@ -35,6 +35,9 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
             }
         }
         configure(receiver.url("/keeps"), dead, disabled=disabled)
+        added, now = receiver.url("/added"), datetime.now(UTC)
+        done = {"url": added, "resent": 12, "ranAt": now, "lookAt": None, "since": now}
+        event.collection("recoveries").document(key(added)).set(done)
         missed = [record(dead), record(dead)]
         missed.append(record(dead, outcome="skipped", attempts=0, log=[], reason="disabled"))
         record(dead, minutes_ago=300)
@@ -43,7 +46,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
             "endpoints",
             admin=admin,
             eventId=event.id,
-            added=receiver.url("/added"),
+            added=added,
             disabled=dead,
         )
         receiver.wait_for(lambda got: {one.delivery_id for one in got} >= set(missed), timeout=30)
@@ -55,6 +58,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     assert "Failing since" in seen["health"]
     assert seen["first"] == "/given-up"
     assert seen["recoverWhileOff"] == 0
+    assert "So far 12, last " in seen["order"]
     assert "3 deliveries would be sent again" in seen["before"]
     assert "Left alone: 1 test." in seen["before"]
     assert "3 deliveries are on the way again" in seen["after"]

@@ -14,6 +14,7 @@ DATA_MODEL: Final = (
     "events/{eventId}/secrets/webhooks",
     "events/{eventId}/deliveries/{deliveryId}",
     "events/{eventId}/notices/webhooks",
+    "events/{eventId}/recoveries/{url}",
     "events/{eventId}/shares/{shareId}",
     "events/{eventId}/milestones/{number}",
     "events/{eventId}/recaps/{recapId}",

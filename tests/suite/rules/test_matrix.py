@@ -39,6 +39,7 @@ MATRIX: Final = {
     "events/{eventId}/secrets/webhooks":                  (SUPERS, NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/deliveries/{deliveryId}":           (OWNERS, OWNERS, NONE,   NONE,   NONE),
     "events/{eventId}/notices/webhooks":                  (OWNERS, NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/recoveries/{url}":                  (OWNERS, OWNERS, NONE,   NONE,   NONE),
     "events/{eventId}/shares/{shareId}":                  (OWNERS, OWNERS, NONE,   NONE,   NONE),
     "events/{eventId}/milestones/{number}":               (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}":                  (STAFF,  STAFF,  NONE,   NONE,   NONE),

@@ -11,7 +11,7 @@ from tests.suite.rules.samples import PAST
 
 URL = "https://example.com/hook"
 EVERY_TYPE = [str(one) for one in EventType]
-FULLEST = {"url": "u" * 2048, "events": EVERY_TYPE}
+FULLEST = {"url": "u" * 2048, "events": EVERY_TYPE, "recover": True}
 TWENTY = [f"{URL}/{number}" for number in range(20)]
 SINCE = "2026-05-01T18:30:00.000Z"
 DISABLED = {
@@ -32,6 +32,7 @@ DISABLED = {
         [{"url": URL, "events": []}],
         [{"url": URL, "events": ["photo.uploaded"]}],
         [URL, {"url": URL, "events": EVERY_TYPE}],
+        [{"url": URL, "recover": True}, {"url": URL, "recover": False, "events": []}],
         [FULLEST] * 20,
         [URL] * 20,
     ],

@@ -21,7 +21,6 @@ from functions.side_by_side import Threads
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.attempts.endpoint_health import EndpointHealth
-from functions.webhooks.attempts.tenants import Tenants
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
@@ -33,6 +32,8 @@ from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.notices.store import NoticeStore
 from functions.webhooks.publisher import Publisher
+from functions.webhooks.recovery.outage_marks import OutageMarks
+from functions.webhooks.recovery.store import StandingOrderStore
 from functions.webhooks.sender import wiring
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.signing.wiring import secrets_in
@@ -200,6 +201,7 @@ def worker(
         deliveries=deliveries,
         settings=SettingsStore(counting, lambda: client),
         marks=FailureMarks(notices=NoticeStore(counting), enqueue=counted.enqueue, now=now),
+        outages=OutageMarks(StandingOrderStore(counting, lambda: client), now),
         now=now,
         monotonic=time.monotonic,
     )
@@ -207,7 +209,6 @@ def worker(
         deliveries=deliveries,
         secrets=secrets_in(counting, now=now, monotonic=time.monotonic),
         sender=sender,
-        tenant_of=Tenants(WallStore(counting), time.monotonic).of,
         enqueue=counted.enqueue,
         slow_pace=Pace(1_000, time.monotonic),
         endpoint_health=endpoint_health,
@@ -237,7 +238,7 @@ def test_a_delivery(
     status: int,
     notify: list[str],
 ) -> None:
-    """One read, one write and one POST an attempt; connection, secret and tenant are kept.
+    """One read, one write and one POST an attempt, on a connection and a secret that are kept.
 
     One more read once it has failed: whether its URL is to be given up.
     """

@@ -28,6 +28,8 @@ from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.publisher import Publisher
+from functions.webhooks.recovery.outage_marks import OutageMarks
+from functions.webhooks.recovery.recoverer import Recoverer
 from functions.webhooks.sender.ports import SendError
 from functions.webhooks.shared_logs.log_links import LogLinks
 from functions.webhooks.shared_logs.shared_log import SharedLog
@@ -43,6 +45,7 @@ from tests.in_memory.webhooks import (
     InMemoryDeliveries,
     InMemoryLogShares,
     InMemoryNotices,
+    InMemoryOrders,
     InMemorySecrets,
     InMemorySettings,
     InMemoryWall,
@@ -202,7 +205,6 @@ class Parts:
             deliveries=self.deliveries(),
             secrets=self.secrets(),
             sender=ScriptedSender(self._answer, self._through, lambda: self.excerpt),
-            tenant_of=lambda _: "t1",
             enqueue=enqueue_to(self.tasks, self._through),
             slow_pace=self.pace(),
             endpoint_health=self.endpoint_health(),
@@ -268,8 +270,21 @@ class Parts:
                 enqueue=enqueue_to(self.tasks, self._through),
                 now=lambda: self.now,
             ),
+            outages=OutageMarks(self.orders(), lambda: self.now),
             now=lambda: self.now,
             monotonic=lambda: self.monotonic,
+        )
+
+    def recoverer(self) -> Recoverer:
+        """What carries standing orders out."""
+        return Recoverer(
+            orders=self.orders(),
+            settings=self.settings(),
+            deliveries=self.deliveries(),
+            next_round=self.next_round(),
+            side_by_side=one_by_one,
+            now=lambda: self.now,
+            page=self.page,
         )
 
     def notifier(self) -> Notifier:
@@ -307,6 +322,10 @@ class Parts:
     def notices(self) -> InMemoryNotices:
         """What is watched."""
         return InMemoryNotices(self.database, self._through)
+
+    def orders(self) -> InMemoryOrders:
+        """The standing orders."""
+        return InMemoryOrders(self.database, self._through)
 
     def wall(self) -> InMemoryWall:
         """The event and its photos."""

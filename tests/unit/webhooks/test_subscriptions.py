@@ -27,6 +27,9 @@ URL = "https://example.com/hook"
             [Subscription(URL, frozenset({EventType.GUEST_JOINED}))],
         ),
         ([f" {URL}\n"], [Subscription(URL, ALL)]),
+        ([{"url": URL, "recover": True}], [Subscription(URL, ALL, recover=True)]),
+        ([{"url": URL, "recover": "yes"}], [Subscription(URL, ALL)]),
+        ([URL, {"url": URL, "recover": True}], [Subscription(URL, ALL, recover=True)]),
         # one delivery for each URL, also where it is configured twice
         ([URL, URL], [Subscription(URL, ALL)]),
         (

@@ -14,7 +14,7 @@ import pytest
 from emulator import certificates
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.http_sender import HttpSender
-from functions.webhooks.sender.ports import SendError, Source
+from functions.webhooks.sender.ports import SendError
 from functions.webhooks.sender.resolver import Resolver, SystemResolver
 
 DEADLINE: Final = 0.5  # seconds; the service's own 5 would only make the tests slow
@@ -110,8 +110,7 @@ def sending(
     *,
     allow_loopback: bool = True,
     resolve: Resolver | None = None,
-    of_an_event: int = 80,
-    of_a_tenant: int = 80,
+    posts_at_a_time: int = 80,
     ports: frozenset[int] | None = None,
     monotonic: Callable[[], float] = time.monotonic,
     timeout: float = DEADLINE,
@@ -120,8 +119,7 @@ def sending(
     sender = HttpSender(
         trusting(),
         resolve=resolve or SystemResolver.of_system(monotonic),
-        of_an_event=of_an_event,
-        of_a_tenant=of_a_tenant,
+        posts_at_a_time=posts_at_a_time,
         ports=ports,
         monotonic=monotonic,
         allow_loopback=allow_loopback,
@@ -134,16 +132,11 @@ def sending(
 
 
 def post(
-    sender: HttpSender,
-    port: int,
-    host: str = "localhost",
-    path: str = "/",
-    event_id: str = "e1",
-    tenant_id: str = "t1",
+    sender: HttpSender, port: int, host: str = "localhost", path: str = "/", event_id: str = "e1"
 ) -> int:
     """Post once; the status."""
-    to, source = EndpointUrl(host, port, path), Source(tenant_id, event_id)
-    return sender.post(to, {"Wall-Delivery-Id": "d1"}, BODY, source).status
+    to = EndpointUrl(host, port, path)
+    return sender.post(to, {"Wall-Delivery-Id": "d1"}, BODY, event_id).status
 
 
 def unreached(sender: HttpSender, port: int, host: str = "localhost") -> str:

@@ -1,6 +1,6 @@
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 
-import { type Endpoint, switchOff, switchOn } from "../../data/endpoints.ts";
+import { type Endpoint, type Recovery, recoveryOf, switchOff, switchOn } from "../../data/endpoints.ts";
 import { writeRoute } from "../../domain/address.ts";
 import type { Outcome } from "../../domain/delivery.ts";
 import { nameOf, problem } from "../../domain/endpoint.ts";
@@ -90,6 +90,7 @@ export function EndpointCard({ endpoint, others, mayEdit, health: known, reload 
       {unusable && <Notice kind="warning">Nothing can be delivered there. {unusable}</Notice>}
       {work.error && <Notice kind="error">{work.error}</Notice>}
       {known && "error" in known ? <Notice kind="error">{wordsOf(known.error)}</Notice> : <HealthLine health={health} />}
+      {endpoint.recover && <StandingOrder url={url} />}
       <div class="actions" role="group" aria-labelledby={id}>
         <a class="button" href={log(null)}>Deliveries</a>
         {health !== null && health.failed > 0 && <a class="button" href={log("failed")}>Failed ones</a>}
@@ -121,6 +122,26 @@ export function EndpointCard({ endpoint, others, mayEdit, health: known, reload 
 
 function Since({ at }: { readonly at: Date | null }) {
   return at && at.getTime() > 0 ? <> (since <When at={at} long />)</> : null;
+}
+
+function StandingOrder({ url }: { readonly url: string }) {
+  const { sdk, eventId } = usePlace();
+  const [recovery, setRecovery] = useState<Recovery | null>(null);
+  useEffect(() => {
+    let isWanted = true;
+    // Without an answer the order itself is shown, and not what it did.
+    recoveryOf(sdk.db, eventId, url).then((found) => isWanted && setRecovery(found), () => undefined);
+    return () => {
+      isWanted = false;
+    };
+  }, [sdk, eventId, url]);
+  return (
+    <p class="quiet-text">
+      Failed ones are sent again by themselves once the receiver answers.
+      {recovery?.ranAt && <> So far {recovery.resent.toLocaleString()}, last <Ago at={recovery.ranAt} />.</>}
+      {recovery?.isWaiting && " It waits for an answer now."}
+    </p>
+  );
 }
 
 function HealthLine({ health }: { readonly health: Health | null }) {

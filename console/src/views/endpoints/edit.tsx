@@ -23,6 +23,7 @@ export function EndpointDialog({ before, others, onClose }: Props) {
   const [label, setLabel] = useState(before?.label ?? "");
   const [isAll, setAll] = useState(!before || before.events === null);
   const [events, setEvents] = useState<readonly EventType[]>(before?.events ?? []);
+  const [recover, setRecover] = useState(before?.recover ?? false);
   const [isTried, setTried] = useState(false);
   const work = useWork();
   const id = useId();
@@ -41,7 +42,13 @@ export function EndpointDialog({ before, others, onClose }: Props) {
     if ((urlProblem && !isOld) || typesProblem) return;
     void work.run(async () => {
       const chosen = EVENT_TYPES.filter((one) => events.includes(one));
-      const changed = { url: given, events: isAll ? null : chosen, label: label.trim(), offSince: before?.offSince ?? null };
+      const changed = {
+        url: given,
+        events: isAll ? null : chosen,
+        recover,
+        label: label.trim(),
+        offSince: before?.offSince ?? null,
+      };
       await saveEndpoint(sdk.db, eventId, before?.url ?? null, changed);
       onClose();
     });
@@ -113,6 +120,13 @@ export function EndpointDialog({ before, others, onClose }: Props) {
           )}
           {isTried && typesProblem && <p class="field-error" role="alert">{typesProblem}</p>}
         </fieldset>
+        <label class="check">
+          <input type="checkbox" checked={recover} onChange={(event) => setRecover(event.currentTarget.checked)} />
+          <span>
+            Send failed ones again by itself
+            <span class="quiet-text"> once the receiver answers, each once, of the last 24 hours</span>
+          </span>
+        </label>
         {before && !isOld && (
           <Notice>Deliveries to the old URL stay on record; what failed there cannot be sent again.</Notice>
         )}
