@@ -36,6 +36,7 @@ class Allowance:
         per_address: int,
         per_tenant: int,
         reserved: bool,
+        in_time: Callable[[], bool] = lambda: True,
     ) -> None:
         """Take the limits.
 
@@ -47,6 +48,8 @@ class Allowance:
             per_address: Recaps of the tenant that one address gets in 24 hours.
             per_tenant: Mails of the tenant in 24 hours.
             reserved: Whether an earlier call may have recorded the recap.
+            in_time: Whether the call still has its lease. A later call may have given back the
+                allowance of the same recap by then.
         """
         self._records = records
         self._tenant_id = tenant_id
@@ -55,6 +58,7 @@ class Allowance:
         self._per_address = per_address
         self._per_tenant = min(per_tenant, mailings.MAX_MAILS_PER_DAY)
         self._reserved = reserved
+        self._in_time = in_time
 
     def reserve(
         self, willing: Sequence[Guest], choose: Callable[[Allowed], Iterable[Guest]]
@@ -68,6 +72,8 @@ class Allowance:
             found = self._records.load(self._tenant_id)
             chosen = [guest.id for guest in choose(self._allowed(willing, found, now))]
             self._reserved = self._reserved or bool(chosen)
+            if not self._in_time():
+                raise ChangedMeanwhileError
             entries = mailings.with_recap(found.entries, self._recap_id, chosen, now)
             if self._saved(found, entries, now):
                 return

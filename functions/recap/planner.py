@@ -158,7 +158,14 @@ class Planner:
             audience, UserRecords.read(self._guests, audience.guests, self._skip_reason)
         )
 
-    def allowance(self, event: Mapping[str, Any], key: RecapKey, *, reserved: bool) -> Allowance:
+    def allowance(
+        self,
+        event: Mapping[str, Any],
+        key: RecapKey,
+        *,
+        reserved: bool,
+        in_time: Callable[[], bool] = lambda: True,
+    ) -> Allowance:
         """The allowance of the event's tenant."""
         return Allowance(
             self._mailings,
@@ -168,6 +175,7 @@ class Planner:
             per_address=self.limits.per_address,
             per_tenant=self.limits.per_tenant,
             reserved=reserved,
+            in_time=in_time,
         )
 
     def choose(

@@ -100,7 +100,9 @@ class RecapSender:
             new_id=self._new_word,
             one_at_a_time=self._new_mutex(),
         )
-        allowance = self._planner.allowance(event, claim.key, reserved=claim.resumed)
+        allowance = self._planner.allowance(
+            event, claim.key, reserved=claim.resumed, in_time=lambda: claim.in_time
+        )
         try:
             report, dispatch, batches = self._prepare(claim, allowance, event, wanted, give_up_at)
         except Exception as error:
