@@ -20,6 +20,7 @@ from emulator import certificates
 from emulator.receiver import Answer, Receiver, always
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.http_sender import HttpSender
+from functions.webhooks.sender.ports import Source
 from functions.webhooks.sender.resolver import SystemResolver
 from functions.webhooks.signing.signature import HEADER, sign
 
@@ -110,6 +111,7 @@ def send_alone(pipe: Connection, address: str) -> None:
         monotonic=time.monotonic,
         allow_loopback=True,
     )
+    headers = {"Content-Type": "application/json"}
     with until_closed():
         while True:
             bodies: list[bytes] = pipe.recv()
@@ -117,7 +119,7 @@ def send_alone(pipe: Connection, address: str) -> None:
             for path in (KEEPS, CLOSES):
                 to, began = EndpointUrl.parse(address + path), own_cpu()
                 for body in bodies:
-                    sender.post(to, {"Content-Type": "application/json"}, body, "bench")
+                    sender.post(to, headers, body, Source("bench", "bench"))
                 taken.append(own_cpu() - began)
             pipe.send(taken[1] - taken[0])
 

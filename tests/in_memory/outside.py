@@ -8,7 +8,7 @@ from functions.gcp.task_queue import Enqueue, Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import SendOutcome
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender.ports import Response
+from functions.webhooks.sender.ports import Response, Source
 from tests.in_memory.through import Through, at_once
 
 TOMBSTONE: Final = timedelta(hours=24)
@@ -80,7 +80,7 @@ class ScriptedSender:
         to: EndpointUrl,
         headers: Mapping[str, str],
         body: bytes,
-        event_id: str,  # noqa: ARG002 - receivers do not care
+        source: Source,  # noqa: ARG002 - receivers do not care
     ) -> Response:
         """See `ports.Sender`."""
         return Response(

@@ -21,7 +21,7 @@ from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, host_of
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.ports import Deliveries, StoredDelivery
-from functions.webhooks.sender.ports import HostLimitError, Sender, SendError
+from functions.webhooks.sender.ports import HostLimitError, Sender, SendError, Source
 from functions.webhooks.signing import signature
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 
@@ -52,6 +52,7 @@ class Worker:
         deliveries: Deliveries,
         secrets: RememberedSecrets,
         sender: Sender,
+        tenant_of: Callable[[str], str],
         enqueue: Enqueue,
         slow_pace: Pace,
         endpoint_health: EndpointHealth,
@@ -65,6 +66,7 @@ class Worker:
             deliveries: The records.
             secrets: Sign the deliveries.
             sender: Posts to receivers.
+            tenant_of: Gives the tenant of an event.
             enqueue: Queues the task of the next attempt.
             slow_pace: Gives attempts at slow receivers their due times.
             endpoint_health: Looks at the URL of a delivery that has failed.
@@ -75,6 +77,7 @@ class Worker:
         self._deliveries = deliveries
         self._secrets = secrets
         self._sender = sender
+        self._tenant_of = tenant_of
         self._enqueue = enqueue
         self._endpoint_health = endpoint_health
         self._slow_pace = slow_pace
@@ -219,7 +222,8 @@ class Worker:
         status, error, excerpt = None, None, None
         try:
             to = EndpointUrl.parse(delivery.url)
-            response = self._sender.post(to, headers, body, delivery.event_id)
+            source = Source(self._tenant_of(delivery.event_id), delivery.event_id)
+            response = self._sender.post(to, headers, body, source)
             status, excerpt = response.status, response.excerpt
         except SendError as failed:
             error = str(failed)

@@ -79,7 +79,7 @@ def _ascii(host: str) -> str:
     bare = name.removesuffix(".")
     if len(bare) > _HOST_LENGTH or not all(_LABEL.match(label) for label in bare.split(".")):
         raise UnusableUrlError("the URL's host name is not valid")
-    return name
+    return bare  # with or without the dot, it is one host
 
 
 def host_of(url: str) -> str | None:

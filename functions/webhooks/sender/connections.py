@@ -31,7 +31,8 @@ class TooMuchReadError(Exception):
 class Connection:
     """A TLS connection; one thread at a time may use it.
 
-    `deadline` is a moment on the clock that was handed in, `may_read` how many more bytes of the
+    `places` are the addresses of the receiver's name when the connection was made. `deadline` is a
+    moment on the clock that was handed in, `may_read` how many more bytes of the
     socket are read. Beyond the one every operation raises TimeoutError, beyond the other
     TooMuchReadError.
     """
@@ -54,6 +55,7 @@ class Connection:
         self.may_read = HANDSHAKE_BYTES
         self.since = monotonic()
         self.answers = 0
+        self.places: frozenset[str] = frozenset()
         self._monotonic = monotonic
         self._plain = plain
         try:

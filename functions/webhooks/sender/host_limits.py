@@ -1,46 +1,50 @@
-"""How much of one host an event may have in one process: so many POSTs at a time.
+"""How much of one receiver's machine others may have in one process: so many POSTs at a time.
 
-An event whose URLs all point at somebody else's host has each instance knock there no harder; its
-other POSTs come later.
+A tenant whose URLs all lead to somebody else's machine has each instance knock there no harder,
+however many events, spellings of the host, or names below a wildcard there are; the other POSTs
+come later.
 """
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from functions.webhooks.sender.ports import HostLimitError
 
-POSTS_AT_A_TIME: Final = 40
-"""Of one event at one host: what a guest's first photo comes to at 20 URLs there."""
+OF_AN_EVENT: Final = 40
+"""To one host: what a guest's first photo comes to at 20 URLs there."""
+
+OF_A_TENANT: Final = 80
+"""To one address: two such events at once."""
 
 
 class HostLimits:
     """Gives turns; one instance serves all threads."""
 
     def __init__(self, at_a_time: int) -> None:
-        """`at_a_time` is how many POSTs of one event may be under way to one host."""
+        """`at_a_time` is how many POSTs may be under way under one key."""
         self._at_a_time = at_a_time
-        self._under_way: Counter[tuple[str, str]] = Counter()
+        self._under_way: Counter[Hashable] = Counter()
         self._lock = threading.Lock()
 
     @contextmanager
-    def under_way(self, event_id: str, host: str) -> Iterator[None]:
-        """One POST of the event to `host`.
+    def under_way(self, *keys: Hashable) -> Iterator[None]:
+        """One POST that counts under each of the different `keys`.
 
         Raises:
-            HostLimitError: as many are under way already.
+            HostLimitError: as many are under way already, under one of them.
         """
-        share = (event_id, host)
         with self._lock:
-            if self._under_way[share] >= self._at_a_time:
+            if any(self._under_way[key] >= self._at_a_time for key in keys):
                 raise HostLimitError
-            self._under_way[share] += 1
+            self._under_way.update(keys)
         try:
             yield
         finally:
             with self._lock:
-                self._under_way[share] -= 1
-                if not self._under_way[share]:
-                    del self._under_way[share]
+                self._under_way.subtract(keys)
+                for key in keys:
+                    if not self._under_way[key]:
+                        del self._under_way[key]

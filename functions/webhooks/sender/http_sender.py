@@ -2,7 +2,7 @@
 
 Total deadline, public addresses and few ports only, no redirects, a head of a bounded length and
 no more of the body than a record keeps, connections kept alive for some minutes, and a share of
-each host for each event.
+each host for each event, of each address for each tenant.
 
 The socket is made here, because nothing above it can promise that the address connected to is the
 one that was checked, or that a deadline holds in total.
@@ -10,18 +10,18 @@ one that was checked, or that a deadline holds in total.
 
 import socket
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from functions.recent import Recent
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender import addresses
 from functions.webhooks.sender.answer_head import Answer
-from functions.webhooks.sender.connections import Connection, connect, time_left
+from functions.webhooks.sender.connections import Connection, SocketAddress, connect, time_left
 from functions.webhooks.sender.failures import FAILURES, Failure, reason
-from functions.webhooks.sender.host_limits import POSTS_AT_A_TIME, HostLimits
+from functions.webhooks.sender.host_limits import OF_A_TENANT, OF_AN_EVENT, HostLimits
 from functions.webhooks.sender.idle_connections import IdleConnections
-from functions.webhooks.sender.ports import Response, SendError
+from functions.webhooks.sender.ports import HostLimitError, Response, SendError, Source
 
 if TYPE_CHECKING:
     from functions.webhooks.sender.resolver import Resolver
@@ -46,7 +46,8 @@ class HttpSender:
         monotonic: Callable[[], float],
         allow_loopback: bool = False,
         timeout_seconds: float = TIMEOUT_SECONDS,
-        posts_at_a_time: int = POSTS_AT_A_TIME,
+        of_an_event: int = OF_AN_EVENT,
+        of_a_tenant: int = OF_A_TENANT,
     ) -> None:
         """Make a sender.
 
@@ -58,7 +59,8 @@ class HttpSender:
             monotonic: seconds that only grow.
             allow_loopback: also send to this machine itself, for tests.
             timeout_seconds: the total deadline of one POST.
-            posts_at_a_time: how many POSTs of one event may be under way to one host.
+            of_an_event: how many POSTs of one event may be under way to one host,
+            of_a_tenant: and of one tenant to one address.
         """
         tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
         self._tls = tls
@@ -68,29 +70,31 @@ class HttpSender:
         self._allow_loopback = allow_loopback
         self._timeout_seconds = timeout_seconds
         self._idle = IdleConnections(monotonic)
-        self._host_limits = HostLimits(posts_at_a_time)
+        self._of_events = HostLimits(of_an_event)
+        self._of_tenants = HostLimits(of_a_tenant)
         self._answered: Recent[tuple[str, str, int], bool] = Recent(
             seconds=_ANSWERED_SECONDS, at_most=_ANSWERED, monotonic=monotonic
         )
 
     def post(
-        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, event_id: str
+        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, source: Source
     ) -> Response:
-        """POST `body` of the event once and wait for the head of the answer.
+        """POST `body` of the source once and wait for the head of the answer.
 
         A receiver that has not answered this event before could be anybody's machine: unless it
         has at least shown its certificate, the error does not tell what is wrong with it, only its
         `detail` does.
 
         Raises:
-            HostLimitError: so many POSTs of the event are under way to the host.
+            HostLimitError: so many POSTs of the event are under way to the host, or of the tenant
+                to one of its addresses.
             SendError: no HTTP status came back in time, or nothing may be sent there.
         """
         if self._ports is not None and to.port not in self._ports:
             raise SendError(f"deliveries may not go to port {to.port} (parameter WEBHOOK_PORTS)")
-        with self._host_limits.under_way(event_id, to.host):
-            response = self._response(to, _head(to, headers, len(body)) + body, event_id)
-        answered = (event_id, to.host, to.port)
+        with self._of_events.under_way((source.event_id, to.host)):
+            response = self._response(to, _head(to, headers, len(body)) + body, source)
+        answered = (source.event_id, to.host, to.port)
         if not self._answered.get(answered):
             self._answered.put(answered, value=True)
         return response
@@ -99,15 +103,32 @@ class HttpSender:
         """Close the idle connections."""
         self._idle.close()
 
-    def _response(self, to: EndpointUrl, request: bytes, event_id: str) -> Response:
+    def _response(self, to: EndpointUrl, request: bytes, source: Source) -> Response:
         deadline = self._monotonic() + self._timeout_seconds
         receiver = (to.host, to.port)
         connection = self._idle.take(receiver)
+        found: Sequence[SocketAddress] = []
         if connection is None:
             try:
-                connection = self._connect(to, deadline)
+                found = self._resolved(to, deadline)
             except FAILURES as error:
-                raise self._unreached(error, to, event_id) from error
+                raise self._unreached(error, to, source.event_id) from error
+        # Each address of the name counts: which of them answers, only a connection shows.
+        places = connection.places if connection else frozenset(one[0] for _, one in found)
+        try:
+            with self._of_tenants.under_way(*((source.tenant_id, place) for place in places)):
+                if connection is None:
+                    connection = self._connect(to, found, deadline, source)
+                connection.places = places
+                return self._exchange(connection, request, deadline, receiver)
+        except HostLimitError:
+            if connection:
+                self._idle.put(receiver, connection)
+            raise
+
+    def _exchange(
+        self, connection: Connection, request: bytes, deadline: float, receiver: tuple[str, int]
+    ) -> Response:
         connection.deadline = deadline
         try:
             connection.send(request)
@@ -123,12 +144,20 @@ class HttpSender:
             connection.close()
         return response if response.acknowledges else Response(status, answer.excerpt)
 
-    def _connect(self, to: EndpointUrl, deadline: float) -> Connection:
+    def _resolved(self, to: EndpointUrl, deadline: float) -> Sequence[SocketAddress]:
         found = self._resolve(to.host, to.port, time_left(deadline, self._monotonic))
         for _, address in found:
             self._check_address(address[0])
-        plain = connect(found, deadline, self._monotonic)
-        return Connection(plain, self._tls, to.host, deadline, self._monotonic)
+        return found
+
+    def _connect(
+        self, to: EndpointUrl, found: Sequence[SocketAddress], deadline: float, source: Source
+    ) -> Connection:
+        try:
+            plain = connect(found, deadline, self._monotonic)
+            return Connection(plain, self._tls, to.host, deadline, self._monotonic)
+        except FAILURES as error:
+            raise self._unreached(error, to, source.event_id) from error
 
     def _check_address(self, address: str) -> None:
         if addresses.is_public(address):

@@ -8,7 +8,15 @@ from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 
 
 class HostLimitError(Exception):
-    """The event has as many POSTs under way to the host as it may; nothing was sent."""
+    """The event or its tenant has as many POSTs under way there as it may; nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whose POST it is."""
+
+    tenant_id: str
+    event_id: str
 
 
 class SendError(Exception):
@@ -42,9 +50,9 @@ class Sender(Protocol):
     """Posts to receivers."""
 
     def post(
-        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, event_id: str
+        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, source: Source
     ) -> Response:
-        """POST `body` of the event once and wait for the head of the answer.
+        """POST `body` of the source once and wait for the head of the answer.
 
         Five seconds at most.
 

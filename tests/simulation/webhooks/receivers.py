@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender.ports import Response, SendError
+from functions.webhooks.sender.ports import Response, SendError, Source
 from tests.in_memory.through import ServiceError
 from tests.simulation.faults import NEVER_RETRIED
 from tests.simulation.simulation import SECOND, Instance, current
@@ -37,7 +37,7 @@ class Receivers:
         to: EndpointUrl,
         headers: Mapping[str, str],
         body: bytes,
-        event_id: str,  # noqa: ARG002 - receivers do not care
+        source: Source,  # noqa: ARG002 - receivers do not care
     ) -> Response:
         """See `ports.Sender`."""
         actor = current()

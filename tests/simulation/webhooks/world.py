@@ -329,6 +329,7 @@ class WebhookWorld:
             deliveries=deliveries,
             secrets=self._secrets(instance),
             sender=Receivers(self._seen, self._scenario.receivers, instance),
+            tenant_of=lambda _: "t1",
             enqueue=enqueue_to(self._tasks, instance.call),
             slow_pace=Pace(_A_SECOND, instance.monotonic),
             endpoint_health=EndpointHealth(

@@ -21,6 +21,7 @@ from functions.side_by_side import Threads
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.attempts.endpoint_health import EndpointHealth
+from functions.webhooks.attempts.tenants import Tenants
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
@@ -209,6 +210,7 @@ def worker(
         deliveries=deliveries,
         secrets=secrets_in(counting, now=now, monotonic=time.monotonic),
         sender=sender,
+        tenant_of=Tenants(WallStore(counting), time.monotonic).of,
         enqueue=counted.enqueue,
         slow_pace=Pace(1_000, time.monotonic),
         endpoint_health=endpoint_health,
@@ -238,7 +240,7 @@ def test_a_delivery(
     status: int,
     notify: list[str],
 ) -> None:
-    """One read, one write and one POST an attempt, on a connection and a secret that are kept.
+    """One read, one write and one POST an attempt; connection, secret and tenant are kept.
 
     One more read once it has failed: whether its URL is to be given up.
     """

@@ -205,6 +205,7 @@ class Parts:
             deliveries=self.deliveries(),
             secrets=self.secrets(),
             sender=ScriptedSender(self._answer, self._through, lambda: self.excerpt),
+            tenant_of=lambda _: "t1",
             enqueue=enqueue_to(self.tasks, self._through),
             slow_pace=self.pace(),
             endpoint_health=self.endpoint_health(),

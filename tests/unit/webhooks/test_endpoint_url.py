@@ -19,7 +19,7 @@ from functions.webhooks.sender import addresses
         ("https://STRASSE.de/", ("strasse.de", 443, "/", "strasse.de")),
         ("https://βόλος.example/", ("xn--nxasmm1c.example", 443, "/", None)),
         ("https://faß。example/", ("xn--fa-hia.example", 443, "/", None)),
-        ("https://_hooks.example.com./", ("_hooks.example.com.", 443, "/", None)),
+        ("https://_hooks.example.com./", ("_hooks.example.com", 443, "/", None)),
         ("https://[2001:db8::1]:8443/", ("2001:db8::1", 8443, "/", "[2001:db8::1]:8443")),
         ("https://192.0.2.7/", ("192.0.2.7", 443, "/", "192.0.2.7")),
         (

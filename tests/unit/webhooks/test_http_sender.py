@@ -17,7 +17,7 @@ from emulator import certificates
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.connections import SocketAddress
 from functions.webhooks.sender.http_sender import HttpSender
-from functions.webhooks.sender.ports import SendError
+from functions.webhooks.sender.ports import SendError, Source
 from functions.webhooks.sender.resolver import SystemResolver
 from tests.unit.webhooks.name_server import SILENT, NameServer, answering
 from tests.unit.webhooks.tls_receivers import (
@@ -122,7 +122,7 @@ def test_how_an_answer_begins_that_acknowledges_nothing() -> None:
     for status, expected in ((401, body.decode()), (200, None), (204, None)):
         head = f"HTTP/1.1 {status} X\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         with serving(answers(head + body)) as server, sending() as sender:
-            response = sender.post(replace(to, port=server.port), {}, BODY, "e1")
+            response = sender.post(replace(to, port=server.port), {}, BODY, Source("t1", "e1"))
             assert (response.status, response.excerpt) == (status, expected)
 
 
@@ -136,7 +136,7 @@ def test_a_body_that_drips_changes_no_outcome(framing: bytes) -> None:
 
     with serving(handler) as server, sending() as sender:
         to = EndpointUrl("localhost", server.port, "/")
-        response = sender.post(to, {}, BODY, "e1")
+        response = sender.post(to, {}, BODY, Source("t1", "e1"))
     assert response.status == 500
     assert response.excerpt is not None
     assert response.excerpt.rstrip(".") == "begins"
@@ -236,7 +236,7 @@ def test_a_receiver_that_does_not_read() -> None:
     with plain_serving(shake_hands_only) as server, sending() as sender:
         to = EndpointUrl("localhost", server.port, "/")
         with pytest.raises(SendError, match="no answer within"):
-            sender.post(to, {}, b"x" * 20_000_000, "e1")
+            sender.post(to, {}, b"x" * 20_000_000, Source("t1", "e1"))
         ended.set()
 
 

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -118,8 +119,23 @@ def test_the_parameter_of_ports(
     assert parameters.webhook_ports() == ports
 
 
-def test_twenty_urls_of_one_host_are_one_host() -> None:
-    """Whatever their paths: what exceeds the share is not sent now; another event has its own."""
+@pytest.mark.parametrize(
+    ("limits", "others", "neighbour"),
+    [
+        # Twenty URLs of one host are one host; another event has its own share.
+        ({"of_an_event": 5}, {}, {"event_id": "e2"}),
+        # Eighty events of one tenant, and names of one address, share that address.
+        (
+            {"of_a_tenant": 5},
+            {"event_id": "another", "host": "other.example.com"},
+            {"tenant_id": "t2"},
+        ),
+    ],
+)
+def test_what_exceeds_a_share_is_not_sent_now(
+    limits: dict[str, Any], others: dict[str, str], neighbour: dict[str, str]
+) -> None:
+    """By event and host, and by tenant and the address that is connected to."""
     let_go = threading.Event()
     arrived = threading.Semaphore(0)
 
@@ -129,8 +145,8 @@ def test_twenty_urls_of_one_host_are_one_host() -> None:
         connection.sendall(OK)
 
     with (
-        serving(hold) as server,
-        sending(posts_at_a_time=5, timeout=30) as sender,
+        serving(hold, names=["localhost", "other.example.com"]) as server,
+        sending(**limits, timeout=30, resolve=_on_this_machine) as sender,
         ThreadPoolExecutor(81) as threads,
     ):
         posts = [threads.submit(post, sender, server.port, path=f"/{n}") for n in range(5)]
@@ -138,9 +154,13 @@ def test_twenty_urls_of_one_host_are_one_host() -> None:
             assert arrived.acquire(timeout=10)
         for number in range(5, 20):
             with pytest.raises(HostLimitError):
-                post(sender, server.port, path=f"/{number}")
-        neighbour = threads.submit(post, sender, server.port, event_id="e2")
+                post(sender, server.port, path=f"/{number}", **others)
+        further = threads.submit(post, sender, server.port, **neighbour)
         assert arrived.acquire(timeout=10)
         assert len(server.requests) == 6
         let_go.set()
-        assert [held.result(10) for held in (*posts, neighbour)] == [200] * 6
+        assert [held.result(10) for held in (*posts, further)] == [200] * 6
+
+
+def _on_this_machine(_: str, port: int, __: float) -> Sequence[SocketAddress]:
+    return [(socket.AF_INET, ("127.0.0.1", port))]

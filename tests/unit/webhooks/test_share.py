@@ -17,12 +17,12 @@ def test_so_many_at_a_time() -> None:
     given = HostLimits(3)
     with ExitStack() as posts:
         for _ in range(3):
-            posts.enter_context(given.under_way("e1", HOST))
-        with pytest.raises(HostLimitError), given.under_way("e1", HOST):
+            posts.enter_context(given.under_way(("e1", HOST)))
+        with pytest.raises(HostLimitError), given.under_way(("e1", HOST)):
             pass
-        posts.enter_context(given.under_way("e1", "other.example.com"))
-        posts.enter_context(given.under_way("e2", HOST))
-    with given.under_way("e1", HOST):
+        posts.enter_context(given.under_way(("e1", "other.example.com")))
+        posts.enter_context(given.under_way(("e2", HOST)))
+    with given.under_way(("e1", HOST)):
         pass
 
 
@@ -30,7 +30,7 @@ def test_a_place_is_free_after_a_failure() -> None:
     """However a POST ends."""
     given = HostLimits(1)
     for _ in range(3):
-        with pytest.raises(OSError, match="reset"), given.under_way("e1", HOST):
+        with pytest.raises(OSError, match="reset"), given.under_way(("e1", HOST)):
             raise OSError("reset")
 
 
@@ -42,7 +42,7 @@ def test_eighty_threads() -> None:
 
     def post(_: int) -> None:
         nonlocal at_work, most
-        with suppress(HostLimitError), given.under_way("e1", HOST):
+        with suppress(HostLimitError), given.under_way(("e1", HOST)):
             with lock:
                 at_work += 1
                 most = max(most, at_work)
@@ -53,3 +53,15 @@ def test_eighty_threads() -> None:
         list(threads.map(post, range(4000)))
     assert (at_work, 0 < most <= 7) == (0, True)
     assert not given._under_way  # noqa: SLF001 - memory is not seen otherwise
+
+
+def test_a_post_with_several_addresses_takes_a_place_at_each() -> None:
+    """Or at none, where one of them has no place left."""
+    given = HostLimits(1)
+    with given.under_way("a", "b"):
+        with pytest.raises(HostLimitError), given.under_way("b", "c"):
+            pass
+        with given.under_way("c"):
+            pass
+    with given.under_way("b", "c"):
+        pass

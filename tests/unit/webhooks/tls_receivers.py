@@ -14,7 +14,7 @@ import pytest
 from emulator import certificates
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.http_sender import HttpSender
-from functions.webhooks.sender.ports import SendError
+from functions.webhooks.sender.ports import SendError, Source
 from functions.webhooks.sender.resolver import Resolver, SystemResolver
 
 DEADLINE: Final = 0.5  # seconds; the service's own 5 would only make the tests slow
@@ -110,7 +110,8 @@ def sending(
     *,
     allow_loopback: bool = True,
     resolve: Resolver | None = None,
-    posts_at_a_time: int = 80,
+    of_an_event: int = 80,
+    of_a_tenant: int = 80,
     ports: frozenset[int] | None = None,
     monotonic: Callable[[], float] = time.monotonic,
     timeout: float = DEADLINE,
@@ -119,7 +120,8 @@ def sending(
     sender = HttpSender(
         trusting(),
         resolve=resolve or SystemResolver.of_system(monotonic),
-        posts_at_a_time=posts_at_a_time,
+        of_an_event=of_an_event,
+        of_a_tenant=of_a_tenant,
         ports=ports,
         monotonic=monotonic,
         allow_loopback=allow_loopback,
@@ -132,11 +134,16 @@ def sending(
 
 
 def post(
-    sender: HttpSender, port: int, host: str = "localhost", path: str = "/", event_id: str = "e1"
+    sender: HttpSender,
+    port: int,
+    host: str = "localhost",
+    path: str = "/",
+    event_id: str = "e1",
+    tenant_id: str = "t1",
 ) -> int:
     """Post once; the status."""
-    to = EndpointUrl(host, port, path)
-    return sender.post(to, {"Wall-Delivery-Id": "d1"}, BODY, event_id).status
+    to, source = EndpointUrl(host, port, path), Source(tenant_id, event_id)
+    return sender.post(to, {"Wall-Delivery-Id": "d1"}, BODY, source).status
 
 
 def unreached(sender: HttpSender, port: int, host: str = "localhost") -> str:

@@ -1,0 +1,33 @@
+"""The tenant of each event, which never changes, as an instance remembers it."""
+
+from collections.abc import Callable
+from typing import Final
+
+from functions.recent import Recent
+from functions.wall.fields import text
+from functions.webhooks.ports import Wall
+
+_SECONDS: Final = 3600.0
+"""An id may be another tenant's, once its event was deleted and made again."""
+
+_KEPT_AT_MOST: Final = 10_000
+
+
+class Tenants:
+    """Looks a tenant up once; one instance serves all threads of the process."""
+
+    def __init__(self, wall: Wall, monotonic: Callable[[], float]) -> None:
+        """`monotonic` gives seconds that only grow."""
+        self._wall = wall
+        self._kept: Recent[str, str] = Recent(
+            seconds=_SECONDS, at_most=_KEPT_AT_MOST, monotonic=monotonic
+        )
+
+    def of(self, event_id: str) -> str:
+        """The tenant of the event; empty where there is no event (any more)."""
+        kept = self._kept.get(event_id)
+        if kept is None:
+            event = self._wall.event(event_id)
+            kept = text(event.get("tenantId")) or "" if event else ""
+            self._kept.put(event_id, value=kept)
+        return kept
