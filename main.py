@@ -303,7 +303,7 @@ def updateEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
 
 @https_fn.on_request(**_PUBLIC)
 def unsubscribe(request: flask.Request) -> flask.Response:
-    """A mail program's unsubscribe button."""
+    """A mail program's unsubscribe button, and the answer to a question about notices."""
     from functions.preferences import handlers
 
     return handlers.unsubscribe(request)

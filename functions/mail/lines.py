@@ -1,6 +1,7 @@
 """Text written by people, cleaned for a mail: a header line, a paragraph."""
 
 import re
+import unicodedata
 from typing import Final
 
 EVENT_NAME_CHARACTERS: Final = 150
@@ -14,6 +15,10 @@ _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _OVERRIDES: Final = re.compile(r"[\u202d\u202e]")
 """Reverse the text after them; text in right-to-left scripts does not need them."""
 
+_DOTS: Final = re.compile(r"[\u3002\uff61\u2024\u0589\u06d4\u0701\u0702]")
+"""Characters that some program takes for a dot, beside those that NFKC turns into dots."""
+
+_IN_A_LINK: Final = re.compile(r"(?<=\w)\.+(?=\w)|[/@:\\]+(?=\S)")
 _SPACES: Final = re.compile(r"\s+")
 
 
@@ -36,6 +41,15 @@ def shortened(text: str, at_most: int) -> str:
     kept = line[: at_most - 1]
     words, space, _ = line[:at_most].rpartition(" ")
     return (words if space and len(words) > at_most // 2 else kept).rstrip() + "…"
+
+
+def unlinked(text: str, at_most: int) -> str:
+    """`shortened`, with spaces in place of what makes links of words: dots, slashes, colons, at.
+
+    At the end of a word a dot makes no link, and stays.
+    """
+    plain = _DOTS.sub(".", unicodedata.normalize("NFKC", _encodable(text)))
+    return shortened(_IN_A_LINK.sub(" ", plain), at_most)
 
 
 def _encodable(text: str) -> str:

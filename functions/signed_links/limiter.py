@@ -54,13 +54,15 @@ class Window:
     expire_at: datetime
 
     @classmethod
-    def of(cls, function: str, client: str, *, secret: str, now: datetime) -> Self:
+    def of(
+        cls, function: str, client: str, *, secret: str, now: datetime, period: timedelta = PERIOD
+    ) -> Self:
         """The window that a call of `function` by `client` falls into at `now`."""
-        number = int(now.timestamp() // PERIOD.total_seconds())
+        number = int(now.timestamp() // period.total_seconds())
         # A derived key: tokens and record keys, both made with the secret, reveal nothing of it.
         derived = hmac.digest(secret.encode(), _PURPOSE, hashlib.sha256)
         counted = f"{function}\n{number}\n{client}".encode()
-        end = datetime.fromtimestamp((number + 1) * PERIOD.total_seconds(), UTC)
+        end = datetime.fromtimestamp((number + 1) * period.total_seconds(), UTC)
         return cls(
             key=hmac.new(derived, counted, hashlib.sha256).hexdigest()[:_KEY_DIGITS],
             expire_at=end,
@@ -82,9 +84,14 @@ class Limiter:
         self._lock = threading.Lock()
 
     def pass_or_raise(
-        self, function: str, client: str, secret: str, at_most: int = MAX_CALLS
+        self,
+        function: str,
+        client: str,
+        secret: str,
+        at_most: int = MAX_CALLS,
+        period: timedelta = PERIOD,
     ) -> None:
-        """Count a call of `function` by `client`, who has `at_most` calls per hour.
+        """Count a call of `function` by `client`, who has `at_most` calls per `period`.
 
         `client` is any text that identifies the client, mostly a network address.
 
@@ -92,7 +99,7 @@ class Limiter:
             TooManyCallsError: this hour's calls are used up.
             Exception: the call could not be counted, and spec 8 does not let it pass.
         """
-        window = Window.of(function, client, secret=secret, now=self._now())
+        window = Window.of(function, client, secret=secret, now=self._now(), period=period)
         if self._counted_here(window.key) > at_most:
             raise TooManyCallsError(window.expire_at)
         try:

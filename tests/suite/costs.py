@@ -40,8 +40,9 @@ COSTS: Final = {
     # And, where somebody is to be told and has not been: what is watched, read and written, a task.
     "the same, with somebody to tell": Cost(rpcs=11, reads=6, writes=5, tasks=4, posts=4),
     # What is watched, settings, the five deliveries; event, last success, first failure, how many
-    # wait; the mail on record, and what became of it, which is a read and a write.
-    "a notice": Cost(rpcs=10, reads=12, writes=2, mail_requests=1),
+    # wait; whether the address has confirmed; counts of its mails and of the tenant's; the mail on
+    # record, and what became of it, which is a read and a write.
+    "a notice": Cost(rpcs=13, reads=13, writes=4, mail_requests=1),
     # What is watched, settings, the deliveries, up to ten; when to look again.
     "a look that finds nothing new": Cost(rpcs=4, reads=7, writes=1),
     # The call is counted by a write that answers with the count; the record.

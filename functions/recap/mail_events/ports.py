@@ -57,3 +57,10 @@ class Users(Protocol):
 
     def mark_unreachable(self, uid: str, until: datetime) -> None:
         """Note that the address accepts no mail; creates a missing record."""
+
+
+class Consents(Protocol):
+    """Whether addresses take notices; see `consents.store`."""
+
+    def end_known(self, consent_id: str, at: datetime) -> bool:
+        """End the consent if it is on record and has not ended; whether that was so."""

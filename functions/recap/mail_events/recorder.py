@@ -9,24 +9,29 @@ to do. The effects come before the commit and may be repeated, so that no record
 its effect.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from functions import log
+from functions.consents.consent import LABEL
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.preferences import Flag, email_address
 from functions.preferences.reach import UNREACHABLE_FOR
 from functions.recap.labels import MailLabels
 from functions.recap.mail_events.complaint_watch import ComplaintWatch
-from functions.recap.mail_events.ports import DeliveryStatuses, StoredStatuses, Users
+from functions.recap.mail_events.ports import Consents, DeliveryStatuses, StoredStatuses, Users
 from functions.recap.ports import RecapKey
 from functions.records import ChangedMeanwhileError
 from functions.side_by_side import SideBySide
 from functions.wall.address import address_hash, guest_uid, normalised
 
 _WITH_EFFECT: Final = DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE
+
+_CONSENT: Final = re.compile("[0-9a-f]{32}")
 
 _PAUSES: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0, 1.0)
 """Seconds between tries while several requests write about one recap. Each time one succeeds."""
@@ -53,6 +58,7 @@ class MailEvents:
         statuses: DeliveryStatuses,
         users: Users,
         complaints: ComplaintWatch,
+        consents: Consents,
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
         recaps_side_by_side: SideBySide,
@@ -64,6 +70,7 @@ class MailEvents:
             statuses: The recorded statuses.
             users: The user records.
             complaints: Looks at the tenant of a recap that guests complain about.
+            consents: Of addresses to notices.
             now: The time, aware and in UTC.
             sleep: Waits for some seconds.
             recaps_side_by_side: Handles several recaps at a time.
@@ -73,6 +80,7 @@ class MailEvents:
         self._statuses = statuses
         self._users = users
         self._complaints = complaints
+        self._consents = consents
         self._now = now
         self._sleep = sleep
         self._recaps_side_by_side = recaps_side_by_side
@@ -86,7 +94,16 @@ class MailEvents:
         Raises:
             Exception: not everything was recorded; the provider has to repeat the request.
         """
-        return sum(self._recaps_side_by_side(self._record, _by_recap(events).items()))
+        events = list(events)
+        ended = sum(self._guests_side_by_side(self._end_notices, _unwelcome_notices(events)))
+        return ended + sum(self._recaps_side_by_side(self._record, _by_recap(events).items()))
+
+    def _end_notices(self, consent_id: str) -> bool:
+        """End the consent to notices that were complained of or came back; whether that is new."""
+        is_new = self._consents.end_known(consent_id, self._now())
+        if is_new:
+            log.info("notice.ended", consentId=consent_id)
+        return is_new
 
     def _record(self, recap: tuple[RecapKey, Mapping[str, _Report]]) -> int:
         key, reports = recap
@@ -156,6 +173,12 @@ def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str,
         if report.status not in known and guest in found.sent_to.get(report.labels.batch, ()):
             changed[guest] = known | report.status
     return changed
+
+
+def _unwelcome_notices(events: Iterable[TrackingEvent]) -> set[str]:
+    """Ids of the consents whose owners want no more notices, or cannot get any."""
+    labels = {event.labels.get(LABEL) for event in events if event.status & _WITH_EFFECT}
+    return {label for label in labels if isinstance(label, str) and _CONSENT.fullmatch(label)}
 
 
 def _by_recap(events: Iterable[TrackingEvent]) -> Mapping[RecapKey, Mapping[str, _Report]]:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from functions import parameters
+from functions.consents.wiring import consents
 from functions.gcp import firestore
 from functions.gcp.documents import documents
 from functions.mail.provider import TrackingWebhook
@@ -41,6 +42,7 @@ def mail_events() -> MailEvents:
         statuses=StatusStore(firestore.client(), documents()),
         users=UserStore(documents()),
         complaints=ComplaintWatch(ComplaintStore(firestore.client()), now),
+        consents=consents(),
         now=now,
         sleep=time.sleep,
         recaps_side_by_side=Threads(_PARALLEL_WRITES, "recaps"),

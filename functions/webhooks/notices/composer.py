@@ -1,7 +1,8 @@
 """The mail with the news of an event's webhook URLs, under the console's names for them.
 
 Everything in it that people wrote is one bounded line, escaped, and no link: the event's name, and
-the host of a URL, whose path and query may hold keys. The only link leads to the console.
+the host of a URL, whose path and query may hold keys. The links lead to the console, and to the end
+of these mails.
 """
 
 from collections import Counter
@@ -12,20 +13,22 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from functions.consents.consent import LABEL
+from functions.consents.links import Links
 from functions.mail.letterhead import Letterhead
-from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
+from functions.mail.lines import EVENT_NAME_CHARACTERS, unlinked
 from functions.mail.message import Copy, EmailMessage
 from functions.mail.templates import templates_in
-from functions.webhooks.deliveries.endpoint_url import host_of, name_of
+from functions.webhooks.deliveries.endpoint_url import name_of
+from functions.webhooks.notices.addressees import Addressee
 from functions.webhooks.notices.watch import Standing
 
-_HOST_CHARACTERS: Final = 100
 _REASON_CHARACTERS: Final = 200
 
 _HEADLINE: Final = {
-    Standing.FAILING: "Webhooks to {host} are failing",
-    Standing.DISABLED: "Webhooks to {host} are switched off",
-    Standing.RECOVERED: "Webhooks to {host} work again",
+    Standing.FAILING: "A webhook URL is failing",
+    Standing.DISABLED: "A webhook URL is switched off",
+    Standing.RECOVERED: "A webhook URL works again",
 }
 _COUNTED: Final = {
     Standing.FAILING: ("fails", "fail"),
@@ -66,14 +69,18 @@ def compose(
     *,
     event_id: str,
     event_name: str,
-    addresses: Iterable[str],
+    addressees: Iterable[Addressee],
     letterhead: Letterhead,
     base_url: str,
+    tag: str,
 ) -> EmailMessage:
-    """One message that tells all `changes`, with a copy for each address, who sees no other."""
-    name = shortened(event_name, EVENT_NAME_CHARACTERS)
+    """One message that tells all `changes`, with a copy for each addressee, who sees no other.
+
+    `tag` stands for the addressee's own link; no text of people can hold it.
+    """
+    name = unlinked(event_name, EVENT_NAME_CHARACTERS)
     shown = [_shown(change) for change in changes]
-    headline = _headline(changes, shown)
+    headline = _headline(changes)
     site = base_url.rstrip("/")
     fields = {
         "headline": headline,
@@ -82,6 +89,7 @@ def compose(
         "works": all(change.standing is Standing.RECOVERED for change in changes),
         "waiting": any(change.waiting for change in changes),
         "address_line": letterhead.address_line,
+        "end_link": tag,
         "console": f"{site}/console#/events/{quote(event_id, safe='')}/endpoints",
     }
     text, html = (
@@ -94,31 +102,57 @@ def compose(
         subject=f"{headline}: {name}" if name else headline,
         text=text,
         html=html,
-        copies=[
-            # RFC 3834: no machine answers it, no "out of office" comes back.
-            Copy(address=address, headers={"Auto-Submitted": "auto-generated"}, values={})
-            for address in addresses
-        ],
+        copies=[_copy(addressee, tag) for addressee in addressees],
     )
 
 
-def _headline(changes: Sequence[Change], shown: Sequence[dict[str, Any]]) -> str:
+def question(address: str, consent_id: str, *, letterhead: Letterhead, links: Links) -> Message:
+    """The mail that asks whether `address` wants notices; it holds no word of an organizer."""
+    addressee = Addressee(address, consent_id, links.end)
+    fields = {
+        "confirm_link": links.confirm,
+        "end_link": links.end,
+        "address_line": letterhead.address_line,
+    }
+    text, html = (
+        _templates.get_template(template).render(**fields)
+        for template in ("question.txt", "question.html")
+    )
+    return Message(
+        sender=letterhead.sender,
+        reply_to=letterhead.reply_to,
+        subject="Confirm that you want notices about webhooks",
+        text=text,
+        html=html,
+        copies=[_copy(addressee, None)],
+    )
+
+
+def _copy(addressee: Addressee, tag: str | None) -> Copy:
+    return Copy(
+        address=addressee.address,
+        headers={
+            "Auto-Submitted": "auto-generated",  # RFC 3834: no "out of office" comes back
+            "List-Unsubscribe": f"<{addressee.end_link}>",
+            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        },
+        values={tag: addressee.end_link} if tag else {},
+        labels={LABEL: addressee.consent_id},
+    )
+
+
+def _headline(changes: Sequence[Change]) -> str:
     if len(changes) == 1:
-        return _HEADLINE[changes[0].standing].format(host=shown[0]["host"])
-    counts = Counter(change.standing for change in changes)
-    told = [
-        f"{count} {_COUNTED[standing][count > 1]}"
-        for standing in Standing
-        if (count := counts[standing])
-    ]
+        return _HEADLINE[changes[0].standing]
+    counts = Counter(one.standing for one in changes)
+    told = [f"{counts[one]} {_COUNTED[one][counts[one] > 1]}" for one in Standing if counts[one]]
     return f"Webhook URLs: {', '.join(told)}"
 
 
 def _shown(change: Change) -> dict[str, Any]:
     """The fields of a URL in the templates."""
     return {
-        "host": shortened(host_of(change.url) or "a URL that cannot be used", _HOST_CHARACTERS),
-        "name": name_of(change.url),
+        "name": name_of(change.url).replace(".", "[.]"),  # mail programs make links of hosts
         "standing": change.standing,
         "reason": _reason(change),
         "since": change.since and _time(change.since),
@@ -132,7 +166,7 @@ def _reason(change: Change) -> str:
     """Why the last delivery failed; empty if that is not known."""
     if change.status is not None:
         return f"HTTP {change.status}"
-    return shortened(change.error, _REASON_CHARACTERS) if change.error else ""
+    return unlinked(change.error, _REASON_CHARACTERS) if change.error else ""
 
 
 def _time(moment: datetime) -> str:

@@ -22,6 +22,7 @@ from functions.wall.fields import text
 from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
 from functions.webhooks.deliveries.ports import Deliveries
 from functions.webhooks.notices import addressees
+from functions.webhooks.notices.addressees import Addressee
 from functions.webhooks.notices.composer import Change, compose
 from functions.webhooks.notices.ports import Notices, StoredWatch
 from functions.webhooks.notices.watch import LOOKED_AT, News, Seen, Standing, Watch
@@ -62,6 +63,7 @@ class Notifier:
         wall: Wall,
         mailer: Callable[[], Mailer],
         letterhead: Callable[[], Letterhead],
+        willing: Callable[[str, Sequence[str]], Sequence[Addressee]],
         base_url: str,
         now: Callable[[], datetime],
         new_id: Callable[[], str],
@@ -75,6 +77,7 @@ class Notifier:
             wall: What the event is called.
             mailer: Gives the mail service, with the key of the moment.
             letterhead: Gives the sender, as the deployment names it at the moment.
+            willing: Those of a tenant's addresses whose owners want notices; the others are asked.
             base_url: Of the links.
             now: The time, aware and in UTC.
             new_id: Gives a name that no mail has had before.
@@ -85,6 +88,7 @@ class Notifier:
         self._wall = wall
         self._mailer = mailer
         self._letterhead = letterhead
+        self._willing = willing
         self._base_url = base_url
         self._now = now
         self._new_id = new_id
@@ -113,10 +117,12 @@ class Notifier:
         configured = settings.by_url if addresses else {}
         watch, news = stored.watch.looked(self._seen(event_id, stored.watch, configured), now)
         event = self._wall.event(event_id) if news else None
-        if news and event is not None:
+        tenant_id = text(event.get("tenantId")) or "" if event else ""
+        willing = self._willing(tenant_id, addresses) if event is not None else ()
+        if event is not None and willing:
             name = text(event.get("name")) or ""
-            return self._tell(event_id, StoredWatch(watch, stored.version), news, addresses, name)
-        if news:  # of an event that is being deleted
+            return self._tell(event_id, StoredWatch(watch, stored.version), news, willing, name)
+        if news:  # of an event that is being deleted, or whose people have not confirmed
             watch, _ = watch.looked({}, now)
         return self._save(event_id, watch, stored)
 
@@ -139,7 +145,7 @@ class Notifier:
         event_id: str,
         stored: StoredWatch,
         news: Sequence[News],
-        addresses: Sequence[str],
+        willing: Sequence[Addressee],
         event_name: str,
     ) -> bool:
         """Send the mail, or leave it to a later look; False if another process has written."""
@@ -151,9 +157,10 @@ class Notifier:
                 changes,
                 event_id=event_id,
                 event_name=event_name,
-                addresses=addresses,
+                addressees=willing,
                 letterhead=self._letterhead(),
                 base_url=self._base_url,
+                tag=f"%{self._new_id()}%",
             )
             mailer = self._mailer()
         except Exception as error:  # noqa: BLE001 - the next look tries again, so many times

@@ -19,7 +19,7 @@ from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.notices.watch import Watch
 from functions.webhooks.recovery.outage_marks import OutageMarks
 from tests.in_memory.database import Create, Database, Delete, Stored, Update
-from tests.in_memory.outside import InMemoryTasks, enqueue_to
+from tests.in_memory.outside import InMemoryTasks, enqueue_to, everybody
 from tests.in_memory.through import ServiceError
 from tests.in_memory.webhooks import (
     InMemoryDeliveries,
@@ -184,6 +184,7 @@ class NoticeWorld:
             wall=InMemoryWall(self._database, instance.call),
             mailer=lambda: _MailService(self._seen, self._mails, instance),
             letterhead=lambda: Letterhead(sender="wall@example.com"),
+            willing=everybody,
             base_url="https://wall.example.com",
             now=instance.now,
             new_id=self._name,

@@ -35,6 +35,7 @@ from functions.recap.preview import Preview, RecapPreview
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import RecapSender
 from functions.wall.address import address_hash
+from tests.in_memory.consents import InMemoryConsents
 from tests.in_memory.database import Database, Set, Stored
 from tests.in_memory.recap import (
     InMemoryComplaints,
@@ -462,6 +463,7 @@ class RecapWorld:
                 instance.now,
                 COMPLAINT_LIMITS,
             ),
+            consents=InMemoryConsents(),
             now=instance.now,
             sleep=instance.sleep,
             recaps_side_by_side=instance.side_by_side,

@@ -32,10 +32,15 @@ class _StayHere(urllib.request.HTTPRedirectHandler):
 
 
 def visit(
-    token: str | None, headers: dict[str, str], *, method: str, body: bytes | None = None
+    token: str | None,
+    headers: dict[str, str],
+    *,
+    method: str,
+    body: bytes | None = None,
+    of: str = "",
 ) -> tuple[int, str, Message]:
-    """Open the unsubscribe link; status, body and headers."""
-    query = "" if token is None else f"?token={urllib.parse.quote(token)}"
+    """Open the unsubscribe link, or the one `of` notices; status, body and headers."""
+    query = "" if token is None else f"?token={urllib.parse.quote(token)}&of={of}"
     request = urllib.request.Request(  # noqa: S310 - loopback
         url("unsubscribe") + query, body, headers, method=method
     )

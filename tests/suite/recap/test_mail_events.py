@@ -14,6 +14,7 @@ from google.cloud import firestore
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from emulator.people import sign_in
+from functions.consents.store import ConsentStore
 from functions.gcp.documents import documents
 from functions.gcp.firestore import client
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
@@ -257,6 +258,7 @@ def _mail_events(db: firestore.Client | None = None, through: Any = None) -> Mai
         statuses=StatusStore(db or client(), through or documents()),
         users=UserStore(through or documents()),
         complaints=ComplaintWatch(ComplaintStore(db or client()), now),
+        consents=ConsentStore(through or documents()),
         now=now,
         sleep=time.sleep,
         recaps_side_by_side=Threads(2, "recaps"),

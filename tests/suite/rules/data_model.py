@@ -25,6 +25,7 @@ DATA_MODEL: Final = (
     "deletedEvents/{eventId}",
     "users/{uid}",
     "rateLimits/{key}",
+    "noticeConsents/{consent}",
     "recapMails/{tenant}",
     "recapStops/{tenant}",
 )

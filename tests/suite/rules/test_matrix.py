@@ -50,6 +50,7 @@ MATRIX: Final = {
     "deletedEvents/{eventId}":                            (NONE,   NONE,   NONE,   NONE,   NONE),
     "users/{uid}":                                        (SELF,   NONE,   NONE,   SELF,   NONE),
     "rateLimits/{key}":                                   (NONE,   NONE,   NONE,   NONE,   NONE),
+    "noticeConsents/{consent}":                           (NONE,   NONE,   NONE,   NONE,   NONE),
     "recapMails/{tenant}":                                (NONE,   NONE,   NONE,   NONE,   NONE),
     "recapStops/{tenant}":                                (NONE,   NONE,   NONE,   NONE,   NONE),
     # What the data model does not name.

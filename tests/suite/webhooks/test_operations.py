@@ -5,19 +5,24 @@ Calls and documents are counted at the client; they are the same on every machin
 
 import os
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from google.cloud import firestore
 
 from emulator.mailbox import Mailbox
 from emulator.receiver import always
+from functions.consents.consent import State, consent_id
+from functions.consents.store import ConsentStore
 from functions.gcp.documents import Documents, documents
 from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
 from functions.side_by_side import Threads
+from functions.signed_links.call_counts import CallCountStore
+from functions.signed_links.limiter import Limiter
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.attempts.endpoint_health import EndpointHealth
@@ -29,6 +34,7 @@ from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import MILESTONES
+from functions.webhooks.notices.confirmation import Confirmation, Kind
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.notices.store import NoticeStore
@@ -290,6 +296,8 @@ def test_a_notice(
         notices=NoticeStore(documents()), enqueue=Operations().enqueue, now=lambda: clock[0]
     )
     marks.mark(event.id, [url])
+    consent = consent_id("t1", "ann@example.com")
+    ConsentStore(documents()).write(consent, State.CONFIRMED, now())
     mailbox = Mailbox()
     notifier = Notifier(
         notices=NoticeStore(counting),
@@ -298,6 +306,7 @@ def test_a_notice(
         wall=WallStore(counting),
         mailer=lambda: SendGridMailer("SG.key", mailbox.url, now),
         letterhead=lambda: Letterhead(sender="wall@example.com"),
+        willing=_confirmation(counting).willing,
         base_url="https://wall.example.com",
         now=lambda: clock[0],
         new_id=lambda: "m1",
@@ -310,6 +319,29 @@ def test_a_notice(
         notifier.look(event.id)
         assert counted.cost() == COSTS["a look that finds nothing new"]
         assert len(mailbox.requests) == 1
+
+
+def _confirmation(counting: Documents) -> Confirmation:
+    """As deployed; nobody has to be asked."""
+    limiter = Limiter(CallCountStore(counting), now=now)
+    name = uuid.uuid4().hex  # of a day that has counted nothing yet
+
+    def counts(kind: Kind, of: str, at_most: int) -> bool:
+        limiter.pass_or_raise(kind.name, f"{name} {of}", "k", at_most)
+        return True
+
+    return Confirmation(
+        consents=ConsentStore(counting),
+        counts=counts,
+        mailer=_nobody_is_asked,
+        question=_nobody_is_asked,
+        end_link=lambda _: "https://wall.example.com/unsubscribe",
+        now=now,
+    )
+
+
+def _nobody_is_asked(*_: object) -> NoReturn:
+    raise AssertionError
 
 
 def _failed(event_id: str, url: str, number: int, at: datetime) -> Delivery:

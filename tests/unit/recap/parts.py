@@ -27,6 +27,7 @@ from functions.recap.send_recap import RecapSender
 from functions.side_by_side import SideBySide
 from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.address import address_hash
+from tests.in_memory.consents import InMemoryConsents
 from tests.in_memory.database import Create, Database, Set
 from tests.in_memory.recap import (
     InMemoryComplaints,
@@ -104,6 +105,7 @@ class House:
         slept: What was waited for, seconds.
         hosts: Whose photos may be shown.
         lacks: Name of a setting of the deployment that is not there.
+        consents: To notices.
         counted: Who has asked for a preview by mail,
         previews_an_hour: and how many of them there may be.
     """
@@ -117,6 +119,7 @@ class House:
     hosts: PhotoHosts = field(default_factory=lambda: PhotoHosts.read("*", ""))
     lacks: str | None = None
     counted: list[str] = field(default_factory=list)
+    consents: InMemoryConsents = field(default_factory=InMemoryConsents)
     previews_an_hour: int = 10
     _words: Any = field(default_factory=itertools.count)
 
@@ -232,6 +235,7 @@ class House:
             statuses=InMemoryStatuses(self.database, through),
             users=InMemoryUsers(self.database, through),
             complaints=ComplaintWatch(InMemoryComplaints(self.database, through), lambda: self.now),
+            consents=self.consents,
             now=lambda: self.now,
             sleep=self._sleep,
             recaps_side_by_side=side_by_side,

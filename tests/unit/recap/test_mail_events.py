@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.consents.consent import State, consent_id
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.preferences import EmailPreferences
 from functions.preferences.reach import UNREACHABLE_FOR
@@ -339,3 +340,25 @@ def test_labels_are_read_as_they_were_written() -> None:
     assert MailLabels.read(own.as_texts()) == own
     assert MailLabels.read(account.as_texts()) == account
     assert set(account.as_texts()) - set(own.as_texts()) == {"wall_user"}
+
+
+@pytest.mark.parametrize(
+    ("fate", "ends"),
+    [
+        (Fate.COMPLAINED | Fate.UNWELCOME, True),
+        (Fate.BOUNCED | Fate.UNREACHABLE, True),
+        (Fate.BOUNCED, False),
+        (Fate.DELIVERED, False),
+    ],
+)
+def test_a_notice_that_is_complained_of_is_the_last(fate: Fate, *, ends: bool) -> None:
+    """Or one that comes back for good. Labels that name no consent of ours change nothing."""
+    house = House()
+    name = consent_id("acme", "ann@example.com")
+    house.consents.write(name, State.CONFIRMED, house.now)
+    labels = [{"wall_notice": name}, {"wall_notice": "0" * 32}, {"wall_notice": "../users/u1"}]
+    told = [Told(fate, one) for one in labels]
+    assert house.mail_events().record(told) == int(ends)
+    assert house.mail_events().record(told) == 0
+    assert (house.consents.records[name].state is State.ENDED) is ends
+    assert house.consents.records.keys() == {name}

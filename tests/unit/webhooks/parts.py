@@ -39,6 +39,7 @@ from tests.in_memory.outside import (
     ScriptedMailer,
     ScriptedSender,
     enqueue_to,
+    everybody,
 )
 from tests.in_memory.through import Crash, ServiceError
 from tests.in_memory.webhooks import (
@@ -297,6 +298,7 @@ class Parts:
             wall=self.wall(),
             mailer=lambda: ScriptedMailer(self._send, self._through),
             letterhead=lambda: Letterhead(sender="Photo wall <wall@example.com>"),
+            willing=everybody,
             base_url="https://wall.example.com",
             now=lambda: self.now,
             new_id=self._new_id,

@@ -9,6 +9,7 @@ import pytest
 from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
 from functions.webhooks.deliveries.endpoint_url import name_of
+from functions.webhooks.notices.addressees import Addressee
 from functions.webhooks.notices.composer import Change, compose
 from functions.webhooks.notices.watch import Standing
 
@@ -20,6 +21,7 @@ LETTERHEAD = Letterhead(
     reply_to="help@example.com",
     address_line="1 Main St <Springfield>",
 )
+END = "https://wall.example.com/unsubscribe"
 CONSOLE = "https://wall.example.com/console#/events/e%201/endpoints"
 
 
@@ -29,15 +31,24 @@ def change(standing: Standing = Standing.FAILING, **fields: Any) -> Change:
     return Change(standing=standing, **given)
 
 
+def shown(url: str) -> str:
+    """The name of the URL, of which no mail program makes a link."""
+    return name_of(url).replace(".", "[.]")
+
+
 def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
     """To Ann and Bob."""
     return compose(
         changes or [change()],
         event_id="e 1",
         event_name=name,
-        addresses=["ann@example.com", "bob@example.com"],
+        addressees=[
+            Addressee(address, f"consent of {address}", f"{END}?{address}")
+            for address in ("ann@example.com", "bob@example.com")
+        ],
         letterhead=LETTERHEAD,
         base_url="https://wall.example.com/",
+        tag="%tag%",
     )
 
 
@@ -46,22 +57,22 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
     [
         (
             change(),
-            "Webhooks to hooks.example.com are failing: Garden party",
+            "A webhook URL is failing: Garden party",
             ["since 1 May 2026, 18:30 UTC", "Last error: HTTP 500.", "12 deliveries have not"],
         ),
         (
             change(status=None, error="no answer within 5 seconds", waiting=1),
-            "Webhooks to hooks.example.com are failing: Garden party",
+            "A webhook URL is failing: Garden party",
             ["Last error: no answer within 5 seconds.", "1 delivery has not arrived."],
         ),
         (
             change(Standing.DISABLED, waiting=412),
-            "Webhooks to hooks.example.com are switched off: Garden party",
+            "A webhook URL is switched off: Garden party",
             ["Nothing is sent to it any more", "An admin switches a URL on again."],
         ),
         (
             change(Standing.RECOVERED, acknowledged_at=AGAIN, skipped=3),
-            "Webhooks to hooks.example.com work again: Garden party",
+            "A webhook URL works again: Garden party",
             [
                 "on 1 May 2026, 20:05 UTC",
                 "after failing since 1 May",
@@ -71,7 +82,7 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
         ),
         (
             change(Standing.RECOVERED, acknowledged_at=AGAIN, waiting=0),
-            "Webhooks to hooks.example.com work again: Garden party",
+            "A webhook URL works again: Garden party",
             ["There is nothing to do."],
         ),
     ],
@@ -81,23 +92,30 @@ def test_what_it_says(told: Change, subject: str, says: list[str]) -> None:
     made = mail(told)
     assert made.subject == subject
     html = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", made.html))
-    for sentence in [*says, name_of(URL), "webhook settings"]:
+    for sentence in [*says, shown(URL), "You have confirmed"]:
         assert sentence in html, sentence
         assert sentence in made.text, sentence
     assert CONSOLE in made.text
-    assert re.findall('href="([^"]*)"', made.html) == [CONSOLE]
+    assert re.findall('href="([^"]*)"', made.html) == [CONSOLE, "%tag%"]
 
 
 def test_several_urls_are_counted() -> None:
     """In the subject; each has its own block."""
     made = mail(change(), change(), change(Standing.RECOVERED, url="https://crm.example.com:8443/"))
     assert made.subject == "Webhook URLs: 2 fail, 1 works again: Garden party"
-    assert name_of("https://crm.example.com:8443/") in made.html
+    assert shown("https://crm.example.com:8443/") in made.html
 
 
 def test_everybody_has_a_copy_of_their_own() -> None:
-    """Nobody sees who else is told; no machine answers."""
-    copies = mail().copies
+    """Nobody sees who else is told; no machine answers; each copy ends its own consent."""
+    made = mail()
+    copies = made.copies
+    for copy in copies:
+        assert copy.headers["List-Unsubscribe"] == f"<{END}?{copy.address}>"
+        assert copy.labels == {"wall_notice": f"consent of {copy.address}"}
+        text, html = made.filled(copy)
+        assert f"{END}?{copy.address}" in text
+        assert f'href="{END}?{copy.address}"' in html
     assert [one.address for one in copies] == ["ann@example.com", "bob@example.com"]
     assert {one.headers["Auto-Submitted"] for one in copies} == {"auto-generated"}
 
@@ -130,6 +148,10 @@ def test_what_a_url_hides_stays_hidden(url: str, hidden: list[str]) -> None:
         "n" * 5000,
         "{{ console }}",
         "\u202etxt.exe",
+        "evil.example/login",
+        "mail me@evil.example",
+        "www\u3002evil\u3002example",
+        "\uff45\uff56\uff49\uff4c\uff0eexample",
     ],
 )
 def test_an_events_name_is_one_bounded_line_and_no_link(name: str) -> None:
@@ -139,14 +161,15 @@ def test_an_events_name_is_one_bounded_line_and_no_link(name: str) -> None:
     assert len(made.subject) < 250
     assert "<script" not in made.html
     assert "\u202e" not in made.html + made.text + made.subject
-    assert re.findall('href="([^"]*)"', made.html) == [CONSOLE]
+    assert not re.search(r"evil[^\w\s]|@", made.subject + made.text)
+    assert re.findall('href="([^"]*)"', made.html) == [CONSOLE, "%tag%"]
     assert len(made.html) < 10_000
 
 
 def test_an_event_without_a_name() -> None:
     """A script may have made it."""
     made = mail(name="")
-    assert made.subject == "Webhooks to hooks.example.com are failing"
+    assert made.subject == "A webhook URL is failing"
     assert "an admin of the event has named" in made.text
 
 

@@ -17,9 +17,9 @@ from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, OTHER, URL, crashes, fails
 from tests.unit.webhooks.watched import ANN, BOB, WATCH, House
 
-FAILING = "Webhooks to example.com are failing: Garden party"
-DISABLED = "Webhooks to example.com are switched off: Garden party"
-RECOVERED = "Webhooks to example.com work again: Garden party"
+FAILING = "A webhook URL is failing: Garden party"
+DISABLED = "A webhook URL is switched off: Garden party"
+RECOVERED = "A webhook URL works again: Garden party"
 
 
 @pytest.fixture
@@ -448,7 +448,7 @@ def test_a_mark_that_comes_while_a_mail_leaves_stays(house: House) -> None:
         URL: Standing.FAILING,
         OTHER: None,
     }
-    assert house.look(6) == ["Webhooks to example.com are failing: Garden party"]
+    assert house.look(6) == ["A webhook URL is failing: Garden party"]
 
 
 @pytest.mark.parametrize("call", ["notices.load", "notices.create", "queue.enqueue"])

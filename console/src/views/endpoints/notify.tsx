@@ -23,7 +23,8 @@ export function NotifyCard({ notify, mayEdit }: Props) {
     <section class="card" aria-labelledby="notify">
       <h2 id="notify">Who is told of failures</h2>
       <p class="quiet-text">
-        When five deliveries in a row have failed, when a receiver is switched off, and when it works again; one mail each.
+        When five deliveries in a row have failed, when a receiver is switched off, and when it works again; one mail each. An address is asked first whether it
+        wants them, and gets none before its owner has confirmed.
       </p>
       {notify.length ? (
         <ul class="plain-list">

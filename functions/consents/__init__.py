@@ -1,0 +1,1 @@
+"""Whether an address takes notices: asked, confirmed, ended."""

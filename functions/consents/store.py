@@ -1,0 +1,62 @@
+"""Consents in Firestore: `noticeConsents/{id}` (design 4)."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from google.api_core import exceptions
+
+from functions.consents.consent import Consent, State, StoredConsent
+from functions.gcp.documents import Create, Documents, Update
+from functions.gcp.firestore import RETRY
+
+
+class ConsentStore:
+    """Reads and writes of consents; most methods are one round trip."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def load(self, ids: Sequence[str]) -> Sequence[StoredConsent | None]:
+        """The consents with these ids, None in the place of each that is not there."""
+        return [
+            StoredConsent(Consent(State(one.fields["state"]), one.fields["at"]), one.version)
+            if one
+            else None
+            for one in self._documents.get_all([_path(one) for one in ids])
+        ]
+
+    def ask(self, consent_id: str, found: StoredConsent | None, at: datetime) -> bool:
+        """Record a question; False where something else was written since `found` was read."""
+        fields = _fields(State.ASKED, at)
+        try:
+            if found is None:
+                self._documents.create([Create(_path(consent_id), fields)])
+            else:
+                RETRY(self._documents.update)(Update(_path(consent_id), fields, found.version))
+        except (
+            exceptions.AlreadyExists,
+            exceptions.FailedPrecondition,
+            exceptions.NotFound,
+        ):
+            return False
+        return True
+
+    def write(self, consent_id: str, state: State, at: datetime) -> None:
+        """Record what the owner has said, whatever is on record."""
+        self._documents.write(_path(consent_id), _fields(state, at))
+
+    def end_known(self, consent_id: str, at: datetime) -> bool:
+        """End the consent if it is on record and has not ended; whether that was so."""
+        [found] = self.load([consent_id])
+        if found is None or found.consent.state is State.ENDED:
+            return False
+        self.write(consent_id, State.ENDED, at)
+        return True
+
+
+def _fields(state: State, at: datetime) -> dict[str, object]:
+    return {"state": state.value, "at": at}
+
+
+def _path(consent_id: str) -> str:
+    return f"noticeConsents/{consent_id}"
