@@ -1,6 +1,7 @@
 """Notices: the deployed functions, from a dead receiver to the mails and back (design 3)."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -16,10 +17,13 @@ from functions.gcp.documents import documents
 from functions.gcp.task_queue import Task
 from functions.side_by_side import Threads
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.store import NoticeStore
 from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.settings.webhook_settings import key
 from tests.suite.actions.conftest import Configure, Named, Record
+from tests.suite.preferences.test_change import visit
+from tests.suite.preferences.test_notices import CONFIRM
 from tests.suite.webhooks.conftest import Deliveries
 
 LONG: Final = 60.0
@@ -93,8 +97,9 @@ def test_a_dead_receiver_is_told_of_once_and_so_is_its_recovery(
     receiving: Callable[..., Any],
     deliveries: Deliveries,
     mailbox: Mailbox,
+    queue: CloudTasks,
 ) -> None:
-    """Five deliveries in a row fail: one mail to each; one is acknowledged: another."""
+    """Everybody is asked, and confirms: then one mail to each; one is acknowledged: another."""
     people = [f"{name}-{event.id}@example.com" for name in ("ann", "bob")]
     with receiving({"/hook": always(500)}) as receiver:
         url = f"{receiver.url('/hook')}?key=hush"
@@ -103,21 +108,27 @@ def test_a_dead_receiver_is_told_of_once_and_so_is_its_recovery(
             ended = now() - timedelta(minutes=5 - number)
             record(url, f"d{number}", endedAt=ended)
         attempted(url, "d4", 4)
-        _wait(mailbox, people, 1)
+        for question in _wait(mailbox, people, 1):
+            assert event.id not in question.text.replace(question.to, "")
+            [token] = re.findall(r"#confirm=(\S+)", question.text)
+            assert visit(token, {}, method="POST", body=CONFIRM, of="notices")[0] == 200
+        marks = FailureMarks(notices=NoticeStore(documents()), enqueue=queue.enqueue, now=now)
+        marks.mark(event.id, [url])  # the next delivery that fails
+        _wait(mailbox, people, 2)
 
         receiver.script("/hook", always())
         attempted(url, "d5", 1)
         deliveries.wait_for(lambda all_: any(one["outcome"] == "success" for one in all_), LONG)
         an_hour_passes(url)
-        mails = _wait(mailbox, people, 2)
+        mails = _wait(mailbox, people, 3)
 
     assert len(receiver.requests) == 2
     for one in people:
-        fails, works = (mail for mail in mails if mail.to == one)
-        assert fails.subject.endswith("are failing: Garden party")
+        _, fails, works = (mail for mail in mails if mail.to == one)
+        assert fails.subject == "A webhook URL is failing: Garden party"
         assert "5 deliveries have not arrived" in fails.text
         assert "HTTP 500" in fails.html
-        assert works.subject.endswith("work again: Garden party")
+        assert works.subject == "A webhook URL works again: Garden party"
         assert "5 deliveries have not arrived" in works.text
         for mail in (fails, works):
             assert f"/console#/events/{event.id}/endpoints" in mail.html
