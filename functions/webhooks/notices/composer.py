@@ -106,7 +106,9 @@ def compose(
     )
 
 
-def question(address: str, consent_id: str, *, letterhead: Letterhead, links: Links) -> Message:
+def question(
+    address: str, consent_id: str, *, letterhead: Letterhead, links: Links
+) -> EmailMessage:
     """The mail that asks whether `address` wants notices; it holds no word of an organizer."""
     addressee = Addressee(address, consent_id, links.end)
     fields = {
@@ -118,7 +120,7 @@ def question(address: str, consent_id: str, *, letterhead: Letterhead, links: Li
         _templates.get_template(template).render(**fields)
         for template in ("question.txt", "question.html")
     )
-    return Message(
+    return EmailMessage(
         sender=letterhead.sender,
         reply_to=letterhead.reply_to,
         subject="Confirm that you want notices about webhooks",

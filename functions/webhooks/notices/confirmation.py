@@ -11,11 +11,11 @@ from typing import Final, Protocol
 
 from functions import log
 from functions.consents.consent import ASKED_AGAIN_AFTER, State, StoredConsent, consent_id
-from functions.mail.message import Message
+from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, Unknown
+from functions.mail.provider import Mailer
 from functions.wall.address import normalised
 from functions.webhooks.notices.addressees import Addressee
-from functions.webhooks.notices.ports import Mailer
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Confirmation:
         consents: Consents,
         counts: Callable[[Kind, str, int], bool],
         mailer: Callable[[], Mailer],
-        question: Callable[[str, str], Message],
+        question: Callable[[str, str], EmailMessage],
         end_link: Callable[[str], str],
         now: Callable[[], datetime],
     ) -> None:

@@ -345,19 +345,19 @@ def test_labels_are_read_as_they_were_written() -> None:
 @pytest.mark.parametrize(
     ("fate", "ends"),
     [
-        (Fate.COMPLAINED | Fate.UNWELCOME, True),
-        (Fate.BOUNCED | Fate.UNREACHABLE, True),
-        (Fate.BOUNCED, False),
-        (Fate.DELIVERED, False),
+        (DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME, True),
+        (DeliveryStatus.BOUNCED | DeliveryStatus.UNREACHABLE, True),
+        (DeliveryStatus.BOUNCED, False),
+        (DeliveryStatus.DELIVERED, False),
     ],
 )
-def test_a_notice_that_is_complained_of_is_the_last(fate: Fate, *, ends: bool) -> None:
+def test_a_notice_that_is_complained_of_is_the_last(fate: DeliveryStatus, *, ends: bool) -> None:
     """Or one that comes back for good. Labels that name no consent of ours change nothing."""
     house = House()
     name = consent_id("acme", "ann@example.com")
     house.consents.write(name, State.CONFIRMED, house.now)
     labels = [{"wall_notice": name}, {"wall_notice": "0" * 32}, {"wall_notice": "../users/u1"}]
-    told = [Told(fate, one) for one in labels]
+    told = [TrackingEvent(fate, one) for one in labels]
     assert house.mail_events().record(told) == int(ends)
     assert house.mail_events().record(told) == 0
     assert (house.consents.records[name].state is State.ENDED) is ends

@@ -10,8 +10,8 @@ import pytest
 from functions.consents.consent import ASKED_AGAIN_AFTER, State, consent_id
 from functions.consents.links import Links
 from functions.mail.letterhead import Letterhead
-from functions.mail.message import Message
-from functions.mail.outcome import Accepted, Outcome, Refused, Unknown
+from functions.mail.message import EmailMessage
+from functions.mail.outcome import Accepted, Refused, SendOutcome, Unknown
 from functions.webhooks.notices.composer import question
 from functions.webhooks.notices.confirmation import NOTICES, QUESTIONS, Confirmation, Kind
 from tests.in_memory.consents import InMemoryConsents
@@ -26,9 +26,9 @@ class Desk:
     """Mails and counts of one day."""
 
     now: datetime = NOON
-    outcome: Outcome = field(default_factory=lambda: Accepted("m1"))
+    outcome: SendOutcome = field(default_factory=lambda: Accepted("m1"))
     consents: InMemoryConsents = field(default_factory=InMemoryConsents)
-    mails: list[Message] = field(default_factory=list)
+    mails: list[EmailMessage] = field(default_factory=list)
     counted: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def willing(self, tenant: str = "acme", addresses: Sequence[str] = (ANN,)) -> list[str]:
@@ -49,7 +49,7 @@ class Desk:
         """The owner of the address clicks."""
         self.consents.write(consent_id(tenant, address), State.CONFIRMED, self.now)
 
-    def send(self, message: Message) -> Outcome:
+    def send(self, message: EmailMessage) -> SendOutcome:
         """Be the mail service."""
         self.mails.append(message)
         return self.outcome
@@ -109,7 +109,7 @@ def test_a_question_without_an_answer_is_repeated_once_its_link_has_ended() -> N
 @pytest.mark.parametrize(
     ("outcome", "mails"), [(Refused("no"), 2), (Unknown("silence"), 1), (Accepted("m"), 1)]
 )
-def test_a_question_that_has_not_left_is_asked_again(outcome: Outcome, mails: int) -> None:
+def test_a_question_that_has_not_left_is_asked_again(outcome: SendOutcome, mails: int) -> None:
     """One that may have left is not."""
     desk = Desk(outcome=outcome)
     desk.willing()
