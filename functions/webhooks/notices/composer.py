@@ -146,8 +146,12 @@ def _copy(addressee: Addressee, tag: str | None) -> Copy:
 def _headline(changes: Sequence[Change]) -> str:
     if len(changes) == 1:
         return _HEADLINE[changes[0].standing]
-    counts = Counter(one.standing for one in changes)
-    told = [f"{counts[one]} {_COUNTED[one][counts[one] > 1]}" for one in Standing if counts[one]]
+    counts = Counter(change.standing for change in changes)
+    told = [
+        f"{count} {_COUNTED[standing][count > 1]}"
+        for standing in Standing
+        if (count := counts[standing])
+    ]
     return f"Webhook URLs: {', '.join(told)}"
 
 
