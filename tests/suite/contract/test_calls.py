@@ -5,7 +5,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from google.cloud import firestore
 from emulator.mailbox import PORT, Mailbox
 from emulator.people import Person, sign_in
 from emulator.receiver import always, fails
+from functions.recap.complaints import stop_path
 from tests.suite.actions.conftest import TENANT, Configure, Named, Record
 from tests.suite.call import Answer, call, url
 from tests.unit.contract.promise import (
@@ -82,11 +83,13 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
     token: str,
     log_token: str,
     headers: dict[str, str],
-) -> Callable[[str, str], Answer]:
+    db: firestore.Client,
+) -> Iterator[Callable[[str, str], Answer]]:
     """Have a call refused with a code, as it happens to callers."""
     anybodys: dict[str, Any] = {"token": token, "preferences": {"marketing": False}}
     bearers: dict[str, Any] = {"token": log_token, "deliveryId": "none"}
     lock = event.collection("locks").document("recap")
+    stop = db.document(stop_path(TENANT))
     later = datetime.now(UTC) + timedelta(minutes=5)
     held = {"recapId": "r", "holder": "h", "leasedUntil": later, "cooldownUntil": None}
 
@@ -154,6 +157,9 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
                 data["sendToMe"] = True
                 for _ in range(10):
                     assert called(function, data, **how).result["mailed"] is False
+            case "sendEventRecap", "failed-precondition":
+                counts = {"complained": 17, "sent": 4000}
+                stop.set({"since": later, "day": "2026-05-01"} | counts)
             case "sendEventRecap", "aborted":
                 lock.set(held | {"unfinished": True})
             case "sendEventRecap", "resource-exhausted":
@@ -168,7 +174,8 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
                     assert called(function, data, **how).status == expected
         return called(function, data, **how)
 
-    return refuse
+    yield refuse
+    stop.delete()  # other tests send recaps of the tenant
 
 
 @pytest.mark.usefixtures("one_hour")
