@@ -28,7 +28,7 @@ MAX_BACKOFF: Final = 600.0
 PATH: Final = f"/functions/projects/{PROJECT}/triggers/"
 """Where the emulator announces a write, with the name of the trigger."""
 
-_CALL_SECONDS: Final = 10.0
+_CALL_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
