@@ -1,4 +1,4 @@
-// The maker of signed samples on the page of event types: `/events`. What is typed there stays in the browser.
+// The maker of signed samples on the page of event types: `/events`. Everything stays in the browser.
 
 import { signedCurl } from "./domain/curl.ts";
 

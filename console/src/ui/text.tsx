@@ -5,7 +5,7 @@ export function Foreign({ children }: { children: string }) {
   return <bdi class="foreign">{children}</bdi>;
 }
 
-/** The label of a URL, or its host and path; all of it is in the title, for whoever may see it. */
+/** The label of a URL, or its host and path; all of it is in the title. */
 export function Url({ url, label = "", full = false }: { url: string; label?: string; full?: boolean }) {
   const { host, path } = parts(url);
   if (full) return <bdi class="foreign url">{url || "(empty)"}</bdi>;

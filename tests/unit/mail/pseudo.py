@@ -21,7 +21,7 @@ class Pseudo(gettext.NullTranslations):
         return f"⟦{message}{'~' * (len(message) // 2)}⟧"
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        """Likewise, of the form that fits."""
+        """The form that fits, in brackets."""
         return self.gettext(msgid1 if n == 1 else msgid2)
 
 

@@ -47,7 +47,7 @@ export function EventForm({ title, staff, before, save, onClose }: FormProps) {
   const nameProblem = name.trim() ? null : "Give the event a name.";
   const idProblem = before || isEventId(id) ? null : "1 to 128 letters, digits, hyphens and underscores.";
   const urlProblem = galleryProblem(galleryUrl.trim());
-  // What is on record can stay, be it another admin's address or a language without mails of its own.
+  // The values on record stay to choose from: another admin may have set them.
   const languages = [...new Set([...LANGUAGES, language])];
   const mailboxes = [...new Set([before?.replyTo ?? "", staff.isVerified ? staff.email : ""])].filter(Boolean);
 
