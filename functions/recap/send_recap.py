@@ -13,7 +13,7 @@ from functions.mail.misconfigured import who_can_fix
 from functions.mail.outcome import Cause
 from functions.mail.provider import BulkMailer
 from functions.preferences.links import PreferencesLinks
-from functions.recap.allowance import Allowance, Allowed
+from functions.recap.allowance import Allowance
 from functions.recap.arguments import RecapArguments
 from functions.recap.claim import Claim
 from functions.recap.dispatch import Dispatch, PlannedBatch
@@ -30,7 +30,6 @@ from functions.recap.ledger import (
 from functions.recap.planner import Gathered, Planner, recipient, tenant_id
 from functions.recap.ports import RecapKey, Recaps, Wording
 from functions.recap.report import RecapResult, Report, answer
-from functions.records import ChangedMeanwhileError
 from functions.side_by_side import SideBySide
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
@@ -164,16 +163,7 @@ class RecapSender:
         wanted: RecapArguments,
         per_batch: int,
     ) -> Report:
-        def reserve(willing: Sequence[Guest], choose: Callable[[Allowed], Sequence[Guest]]) -> None:
-            def choose_in_time(allowed: Allowed) -> Sequence[Guest]:
-                # After its lease a call may record what the next call has given back already.
-                if not claim.in_time:
-                    raise ChangedMeanwhileError
-                return choose(allowed)
-
-            allowance.reserve(willing, choose_in_time)
-
-        choice = self._planner.choose(wanted, gathered, first=claim.first, allow=reserve)
+        choice = self._planner.choose(wanted, gathered, first=claim.first, allow=allowance.reserve)
         batches = plan(
             [guest.id for guest in choice.chosen],
             first=max(claim.ledger, default=-1) + 1,
