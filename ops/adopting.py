@@ -1,7 +1,7 @@
 """What an app had before the service came, put on record: milestones, spellings, opt-outs.
 
-What is right already is left, so that a second run does nothing. What the service cannot mend is
-reported.
+Records that are right already stay, so that a second run does nothing. A lack that the service
+cannot mend is reported.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
 
 
 class Adoption:
-    """Brings the records of one project in line with what is there.
+    """Brings the records of one project in line with its events and users.
 
     Attributes:
         changes: How many records were written, or would have been.

@@ -61,7 +61,7 @@ class App(Parts):
         return [("Our rules among the app's", self.rules)]
 
     def found(self) -> list[str]:
-        """What is there of an app, in words; empty in a project of our own."""
+        """Parts of an app, in words; empty in a project of our own."""
         foreign = self._functions.keys() - self._names - _OWN_ELSEWHERE
         paths = merging.foreign_paths(self.deployed_rules(), self._rules)
         found = [f"functions: {_list(foreign)}", f"rules for {_list(paths)}"]
@@ -74,7 +74,7 @@ class App(Parts):
         return found + ([f"pages at {_list(sites)}"] if sites else [])
 
     def names(self) -> Iterator[Lack]:
-        """firebase-tools take over a function by its name, whatever its codebase."""
+        """firebase-tools take over a function by its name, of any codebase."""
         for name in sorted(self._names & self._functions.keys() - self._ours - self._accepted):
             yield Lack(f"the app has a function {name}", ask=_rename(name))
         queues = self._cloud.every("cloudtasks", f"v2/{self._region}/queues", "queues")

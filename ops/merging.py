@@ -36,7 +36,7 @@ def merged(theirs: str, ours: str) -> str:
 
 
 def is_merged(theirs: str, ours: str) -> bool:
-    """Whether rules hold our block, with or without a brake, whatever the spaces and comments."""
+    """Whether rules hold our block, with or without a brake; spaces and comments do not count."""
     return _compact(block(ours)) in _compact(theirs)
 
 

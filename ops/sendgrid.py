@@ -65,7 +65,7 @@ class Account:
         while True:
             path = f"v3/suppression/unsubscribes?limit={_PAGE}&offset={start}"
             page = self._call("GET", path)
-            yield from (one["email"] for one in page)
+            yield from (entry["email"] for entry in page)
             if len(page) < _PAGE:
                 return
             start += _PAGE
