@@ -119,7 +119,7 @@ def test_what_cannot_be_sent_again_is_refused(
         "plain": (400, "FAILED_PRECONDITION"),
     }
     assert "not one of the event's webhook URLs" in answers["removed"].error[1]
-    assert "remove its entry" in answers["disabled"].error[1]
+    assert "switch it on" in answers["disabled"].error[1]
     assert "https://" in answers["plain"].error[1]
 
 
