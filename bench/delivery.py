@@ -127,8 +127,8 @@ class Lane:
     def _dispatch(self, deliveries: list[Delivery]) -> None:
         """Dispatch the tasks of some one after the other, as Cloud Tasks does."""
         connection = http.client.HTTPConnection("127.0.0.1", self._worker.port, timeout=60)
-        for one in deliveries:
-            data = {"eventId": one.event_id, "deliveryId": one.id, "attempt": 1}
+        for delivery in deliveries:
+            data = {"eventId": delivery.event_id, "deliveryId": delivery.id, "attempt": 1}
             headers = {"Content-Type": "application/json"}
             connection.request("POST", "/", json.dumps({"data": data}), headers)
             answer = connection.getresponse()

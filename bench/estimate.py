@@ -183,4 +183,4 @@ def _print_bill(name: str, items: Sequence[Item]) -> None:
         dollars = f"{one.price.dollars:.7f}".rstrip("0").rstrip(".")
         rate = f"${dollars} for {one.price.per:,.0f}"
         print(f"  {one.name:<34} {amount:>14}  {one.dollars:7.2f}  {rate}, {one.price.url}")
-    print(f"  {'in all':<34} {'':>14}  {sum(one.dollars for one in items):7.2f}")
+    print(f"  {'in all':<34} {'':>14}  {sum(item.dollars for item in items):7.2f}")

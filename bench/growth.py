@@ -95,15 +95,15 @@ def main() -> None:
     """Print the figures and draw the picture."""
     with own_firestore() as host:
         found = [_uploads(host), _recaps(host), _look_ups(host)]
-    for one in found:
-        _print(one)
+    for growth in found:
+        _print(growth)
     _draw(found)
     print(f"drawn in {PICTURE.relative_to(PICTURE.parents[1])}")
 
 
 def exponent(sizes: Sequence[int], costs: Sequence[float]) -> float:
     """Slope of log(cost) over log(size), by least squares."""
-    x, y = [log(one) for one in sizes], [log(one) for one in costs]
+    x, y = [log(size) for size in sizes], [log(cost) for cost in costs]
     return statistics.linear_regression(x, y).slope
 
 
@@ -126,7 +126,10 @@ def _uploads(host: str) -> Growth:
     )
     client, counted = _client(), Operations()
     counting = counting_documents(client.project, host, counted)
-    settings = {"url": "https://example.com/hook", "events": [one.value for one in EventType]}
+    settings = {
+        "url": "https://example.com/hook",
+        "events": [event_type.value for event_type in EventType],
+    }
     for photos in PHOTOS:
         # Those measured end just below the number, so that none of them reaches a milestone.
         wall = recap.make_wall(client, photos, photos - WARM_UPS - REPEATS - 1)
@@ -186,8 +189,8 @@ def _recaps(host: str) -> Growth:
                 {
                     **_counts(counted),
                     "mail requests": costs[0].mail.requests,
-                    "CPU, s": statistics.median(one.cpu for one in costs),
-                    "wall time, s": statistics.median(one.wall for one in costs),
+                    "CPU, s": statistics.median(cost.cpu for cost in costs),
+                    "wall time, s": statistics.median(cost.wall for cost in costs),
                 }
             )
     return growth
@@ -242,7 +245,7 @@ def _milliseconds_since(began: float) -> float:
 
 
 def _print(growth: Growth) -> None:
-    sizes = "".join(f"{one:>10,}" for one in growth.sizes)
+    sizes = "".join(f"{size:>10,}" for size in growth.sizes)
     print(f"{f'{growth.title}, by {growth.of}':40}{sizes}   exponent")
     for name, power in growth.exponents().items():
         costs = "".join(f"{_short(one):>10}" for one in growth.costs[name])

@@ -152,7 +152,7 @@ class Wave:
     @property
     def latencies(self) -> Sequence[float]:
         """Seconds from each upload to the first POST of it at the healthy receiver."""
-        photos = {one.id: one.photo_id for one in self.records}
+        photos = {record.id: record.photo_id for record in self.records}
         first: dict[str, float] = {}
         for post in self._posts("healthy"):
             if post.delivery_id in photos:
@@ -162,17 +162,17 @@ class Wave:
     @property
     def healthy_seconds(self) -> float:
         """From the first upload to the last POST at the healthy receiver."""
-        last = max((one.at for one in self._posts("healthy")), default=self.ended)
+        last = max((post.at for post in self._posts("healthy")), default=self.ended)
         return last - min(self.sent.values())
 
     def verdict(self, receiver: str) -> "Verdict":
         """What came of the uploads at one receiver."""
-        records = [one for one in self.records if one.receiver == receiver]
-        per_photo = Counter(one.photo_id for one in records)
-        per_delivery = Counter(one.delivery_id for one in self._posts(receiver))
-        owed = Counter({one.id: one.attempts for one in records})
+        records = [record for record in self.records if record.receiver == receiver]
+        per_photo = Counter(record.photo_id for record in records)
+        per_delivery = Counter(post.delivery_id for post in self._posts(receiver))
+        owed = Counter({record.id: record.attempts for record in records})
         return Verdict(
-            outcomes=Counter((one.outcome, one.attempts) for one in records),
+            outcomes=Counter((record.outcome, record.attempts) for record in records),
             posts=per_delivery.total(),
             lost=len(self.sent.keys() - per_photo.keys()) + (owed - per_delivery).total(),
             doubled=(per_photo - Counter(self.sent.keys())).total() + (per_delivery - owed).total(),
@@ -188,17 +188,17 @@ class Wave:
                 yield f"load: outcomes at the {receiver} receiver are {found.told_outcomes}"
             if found.lost or found.doubled:
                 yield f"load: {receiver}: {found.lost} lost, {found.doubled} doubled"
-        events = {one.event for one in self.records} | {one.event for one in self.posts}
+        events = {record.event for record in self.records} | {post.event for post in self.posts}
         others = events - {"photo.uploaded"}
         if others:
             yield f"load: nobody takes {sorted(others)}"
-        if unsigned := Counter(one.problem for one in self.posts if one.problem != ""):
+        if unsigned := Counter(post.problem for post in self.posts if post.problem != ""):
             yield f"load: signatures are refused: {dict(unsigned)}"
         if self.queues.given_up:
             yield f"load: {self.queues.given_up} tasks were given up"
 
     def _posts(self, receiver: str) -> Iterable[Post]:
-        return (one for one in self.posts if one.receiver == receiver)
+        return (post for post in self.posts if post.receiver == receiver)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,14 +253,16 @@ class Service:
         ports: dict[str, list[int]] = {name: [] for name in INSTANCES}
         for name, one in zip(names, starting, strict=True):
             ports[name].append(one.result().port)
-        self._workers = [one.result() for one in starting]
+        self._workers = [future.result() for future in starting]
         self._queues.ask(Instances(ports, THREADS))
 
     def upload(self, photos: int, receivers: Sequence[str]) -> Wave:
         """Have `photos` uploaded to a new event that has these receivers; wait for all to end."""
         event_id = f"load-{uuid.uuid4().hex[:8]}"
         event = self._db.collection("events").document(event_id)
-        urls = [{"url": self._urls[one], "events": ["photo.uploaded"]} for one in receivers]
+        urls = [
+            {"url": self._urls[receiver], "events": ["photo.uploaded"]} for receiver in receivers
+        ]
         event.collection("settings").document("webhooks").set({"urls": urls}, timeout=60)
         uploads = {f"p{n}": self._written(event_id, f"p{n}") for n in range(photos)}
         sent: dict[str, float] = {}
@@ -298,7 +300,9 @@ class Service:
         )
 
     def _cpu(self) -> Cpu:
-        return Cpu(tree_cpu(self._trigger.pid), sum(tree_cpu(one.pid) for one in self._workers))
+        return Cpu(
+            tree_cpu(self._trigger.pid), sum(tree_cpu(worker.pid) for worker in self._workers)
+        )
 
     def _written(self, event_id: str, photo_id: str) -> Written:
         fields = {
@@ -380,7 +384,7 @@ def _uploads() -> Sequence[str]:
         f"\nmedian latency beside a slow and a dead receiver: {ratios[1]:.2f} times that beside two"
         f" healthy ones,\n{ratios[0]:.2f} times that alone"
     )
-    problems = [one for wave in waves.values() for one in wave.problems()]
+    problems = [problem for wave in waves.values() for problem in wave.problems()]
     if ratios[1] > HELD_UP:
         problems.append(f"load: the healthy receiver is held up: {ratios[1]:.2f} times as long")
     return problems

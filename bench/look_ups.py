@@ -83,7 +83,7 @@ def measure() -> Sequence[str]:
         f"CPU of a look-up: {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
         " times that of the smallest callable"
     )
-    statuses = [one.status for one in at_limit]
+    statuses = [call.status for call in at_limit]
     print(
         f"calls from one address in an hour: {statuses.count(200)} answered, then"
         f" {statuses[-1]} {_error(at_limit[-1])}"
@@ -92,25 +92,25 @@ def measure() -> Sequence[str]:
 
 
 def _print(name: str, turns: Sequence[Turn]) -> None:
-    calls = [one for turn in turns for one in turn.calls]
+    calls = [call for turn in turns for call in turn.calls]
     seconds = sum(turn.seconds for turn in turns)
     cpu = sum(turn.cpu for turn in turns) / len(calls)
     print(
         f"{name:<17}  {len(calls)} calls, {len(calls) / seconds:6.0f} /s,"
-        f" {latencies([one.seconds for one in calls])}, {cpu * 1000:5.2f} ms of CPU each"
+        f" {latencies([call.seconds for call in calls])}, {cpu * 1000:5.2f} ms of CPU each"
     )
 
 
 def _problems(turns: Sequence[Turn]) -> Iterator[str]:
-    statuses = Counter(one.status for turn in turns for one in turn.calls)
+    statuses = Counter(call.status for turn in turns for call in turn.calls)
     if statuses != {200: ADDRESSES * TURNS}:
         yield f"look-ups: the answers are {dict(statuses)}"
 
 
 def _limit_problems(calls: Sequence[Call]) -> Iterator[str]:
     *passed, last = calls
-    if {one.status for one in passed} != {200} or (last.status, _error(last)) != _REFUSED:
-        yield f"look-ups: {MAX_CALLS + 1} calls of an address are {[one.status for one in calls]}"
+    if {call.status for call in passed} != {200} or (last.status, _error(last)) != _REFUSED:
+        yield f"look-ups: {MAX_CALLS + 1} calls of an address are {[call.status for call in calls]}"
 
 
 def _error(call: Call) -> str:

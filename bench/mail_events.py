@@ -53,10 +53,10 @@ def _recap() -> tuple[str, str]:
             (recap, {"delivered": 0, "bounced": 0, "dropped": 0, "complained": 0}),
             *(
                 (
-                    recap.collection("batches").document(str(one.number)),
-                    {"state": "accepted", "recipients": list(one.recipients)},
+                    recap.collection("batches").document(str(batch.number)),
+                    {"state": "accepted", "recipients": list(batch.recipients)},
                 )
-                for one in batches
+                for batch in batches
             ),
         ]
     )

@@ -245,7 +245,7 @@ class Wall:
         event_id = f"neighbours-{uuid.uuid4().hex[:8]}"
         event = self._db.document("events", event_id)
         event.set({"tenantId": "tenant", "name": "Party", "status": "published"})
-        taken = [{"url": one, "events": ["photo.uploaded"]} for one in urls]
+        taken = [{"url": url, "events": ["photo.uploaded"]} for url in urls]
         event.collection("settings").document("webhooks").set({"urls": taken})
         return event_id
 
@@ -319,7 +319,7 @@ async def _keep_silent(pipe: Connection, count: int) -> None:
         if not silent:
             for writer in list(open_now):
                 writer.close()
-        pipe.send([one.sockets[0].getsockname()[1] for one in servers])
+        pipe.send([server.sockets[0].getsockname()[1] for server in servers])
 
 
 def _print(found: Mapping[Turn, Found]) -> None:

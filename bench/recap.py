@@ -86,7 +86,7 @@ def main() -> None:
             costs = [call(wall, GUESTS, organizer, mail, address) for _ in range(case.runs)]
             counted = count(wall, host, address)
             mail.ask("traffic")
-            dispatches[case] = statistics.median(one.mail.seconds for one in costs)
+            dispatches[case] = statistics.median(cost.mail.seconds for cost in costs)
             _print(case, costs, counted)
         seconds = _reference(address, mail) * GUESTS / REFERENCE_RECIPIENTS
     print("one request a recipient, with two photos each")
@@ -173,7 +173,7 @@ def forget(wall: Wall) -> None:
 def _peak(pid: int) -> float:
     """The most memory that any process of the tree has had resident, MiB."""
     root = psutil.Process(pid)
-    return max(_high_water(one.pid) for one in (root, *root.children(recursive=True)))
+    return max(_high_water(process.pid) for process in (root, *root.children(recursive=True)))
 
 
 def _high_water(pid: int) -> float:
@@ -211,16 +211,16 @@ def _reference(address: str, mail: Peer) -> float:
 
 def _print(case: Case, costs: list[Cost], counted: Operations) -> None:
     def median(name: str) -> float:
-        return statistics.median(float(getattr(one, name)) for one in costs)
+        return statistics.median(float(getattr(cost, name)) for cost in costs)
 
-    dispatch = statistics.median(one.mail.seconds for one in costs)
-    (requests,) = {one.mail.requests for one in costs}
+    dispatch = statistics.median(cost.mail.seconds for cost in costs)
+    (requests,) = {cost.mail.requests for cost in costs}
     print(f"{GUESTS:,} guests, {case}   (median of {len(costs)})")
     print(f"  CPU of the function     {median('cpu'):8.2f} s")
     print(f"  the whole call          {median('wall'):8.2f} s")
     print(f"  dispatch                {dispatch:8.2f} s    (aim: at most {AIM_SECONDS})")
     print(
-        f"  peak memory             {max(one.peak for one in costs):8.0f} MiB  "
+        f"  peak memory             {max(cost.peak for cost in costs):8.0f} MiB  "
         f"(aim: at most {AIM_MEBIBYTES}; {median('idle'):.0f} before the call)"
     )
     print(f"  mail requests           {requests:8}")

@@ -127,17 +127,17 @@ def send_alone(pipe: Connection, address: str) -> None:
 def tree_cpu(pid: int) -> float:
     """Seconds of CPU that a process and its children have used."""
     root = psutil.Process(pid)
-    times = [one.cpu_times() for one in (root, *root.children(recursive=True))]
-    return sum(one.user + one.system for one in times)
+    times = [process.cpu_times() for process in (root, *root.children(recursive=True))]
+    return sum(used.user + used.system for used in times)
 
 
 def make_way(pid: int) -> None:
     """Let a process that leads its session, and its children, have what CPU the others leave."""
     root = psutil.Process(pid)
-    for one in (root, *root.children(recursive=True)):
-        one.nice(_LAST)
+    for process in (root, *root.children(recursive=True)):
+        process.nice(_LAST)
         if sys.platform == "linux":
-            for thread in one.threads():
+            for thread in process.threads():
                 os.sched_setscheduler(thread.id, os.SCHED_IDLE, os.sched_param(0))
     with suppress(OSError):  # without autogroups, nice alone decides
         Path(f"/proc/{pid}/autogroup").write_text(str(_LAST))

@@ -45,7 +45,7 @@ def pages() -> dict[Path, str]:
     first = next(iter(operations.values()))
     page = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         version=document["info"]["version"],
-        headers=[_resolved(document, one) for one in first["parameters"]],
+        headers=[_resolved(document, parameter) for parameter in first["parameters"]],
         events=[_event(document, name, one) for name, one in operations.items()],
         waits=[_wait(step.delay.total_seconds()) for step in RETRY_SCHEDULE],
         verifier=_verifier(),

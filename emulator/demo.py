@@ -56,7 +56,7 @@ def run(stand_ins: StandIns) -> int:
     deliveries = _Deliveries(midsummer.event)
     _say("It is published; its receiver gets:")
     midsummer.publish()
-    stand_ins.receiver.wait_for(lambda seen: any(one.verified for one in seen), DEADLINE)
+    stand_ins.receiver.wait_for(lambda seen: any(request.verified for request in seen), DEADLINE)
     _say("Two guests upload three photos; a moderator approves two.")
     midsummer.upload()
     midsummer.approve()
@@ -116,14 +116,14 @@ HEADINGS = ("event", "receiver", "attempts", "seconds between them", "outcome", 
 
 
 def _row(delivery: Mapping[str, Any], requests: Sequence[Request]) -> Row:
-    seen = [one for one in requests if one.delivery_id == delivery["id"]]
+    seen = [request for request in requests if request.delivery_id == delivery["id"]]
     return Row(
         event=delivery["event"],
         path=urlsplit(delivery["url"]).path,
         outcome=delivery["outcome"],
         attempts=len(seen),
         waits=tuple(later.monotonic - one.monotonic for one, later in pairwise(seen)),
-        verified=all(one.verified for one in seen) if seen else None,
+        verified=all(request.verified for request in seen) if seen else None,
     )
 
 
@@ -195,7 +195,7 @@ def _outcomes(event: firestore.DocumentReference) -> dict[str, int]:
 
 def _preferences_link(mailbox: Mailbox) -> str:
     found = (_PREFERENCES.search(mail.text) for mail in mailbox.to(ANN.email))
-    return next((one[0] for one in found if one), "")
+    return next((match[0] for match in found if match), "")
 
 
 class _Deliveries:
@@ -217,11 +217,13 @@ class _Deliveries:
         self._watch.unsubscribe()
 
     def _ended(self) -> int:
-        return sum(one["outcome"] in FINAL for one in self._records)
+        return sum(record["outcome"] in FINAL for record in self._records)
 
     def _on_snapshot(self, snapshots: Any, *_: object) -> None:
         with self._changed:
-            self._records = [{**(one.to_dict() or {}), "id": one.id} for one in snapshots]
+            self._records = [
+                {**(snapshot.to_dict() or {}), "id": snapshot.id} for snapshot in snapshots
+            ]
             self._changed.notify_all()
 
 

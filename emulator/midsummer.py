@@ -83,7 +83,7 @@ class Midsummer:
         found: list[str] = []
 
         def changed(documents: list[Any], *_: object) -> None:
-            found.extend(one.get("secret") for one in documents if one.exists)
+            found.extend(document.get("secret") for document in documents if document.exists)
             if found:
                 made.set()
 

@@ -26,10 +26,10 @@ def prepare() -> bool:
     """
     node.check()
     changed = False
-    if not all(one.is_current() for one in _INSTALLERS):
+    if not all(module.is_current() for module in _INSTALLERS):
         with only_one():
             # Looked at again: while waiting, another run may have done the work.
-            lacking = [one for one in _INSTALLERS if not one.is_current()]
+            lacking = [module for module in _INSTALLERS if not module.is_current()]
             if lacking:
                 _announce()
             for one in lacking:

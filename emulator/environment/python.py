@@ -87,7 +87,7 @@ def base_python() -> pythons.Interpreter:
     # The one in ./venv is about to be replaced.
     if Path(sys.prefix).resolve() != VENV.resolve() and (running := _running()):
         found.insert(0, running)
-    usable = [one for one in found if one.version in pythons.SUPPORTED]
+    usable = [interpreter for interpreter in found if interpreter.version in pythons.SUPPORTED]
     for one in usable:
         if one.makes_environments:
             return one
@@ -103,9 +103,9 @@ def others() -> list[pythons.Interpreter]:
     """Return the supported Pythons on PATH that ./venv is not made of, one of each version."""
     ours = pythons.probe(VENV_PYTHON)
     return [
-        one
-        for one in pythons.on_path(but=VENV / "bin")
-        if one.makes_environments and (ours is None or one.version != ours.version)
+        interpreter
+        for interpreter in pythons.on_path(but=VENV / "bin")
+        if interpreter.makes_environments and (ours is None or interpreter.version != ours.version)
     ]
 
 

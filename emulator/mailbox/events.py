@@ -74,10 +74,10 @@ def events_of(mail: Mail) -> Iterator[dict[str, Any]]:
     if told[0]["event"] != "dropped":
         told = [{"event": "processed"}, *told]
     labels = mail.personalization.get("custom_args", {})
-    for one in told:
+    for mapping in told:
         yield {
             **labels,
-            **one,
+            **mapping,
             "email": mail.to,
             "timestamp": int(time.time()),
             "smtp-id": f"<{mail.message_id}@example.com>",

@@ -47,8 +47,12 @@ def error_body(found: Sequence[Problem]) -> dict[str, Any]:
     """Return the body of the answer that names some problems."""
     return {
         "errors": [
-            {"message": one.message, "field": one.field, "help": _HELP if one.field else None}
-            for one in found
+            {
+                "message": problem.message,
+                "field": problem.field,
+                "help": _HELP if problem.field else None,
+            }
+            for problem in found
         ]
     }
 
@@ -106,7 +110,8 @@ def _envelope_problems(body: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("The reply_to email does not contain a valid address.", "reply_to.email")
     personalizations = body.get("personalizations")
     everywhere = isinstance(personalizations, list) and all(
-        isinstance(one, dict) and one.get("subject") for one in personalizations
+        isinstance(personalization, dict) and personalization.get("subject")
+        for personalization in personalizations
     )
     subject = body.get("subject")
     if subject is not None and not isinstance(subject, str):

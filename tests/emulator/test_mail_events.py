@@ -58,7 +58,8 @@ def events_for(told: TrackingEvent, *addresses: str) -> list[dict[str, Any]]:
                 "subject": "Photos",
                 "content": [{"type": "text/plain", "value": "Hi"}],
                 "personalizations": [
-                    {"to": [{"email": one}], "custom_args": {"of": one}} for one in addresses
+                    {"to": [{"email": address}], "custom_args": {"of": address}}
+                    for address in addresses
                 ],
             },
             headers={"Authorization": "Bearer SG.x"},

@@ -24,7 +24,9 @@ LIMIT = 10.0
 
 
 def _body(*addresses: str, **changed: Any) -> dict[str, Any]:
-    people = [{"to": [{"email": one}], "substitutions": {"%n%": one}} for one in addresses]
+    people = [
+        {"to": [{"email": address}], "substitutions": {"%n%": address}} for address in addresses
+    ]
     return {
         "from": {"email": "photos@example.com"},
         "subject": "Photos",
@@ -185,7 +187,7 @@ def test_the_stand_in_is_as_strict_as_sendgrid(
     body = _body("a@example.com", "b@example.com")
     assert problems(body) == []
     change(body)
-    assert {one.field for one in problems(body)} == {field or "personalizations"}
+    assert {problem.field for problem in problems(body)} == {field or "personalizations"}
 
 
 def _people(count: int) -> list[dict[str, Any]]:

@@ -34,7 +34,12 @@ def test_every_supported_version_is_found_once(stand: Stand) -> None:
     for minor in (10, 11, 12, 13, 14, 15):
         stand(f"python3.{minor}", f"echo 3 {minor}")
 
-    assert [one.name for one in pythons.on_path()] == ["3.13", "3.14", "3.12", "3.11"]
+    assert [interpreter.name for interpreter in pythons.on_path()] == [
+        "3.13",
+        "3.14",
+        "3.12",
+        "3.11",
+    ]
 
 
 def test_what_fails_to_run_is_no_interpreter(stand: Stand) -> None:

@@ -94,4 +94,4 @@ class ScriptedSender:
 def everybody(tenant_id: str, addresses: Sequence[str]) -> Sequence[Addressee]:
     """Whoever is named has confirmed; see `notices.confirmation`."""
     link = "https://wall.example.com/unsubscribe"
-    return [Addressee(one, consent_id(tenant_id, one), link) for one in addresses]
+    return [Addressee(address, consent_id(tenant_id, address), link) for address in addresses]

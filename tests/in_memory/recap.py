@@ -138,13 +138,13 @@ class InMemoryRecaps:
         held: StoredLock,
     ) -> tuple[list[Batch], Version]:
         """See `ports.Recaps`."""
-        fields = {"recipients": sum(len(one.recipients) for one in batches), **asdict(counts)}
+        fields = {"recipients": sum(len(batch.recipients) for batch in batches), **asdict(counts)}
         writes: list[Write] = [_lock_write(key.event_id, held)]
-        writes += [Create(batch_path(key, one.number), one) for one in batches]
-        writes += [Delete(batch_path(key, one.number), one.version) for one in older]
+        writes += [Create(batch_path(key, batch.number), batch) for batch in batches]
+        writes += [Delete(batch_path(key, batch.number), batch.version) for batch in older]
         writes.append(Update(recap_path(key), lambda recap: {**recap, **fields}))
         version = self._commit("recaps.plan", *writes)
-        return [replace(one, version=version) for one in batches], version
+        return [replace(batch, version=version) for batch in batches], version
 
     def start(
         self, key: RecapKey, batch: Batch, change: Counts, held: StoredLock

@@ -125,13 +125,13 @@ class InMemoryDeliveries:
         self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
     ) -> None:
         """See `ports.Deliveries`."""
-        writes = [Create(_path(event_id, one.id), one) for one in deliveries]
+        writes = [Create(_path(event_id, delivery.id), delivery) for delivery in deliveries]
         writes += [
             Create(
-                _milestone(event_id, one.number),
-                {"photoId": one.photo_id, "reachedAt": one.reached_at},
+                _milestone(event_id, milestone.number),
+                {"photoId": milestone.photo_id, "reachedAt": milestone.reached_at},
             )
-            for one in milestones
+            for milestone in milestones
         ]
 
         def commit() -> None:
@@ -205,14 +205,14 @@ class InMemoryDeliveries:
         self, event_id: str, wanted: EndedWithin
     ) -> Sequence[tuple[datetime, str, Stored]]:
         found = (
-            (one.value.ended_at, one.value.id, one)
-            for one in self._of(event_id)
-            if one.value.outcome in wanted.outcomes
-            and one.value.ended_at
-            and wanted.since <= one.value.ended_at <= wanted.until
-            and (one.value.test or not wanted.tests_only)
-            and wanted.url in (None, one.value.url)
-            and wanted.event_type in (None, one.value.event_type)
+            (stored.value.ended_at, stored.value.id, stored)
+            for stored in self._of(event_id)
+            if stored.value.outcome in wanted.outcomes
+            and stored.value.ended_at
+            and wanted.since <= stored.value.ended_at <= wanted.until
+            and (stored.value.test or not wanted.tests_only)
+            and wanted.url in (None, stored.value.url)
+            and wanted.event_type in (None, stored.value.event_type)
         )
         return sorted(found, key=lambda one: one[:2])
 
@@ -224,12 +224,12 @@ class InMemoryDeliveries:
         def page() -> Sequence[Delivery]:
             place = (after.created_at, after.delivery_id) if after else None
             found = [
-                one.value
-                for one in self._of(event_id)
-                if _indexed(one.value.url) == _indexed(wanted.url)
-                and wanted.outcome in (None, one.value.outcome)
-                and wanted.event_type in (None, one.value.event_type)
-                and (place is None or (one.value.created_at, one.value.id) < place)
+                stored.value
+                for stored in self._of(event_id)
+                if _indexed(stored.value.url) == _indexed(wanted.url)
+                and wanted.outcome in (None, stored.value.outcome)
+                and wanted.event_type in (None, stored.value.event_type)
+                and (place is None or (stored.value.created_at, stored.value.id) < place)
             ]
             found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
             return found[:limit]
@@ -269,9 +269,11 @@ class InMemoryDeliveries:
 
         def last() -> Sequence[Ended]:
             found = [
-                one.value
-                for one in self._of(event_id)
-                if one.value.url == url and one.value.outcome in wanted and one.value.ended_at
+                stored.value
+                for stored in self._of(event_id)
+                if stored.value.url == url
+                and stored.value.outcome in wanted
+                and stored.value.ended_at
             ]
             found.sort(key=lambda one: (one.ended_at, one.id), reverse=True)
             return [_end(one) for one in found[:limit]]
@@ -331,9 +333,9 @@ class InMemoryDeliveries:
 
     def _ends(self, event_id: str, url: str, outcome: Outcome) -> Iterator[datetime]:
         return (
-            one.value.ended_at
-            for one in self._of(event_id)
-            if one.value.url == url and one.value.outcome is outcome and one.value.ended_at
+            stored.value.ended_at
+            for stored in self._of(event_id)
+            if stored.value.url == url and stored.value.outcome is outcome and stored.value.ended_at
         )
 
 

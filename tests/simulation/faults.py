@@ -23,7 +23,7 @@ class Fault(Enum):
 
 EVERY: Final = tuple(Fault)
 NEVER_RETRIED: Final = tuple(
-    one for one in Fault if one not in (Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER)
+    literal for literal in Fault if literal not in (Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER)
 )
 """What can happen to a call that no adapter makes twice."""
 ENDS_OR_WAITS: Final = (Fault.CRASH_BEFORE, Fault.PAUSE_BEFORE, Fault.RESTART)

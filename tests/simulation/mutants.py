@@ -27,7 +27,7 @@ _ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 def main() -> int:
     """Try them, and print the table; 1 where one was not caught."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation.mutants", description=__doc__)
-    names = ", ".join(one.name for one in MUTANTS)
+    names = ", ".join(mutant.name for mutant in MUTANTS)
     parser.add_argument("names", nargs="*", metavar="NAME", help=names)
     wanted = parser.parse_args().names
     missed = 0

@@ -247,8 +247,8 @@ class OneAtATime:
     def __exit__(self, *_: object) -> None:
         self._inside = False
         waiting, self._waiting = self._waiting, []
-        for one in waiting:
-            one.wake()
+        for actor in waiting:
+            actor.wake()
 
 
 class Instance:

@@ -39,5 +39,5 @@ def test_a_mutant_is_caught(mutant: Mutant) -> None:
 def test_the_document_has_every_mutant() -> None:
     """In its table, which `python -m tests.simulation.mutants` prints."""
     named = {tuple(row.split(" | ")[:2]) for row in rows_of_the_table()}
-    missing = [one.name for one in MUTANTS if (f"| {one.world}", one.name) not in named]
+    missing = [mutant.name for mutant in MUTANTS if (f"| {mutant.world}", mutant.name) not in named]
     assert not missing

@@ -105,9 +105,9 @@ class Wire:
     def _reset(self) -> None:
         with self._changed:
             connections, self._open = self._open, set()
-        for one in connections:
+        for connection in connections:
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 def _pump(source: socket.socket, sink: socket.socket) -> None:

@@ -99,7 +99,10 @@ class Asked:
         asked = types.RunAggregationQueryRequest(request).structured_aggregation_query
         self.queries.append(asked.structured_query)
         zero = types.AggregationResult(
-            aggregate_fields={one.alias: types.Value(integer_value=0) for one in asked.aggregations}
+            aggregate_fields={
+                aggregation.alias: types.Value(integer_value=0)
+                for aggregation in asked.aggregations
+            }
         )
         return iter([types.RunAggregationQueryResponse(result=zero, read_time=NOW)])
 
@@ -137,11 +140,11 @@ class Needed:
         if len(self.equal) + len(self.ordered) <= 1:
             return self._has_single_field()
         return any(
-            (one["collectionGroup"], one["queryScope"]) == (self.collection, self.scope)
+            (index["collectionGroup"], index["queryScope"]) == (self.collection, self.scope)
             and self._is_served_by(
-                [(field["fieldPath"], field["order"]) for field in one["fields"]]
+                [(field["fieldPath"], field["order"]) for field in index["fields"]]
             )
-            for one in INDEXES["indexes"]
+            for index in INDEXES["indexes"]
         )
 
     def _is_served_by(self, fields: list[tuple[str, str]]) -> bool:
@@ -151,9 +154,9 @@ class Needed:
     def _has_single_field(self) -> bool:
         for name, order in (*((one, "ASCENDING") for one in self.equal), *self.ordered):
             own = [
-                one["indexes"]
-                for one in INDEXES["fieldOverrides"]
-                if (one["collectionGroup"], one["fieldPath"]) == (self.collection, name)
+                override["indexes"]
+                for override in INDEXES["fieldOverrides"]
+                if (override["collectionGroup"], override["fieldPath"]) == (self.collection, name)
             ]
             made: Iterable[Any] = own[0] if own else [{"order": order}]
             scopes = {one.get("queryScope", "COLLECTION") for one in made if one["order"] == order}

@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 30
 @pytest.mark.parametrize("make", [Threads, HelpedThreads])
 def test_results_are_in_the_order_of_the_items(make: Callable[[int, str], Threads]) -> None:
     """However many threads there are."""
-    assert make(3, "test")(lambda one: one * 2, range(20)) == [one * 2 for one in range(20)]
+    assert make(3, "test")(lambda one: one * 2, range(20)) == [number * 2 for number in range(20)]
     assert make(3, "test")(lambda one: one, []) == []
 
 

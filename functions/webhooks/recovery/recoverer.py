@@ -110,7 +110,9 @@ class Recoverer:
         for _ in range(PAGES_OF_A_LOOK):
             found = self._deliveries.ended(order.event_id, wanted, after, self._page)
             resent += self._begin(found)
-            is_quiet = is_quiet and not any(_ended_at(one) > now - QUIET for one in found)
+            is_quiet = is_quiet and not any(
+                _ended_at(stored_delivery) > now - QUIET for stored_delivery in found
+            )
             if len(found) < self._page:
                 looked = order.ran(resent, now).looked_until(until)
                 return looked.due(None if is_quiet and not resent else now)
@@ -118,7 +120,11 @@ class Recoverer:
         return order.ran(resent, now).due(now)
 
     def _begin(self, found: Sequence[StoredDelivery]) -> int:
-        first_round = [one for one in found if not one.delivery.test and not one.delivery.round]
+        first_round = [
+            stored_delivery
+            for stored_delivery in found
+            if not stored_delivery.delivery.test and not stored_delivery.delivery.round
+        ]
         return sum(self._side_by_side(self._next_round.begin, first_round))
 
 

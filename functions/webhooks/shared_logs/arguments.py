@@ -107,7 +107,7 @@ def _place(after: object) -> Place:
 
 
 def _outcome(given: object) -> Outcome:
-    found = next((one for one in Outcome if one == given), None)
+    found = next((outcome for outcome in Outcome if outcome == given), None)
     if found is None:
         refuse(f"outcome must be one of {', '.join(Outcome)}.")
     return found

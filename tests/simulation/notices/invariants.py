@@ -135,7 +135,7 @@ class Seen:
             for moment in self._moments(mail.actor.began)
             for one in (self._at(moment) or {}).get("notify", ())
         }
-        addresses = [one.address for one in message.copies]
+        addresses = [copy.address for copy in message.copies]
         if not set(addresses) <= named:
             self._wrong(f"a mail to {addresses}, of whom only {sorted(named)} are named")
         return mail
@@ -156,7 +156,7 @@ class Seen:
             survived = isinstance(mail.actor.end, Returned) and not mail.abandoned
             if survived and not (mail.requests or mail.taken_back or mail.in_doubt):
                 yield f"{mail.name} has never left, and nothing kept it"
-        told = {one.url: one.told for one in watch.urls}
+        told = {url.url: url.told for url in watch.urls}
         settings = self._at(self.simulation.time) or {}
         # Whoever is named again after nobody was is told with the next failure.
         if not complete or not all(fields and fields["notify"] for _, fields in self._settings):
@@ -200,7 +200,7 @@ class Seen:
     def _holds(self, url: str, told: str, moment: int) -> bool:
         if told == "disabled":
             entries = (self._at(moment) or {}).get("disabled", {}).values()
-            return url in [one["url"] for one in entries]
+            return url in [entry["url"] for entry in entries]
         counting = [
             one
             for time, one in self._ends
@@ -208,9 +208,11 @@ class Seen:
         ]
         counting.sort(key=lambda one: (one.ended_at, one.id))
         if told == "recovered":
-            return [one.outcome for one in counting[-1:]] == [Outcome.SUCCESS]
+            return [delivery.outcome for delivery in counting[-1:]] == [Outcome.SUCCESS]
         last = counting[-_IN_A_ROW:]
-        return len(last) == _IN_A_ROW and {one.outcome for one in last} == {Outcome.FAILED}
+        return len(last) == _IN_A_ROW and {delivery.outcome for delivery in last} == {
+            Outcome.FAILED
+        }
 
     def _wrong(self, sentence: str) -> None:
         self.simulation.violation(sentence)

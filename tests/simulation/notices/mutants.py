@@ -55,11 +55,11 @@ def _whatever_is_configured(
     self: Notifier, event_id: str, watch: Watch, configured: Mapping[str, Subscription]
 ) -> Mapping[str, Seen]:
     return {
-        one.url: Seen(
-            is_disabled=bool(configured.get(one.url) and configured[one.url].disabled),
-            ended=self._deliveries.last_ended(event_id, one.url, ("success", "failed"), 10),  # type: ignore[arg-type]
+        url.url: Seen(
+            is_disabled=bool(configured.get(url.url) and configured[url.url].disabled),
+            ended=self._deliveries.last_ended(event_id, url.url, ("success", "failed"), 10),  # type: ignore[arg-type]
         )
-        for one in watch.urls
+        for url in watch.urls
     }
 
 

@@ -68,7 +68,7 @@ class Scenario:
         return cls(
             urls=urls,
             dead=_dead(urls[0]) if dying else (),
-            ends=tuple(one for url in urls for one in _ends(choices, url)),
+            ends=tuple(end for url in urls for end in _ends(choices, url)),
             admin=tuple(
                 (what, choices.between(f"{what} when", 0, latest))
                 for what, likely, latest in _ADMIN

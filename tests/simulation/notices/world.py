@@ -82,7 +82,10 @@ class NoticeWorld:
         self._database.commit(
             Create(f"events/{EVENT}", {"tenantId": "t1", "name": "Garden party"}),
             Create(_SETTINGS, self._scenario.settings),
-            *(Create(f"events/{EVENT}/deliveries/{one.id}", one) for one in self._scenario.dead),
+            *(
+                Create(f"events/{EVENT}/deliveries/{delivery.id}", delivery)
+                for delivery in self._scenario.dead
+            ),
         )
         self._database.set_clock(lambda: simulation.now)
         self._attempts = CloudTasks(simulation)
@@ -95,7 +98,7 @@ class NoticeWorld:
             simulation.after(one.at, partial(self._end, f"delivery-{number}", one))
         for what, at in self._scenario.admin:
             simulation.after(at, partial(self._admin, what))
-        last = max((one.at for one in self._scenario.ends), default=0)
+        last = max((end.at for end in self._scenario.ends), default=0)
         for at in (
             *range(_SWEEP, last + _BUSY, _SWEEP),
             *range(last + _BUSY, last + _CALM, _SELDOM),

@@ -46,7 +46,7 @@ def _resumable_while_leased(lock: Lock | None, now: datetime) -> str | None:
 
 
 def _first_mail(batches: Iterable[Batch]) -> datetime | None:
-    return min((one.started_at for one in batches if one.started_at), default=None)
+    return min((batch.started_at for batch in batches if batch.started_at), default=None)
 
 
 def _take_any_version(

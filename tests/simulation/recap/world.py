@@ -297,15 +297,15 @@ class RecapWorld:
         self._check_shown(result)
         batches = self._batches(self._recap_of[name])
         sent = sum(
-            len(one.recipients)
-            for one in batches
-            if one.holder == self._holder_of[name] and one.state is BatchState.ACCEPTED
+            len(batch.recipients)
+            for batch in batches
+            if batch.holder == self._holder_of[name] and batch.state is BatchState.ACCEPTED
         )
         if result.sent != sent:
             self._simulation.violation(f"{name} answers {result.sent} sent, on record are {sent}")
         if result.skipped < 0:
             self._simulation.violation(f"{name} answers {result.skipped} skipped")
-        if any(not one.state.counts_as_sent and one.recipients for one in batches):
+        if any(not batch.state.counts_as_sent and batch.recipients for batch in batches):
             self._simulation.violation(f"{name} answers that all is sent, and a batch is open")
         if name == "last":
             self._last_sent = result.sent
@@ -541,7 +541,7 @@ class RecapWorld:
         yield from self._wrong_counts(recap, total(batches))
         yield from self._wrong_tally(recap_id, recap)
         yield from self._wrong_state(recap["state"], batches)
-        mailed = {address_hash(one.address) for one in self._mails if one.recap_id == recap_id}
+        mailed = {address_hash(mail.address) for mail in self._mails if mail.recap_id == recap_id}
         known = {guest for one in batches for guest in one.recipients + one.refused}
         spared = self._had_a_turn()
         for batch in batches:
@@ -610,5 +610,5 @@ class RecapWorld:
 
     def _batch_of(self, recap_id: str, address: str) -> Batch | None:
         guest = address_hash(address)
-        found = (one for one in self._batches(recap_id) if guest in one.recipients)
+        found = (batch for batch in self._batches(recap_id) if guest in batch.recipients)
         return next(found, None)

@@ -91,8 +91,12 @@ class SecretWorld:
     def _check(self, name: str, secret: str) -> None:
         until = self._simulation.time
         since = until - _REMEMBERED
-        versions = [one for one in self._versions() if one.since <= until and one.until >= since]
-        if secret not in [one.secret.secret for one in versions]:
+        versions = [
+            version
+            for version in self._versions()
+            if version.since <= until and version.until >= since
+        ]
+        if secret not in [version.secret.secret for version in versions]:
             self._simulation.violation(f"{name}: {secret} was not the present secret on record")
         if secret not in _that_count(versions, since, until):
             self._simulation.violation(f"{name}: {secret} does not sign at that time")
@@ -125,13 +129,13 @@ class SecretWorld:
 
 def _that_count(versions: Iterable[_Version], since: int, until: int) -> Iterator[str]:
     """The secrets that are to sign at some moment of that time, as the record says."""
-    for one in versions:
-        first, last = max(one.since, since), min(one.until, until)
-        if one.secret.next is None:
-            yield one.secret.secret
+    for version in versions:
+        first, last = max(version.since, since), min(version.until, until)
+        if version.secret.next is None:
+            yield version.secret.secret
             continue
-        due = one.secret.next.active_from
+        due = version.secret.next.active_from
         if START + timedelta(microseconds=first) <= due + _CLOCKS_DIFFER:
-            yield one.secret.secret
+            yield version.secret.secret
         if START + timedelta(microseconds=last) >= due - _CLOCKS_DIFFER:
-            yield one.secret.next.secret
+            yield version.secret.next.secret

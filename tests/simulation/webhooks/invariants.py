@@ -50,15 +50,17 @@ def at_rest(seen: Seen, scenario: Scenario, database: Database) -> Iterator[str]
     """What is wrong once nothing is on its way any more."""
     stored = [one for _, one in database.collection(f"events/{EVENT}/deliveries")]
     found: list[Delivery] = [one.value for one in stored]
-    old = {one.id for one in scenario.failed}
-    yield from _messages(seen, scenario, database, [one for one in found if one.id not in old])
+    old = {delivery.id for delivery in scenario.failed}
+    yield from _messages(
+        seen, scenario, database, [delivery for delivery in found if delivery.id not in old]
+    )
     for one in found:
         if one.outcome.is_open:
             yield f"{one.id} ({one.event_type}) has not ended"
     for number in _MILESTONES:
         yield from _milestone(number, seen, scenario, database, stored)
     yield from _missed(scenario, database)
-    records = {one.id: one for one in found}
+    records = {delivery.id: delivery for delivery in found}
     for post in seen.posts:
         if post.body != records[post.delivery_id].body.encode():
             yield f"{post.delivery_id} was sent with another body"
@@ -124,7 +126,7 @@ def _messages(
         # Photos may be deleted again: a milestone that is on record was reached all the same.
         if record.value["photoId"] if record else enough:
             owed["milestone.reached", str(number)] = 1
-    for joined in {(normalised(one.guest or ""), one.uid) for one in scenario.uploads}:
+    for joined in {(normalised(upload.guest or ""), upload.uid) for upload in scenario.uploads}:
         owed["guest.joined", joined[0]] += 1
     expected = Counter(
         {
@@ -135,13 +137,15 @@ def _messages(
         }
     )
     recorded = Counter(
-        (one.event_type.value, _about(one), one.url) for one in found if not one.test
+        (delivery.event_type.value, _about(delivery), delivery.url)
+        for delivery in found
+        if not delivery.test
     )
     for (event, about, url), count in (expected - recorded).items():
         yield f"{event} {about} has {count} records too few for {url}"
     for (event, about, url), count in (recorded - expected).items():
         yield f"{event} {about} has {count} records too many for {url}"
-    if sum(one.test for one in found) > seen.tests:
+    if sum(delivery.test for delivery in found) > seen.tests:
         yield "there are more tests than were asked for"
 
 
@@ -171,9 +175,10 @@ def _milestone(
     """
     record = database.get(_path(number))
     told = [
-        one
-        for one in found
-        if one.value.event_type.value == "milestone.reached" and _about(one.value) == str(number)
+        stored
+        for stored in found
+        if stored.value.event_type.value == "milestone.reached"
+        and _about(stored.value) == str(number)
     ]
     behind = {_was_behind(number, scenario, at) for at in seen.urls_written}
     if record and (record.value["photoId"] is None) not in behind:
@@ -182,14 +187,14 @@ def _milestone(
         if told:
             yield f"milestone {number} was behind, and somebody was told"
         return
-    photos = {json.loads(one.value.body)["data"]["latestPhoto"]["id"] for one in told}
+    photos = {json.loads(stored.value.body)["data"]["latestPhoto"]["id"] for stored in told}
     photo_id = record and record.value["photoId"]
     if told and photos != {photo_id}:
         yield f"the milestone is on record for {photo_id}, and its deliveries tell of {photos}"
-    taken = any("milestone.reached" in one["events"] for one in scenario.settings["urls"])
+    taken = any("milestone.reached" in url["events"] for url in scenario.settings["urls"])
     if record and not (told and taken):
         yield "the milestone is on record, and nobody was told"
-    if record and any(one.created != record.created for one in told):
+    if record and any(stored.created != record.created for stored in told):
         yield "the milestone was not recorded with its deliveries"
 
 
@@ -197,13 +202,13 @@ def _was_behind(number: int, scenario: Scenario, urls_written: datetime) -> bool
     """Whether so many photos had been there for a while when the URLs were written."""
     until = urls_written - _BEHIND
     times = [fields["createdAt"] for fields in scenario.photos.values()]
-    times += [one.fields["createdAt"] for one in scenario.uploads]
+    times += [upload.fields["createdAt"] for upload in scenario.uploads]
     return len([at for at in times if at <= until]) >= number
 
 
 def _acknowledged(seen: Seen, post: Post, record: Delivery) -> Iterator[str]:
     """A 2xx is on record, whichever round got it, or the attempt was made again."""
-    if any(one.acknowledged for one in record.log):
+    if any(attempt.acknowledged for attempt in record.log):
         return
     if post.survived:
         yield f"{post.delivery_id} is {record.outcome}, and its receiver has answered {post.status}"
@@ -249,7 +254,7 @@ def _is_dead(seen: Seen, url: str, moment: int, since: datetime, now: datetime) 
         [one for time, one in versions if time <= moment] for versions in seen.history.values()
     ]
     latest = [versions[-1] for versions in records if versions and versions[-1].url == url]
-    ends = [(one.outcome, one.ended_at) for one in latest if one.ended_at]
+    ends = [(delivery.outcome, delivery.ended_at) for delivery in latest if delivery.ended_at]
     since = max([since, *(at for outcome, at in ends if outcome is Outcome.SUCCESS)])
     failed = [at for outcome, at in ends if outcome is Outcome.FAILED and at > since]
     return len(failed) >= _IN_A_ROW and now - min(failed) >= _FOR - _CLOCKS_DIFFER

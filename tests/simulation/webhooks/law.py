@@ -55,16 +55,16 @@ def broken_by(before: Delivery | None, after: Delivery) -> Iterator[str]:
 
 
 def _broken_by_log(delivery: Delivery) -> Iterator[str]:
-    made = [one for one in delivery.log if one.round == delivery.round]
-    numbers = sorted(one.number for one in made)
+    made = [attempt for attempt in delivery.log if attempt.round == delivery.round]
+    numbers = sorted(attempt.number for attempt in made)
     if numbers != list(range(1, delivery.attempts + 1)):
         yield f"attempts {numbers} are on record, and it counts {delivery.attempts}"
     if len(made) > len(WAITS):
         yield f"{len(made)} attempts in a round"
     if delivery.outcome is Outcome.SUCCESS:  # an acknowledgement counts, whichever round got it
-        made_well = any(one.acknowledged for one in delivery.log)
+        made_well = any(attempt.acknowledged for attempt in delivery.log)
     else:
-        made_well = not any(one.acknowledged for one in made)
+        made_well = not any(attempt.acknowledged for attempt in made)
     if not made_well:
         yield f"it is {delivery.outcome}, and its log says otherwise"
     for one, next_one in pairwise(made):

@@ -66,7 +66,9 @@ def _create_over(
     deliveries: Iterable[Delivery],
     milestones: Iterable[Milestone] = (),
 ) -> None:
-    writes = [Set(f"events/{event_id}/deliveries/{one.id}", one) for one in deliveries]
+    writes = [
+        Set(f"events/{event_id}/deliveries/{delivery.id}", delivery) for delivery in deliveries
+    ]
     for one in milestones:
         fields = {"photoId": one.photo_id, "reachedAt": one.reached_at}
         writes.append(Set(f"events/{event_id}/milestones/{one.number}", fields))
@@ -92,17 +94,19 @@ def _record_once(
     behind: Sequence[Milestone] = (),
 ) -> Sequence[Delivery]:
     deliveries = [
-        one for what in messages for one in fan_out(what, event_id, subscribed, self._now())
+        delivery
+        for what in messages
+        for delivery in fan_out(what, event_id, subscribed, self._now())
     ]
     try:
         self._deliveries.create(
             event_id,
             deliveries,
-            [*(one.milestone for one in messages if one.milestone), *behind],
+            [*(message.milestone for message in messages if message.milestone), *behind],
         )
     except AlreadyRecordedError:
         return []
-    return [one for one in deliveries if one.is_untried]
+    return [delivery for delivery in deliveries if delivery.is_untried]
 
 
 def _queue_first(
@@ -113,9 +117,9 @@ def _queue_first(
     behind: Sequence[Milestone] = (),
 ) -> None:
     for what in messages:
-        for one in fan_out(what, event_id, subscribed, self._now()):
-            if one.is_untried:
-                self._enqueue(attempt_task(one))
+        for delivery in fan_out(what, event_id, subscribed, self._now()):
+            if delivery.is_untried:
+                self._enqueue(attempt_task(delivery))
     _publish(self, event_id, messages, subscribed, behind)
 
 

@@ -93,7 +93,9 @@ class Scenario:
         entries: list[dict[str, Any]] = [
             {
                 "url": url,
-                "events": [str(one) for one in choices.pick(f"{url} takes", _SUBSCRIPTIONS)],
+                "events": [
+                    str(event_type) for event_type in choices.pick(f"{url} takes", _SUBSCRIPTIONS)
+                ],
             }
             for url in urls
         ]

@@ -65,7 +65,7 @@ class Seen:
         self.tasks_are_repeated = tasks_are_repeated
         self.simulation = simulation
         self.posts: list[Post] = []
-        self.history = {one.id: [(0, one)] for one in there}
+        self.history = {delivery.id: [(0, delivery)] for delivery in there}
         self.owed: list[tuple[str, str]] = []
         self.tests = 0
         self.open: set[str] = set()

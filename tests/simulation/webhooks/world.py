@@ -65,9 +65,9 @@ _A_SECOND: Final = 2
 _SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
 _CALLER: Final = Caller("admin", Role.SUPERADMIN, TENANT)
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
-_BACKOFF: Final = {one.queue: one.backoff_seconds * SECOND for one in RETRY_SCHEDULE} | {
-    SLOW_QUEUE: SECOND
-}
+_BACKOFF: Final = {
+    retry_step.queue: retry_step.backoff_seconds * SECOND for retry_step in RETRY_SCHEDULE
+} | {SLOW_QUEUE: SECOND}
 _WORKERS_RAISE: Final = (ServiceError, TooEarlyError, ChangedMeanwhileError)
 
 _RECOVERY: Final = "recovery"
@@ -121,7 +121,8 @@ class WebhookWorld:
             for photo_id, fields in self._scenario.photos.items()
         ]
         failed = [
-            Create(f"events/{EVENT}/deliveries/{one.id}", one) for one in self._scenario.failed
+            Create(f"events/{EVENT}/deliveries/{delivery.id}", delivery)
+            for delivery in self._scenario.failed
         ]
         self._database.commit(
             Create(f"events/{EVENT}", {"tenantId": TENANT, "status": "published"}),
@@ -131,14 +132,14 @@ class WebhookWorld:
         )
 
     def _begin(self) -> None:
-        for one in self._scenario.uploads:
-            path = f"events/{EVENT}/photos/{one.photo_id}"
-            self._later(one.at, partial(self._database.commit, Create(path, one.fields)))
-            if one.moderated:
-                write = Update(path, partial(_with_status, one.moderated))
-                self._later(one.moderated_at, partial(self._if_there, path, write))
-            if one.deleted_at:
-                self._later(one.deleted_at, partial(self._if_there, path, Delete(path)))
+        for upload in self._scenario.uploads:
+            path = f"events/{EVENT}/photos/{upload.photo_id}"
+            self._later(upload.at, partial(self._database.commit, Create(path, upload.fields)))
+            if upload.moderated:
+                write = Update(path, partial(_with_status, upload.moderated))
+                self._later(upload.moderated_at, partial(self._if_there, path, write))
+            if upload.deleted_at:
+                self._later(upload.deleted_at, partial(self._if_there, path, Delete(path)))
         for what, at in self._scenario.organizer:
             self._later(at, partial(self._organizer, what))
         self._later(_SWEEP, self._sweep)

@@ -91,7 +91,11 @@ def disabled(settings: firestore.DocumentReference) -> Callable[[Delivery, float
     def look(failed: Delivery, at: float) -> set[str]:
         _health(SettingsStore(documents()), at).delivery_failed(failed)
         found = settings.get().to_dict() or {}
-        return {one.url for one in WebhookSettings.read(found).subscriptions if one.disabled}
+        return {
+            subscription.url
+            for subscription in WebhookSettings.read(found).subscriptions
+            if subscription.disabled
+        }
 
     return look
 

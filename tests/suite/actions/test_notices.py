@@ -140,7 +140,7 @@ def _wait(mailbox: Mailbox, people: list[str], each: int) -> tuple[Mail, ...]:
     """Until everybody has so many mails; they."""
 
     def have(mails: Any) -> bool:
-        return all(sum(mail.to == one for mail in mails) >= each for one in people)
+        return all(sum(mail.to == person for mail in mails) >= each for person in people)
 
     mails = mailbox.wait_for(have, LONG)
     found = tuple(mail for mail in mails if mail.to in people)

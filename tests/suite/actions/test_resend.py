@@ -57,9 +57,9 @@ def test_a_failed_delivery_begins_a_fresh_round(
         )
         requests = receiver.requests
 
-    assert [one.body for one in requests] == [before["body"].encode()] * 2
-    assert {one.delivery_id for one in requests} == {named("d1")}
-    assert all(one.verified for one in requests)
+    assert [request.body for request in requests] == [before["body"].encode()] * 2
+    assert {request.delivery_id for request in requests} == {named("d1")}
+    assert all(request.verified for request in requests)
     assert (after["attempts"], after["body"]) == (2, before["body"])
     assert [(one.get("round", 0), one["attempt"]) for one in after["log"]] == [
         *((0, number) for number in range(1, 5)),
@@ -149,7 +149,7 @@ def test_everything_that_failed_since_a_time(
             lambda all_: sum(one.get("round") == 1 and one["attempts"] == 1 for one in all_) == 3,
             timeout=60,
         )
-        arrived = {one.delivery_id for one in receiver.requests}
+        arrived = {request.delivery_id for request in receiver.requests}
 
     assert answer.result == {"resent": 3, "leftAlone": 3, "more": False, "next": None}
     assert arrived == {named(name) for name in ("at-once", "later", "skipped")}
@@ -173,7 +173,7 @@ def test_a_dry_run_counts_what_a_page_would_send_and_leave_alone(
         record(url, "test", test=True),
         record(url, "earlier", endedAt=since - timedelta(seconds=1)),
     ]
-    before = [one.get().update_time for one in references]
+    before = [reference.get().update_time for reference in references]
     asked: dict[str, Any] = {"since": since.isoformat(), "dryRun": True}
     filters: list[dict[str, str]] = [
         {},
@@ -191,7 +191,7 @@ def test_a_dry_run_counts_what_a_page_would_send_and_leave_alone(
         for count, tests in ((7, 1), (4, 1), (3, 1), (1, 0), (0, 0))
     ]
     assert (refused.status, refused.error[0]) == (400, "INVALID_ARGUMENT")
-    assert [one.get().update_time for one in references] == before
+    assert [reference.get().update_time for reference in references] == before
 
 
 def test_a_count_reads_no_delivery(
@@ -232,5 +232,5 @@ def test_two_who_send_again_at_once_make_one_round(
         )
         assert len(receiver.requests) == 2
 
-    assert 200 in {one.status for one in answers} <= {200, 409}
+    assert 200 in {answer.status for answer in answers} <= {200, 409}
     assert (after["round"], after["attempts"], len(after["log"])) == (1, 2, 6)

@@ -91,7 +91,7 @@ def test_an_announced_secret_stands_beside_the_present_one(
         assert call("sendTestWebhook", test, id_token=admin.id_token).status == 200
         [request] = receiver.requests
 
-    assert [one.status for one in answers] == [200, 200]
+    assert [answer.status for answer in answers] == [200, 200]
     result = answers[-1].result
     assert result["rotatedAt"] is None
     active_from = datetime.fromisoformat(result["activeFrom"])
@@ -102,7 +102,7 @@ def test_an_announced_secret_stands_beside_the_present_one(
     assert stored.keys() == {"secret", "next"}
     assert stored["next"].keys() == {"secret", "activeFrom"}
     assert abs(stored["next"]["activeFrom"] - active_from) < timedelta(milliseconds=1)
-    assert "whsec_" not in json.dumps([one.body for one in answers])
+    assert "whsec_" not in json.dumps([answer.body for answer in answers])
     signature, now = request.headers["Wall-Signature"], request.at.timestamp()
     assert signature.count("v1=") == 1
     assert not signature_problem(signature, request.body, stored["secret"], now)

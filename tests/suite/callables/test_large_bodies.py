@@ -67,7 +67,7 @@ def test_long_bodies_take_no_memory(served: FunctionProcess, chunked: bool) -> N
         peak = before
         while wait(sent, timeout=0.05).not_done:
             peak = max(peak, memory(served))
-    assert {one.result() for one in sent} <= {400, 401, 403, 413, None}
+    assert {future.result() for future in sent} <= {400, 401, 403, 413, None}
     assert peak - before < 40
     still = served.post(b"{}", {"Content-Type": "application/json"})
     assert still in (400, 401, 403), "it still answers"

@@ -39,7 +39,9 @@ class Browser:
     def make(self, journey: str, *, refusals: int = 0, **given: Any) -> Any:
         """What the journey found; so many calls failed, and nothing else was amiss."""
         answer = self._driver.make(f"console/{journey}", self._headers, site=SITE, **given)
-        refused = [one for one in answer["problems"] if "Failed to load resource" in one]
+        refused = [
+            problem for problem in answer["problems"] if "Failed to load resource" in problem
+        ]
         assert (answer["problems"], len(refused)) == (refused, refusals)
         return answer["found"]
 

@@ -64,7 +64,7 @@ def test_each_view_reads_what_it_shows(
     """Besides the event, whose name each of them shows."""
     url = "https://example.com/hook"
     configure(url)
-    ids = [record(url, minutes_ago=60 + one) for one in range(45)]
+    ids = [record(url, minutes_ago=60 + number) for number in range(45)]
     event.collection("secrets").document("webhooks").set({"secret": "whsec_present"})
     for one in range(15):
         record(url, outcome="success", minutes_ago=200 + one)

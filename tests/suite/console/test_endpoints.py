@@ -50,7 +50,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
             disabled=dead,
         )
         receiver.wait_for(lambda got: {one.delivery_id for one in got} >= set(missed), timeout=30)
-        tested = [one.event_type for one in receiver.requests if one.path == "/added"]
+        tested = [request.event_type for request in receiver.requests if request.path == "/added"]
 
     assert seen["told"] == "It has to begin with https://"
     assert seen["isOpenStill"]

@@ -39,7 +39,11 @@ def test_a_link_shows_one_url_and_ends_when_told_to(
     assert "a-key" not in seen["sheet"]
     assert "another-receiver" not in seen["sheet"]
     # The page has nothing of Firebase but the two calls.
-    called = {urlsplit(one).path.rsplit("/", 1)[-1] for one in seen["requests"] if ":5001/" in one}
+    called = {
+        urlsplit(request).path.rsplit("/", 1)[-1]
+        for request in seen["requests"]
+        if ":5001/" in request
+    }
     assert called == {"getWebhookLog", "resendSharedWebhook"}
-    assert {urlsplit(one).port for one in seen["requests"]} == {5000, 5001}
-    assert not [one for one in seen["requests"] if token in one]
+    assert {urlsplit(request).port for request in seen["requests"]} == {5000, 5001}
+    assert not [request for request in seen["requests"] if token in request]

@@ -259,7 +259,7 @@ def test_webhook_calls_answer_as_told(
         page = of_event("resendWebhook", event.id, deliveryId=None, since=since)
         again = called("resendWebhook", page, id_token=admin.id_token)
         deliveries.ended(4)
-    assert [one["outcome"] for one in results] == ["success", "retrying", "skipped"]
+    assert [result["outcome"] for result in results] == ["success", "retrying", "skipped"]
     assert again.result["resent"] == 1
     rotated = called("rotateWebhookSecret", {"eventId": event.id}, id_token=superadmin.id_token)
     assert rotated.status == 200
@@ -284,7 +284,7 @@ def test_calls_of_a_link_answer_as_told(
         shared = called("shareWebhookLog", wanted, id_token=admin.id_token).result
         token = {"token": shared["link"].partition("#token=")[2]}
         page = called("getWebhookLog", token, headers=headers).result
-        assert [one["outcome"] for one in page["deliveries"]] == ["failed"]
+        assert [delivery["outcome"] for delivery in page["deliveries"]] == ["failed"]
         again = token | {"deliveryId": named("d1")}
         assert called("resendSharedWebhook", again, headers=headers).result == {"resent": 1}
         deliveries.ended(1)

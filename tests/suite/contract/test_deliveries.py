@@ -91,7 +91,7 @@ def delivered(db: firestore.Client) -> Iterator[Sequence[Request]]:
         )
         event.update({"status": "archived", "archivedAt": firestore.SERVER_TIMESTAMP})
         wait_for(*EventType)
-        yield [first_of[one] for one in EventType]
+        yield [first_of[event_type] for event_type in EventType]
 
 
 def test_bodies_and_headers_are_what_the_file_says(delivered: Sequence[Request]) -> None:

@@ -254,6 +254,6 @@ def test_other_requests(
 def test_one_click_with_bad_token(old_token: str, headers: dict[str, str]) -> None:
     """Bad tokens are refused, all with the same words, and guessing is limited."""
     tokens = [old_token, "nonsense", None, *["x.y"] * 18]
-    answers = [visit(one, headers, method="POST", body=ONE_CLICK)[:2] for one in tokens]
+    answers = [visit(token, headers, method="POST", body=ONE_CLICK)[:2] for token in tokens]
     assert [status for status, _ in answers] == [403] * 20 + [429]
     assert len({text for _, text in answers[:20]}) == 1

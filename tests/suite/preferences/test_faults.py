@@ -71,7 +71,7 @@ def test_two_hundred_calls_at_once(
         )
     statuses = [answer.status for answer in answers]
     assert (statuses.count(200), statuses.count(429)) == (20, 180)
-    assert not any("limiter.failed" in one.printed() for one in instances)
+    assert not any("limiter.failed" in instance.printed() for instance in instances)
 
 
 def test_firestore_refuses(

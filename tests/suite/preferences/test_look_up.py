@@ -105,7 +105,9 @@ def test_twenty_calls_an_hour(
     assert look_up("bad", headers).error[0] == "RESOURCE_EXHAUSTED"
     neighbour = {"X-Forwarded-For": f"{client}, 10.99.{client.rpartition('.')[2]}.1"}
     assert look_up(token, neighbour).status == 200
-    stored = {one.id: one.to_dict() or {} for one in db.collection("rateLimits").stream()}
+    stored = {
+        snapshot.id: snapshot.to_dict() or {} for snapshot in db.collection("rateLimits").stream()
+    }
     assert all(set(one) == {"count", "expireAt"} for one in stored.values())
     assert client not in str(stored)
     assert all(one["expireAt"] <= datetime.now(UTC) + timedelta(hours=1) for one in stored.values())

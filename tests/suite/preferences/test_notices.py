@@ -34,7 +34,7 @@ def test_a_click_confirms_and_a_click_ends(
     db: firestore.Client, keys: TokenKeys, consent: str, headers: dict[str, str]
 ) -> None:
     """What has ended can be confirmed again by the link of the question, while it lasts."""
-    confirm, end = (link(keys, consent, one) for one in (Scope.NOTICES, Scope.END_NOTICES))
+    confirm, end = (link(keys, consent, scope) for scope in (Scope.NOTICES, Scope.END_NOTICES))
     for token, body, after in (
         (confirm, CONFIRM, "confirmed"),
         (end, ONE_CLICK, "ended"),

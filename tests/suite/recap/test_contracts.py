@@ -98,7 +98,7 @@ def test_what_is_written_is_read_again(ports: Ports, wall: Wall) -> None:
     planned, version = ports.recaps.plan(
         key, [], plan(["a", "b", "c"], per_batch=2), Counts(skipped=1, left=4), _held(ports, wall)
     )
-    assert [one.recipients for one in planned] == [("a", "b"), ("c",)]
+    assert [batch.recipients for batch in planned] == [("a", "b"), ("c",)]
     assert ports.recaps.batches(key) == planned
     held = _held(ports, wall)
     assert held.version == version

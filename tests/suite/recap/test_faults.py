@@ -103,7 +103,7 @@ def test_who_opts_out_before_a_retry_is_left_out_of_it(
     """Spec 4.1, rule 3, and new guests wait for the next recap."""
     mailbox.fail_with(status(403))
     recap()
-    (waiting,) = (one["recipients"] for one in wall.batches() if one["state"] == "planned")
+    (waiting,) = (batch["recipients"] for batch in wall.batches() if batch["state"] == "planned")
     record = wall.db.collection("users").document(f"guest-{waiting[0]}")
     record.set({"emailPreferences": {"recap": False}})
     wall.event.collection("photos").add({"status": "approved", "uploaderEmail": "new@example.com"})
@@ -133,7 +133,7 @@ def test_a_batch_whose_outcome_is_unknown_is_never_sent_again(
             mailbox.heal()
         answer = call.result()
     assert answer.error[0] == "INTERNAL"
-    (unknown,) = (one["recipients"] for one in wall.batches() if one["state"] == "unknown")
+    (unknown,) = (batch["recipients"] for batch in wall.batches() if batch["state"] == "unknown")
     assert f"did not confirm {len(unknown)} of the mails" in answer.error[1]
     if wall.recaps()[0]["state"] == "interrupted":
         recap()  # what had not begun when the first answer came was left for another call
@@ -155,4 +155,4 @@ def test_an_address_that_the_mail_service_refuses_is_skipped(
     assert _once_each(mailbox)
     (record,) = wall.recaps()
     assert (record["sent"], record["skipped"], record["left"]) == (GUESTS - 3, 3, 0)
-    assert sum(len(one["recipients"]) for one in wall.batches()) == GUESTS - 3
+    assert sum(len(batch["recipients"]) for batch in wall.batches()) == GUESTS - 3

@@ -223,10 +223,10 @@ def _recap_of(wall: Wall, guests: int) -> RecapKey:
     recap = wall.event.collection("recaps").document(key.recap_id)
     batches = [
         (
-            recap.collection("batches").document(str(one.number)),
-            {"state": "accepted", "recipients": list(one.recipients)},
+            recap.collection("batches").document(str(batch.number)),
+            {"state": "accepted", "recipients": list(batch.recipients)},
         )
-        for one in plan(_guests(wall, range(guests)), per_batch=1000)
+        for batch in plan(_guests(wall, range(guests)), per_batch=1000)
     ]
     wall.write([(recap, _fields(wall.id)), *batches])
     return key

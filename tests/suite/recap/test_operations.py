@@ -57,9 +57,9 @@ def test_a_recap_and_its_preview(
     assert sent == RecapResult(sent=guests, skipped=0)
     assert counted.calls == READS[guests] | {"BeginTransaction": 1, "Commit": commits}
     assert counted.cost(mail_requests=len(mailbox.requests)) == COSTS[what]
-    assert {len(one.recipients) for one in mailbox.requests} == {min(guests, 1000)}
+    assert {len(request.recipients) for request in mailbox.requests} == {min(guests, 1000)}
     assert {mail.to for mail in mailbox.mails} == {guest(n) for n in range(guests)}
-    assert {one["state"] for one in wall.batches()} == {"accepted"}
+    assert {batch["state"] for batch in wall.batches()} == {"accepted"}
 
 
 def test_a_preview_that_is_mailed(wall: Wall, mailbox: Mailbox) -> None:

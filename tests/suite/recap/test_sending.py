@@ -231,7 +231,7 @@ def test_the_javascript_sdk_calls_it(
     """Spec 1: callable-style; the codes arrive as the SDK's own."""
     node = shutil.which("node")
     modules = next(
-        one for one in (Path("emulator/node_modules"), Path("node_modules")) if one.exists()
+        path for path in (Path("emulator/node_modules"), Path("node_modules")) if path.exists()
     )
     (tmp_path / "node_modules").symlink_to(modules.resolve())
     script = tmp_path / "send.mjs"

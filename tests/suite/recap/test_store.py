@@ -98,5 +98,5 @@ def test_a_batch_is_started_by_one_of_many(wall: Wall, store: RecapStore) -> Non
         return store.start(key, started, Counts(), held)[0]
 
     results = _at_once(start)
-    assert sum(isinstance(one, Batch) for one in results) == 1
-    assert sum(isinstance(one, ChangedMeanwhileError) for one in results) == CALLS - 1
+    assert sum(isinstance(result, Batch) for result in results) == 1
+    assert sum(isinstance(result, ChangedMeanwhileError) for result in results) == CALLS - 1

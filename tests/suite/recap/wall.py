@@ -92,8 +92,8 @@ class Wall:
 
     def forget_mails(self) -> None:
         """Let no tenant have mailed anybody yet: other tests have the same guests."""
-        for one in self.db.collection("recapMails").list_documents():
-            one.delete()
+        for reference in self.db.collection("recapMails").list_documents():
+            reference.delete()
 
     def end_cooldown(self) -> None:
         """Let a day pass."""

@@ -10,7 +10,7 @@ from tests.suite.rules.client import Client, load_rules
 from tests.suite.rules.samples import PAST
 
 URL = "https://example.com/hook"
-EVERY_TYPE = [str(one) for one in EventType]
+EVERY_TYPE = [str(event_type) for event_type in EventType]
 FULLEST = {"url": "u" * 2048, "events": EVERY_TYPE, "recover": True}
 TWENTY = [f"{URL}/{number}" for number in range(20)]
 SINCE = "2026-05-01T18:30:00.000Z"

@@ -25,7 +25,7 @@ def test_a_link_shows_its_urls_deliveries_and_nothing_else(
 
     answer = look(mine["token"])
     page = answer.result
-    assert [one["id"] for one in page["deliveries"]] == [named("mine")]
+    assert [delivery["id"] for delivery in page["deliveries"]] == [named("mine")]
     assert page["deliveries"][0]["body"] == '{"mine":"\u00fc"}'
     assert [one["status"] for one in page["deliveries"][0]["log"]] == [500] * 4
     assert (page["url"], page["canResend"], page["next"]) == (name_of(URL), False, None)
@@ -40,7 +40,9 @@ def test_a_link_shows_its_urls_deliveries_and_nothing_else(
         {"url": OTHER, "eventId": "another", "shareId": theirs["shareId"]},
     ):
         assert named("theirs") not in json.dumps(look(mine["token"], **ask).body)
-    assert [one["id"] for one in look(theirs["token"]).result["deliveries"]] == [named("theirs")]
+    assert [delivery["id"] for delivery in look(theirs["token"]).result["deliveries"]] == [
+        named("theirs")
+    ]
 
 
 def test_only_its_urls_deliveries_are_sent_again(
@@ -81,7 +83,7 @@ def test_one_refusal_for_every_link_that_is_none(
     }
     answers = {name: look(one) for name, one in bad.items()}
     assert {name: one.status for name, one in answers.items()} == dict.fromkeys(bad, 403)
-    assert len({json.dumps(one.body) for one in answers.values()}) == 1
+    assert len({json.dumps(answer.body) for answer in answers.values()}) == 1
     assert look(good).status == 200
     # Nor does such a token open what mails lead to.
     assert call("getEmailPreferences", {"token": good}).status == 403

@@ -170,9 +170,9 @@ def test_what_is_created_is_found_as_it_was(ground: Ground) -> None:
         attempted(ground.delivery(), 404, answer="no such route"),
     ]
     ground.deliveries.create(ground.event_id, made)
-    by_id = {one.id: one for one in made}
+    by_id = {delivery.id: delivery for delivery in made}
     assert ground.deliveries.find(ground.event_id, [*by_id, "another"]) == by_id
-    assert [ground.load(one).delivery for one in made] == made
+    assert [ground.load(delivery).delivery for delivery in made] == made
     assert ground.deliveries.load(ground.event_id, "another") is None
 
 
@@ -283,7 +283,7 @@ def test_undelivered_ones_are_turned_page_by_page(ground: Ground) -> None:
     cursor: Cursor | None = None
     while True:
         page = ground.deliveries.ended(ground.event_id, wanted, cursor, 2)
-        found += [one.delivery.id for one in page]
+        found += [stored_delivery.delivery.id for stored_delivery in page]
         if len(page) < 2:
             break
         last = page[-1].delivery
@@ -313,7 +313,9 @@ def test_undelivered_ones_are_those_of_a_url_or_a_type(ground: Ground) -> None:
         found = ground.deliveries.ended(ground.event_id, wanted, None, 10)
         assert len(found) == count == ground.deliveries.count_ended(ground.event_id, wanted)
         assert all(
-            getattr(one.delivery, name) == value for one in found for name, value in filters.items()
+            getattr(stored_delivery.delivery, name) == value
+            for stored_delivery in found
+            for name, value in filters.items()
         )
 
 
@@ -352,7 +354,7 @@ def test_the_newest_come_first_and_go_on_at_any_place(ground: Ground) -> None:
     def newest(after: Place | None = None, limit: int = 9, **filters: Any) -> str:
         wanted = SentTo(url=URL, **filters)
         found = ground.deliveries.newest(ground.event_id, wanted, after, limit)
-        return "".join(one.id for one in found)
+        return "".join(delivery.id for delivery in found)
 
     assert newest() == "dcba"
     assert newest(limit=3) == "dcb"
@@ -435,7 +437,7 @@ def test_what_is_overdue_is_found_once(ground: Ground) -> None:
         ground.create(id=f"d{number}", outcome=Outcome.RETRYING, next_attempt_at=at)
     _ended(ground, Outcome.FAILED, 0)
     ground.create()
-    found = [one.id for one in ground.deliveries.overdue(long_ago + timedelta(seconds=7))]
+    found = [delivery.id for delivery in ground.deliveries.overdue(long_ago + timedelta(seconds=7))]
     assert found == [f"d{number}" for number in range(6, 0, -1)]
     for number in range(7):
         ground.delete(f"deliveries/d{number}")
@@ -459,7 +461,9 @@ def test_a_url_is_disabled_in_the_settings_that_were_read(ground: Ground) -> Non
     assert second.written_at > first.written_at
     _disable(ground, "https://example.com/other", second)
     third = ground.settings.load(ground.event_id)
-    assert [one.disabled for one in third.subscriptions] == ["the URL is disabled: why"] * 2
+    assert [subscription.disabled for subscription in third.subscriptions] == [
+        "the URL is disabled: why"
+    ] * 2
     ground.delete("settings/webhooks")
     with pytest.raises(ChangedMeanwhileError):
         _disable(ground, URL, third)

@@ -86,8 +86,10 @@ def test_many_documents(
         db.document(one).set({"number": number})
     asked = [paths[2], path(), paths[0], paths[2], paths[1]]
     found = documents.get_all(asked)
-    assert [one and one.fields["number"] for one in found] == [2, None, 0, 2, 1]
-    assert [one and one.fields["number"] for one in documents.get_all(paths[:1])] == [0]
+    assert [document and document.fields["number"] for document in found] == [2, None, 0, 2, 1]
+    assert [
+        document and document.fields["number"] for document in documents.get_all(paths[:1])
+    ] == [0]
 
 
 @pytest.mark.parametrize("count", [0, 1, 4, 5, 6, 11])

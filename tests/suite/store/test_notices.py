@@ -92,7 +92,7 @@ def test_a_watch_is_found_as_it_was(ground: Ground, made: Watch) -> None:
     assert ground.notices.load(ground.event_id) is None
     ground.notices.create(ground.event_id, made)
     found = ground.load().watch
-    assert {one.url: one for one in found.urls} == {one.url: one for one in made.urls}
+    assert {url.url: url for url in found.urls} == {url.url: url for url in made.urls}
     assert replace(found, urls=()) == replace(made, urls=())
 
 

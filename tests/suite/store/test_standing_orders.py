@@ -124,10 +124,12 @@ def test_a_sweep_sends_again_what_the_receiver_missed(
     )
     assert recoverer.sweep() == 2
     assert recoverer.sweep() == 0
-    stored = [deliveries.load(event.id, one.id) for one in missed]
-    assert [(one.delivery.outcome, one.delivery.round) for one in stored if one] == [
-        (Outcome.PENDING, 1)
-    ] * 2
+    stored = [deliveries.load(event.id, delivery.id) for delivery in missed]
+    assert [
+        (stored_delivery.delivery.outcome, stored_delivery.delivery.round)
+        for stored_delivery in stored
+        if stored_delivery
+    ] == [(Outcome.PENDING, 1)] * 2
     assert queued.cost().tasks == 2
     found = orders.load(event.id, URL)
     assert found

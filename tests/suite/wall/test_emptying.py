@@ -37,7 +37,7 @@ def fill(event: firestore.DocumentReference) -> None:
 def under(db: firestore.Client, event: firestore.DocumentReference) -> set[str]:
     """Paths of what is under `event`."""
     found = {path for path in UNDER if db.document(f"{event.path}/{path}").get().exists}
-    return found | {one.id for one in event.collections()}
+    return found | {collection.id for collection in event.collections()}
 
 
 def wait_for(

@@ -153,7 +153,10 @@ def test_an_export_is_for_the_guest_to_read(guest: Callable[..., str]) -> None:
         "events/e2/photos/p3",
     ]
     assert export["deliveries"][0]["body"]["data"]["photo"]["uploaderName"] == NAME
-    assert {one["document"] for one in export["users"]} == {"users/u1", f"users/{guest_uid(HASH)}"}
+    assert {user["document"] for user in export["users"]} == {
+        "users/u1",
+        f"users/{guest_uid(HASH)}",
+    }
     assert "bob" not in json.dumps(export).lower()
     assert OTHER not in json.dumps(export)
 

@@ -84,7 +84,9 @@ class Deliveries:
 
     def _on_snapshot(self, snapshots: Any, *_: Any) -> None:
         with self._changed:
-            self._records = {one.id: one.to_dict() | {"id": one.id} for one in snapshots}
+            self._records = {
+                snapshot.id: snapshot.to_dict() | {"id": snapshot.id} for snapshot in snapshots
+            }
             self._changed.notify_all()
 
 

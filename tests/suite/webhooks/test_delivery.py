@@ -132,10 +132,10 @@ def test_the_retry_schedule(begun: Begun) -> None:
     for path, seen in requests.items():
         record = records[path[1:]]
         assert len(seen) == record["attempts"], "no attempt beyond those on record"
-        assert {one.delivery_id for one in seen} == {record["id"]}
-        assert {one.body for one in seen} == {record["body"].encode()}
-        assert all(one.verified for one in seen)
-        signed_at = [one.headers["Wall-Signature"].partition(",")[0] for one in seen]
+        assert {request.delivery_id for request in seen} == {record["id"]}
+        assert {request.body for request in seen} == {record["body"].encode()}
+        assert all(request.verified for request in seen)
+        signed_at = [request.headers["Wall-Signature"].partition(",")[0] for request in seen]
         assert len(set(signed_at)) == len(seen), "each attempt is signed afresh"
         log = record["log"]
         for earlier, entry, later, delay in zip(seen, log, seen[1:], (1, 5, 30), strict=False):
@@ -168,7 +168,7 @@ def test_subscriptions_and_unusable_urls(
         ]
         assert [one.event_type for one in receiver.to("/guests")] == ["guest.joined"]
         assert not receiver.to("/none")
-    skipped = [one for one in records if one["outcome"] == "skipped"]
+    skipped = [record for record in records if record["outcome"] == "skipped"]
     assert {"", "http://example.com/plain"} == {one["url"] for one in skipped}
     assert all(one["attempts"] == 0 and not one["log"] and one["reason"] for one in skipped)
 
@@ -182,8 +182,8 @@ def test_twenty_urls(
         configure(event, *({"url": receiver.url(p), "events": ["photo.uploaded"]} for p in paths))
         upload(event)
         records = deliveries.ended(20, 120)
-        assert {*paths[:20]} == {one.path for one in receiver.requests}
-    assert len({one["id"] for one in records}) == 20
+        assert {*paths[:20]} == {request.path for request in receiver.requests}
+    assert len({record["id"] for record in records}) == 20
 
 
 def test_moderation_and_what_is_none(
@@ -206,14 +206,14 @@ def test_moderation_and_what_is_none(
         photos.document("b").update({"status": "rejected", "reason": "blurry"})
         upload(event, "auto", status="approved")
         deliveries.ended(4)
-        bodies = [one.json() for one in receiver.requests]
+        bodies = [request.json() for request in receiver.requests]
     assert sorted(
         (
-            one["event"],
-            one["data"]["photo"]["id"],
-            one["data"]["photo"].get("approvedBy"),
+            body["event"],
+            body["data"]["photo"]["id"],
+            body["data"]["photo"].get("approvedBy"),
         )
-        for one in bodies
+        for body in bodies
     ) == [
         ("photo.approved", "a", "m@example.com"),
         ("photo.approved", "auto", None),
@@ -237,7 +237,7 @@ def test_an_event_goes_live_and_is_archived(
         upload(event, "b", status="approved")
         event.update({"status": "archived"})
         deliveries.ended(2)
-        published, archived = (one.json() for one in receiver.requests)
+        published, archived = (request.json() for request in receiver.requests)
     assert published["event"] == "event.published"
     assert published["data"].items() >= {
         ("eventName", "Midsummer"),
@@ -301,7 +301,7 @@ def test_a_guest_joins_once(
         upload(event, "nobody", uploaderEmail=None)
         upload(event, "für-Bob", uploaderEmail="bob@example.com", uploaderName="Bob")
         deliveries.ended(2)
-        joined = [one.json()["data"] for one in receiver.requests]
+        joined = [request.json()["data"] for request in receiver.requests]
     assert [(one["firstPhotoId"], one["uploaderEmail"]) for one in joined] == [
         ("a1", "ann@example.com"),
         ("für-Bob", "bob@example.com"),

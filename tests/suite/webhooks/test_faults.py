@@ -139,7 +139,7 @@ def test_a_trigger_dies_between_record_and_enqueue(
     assert recorded["outcome"] == "pending"
     assert start("onPhotoWritten").written(written) == 200
     assert records() == [recorded]
-    assert [f"{recorded['id']}-1"] == [one.name for one in tasks.queued]
+    assert [f"{recorded['id']}-1"] == [task.name for task in tasks.queued]
 
 
 def test_the_tasks_api_refuses(
@@ -397,7 +397,7 @@ def test_the_sweeper_queues_what_was_lost(
         lost, [record] = tasks.queued[0], records()
 
         def of_event() -> list[Queued]:  # the sweeper looks at every event
-            return [one for one in tasks.queued if one.data["eventId"] == event.id]
+            return [task for task in tasks.queued if task.data["eventId"] == event.id]
 
         sweeper = start("sweepDeliveries")
         assert sweeper.dispatch(None) == 200
@@ -412,7 +412,7 @@ def test_the_sweeper_queues_what_was_lost(
         assert found[1].data == lost.data
 
         worker = start()
-        assert [worker.dispatch(one.data) for one in found] == [200, 200]
+        assert [worker.dispatch(task.data) for task in found] == [200, 200]
         assert len(receiver.requests) == 1
     assert records()[0]["outcome"] == "success"
 
@@ -471,7 +471,7 @@ def test_one_line_is_logged_for_an_attempt(
         ("error", None),
     }
     assert isinstance(attempted[0]["ms"], int)
-    assert {one["id"] for one in records()} == {skipped["deliveryId"], failed["deliveryId"]}
+    assert {record["id"] for record in records()} == {skipped["deliveryId"], failed["deliveryId"]}
     secret = event.collection("secrets").document("webhooks").get().get("secret")
     for private in (secret, "ann@example.com", "path-with-a-key", "another-key", "p1.jpg"):
         assert private not in "".join(output)
@@ -492,9 +492,9 @@ def hundred(db: firestore.Client, event: firestore.DocumentReference) -> list[Wr
 def milestones_of(records: Records) -> list[tuple[str, int]]:
     """URL and number of every `milestone.reached` on record."""
     return sorted(
-        (one["url"], json.loads(one["body"])["data"]["milestone"])
-        for one in records()
-        if one["event"] == "milestone.reached"
+        (record["url"], json.loads(record["body"])["data"]["milestone"])
+        for record in records()
+        if record["event"] == "milestone.reached"
     )
 
 
@@ -513,9 +513,11 @@ def test_a_hundred_uploads_at_the_same_moment(
     with ThreadPoolExecutor(80) as threads:
         assert {200} == set(threads.map(trigger.written, hundred)), "".join(trigger.output)
     assert [(url, 100) for url in urls] == milestones_of(records)
-    uploads = [one for one in records() if one["event"] == "photo.uploaded"]
+    uploads = [record for record in records() if record["event"] == "photo.uploaded"]
     assert len(uploads) == 200, "a lost race for the milestone loses nothing else"
-    assert {one.name.rpartition("-")[0] for one in tasks.queued} == {one["id"] for one in records()}
+    assert {task.name.rpartition("-")[0] for task in tasks.queued} == {
+        record["id"] for record in records()
+    }
     recorded = event.collection("milestones").document("100").get()
     assert recorded.get("photoId").startswith("p")
     assert recorded.get("reachedAt")

@@ -49,7 +49,7 @@ from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_client, counting_documents
 from tests.suite.process import local_parameters, silenced
 
-ALL = [one.value for one in EventType]
+ALL = [event_type.value for event_type in EventType]
 NO_GUESTS = [one for one in ALL if one != "guest.joined"]
 
 

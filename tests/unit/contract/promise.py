@@ -114,7 +114,7 @@ def requests() -> Iterator[Example]:
 
 def refusals() -> list[Example]:
     """Examples of errors: the name of each is its code."""
-    return [one for one in answers() if one.status != "200"]
+    return [answer for answer in answers() if answer.status != "200"]
 
 
 def _examples(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

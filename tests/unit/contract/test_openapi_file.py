@@ -60,9 +60,9 @@ def test_every_example_keeps_to_its_schema() -> None:
     """Calls, answers and webhooks; exactly: an example shows no field that is not told."""
     examples = [*requests(), *answers()]
     assert {
-        (one.function, one.status, one.name): found
-        for one in examples
-        if (found := problems(one.schema, one.value, exactly=True))
+        (example.function, example.status, example.name): found
+        for example in examples
+        if (found := problems(example.schema, example.value, exactly=True))
     } == {}
     for name, item in DOCUMENT["webhooks"].items():
         body = item["post"]["requestBody"]["content"][JSON]
@@ -114,7 +114,7 @@ def test_who_has_to_be_signed_in_is_told() -> None:
 
 def test_every_event_type_has_a_webhook() -> None:
     """Wherever the file lists them."""
-    types = [str(one) for one in EventType]
+    types = [str(event_type) for event_type in EventType]
     assert list(DOCUMENT["webhooks"]) == types
     schemas = DOCUMENT["components"]["schemas"]
     assert schemas["EventType"]["enum"] == types
@@ -124,7 +124,7 @@ def test_every_event_type_has_a_webhook() -> None:
 def test_every_webhook_has_the_headers_of_a_delivery() -> None:
     """Spec 6.2."""
     for item in DOCUMENT["webhooks"].values():
-        assert [resolved(one)["name"] for one in item["post"]["parameters"]] == [
+        assert [resolved(parameter)["name"] for parameter in item["post"]["parameters"]] == [
             "Wall-Signature",
             "Wall-Event-Type",
             "Wall-Event-Id",
@@ -196,7 +196,9 @@ def _handlers() -> Iterator[tuple[str, str, str, bool]]:
     """Of each callable: its name, room and handler, and whether callers have to sign in."""
     for node in ast.parse((ROOT / "main.py").read_text()).body:
         if isinstance(node, ast.FunctionDef) and node.name in callables():
-            [imported] = [one for one in node.body if isinstance(one, ast.ImportFrom)]
+            [imported] = [
+                imported for imported in node.body if isinstance(imported, ast.ImportFrom)
+            ]
             [returned] = [one for one in node.body if isinstance(one, ast.Return)]
             assert isinstance(returned.value, ast.Call)
             assert isinstance(returned.value.func, ast.Attribute)
@@ -223,7 +225,7 @@ def test_every_code_that_a_call_can_answer_has_an_example(
     expected -= TOLD_IN_ANSWERS.get(function, set())
     if signed_in:
         expected |= {Code.UNAUTHENTICATED, Code.PERMISSION_DENIED, Code.RESOURCE_EXHAUSTED}
-    told = {one.name for one in refusals() if one.function == function}
+    told = {refusal.name for refusal in refusals() if refusal.function == function}
     assert told == expected
 
 
@@ -275,7 +277,7 @@ def test_a_fault_and_a_call_without_a_token_are_answered_as_told(
     for answer in answers_:
         schema = answer_schema(function, answer.status_code)
         assert problems(schema, answer.get_json(), exactly=True) == []
-    assert [one.status_code for one in answers_] == [500, 401][: len(answers_)]
+    assert [response.status_code for response in answers_] == [500, 401][: len(answers_)]
 
 
 def _call(function: str, data: object, *, signed_in: bool = True) -> flask.Response:

@@ -39,7 +39,7 @@ BODY: Final = {
 def listing(language: str, path: str) -> str:
     """The code of the page in `language` that serves `path`."""
     blocks = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
-    [found] = [one for one in blocks if f'post("{path}"' in one]
+    [found] = [block for block in blocks if f'post("{path}"' in block]
     return str(found)
 
 

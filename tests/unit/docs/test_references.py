@@ -72,7 +72,7 @@ def test_every_section_that_the_code_names_is_there() -> None:
 def test_every_link_leads_to_a_file(page: Path) -> None:
     """Links between the pages, and to pictures."""
     targets = [one for one in _LINK.findall(page.read_text()) if "://" not in one]
-    assert [one for one in targets if not (page.parent / one).exists()] == []
+    assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -96,7 +96,7 @@ def test_the_map_of_the_code_is_of_this_code() -> None:
     named = re.findall(r"^([a-z][\w./]*)  +", shown, re.MULTILINE)
     assert [one for one in named if not (ROOT / one).exists()] == []
     folders = [f"functions/{one.name}/" for one in (ROOT / "functions").iterdir() if one.is_dir()]
-    assert {one for one in folders if "__" not in one} <= set(named)
+    assert {folder for folder in folders if "__" not in folder} <= set(named)
 
 
 def named_in_design(what: str) -> list[str]:

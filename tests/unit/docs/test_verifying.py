@@ -46,7 +46,7 @@ def in_python(cases: Sequence[Case]) -> list[bool]:
     """The verdicts of the Python code."""
     names: dict[str, Any] = {}
     exec(block("python"), names)  # noqa: S102 - the page's own code
-    return [names["verify"](one.secrets, one.header, one.body) for one in cases]
+    return [names["verify"](case.secrets, case.header, case.body) for case in cases]
 
 
 def in_javascript(cases: Sequence[Case]) -> list[bool]:
@@ -96,8 +96,8 @@ def in_go(cases: Sequence[Case], folder: Path) -> list[bool]:
     (folder / "main.go").write_text(GO_MAIN)
     (folder / "go.mod").write_text("module readme\n\ngo 1.18\n")
     listed = [
-        one._replace(secrets=[one.secrets] if isinstance(one.secrets, str) else one.secrets)
-        for one in cases
+        case._replace(secrets=[case.secrets] if isinstance(case.secrets, str) else case.secrets)
+        for case in cases
     ]
     return _run(["go", "run", "."], listed, folder)
 
@@ -113,7 +113,7 @@ def in_php(cases: Sequence[Case]) -> list[bool]:
 
 
 def _run(command: Sequence[str], cases: Sequence[Case], folder: Path = ROOT) -> list[bool]:
-    given = [one._asdict() | {"body": one.body.hex()} for one in cases]
+    given = [case._asdict() | {"body": case.body.hex()} for case in cases]
     ran = subprocess.run(
         command, check=True, capture_output=True, text=True, input=json.dumps(given), cwd=folder
     )

@@ -35,7 +35,9 @@ class Service:
                 assert self.go.acquire(timeout=10)
             if -13 in numbers:
                 raise ConnectionError("down")
-            return [ValueError("negative") if one == -1 else one * one for one in numbers]
+            return [
+                ValueError("negative") if number == -1 else number * number for number in numbers
+            ]
         finally:
             self._alone.release()
 
@@ -67,7 +69,7 @@ def gathered(
     with ThreadPoolExecutor(len(numbers) + 1) as threads:
         first = threads.submit(square, 100)
         assert service.called.acquire(timeout=10)
-        rest = [threads.submit(square, one) for one in numbers]
+        rest = [threads.submit(square, number) for number in numbers]
         # Nothing else tells that they have come.
         wait_for(lambda: len(square._forming.items) == len(numbers))  # noqa: SLF001
         service.go.release(2)
@@ -79,7 +81,9 @@ def gathered(
 def test_those_who_come_meanwhile_go_together(service: Service) -> None:
     """While a call is under way, the next group gathers; everybody gets their own answer."""
     with gathered(service, grouped(service), range(19)) as answers:
-        assert [one.result(10) for one in answers] == [one * one for one in range(19)]
+        assert [answer.result(10) for answer in answers] == [
+            number * number for number in range(19)
+        ]
     assert [len(group) for group in service.groups] == [1, 19]
     assert 0 < service.seconds[1] < 25, "the wait for the first is part of the time"
 
@@ -91,10 +95,10 @@ def test_a_group_has_its_limit(service: Service) -> None:
     with ThreadPoolExecutor(11) as threads:
         first = threads.submit(square, 0)
         assert service.called.acquire(timeout=10)
-        rest = [threads.submit(square, one) for one in range(10)]
+        rest = [threads.submit(square, number) for number in range(10)]
         service.go.release(11)
         assert first.result(10) == 0
-        assert [one.result(10) for one in rest] == [one * one for one in range(10)]
+        assert [future.result(10) for future in rest] == [number * number for number in range(10)]
     assert max(map(len, service.groups)) <= 4
     assert sum(map(len, service.groups)) == 11
 
@@ -111,9 +115,9 @@ def test_what_goes_wrong_with_all_is_everybodys(service: Service) -> None:
     """And the next group is made all the same."""
     square = grouped(service)
     with gathered(service, square, [-13, 5]) as answers:
-        for one in answers:
+        for answer in answers:
             with pytest.raises(ConnectionError):
-                one.result(10)
+                answer.result(10)
     assert square(6) == 36
 
 
@@ -121,7 +125,7 @@ def test_many_at_once(service: Service) -> None:
     """Nobody is forgotten, and nobody gets another's answer."""
     square = grouped(service, at_most=7)
     with ThreadPoolExecutor(40) as threads:
-        assert list(threads.map(square, range(2000))) == [one * one for one in range(2000)]
+        assert list(threads.map(square, range(2000))) == [number * number for number in range(2000)]
 
 
 def test_a_stuck_call_holds_up_its_own_group_alone() -> None:

@@ -41,7 +41,10 @@ def _message(*addresses: str, sender: str = "Wall <photos@example.com>") -> Emai
         subject="Photos",
         text="Hi %n%",
         html="<p>Hi %n%</p>",
-        copies=[Copy(address=one, headers={"X-Of": one}, values={"%n%": one}) for one in addresses],
+        copies=[
+            Copy(address=address, headers={"X-Of": address}, values={"%n%": address})
+            for address in addresses
+        ],
     )
 
 

@@ -52,7 +52,7 @@ def _catalogue(language: str) -> Catalog:
 
 
 def _messages(language: str) -> list[Message]:
-    return [one for one in _catalogue(language) if one.id]
+    return [message for message in _catalogue(language) if message.id]
 
 
 TRANSLATED: Final = [one for one in LANGUAGES if one != "en"]
@@ -86,7 +86,9 @@ def test_without_a_script_the_page_speaks_all_languages() -> None:
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_no_text_is_missing_or_unused(language: str) -> None:
     """The catalogue has the texts of mail and page, and no other."""
-    assert {one.id for one in _messages(language)} == _in_mail_and_answers() | _on_the_page()
+    assert {
+        message.id for message in _messages(language)
+    } == _in_mail_and_answers() | _on_the_page()
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

@@ -389,7 +389,9 @@ class FakeGoogle:
                 group = body["structuredQuery"]["from"][0]["collectionId"]
                 fields = self.documents.get(group, [])
                 # An answer without a document tells the time of the read alone.
-                return [{"document": {"fields": one}} for one in fields] or [{"readTime": "now"}]
+                return [{"document": {"fields": field}} for field in fields] or [
+                    {"readTime": "now"}
+                ]
             case "test":
                 return {"testResults": self._tested(path, body["testSuite"]["testCases"])}
         raise RefusedError(404, "NOT_FOUND", f"no method {verb}")

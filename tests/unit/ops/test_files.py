@@ -47,7 +47,7 @@ def _logged() -> dict[str, set[str]]:
                 case ast.Call(func=func, args=[ast.Constant(value=str(message)), *_]) if (
                     _MESSAGE.fullmatch(message) and _writes(ast.unparse(func))
                 ):
-                    fields = {str(one.arg) for one in node.keywords}
+                    fields = {str(keyword.arg) for keyword in node.keywords}
                     is_fault = ast.unparse(func) in ("log.fault", "_run_again", "run_again")
                     fields |= {"exception", "at"} if is_fault else set()
                     found.setdefault(message, set()).update(fields)
@@ -94,7 +94,7 @@ def _missing() -> list[tuple[str, str, str]]:
     wanted: list[tuple[str, str, str]] = []
     for name, text in _filters():
         messages = _messages(text)
-        wanted += [(name, one, "") for one in messages]
+        wanted += [(name, message, "") for message in messages]
         # Lines that are chosen by their fields alone are faults, of any name.
         fields = set(re.findall(r"jsonPayload\.(\w+)", text)) - {"message"}
         if len(messages) <= 1:
@@ -103,7 +103,7 @@ def _missing() -> list[tuple[str, str, str]]:
     for name, text, extractor in _extractors():
         [field] = re.findall(r"EXTRACT\(jsonPayload\.(\w+)\)", extractor)
         if field != "message":
-            wanted += [(name, one, field) for one in _messages(text)]
+            wanted += [(name, message, field) for message in _messages(text)]
     return [one for one in wanted if not _has(one[1], one[2])]
 
 
@@ -129,7 +129,9 @@ def test_the_values_in_filters_are_those_of_the_code() -> None:
 
 def test_a_line_has_more_than_its_name() -> None:
     """Cloud Logging makes plain text of a line that holds a message and nothing else."""
-    assert {one for _, text in _filters() for one in _messages(text) if not LOGGED[one]} == set()
+    assert {
+        message for _, text in _filters() for message in _messages(text) if not LOGGED[message]
+    } == set()
 
 
 def test_the_operations_page_tells_every_log_line() -> None:
@@ -146,7 +148,7 @@ def test_no_alert_of_a_line_comes_from_strangers() -> None:
         for condition in alert["conditions"]
         if "conditionMatchedLog" in condition
     ]
-    assert "mail.not-verified" not in {one for text in matched for one in _messages(text)}
+    assert "mail.not-verified" not in {message for text in matched for message in _messages(text)}
 
 
 # --- queries ---------------------------------------------------------------------------------
@@ -291,7 +293,7 @@ def test_a_runbook_names_what_the_code_logs_and_deploys(page: Path) -> None:
 def test_every_page_belongs_to_an_alert() -> None:
     """The budget's too, which is no alert of Cloud Monitoring."""
     named = {Path(one["documentation"]["content"]).name for one in ALERTS.values()}
-    assert named | {"spending.md"} == {one.name for one in PAGES}
+    assert named | {"spending.md"} == {path.name for path in PAGES}
 
 
 def test_every_fault_stands_in_a_runbook() -> None:
@@ -299,4 +301,4 @@ def test_every_fault_stands_in_a_runbook() -> None:
     told = " ".join(page.read_text() for page in PAGES)
     faults = {message for message, fields in LOGGED.items() if {"exception", "at"} <= fields}
     assert len(faults) > 5
-    assert {one for one in faults if one not in told} == set()
+    assert {fault for fault in faults if fault not in told} == set()

@@ -47,7 +47,7 @@ def reached_by_account() -> Mapping[str, frozenset[str]]:
 
 def secrets_of(modules: frozenset[str]) -> set[str]:
     """Names of the secrets that the modules ask for."""
-    texts = [(ROOT / f"{one.replace('.', '/')}.py") for one in modules]
+    texts = [(ROOT / f"{module.replace('.', '/')}.py") for module in modules]
     sources = [one.read_text() for one in texts if one.exists()]
     return {name for text in sources for name in re.findall(r'\bversions\(\s*"(\w+)"', text)}
 

@@ -306,7 +306,7 @@ class House:
 
     def batches(self) -> Sequence[Batch]:
         """Every batch of every recap."""
-        paths = [f"{recap_path(RecapKey(EVENT, one))}/batches" for one in self.recaps()]
+        paths = [f"{recap_path(RecapKey(EVENT, recap))}/batches" for recap in self.recaps()]
         return [one.value for path in paths for _, one in self.database.collection(path)]
 
     def _sleep(self, seconds: float) -> None:

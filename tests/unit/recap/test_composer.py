@@ -100,7 +100,7 @@ def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
     """A mail service replaces tags blindly: nobody may know one beforehand."""
     composer = _composer(_recap(message="%greeting% -greeting- {{greeting}}"))
     first, second = (
-        {tag for one in composer.message([_recipient()]).copies for tag in one.values}
+        {tag for copy in composer.message([_recipient()]).copies for tag in copy.values}
         for _ in range(2)
     )
     assert len(first) == 7
@@ -121,7 +121,7 @@ def test_everybody_has_a_copy_of_their_own() -> None:
     """Design 5: guests do not see each other's addresses."""
     guests = [_recipient(address=f"{n}@example.com", name=f"Guest {n}") for n in range(3)]
     message = _composer(_recap()).message(guests)
-    assert [one.address for one in message.copies] == [f"{n}@example.com" for n in range(3)]
+    assert [copy.address for copy in message.copies] == [f"{n}@example.com" for n in range(3)]
     for number in range(3):
         assert f"Guest {number}" in _parts(message, number)[0]
     assert message.sender == '"Summer Party via Wall" <photos@example.com>'

@@ -95,7 +95,9 @@ def test_the_reel_begins_with_what_is_featured() -> None:
     photos = [_photo(n, featured=n in (3, 5)) for n in range(40)]
     reel = _audience(Mode.ALL, *photos).reel.pictures()
     newest = list(range(39, 39 - MAX_PHOTOS + 2, -1))
-    assert [one.url for one in reel] == [f"https://example.com/{n}.jpg" for n in [5, 3, *newest]]
+    assert [picture.url for picture in reel] == [
+        f"https://example.com/{n}.jpg" for n in [5, 3, *newest]
+    ]
 
 
 def test_a_photo_shows_its_thumbnail_and_leads_to_itself() -> None:

@@ -64,8 +64,8 @@ def test_nobody_gets_two_mails_however_long_a_call_is_held_up(
     """
     held_up(house, port, before=before)
     assert set(Counter(house.addresses).values()) == {1}
-    unknown = [one.recipients for one in house.batches() if one.state is BatchState.UNKNOWN]
-    reported = {one for recipients in unknown for one in recipients}
+    unknown = [batch.recipients for batch in house.batches() if batch.state is BatchState.UNKNOWN]
+    reported = {recipient for recipients in unknown for recipient in recipients}
     without = {address_hash(one) for one in map(guest, range(GUESTS)) if one not in house.addresses}
     assert without <= reported
     assert bool(without) is ((port, before) == ("recaps.start", False))
@@ -75,7 +75,7 @@ def test_a_late_plan_does_not_replace_what_another_call_has_sent(house: House) -
     """The second call has planned and sent; the plan of the first comes after it."""
     late = held_up(house, "recaps.plan", before=True)
     assert isinstance(late, CallError)
-    assert [one.state for one in house.batches()] == [BatchState.ACCEPTED] * 3
+    assert [batch.state for batch in house.batches()] == [BatchState.ACCEPTED] * 3
     assert (house.recap()["state"], house.recap()["sent"]) == ("sent", GUESTS)
 
 
@@ -98,7 +98,7 @@ def test_after_its_lease_a_call_makes_no_further_request_of_a_batch(house: House
     house.answers = [(429, {"X-RateLimit-Reset": "0"}, ERRORS)]
     held_up(house, "mailer.send", before=False)
     assert house.requests == 3  # one that was not taken, and those of the other two batches
-    assert [one.state for one in house.batches()] == [
+    assert [batch.state for batch in house.batches()] == [
         BatchState.UNKNOWN,
         BatchState.ACCEPTED,
         BatchState.ACCEPTED,
@@ -128,7 +128,7 @@ def test_an_error_after_the_effect_of_a_write_is_not_counted_twice(house: House,
         answered = house.send(At(port, fail)).sent
     except CallError as refused:
         answered = int(refused.message.split()[0])
-    sent = sum(len(one.recipients) for one in house.batches() if one.state.counts_as_sent)
+    sent = sum(len(batch.recipients) for batch in house.batches() if batch.state.counts_as_sent)
     assert (answered, house.recap()["sent"]) == (sent, sent)
 
 
@@ -140,10 +140,10 @@ def test_no_recap_is_sent_while_a_batch_is_open(house: House) -> None:
 
     with pytest.raises(CallError):
         house.send(At("recaps.start", fail))  # nobody knows whether it is on record
-    assert BatchState.STARTED in [one.state for one in house.batches()]
+    assert BatchState.STARTED in [batch.state for batch in house.batches()]
     assert house.recap()["state"] == "interrupted"
     house.send()
-    assert {one.state for one in house.batches()} == {BatchState.UNKNOWN, BatchState.ACCEPTED}
+    assert {batch.state for batch in house.batches()} == {BatchState.UNKNOWN, BatchState.ACCEPTED}
     assert house.recap()["state"] == "sent"
 
 

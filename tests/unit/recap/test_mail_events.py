@@ -77,8 +77,8 @@ def test_a_mail_counts_as_what_is_known_of_it(
         house = House()
         house.guests(1)
         house.send()
-        for one in order:
-            tell(house, (ANN, one))
+        for delivery_status in order:
+            tell(house, (ANN, delivery_status))
         assert counted(house) == tally
 
 
@@ -104,7 +104,7 @@ def test_recaps_are_counted_apart(house: House) -> None:
     house.send()
     second = [TrackingEvent(DeliveryStatus.BOUNCED, house.labels(ANN))]
     assert house.mail_events().record([*first, *second]) == 6
-    tallies = sorted((one["delivered"], one["bounced"]) for one in house.recaps().values())
+    tallies = sorted((recap["delivered"], recap["bounced"]) for recap in house.recaps().values())
     assert tallies == [(0, 1), (5, 0)]
 
 
@@ -357,7 +357,7 @@ def test_a_notice_that_is_complained_of_is_the_last(fate: DeliveryStatus, *, end
     name = consent_id("acme", "ann@example.com")
     house.consents.write(name, State.CONFIRMED, house.now)
     labels = [{"wall_notice": name}, {"wall_notice": "0" * 32}, {"wall_notice": "../users/u1"}]
-    told = [TrackingEvent(fate, one) for one in labels]
+    told = [TrackingEvent(fate, label) for label in labels]
     assert house.mail_events().record(told) == int(ends)
     assert house.mail_events().record(told) == 0
     assert (house.consents.records[name].state is State.ENDED) is ends

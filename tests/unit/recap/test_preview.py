@@ -50,7 +50,7 @@ def test_the_mail_of_a_guest_with_most_photos_is_shown(house: House) -> None:
     house.photo(guest(1), uploaderName="Bea")
     preview = house.preview(subject="Thanks", message="It was <good>.")
     house.send(subject="Thanks", message="It was <good>.")
-    [(_, message)] = [one for one in house.mails if one[0] == guest(1)]
+    [(_, message)] = [mail for mail in house.mails if mail[0] == guest(1)]
     [copy] = [one for one in message.copies if one.address == guest(1)]
     text, html = message.filled(copy)
     links = re.compile(r"/preferences#token=[\w-]+")

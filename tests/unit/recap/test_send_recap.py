@@ -333,7 +333,7 @@ def test_what_is_not_certain_counts_as_sent_and_nothing_more_leaves(
     house.answers = [(status, {}, ERRORS)]
     refused = refusal(house)
     assert "did not confirm 2 of the mails; they count as sent" in refused.message
-    assert [one.state for one in house.batches()] == [
+    assert [batch.state for batch in house.batches()] == [
         BatchState.UNKNOWN,
         BatchState.PLANNED,
         BatchState.PLANNED,

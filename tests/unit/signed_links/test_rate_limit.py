@@ -33,7 +33,7 @@ def test_kept_apart() -> None:
         window(now=NOW - timedelta(minutes=31)),
         window(key="l"),
     ]
-    assert len({one.key for one in others}) == len(others)
+    assert len({other.key for other in others}) == len(others)
 
 
 def test_key_tells_nothing() -> None:

@@ -76,9 +76,9 @@ class World:
     def delete(self, orphans: Sequence[Orphan]) -> None:
         """See `DeletedEvents`."""
         self._at("delete")
-        for one in orphans:
-            if self.documents.get(one.path) == one:
-                del self.documents[one.path]
+        for orphan in orphans:
+            if self.documents.get(orphan.path) == orphan:
+                del self.documents[orphan.path]
 
     def _at(self, call: str) -> None:
         self.seconds += 1

@@ -168,7 +168,7 @@ class Parts:
     @property
     def told(self) -> list[tuple[str, str]]:
         """Event type and URL of all deliveries, in order."""
-        return sorted((str(one.event_type), one.url) for one in self.records)
+        return sorted((str(record.event_type), record.url) for record in self.records)
 
     @property
     def queued(self) -> Sequence[Task]:
@@ -177,7 +177,7 @@ class Parts:
 
     def data(self, event: str) -> Any:
         """The `data` of the one delivery of that type."""
-        [body] = [one.body for one in self.records if one.event_type == event]
+        [body] = [record.body for record in self.records if record.event_type == event]
         return json.loads(body)["data"]
 
     # The use cases, each in an instance of its own.

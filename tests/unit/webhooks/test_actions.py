@@ -106,7 +106,7 @@ def test_a_test_goes_to_a_url_whatever_it_takes(parts: Parts) -> None:
     assert send_test(parts).outcome is Outcome.SUCCESS
     parts.subscribe({"url": URL, "events": []})
     assert send_test(parts).outcome is Outcome.SUCCESS
-    assert len({one.id for one in parts.records}) == 2
+    assert len({record.id for record in parts.records}) == 2
 
 
 def test_a_test_goes_to_no_other_url(parts: Parts) -> None:
@@ -165,7 +165,7 @@ def test_what_cannot_be_sent_again(parts: Parts) -> None:
     assert "not one of" in refused(Code.FAILED_PRECONDITION, lambda: resend(parts, ended))
     parts.database.commit(Delete(f"events/{EVENT}/deliveries/{ended.id}"))
     refused(Code.NOT_FOUND, lambda: resend(parts, ended))
-    assert parts.records == [one for one in before if one.id != ended.id]
+    assert parts.records == [delivery for delivery in before if delivery.id != ended.id]
     assert not parts.queued
 
 
@@ -227,7 +227,7 @@ def test_a_round_that_is_begun_is_attempted(parts: Parts, call: str, stop: Any, 
     assert begun == ((call, when) != ("deliveries.restart", "at"))
     parts.now += timedelta(minutes=10)
     parts.sweeper().sweep()
-    assert any(one.data.get("round") == 1 for one in parts.queued) == begun
+    assert any(task.data.get("round") == 1 for task in parts.queued) == begun
 
 
 def failed(parts: Parts, count: int, **fields: Any) -> list[Delivery]:
@@ -248,8 +248,8 @@ def test_a_page_sends_again_what_was_not_delivered(parts: Parts) -> None:
         parts.attempts(parts.delivery(cause="other", url=OTHER), *[500] * 4),
     ]
     assert resend_page(parts) == Resent(resent=3, left_alone=2)
-    assert {parts.record(one).round for one in wanted} == {1}
-    assert {parts.record(one).round for one in left} == {0}
+    assert {parts.record(delivery).round for delivery in wanted} == {1}
+    assert {parts.record(delivery).round for delivery in left} == {0}
 
 
 def test_pages_are_turned_to_the_end(parts: Parts) -> None:
@@ -271,8 +271,8 @@ def test_pages_are_turned_to_the_end(parts: Parts) -> None:
         ).what
         assert isinstance(wanted, Page)
         page = {"looked_until": wanted.looked_until, "after": wanted.after}
-    assert [one.resent for one in turned] == [2, 2, 1]
-    assert {parts.record(one).round for one in made} == {1}
+    assert [resent.resent for resent in turned] == [2, 2, 1]
+    assert {parts.record(delivery).round for delivery in made} == {1}
 
 
 def test_a_page_leaves_alone_what_others_have_taken_up(parts: Parts) -> None:
@@ -285,7 +285,7 @@ def test_a_page_leaves_alone_what_others_have_taken_up(parts: Parts) -> None:
 
     parts.after("deliveries.ended", acknowledged_after_all)
     assert resend_page(parts) == Resent(resent=1, left_alone=1)
-    assert [parts.record(one).round for one in made] == [1, 1]
+    assert [parts.record(delivery).round for delivery in made] == [1, 1]
 
 
 def test_a_new_secret_signs_from_then_on(parts: Parts) -> None:

@@ -80,9 +80,9 @@ def test_an_unusable_url_is_skipped(url: str) -> None:
 
 def test_the_ladder() -> None:
     """Spec 8: one initial attempt and three retries, after 1 s, 5 s and 30 s."""
-    assert [one.delay.total_seconds() for one in RETRY_SCHEDULE] == [0, 1, 5, 30]
-    assert [one.attempt for one in RETRY_SCHEDULE] == [1, 2, 3, 4]
-    assert len({one.queue for one in RETRY_SCHEDULE}) == len(RETRY_SCHEDULE)
+    assert [retry_step.delay.total_seconds() for retry_step in RETRY_SCHEDULE] == [0, 1, 5, 30]
+    assert [retry_step.attempt for retry_step in RETRY_SCHEDULE] == [1, 2, 3, 4]
+    assert len({retry_step.queue for retry_step in RETRY_SCHEDULE}) == len(RETRY_SCHEDULE)
 
 
 @pytest.mark.parametrize("number", [0, -1, 5])

@@ -55,7 +55,9 @@ class House(Parts):
         """The URLs that are disabled."""
         found = self.database.get(f"events/{EVENT}/settings/webhooks")
         settings = WebhookSettings.read(found.value if found else {})
-        return {one.url for one in settings.subscriptions if one.disabled}
+        return {
+            subscription.url for subscription in settings.subscriptions if subscription.disabled
+        }
 
 
 @pytest.fixture

@@ -366,8 +366,8 @@ def test_a_name_that_stalls_holds_up_its_own_deliveries_only() -> None:
         stalled = [threads.submit(post, sender, 1, f"{n}.{SILENT}") for n in range(80)]
         name_server.wait_for(80)
         assert [post(sender, server.port, name) for name in names[:2]] == [200, 200]
-        assert not any(one.done() for one in stalled)
-        assert {type(one.exception()) for one in stalled} == {SendError}
+        assert not any(future.done() for future in stalled)
+        assert {type(future.exception()) for future in stalled} == {SendError}
         assert post(sender, server.port, names[2]) == 200
 
 

@@ -124,8 +124,8 @@ def test_every_message_knows_its_write(parts: Parts) -> None:
     publisher.event_written("w4", EVENT, event, published)
     publisher.event_written("w5", EVENT, published, archived)
 
-    assert len({one.event_type for one in parts.records}) == 7
-    assert {(one.created_at - NOW, one.written_at) for one in parts.records} == {
+    assert len({record.event_type for record in parts.records}) == 7
+    assert {(record.created_at - NOW, record.written_at) for record in parts.records} == {
         (timedelta(seconds=3), NOW)
     }
 

@@ -39,7 +39,7 @@ def failing() -> House:
 
 def disable(house: House, *urls: str) -> None:
     """The service gives them up."""
-    entries = {key(one): {"url": one, "reason": "dead"} for one in urls}
+    entries = {key(url): {"url": url, "reason": "dead"} for url in urls}
     house.subscribe(URL, OTHER, notify=[ANN], disabled=entries)
 
 
@@ -68,9 +68,9 @@ def test_a_row_is_one_of_deliveries_that_are_no_tests(
     house: House, endings: str, told: list[str]
 ) -> None:
     """Whatever was acknowledged ends it."""
-    for one in endings:
+    for ending in endings:
         outcome = {"S": Outcome.SUCCESS, "t": Outcome.SUCCESS, "k": Outcome.SKIPPED}
-        house.ended(outcome.get(one, Outcome.FAILED), test=one in "tf")
+        house.ended(outcome.get(ending, Outcome.FAILED), test=ending in "tf")
     house.notices().create(EVENT, house.watch.marked([URL], house.now))
     assert house.look() == told
 
@@ -166,7 +166,7 @@ def test_all_the_dead_urls_are_marked_before_they_are_disabled() -> None:
     house.ended(count=99)
     house.at_minute(121 * 60)
     house.fails()
-    assert {one.url for one in house.watch.urls} == {URL, OTHER}
+    assert {url.url for url in house.watch.urls} == {URL, OTHER}
     house.subscribe(URL, OTHER, notify=[ANN], disabled=dict(_disabled(house)))
     assert house.look() == ["Webhook URLs: 2 are switched off: Garden party"]
 
@@ -250,7 +250,7 @@ def test_only_those_named_are_told(house: House, notify: Any, addresses: Sequenc
     house.subscribe(URL, notify=notify)
     house.fails(5)
     house.look()
-    assert [one.address for mail in house.mails for one in mail.copies] == list(addresses)
+    assert [copy.address for mail in house.mails for copy in mail.copies] == list(addresses)
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_an_address_that_is_refused_keeps_the_mail_from_nobody_else(house: House
     house.taken = [BadAddresses(frozenset({0}))]
     house.fails(5)
     house.look()
-    assert [[one.address for one in mail.copies] for mail in house.mails] == [[ANN, BOB], [BOB]]
+    assert [[copy.address for copy in mail.copies] for mail in house.mails] == [[ANN, BOB], [BOB]]
 
 
 def test_where_every_address_is_refused_nothing_is_tried_again(house: House) -> None:
@@ -444,7 +444,7 @@ def test_a_mark_that_comes_while_a_mail_leaves_stays(house: House) -> None:
     house.fails(5)
     house.at("mailer.send", lambda: house.fails(5, OTHER))
     house.look()
-    assert {one.url: one.told for one in house.watch.urls} == {
+    assert {url.url: url.told for url in house.watch.urls} == {
         URL: Standing.FAILING,
         OTHER: None,
     }
@@ -481,7 +481,7 @@ def test_two_marks_at_once_are_both_on_record(house: House) -> None:
     """Whoever comes second reads again."""
     house.at("notices.create", lambda: house.fails(5, OTHER))
     house.fails(5)
-    assert {one.url for one in house.watch.urls} == {URL, OTHER}
+    assert {url.url for url in house.watch.urls} == {URL, OTHER}
 
 
 def test_a_mail_that_is_held_up_does_not_leave(house: House) -> None:
@@ -507,7 +507,7 @@ def test_the_sweep_queues_what_is_due(house: House) -> None:
     house.at_minute(1)
     assert [house.notice_sweeper().sweep() for _ in range(2)] == [1, 1]
     assert len(house.queued) <= 3
-    assert len({one.name for one in house.queued}) == len(house.queued)
+    assert len({task.name for task in house.queued}) == len(house.queued)
     house.look()
     house.at_minute(10)
     assert house.notice_sweeper().sweep() == 1

@@ -64,12 +64,12 @@ def test_every_url_gets_the_types_that_it_takes(parts: Parts) -> None:
         (UPLOADED, URL),
         (UPLOADED, OTHER),
     ]
-    assert {one.outcome for one in parts.records} == {Outcome.PENDING}
-    assert {one.next_attempt_at for one in parts.records} == {NOW}
-    assert {one.queue for one in parts.queued} == {"deliverWebhook"}
+    assert {record.outcome for record in parts.records} == {Outcome.PENDING}
+    assert {record.next_attempt_at for record in parts.records} == {NOW}
+    assert {task.queue for task in parts.queued} == {"deliverWebhook"}
     assert parts.calls[-5:] == ["deliveries.create", *["queue.enqueue"] * 4]
-    assert sorted(one.name for one in parts.queued) == sorted(
-        f"{one.id}-1" for one in parts.records
+    assert sorted(task.name for task in parts.queued) == sorted(
+        f"{record.id}-1" for record in parts.records
     )
 
 
@@ -94,7 +94,7 @@ def test_an_unusable_or_disabled_url_is_skipped_on_record(parts: Parts) -> None:
     parts.subscribe(URL, "http://example.com", OTHER, disabled={key(OTHER): entry})
     publish(parts, parts.photo())
 
-    outcomes = {one.url: (one.outcome, one.reason) for one in parts.records}
+    outcomes = {record.url: (record.outcome, record.reason) for record in parts.records}
     assert outcomes == {
         URL: (Outcome.PENDING, None),
         "http://example.com": (Outcome.SKIPPED, "the URL does not start with https://"),
@@ -233,8 +233,8 @@ def test_what_was_reached_just_before_the_urls_were_written_fires(
     parts.now += timedelta(minutes=minutes)
     parts.subscribe(URL)
     publish(parts, parts.photo("p100"))
-    bodies = [json.loads(one.body) for one in parts.records if one.event_type == MILESTONE]
-    assert [one["data"]["milestone"] for one in bodies] == told
+    bodies = [json.loads(record.body) for record in parts.records if record.event_type == MILESTONE]
+    assert [body["data"]["milestone"] for body in bodies] == told
 
 
 def test_several_milestones_at_once_are_due_in_order(parts: Parts) -> None:
@@ -244,9 +244,9 @@ def test_several_milestones_at_once_are_due_in_order(parts: Parts) -> None:
     )
     publish(parts, parts.photo("p1"))
     due = {
-        json.loads(one.body)["data"]["milestone"]: one.next_attempt_at
-        for one in parts.records
-        if one.event_type == MILESTONE
+        json.loads(record.body)["data"]["milestone"]: record.next_attempt_at
+        for record in parts.records
+        if record.event_type == MILESTONE
     }
     assert due == {n: NOW + timedelta(seconds=s) for s, n in enumerate((100, 500, 1000))}
 
@@ -269,7 +269,9 @@ def test_a_guest_without_an_address_is_known_by_uid(parts: Parts, email: str | N
     for number, uid in enumerate(("u1", "u1", "u2", None)):
         parts.now += timedelta(seconds=1)
         publish(parts, parts.photo(f"p{number}", email, uploaderUid=uid), write=f"w{number}")
-    joined = [json.loads(one.body)["data"] for one in parts.records if one.event_type == JOINED]
+    joined = [
+        json.loads(record.body)["data"] for record in parts.records if record.event_type == JOINED
+    ]
     assert sorted((one["firstPhotoId"], one["uploaderEmail"]) for one in joined) == [
         ("p0", None),
         ("p2", None),
@@ -359,11 +361,11 @@ def test_a_trigger_that_is_stopped_and_run_again_ends_as_one_that_was_not(
 
     undisturbed = Parts()
     publish(undisturbed, everything(undisturbed))
-    assert {one.id for one in parts.records} == {one.id for one in undisturbed.records}
-    assert sorted(one.name for one in parts.queued) == sorted(
-        one.name for one in undisturbed.queued
+    assert {record.id for record in parts.records} == {record.id for record in undisturbed.records}
+    assert sorted(task.name for task in parts.queued) == sorted(
+        task.name for task in undisturbed.queued
     )
-    assert {one.outcome for one in parts.records} == {Outcome.PENDING}
+    assert {record.outcome for record in parts.records} == {Outcome.PENDING}
     milestone = parts.database.get(_milestone(100))
     assert milestone is not None
     assert milestone.value["photoId"] == "p1"
@@ -408,8 +410,8 @@ def test_two_writes_are_two_messages(parts: Parts) -> None:
     publish(parts, photo, write="w1")
     publish(parts, photo, write="w2")
     assert parts.told == [(UPLOADED, URL)] * 2
-    assert len({json.loads(one.body)["deliveryId"] for one in parts.records}) == 2
-    assert {one.event_type for one in parts.records} == {EventType.PHOTO_UPLOADED}
+    assert len({json.loads(record.body)["deliveryId"] for record in parts.records}) == 2
+    assert {record.event_type for record in parts.records} == {EventType.PHOTO_UPLOADED}
 
 
 def _milestone(number: int) -> str:

@@ -100,11 +100,13 @@ def test_as_many_are_looked_at_as_the_dry_run_has_counted(
     while not pages or asked["next"]:
         pages.append(parts.actions().resend(ADMIN, ResendArguments.read(asked)))
         asked["next"] = pages[-1].next
-    again = [one for one in parts.records if one.round]
+    again = [record for record in parts.records if record.round]
 
-    assert sum(one.resent + one.left_alone for one in pages) == matching == len(again)
-    assert all(one.url == filters.get("url", one.url) for one in again)
-    assert all(one.event_type == filters.get("event", one.event_type) for one in again)
+    assert sum(page.resent + page.left_alone for page in pages) == matching == len(again)
+    assert all(delivery.url == filters.get("url", delivery.url) for delivery in again)
+    assert all(
+        delivery.event_type == filters.get("event", delivery.event_type) for delivery in again
+    )
 
 
 @pytest.mark.parametrize(("outcome", "again"), [("failed", 10), ("success", 2), ("any", 12)])
@@ -126,7 +128,7 @@ def test_a_receiver_that_has_lost_its_database_gets_an_hour_again(
         asked["next"] = pages[-1].next
         for record in [one for one in parts.records if one.outcome.is_open]:
             parts.attempts(record, 200)
-    assert sum(one.resent for one in pages) == again
+    assert sum(page.resent for page in pages) == again
     assert sum(one.round for one in parts.records) == again
 
 
@@ -139,7 +141,7 @@ def _page(asked: dict[str, Any]) -> Page:
 def test_what_ended_later_is_left_alone(parts: Parts) -> None:
     """`until` limits it, and belongs to `next`; one in the future is now."""
     parts.page = 300
-    first = min(one.ended_at for one in parts.records if one.ended_at)
+    first = min(record.ended_at for record in parts.records if record.ended_at)
     assert resend(parts, until=first).resent == 1
     assert resend(parts, until=parts.now + timedelta(days=1)).resent == 9
 
@@ -171,7 +173,7 @@ def test_a_dry_run_counts_what_is_left_alone_by_the_reason(parts: Parts) -> None
 
 def test_a_dry_run_counts_from_its_time_until_now(parts: Parts) -> None:
     """What has ended earlier, or succeeded, is not among it."""
-    ended = sorted(one.ended_at for one in parts.records if one.ended_at)
+    ended = sorted(record.ended_at for record in parts.records if record.ended_at)
     assert foresee(parts, since=ended[4]).matching == 6
     parts.now = ended[7]
     assert foresee(parts, since=ended[4]).matching == 4
@@ -184,4 +186,4 @@ def test_a_url_that_is_not_the_events_is_refused(parts: Parts, do: Callable[...,
         do(parts, url=f"{URL}/")
 
     assert refused.value.code is Code.INVALID_ARGUMENT
-    assert not any(one.round for one in parts.records)
+    assert not any(record.round for record in parts.records)

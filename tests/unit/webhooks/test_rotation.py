@@ -43,7 +43,7 @@ def recorded(parts: Parts) -> Any:
 
 def signing(*instances: RememberedSecrets) -> list[str]:
     """What each of the instances signs with now."""
-    return [one.of(EVENT) for one in instances]
+    return [instance.of(EVENT) for instance in instances]
 
 
 def test_the_present_secret_signs_until_the_next_one_takes_over(parts: Parts) -> None:

@@ -50,7 +50,7 @@ def test_what_has_ended_begins_again_with_four_attempts(ended: list[int]) -> Non
     assert (again.round, again.ended_at) == (1, None)
     failed = after(again, 500, 500, 500, 500)
     assert (failed.outcome, failed.attempts) == (Outcome.FAILED, 4)
-    assert [one.round for one in failed.log] == [0] * len(ended) + [1] * 4
+    assert [attempt.round for attempt in failed.log] == [0] * len(ended) + [1] * 4
 
 
 @pytest.mark.parametrize("answers", [[], [500], [500] * 3])
@@ -92,7 +92,7 @@ def test_the_log_does_not_grow_for_ever() -> None:
         made = after(made, 500, 500, 500, 500).next_round(LATER)
 
     assert len(made.log) == LOG_KEPT
-    assert {one.round for one in made.log} == set(range(10, 20))
+    assert {attempt.round for attempt in made.log} == set(range(10, 20))
 
 
 def test_every_round_has_task_names_of_its_own() -> None:

@@ -98,7 +98,7 @@ def test_a_type_that_is_none_is_refused(event: object) -> None:
         TestArguments.read({"eventId": EVENT, "url": URL, "event": event})
 
     assert refused.value.code is Code.INVALID_ARGUMENT
-    assert all(one.value in refused.value.message for one in EventType)
+    assert all(event_type.value in refused.value.message for event_type in EventType)
 
 
 def test_a_url_that_is_not_the_events_is_refused() -> None:

@@ -47,7 +47,7 @@ def read(parts: Parts, share_id: str, **fields: Any) -> LogPage:
 
 def ids(page: LogPage) -> list[str]:
     """Of the deliveries."""
-    return [one.id for one in page.deliveries]
+    return [delivery.id for delivery in page.deliveries]
 
 
 def send_again(parts: Parts, share_id: str, delivery: Delivery) -> None:
@@ -77,8 +77,8 @@ def test_the_deliveries_to_one_url_and_no_other(parts: Parts) -> None:
     """The share says which; those to the other URL of the event are not there."""
     mine = several(parts, 3)
     theirs = several(parts, 2, url=OTHER)
-    assert ids(read(parts, share(parts))) == [one.id for one in reversed(mine)]
-    assert ids(read(parts, share(parts, OTHER))) == [one.id for one in reversed(theirs)]
+    assert ids(read(parts, share(parts))) == [delivery.id for delivery in reversed(mine)]
+    assert ids(read(parts, share(parts, OTHER))) == [delivery.id for delivery in reversed(theirs)]
 
 
 def test_urls_that_begin_alike_have_logs_of_their_own(parts: Parts) -> None:
@@ -91,7 +91,7 @@ def test_urls_that_begin_alike_have_logs_of_their_own(parts: Parts) -> None:
     share_id = share(parts, mine)
     first = read(parts, share_id)
     assert ids(first) == []
-    assert ids(read(parts, share_id, after=first.next)) == [one.id for one in expected]
+    assert ids(read(parts, share_id, after=first.next)) == [delivery.id for delivery in expected]
 
 
 def test_pages(parts: Parts) -> None:
@@ -105,9 +105,9 @@ def test_pages(parts: Parts) -> None:
         seen += ids(page)
         after = page.next
     assert after is None
-    assert sorted(seen) == sorted(one.id for one in made)
+    assert sorted(seen) == sorted(delivery.id for delivery in made)
     latest = sorted(made, key=lambda one: (one.created_at, one.id), reverse=True)
-    assert seen == [one.id for one in latest]
+    assert seen == [delivery.id for delivery in latest]
 
 
 def test_a_full_last_page_has_one_behind_it(parts: Parts) -> None:
@@ -170,7 +170,7 @@ def test_the_place_of_another_urls_delivery_gives_nothing_of_it(parts: Parts) ->
     mine = several(parts, 1)
     theirs = several(parts, 1, url=OTHER)[0]
     page = read(parts, share(parts), after=page_after(Place(theirs.created_at, theirs.id)))
-    assert ids(page) == [one.id for one in mine]
+    assert ids(page) == [delivery.id for delivery in mine]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def in_python(asked: Sequence[Mapping[str, Any]]) -> list[bool]:
             return False
         return True
 
-    return [accepted(one) for one in asked]
+    return [accepted(mapping) for mapping in asked]
 
 
 JAVASCRIPT: Final = """

@@ -54,4 +54,6 @@ def test_no_urls(settings: Any) -> None:
 def test_twenty_urls_at_most() -> None:
     """Spec 8."""
     urls = [f"https://example.com/{n}" for n in range(25)]
-    assert urls[:20] == [one.url for one in WebhookSettings.read({"urls": urls}).subscriptions]
+    assert urls[:20] == [
+        subscription.url for subscription in WebhookSettings.read({"urls": urls}).subscriptions
+    ]

@@ -22,7 +22,7 @@ def test_what_is_two_minutes_late_is_overdue(parts: Parts, late: float, swept: i
     delivery = parts.delivery()
     parts.now += timedelta(seconds=late)
     assert parts.sweeper().sweep() == swept
-    assert [one.data["deliveryId"] for one in parts.queued] == [delivery.id] * swept
+    assert [task.data["deliveryId"] for task in parts.queued] == [delivery.id] * swept
 
 
 def test_what_is_swept_is_attempted(parts: Parts) -> None:
@@ -47,7 +47,7 @@ def test_sweeps_that_overlap_queue_once_and_the_next_one_again(parts: Parts) -> 
     assert len(parts.queued) == 1
     parts.now += timedelta(minutes=5)
     parts.sweeper().sweep()
-    assert len({one.name for one in parts.queued}) == 2
+    assert len({task.name for task in parts.queued}) == 2
 
 
 @pytest.mark.parametrize("answers", [[200], [500, 200], [500] * 4])
@@ -66,7 +66,7 @@ def test_every_page_is_swept(parts: Parts) -> None:
     made = [parts.delivery(cause=str(number)) for number in range(250)]
     parts.now += timedelta(minutes=3)
     assert parts.sweeper(page=40).sweep() == 250
-    assert {one.data["deliveryId"] for one in parts.queued} == {one.id for one in made}
+    assert {task.data["deliveryId"] for task in parts.queued} == {delivery.id for delivery in made}
 
 
 def test_a_sweep_that_fails_is_made_up_for_by_the_next(parts: Parts) -> None:
@@ -80,4 +80,4 @@ def test_a_sweep_that_fails_is_made_up_for_by_the_next(parts: Parts) -> None:
     assert len(parts.queued) == 1
     parts.now += timedelta(minutes=5)
     parts.sweeper().sweep()
-    assert len({one.data["deliveryId"] for one in parts.queued}) == 3
+    assert len({task.data["deliveryId"] for task in parts.queued}) == 3

@@ -27,7 +27,7 @@ def event(status: Any) -> WallEvent:
 
 def types(messages: Sequence[Message]) -> list[str]:
     """Event types of messages."""
-    return [one.event_type for one in messages]
+    return [message.event_type for message in messages]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_how_an_answer_began_stands_with_its_attempt(parts: Parts) -> None:
     told = parts.attempts(delivery, 404)
     parts.excerpt = None
     record = parts.attempts(delivery, 404, None, 204)
-    assert [one.answer for one in record.log] == ["no such route", None, None, None]
+    assert [attempt.answer for attempt in record.log] == ["no such route", None, None, None]
     assert (told.outcome, told.next_attempt_at) == (RETRYING, NOW + timedelta(seconds=1))
     assert (record.outcome, record.attempts) == (SUCCESS, 4)
 
@@ -67,8 +67,8 @@ def test_the_table_of_an_attempt(
     record = parts.attempts(delivery, *answers)
 
     assert (record.outcome, record.attempts) == (outcome, len(answers))
-    assert [one.status for one in record.log] == answers
-    assert [one.number for one in record.log] == list(range(1, len(answers) + 1))
+    assert [attempt.status for attempt in record.log] == answers
+    assert [attempt.number for attempt in record.log] == list(range(1, len(answers) + 1))
     if next_queue is None:
         assert record.next_attempt_at is None
         assert record.ended_at == parts.now
@@ -240,7 +240,7 @@ def test_whatever_stops_it_around_the_next_task_the_task_is_queued(
     record = parts.attempt(delivery)
     assert record is not None
     assert (record.outcome, record.attempts, len(record.log)) == (RETRYING, 1, 1)
-    assert [one.name for one in parts.queued] == [f"{delivery.id}-2"]
+    assert [task.name for task in parts.queued] == [f"{delivery.id}-2"]
 
 
 def test_a_save_whose_answer_was_lost_counts(parts: Parts) -> None:
@@ -252,7 +252,7 @@ def test_a_save_whose_answer_was_lost_counts(parts: Parts) -> None:
     assert record is not None
     assert record == parts.record(delivery)
     assert (record.outcome, record.attempts, len(record.log)) == (RETRYING, 1, 1)
-    assert [one.name for one in parts.queued] == [f"{delivery.id}-2"]
+    assert [task.name for task in parts.queued] == [f"{delivery.id}-2"]
 
 
 @pytest.mark.parametrize(
@@ -290,11 +290,11 @@ def test_an_acknowledgement_counts_whichever_dispatch_got_it(
     assert len(parts.posts) == len(before) + 2
     assert record == parts.record(delivery)
     assert (record.outcome, record.attempts) == (outcome, number)
-    assert [one.number for one in record.log] == list(range(1, number + 1))
+    assert [attempt.number for attempt in record.log] == list(range(1, number + 1))
     acknowledged = 202 in (first, second)
     assert record.log[-1].status == (202 if acknowledged else 500)
     assert (record.next_attempt_at is None) == (outcome is not RETRYING)
-    names = [one.name for one in parts.queued]
+    names = [task.name for task in parts.queued]
     assert (f"{delivery.id}-{number + 1}" in names) == (first == 500 and number < 4)
 
 
@@ -313,7 +313,7 @@ def test_an_acknowledgement_of_an_early_attempt_counts_over_the_failure_of_the_l
     assert record is not None
     assert record == parts.record(delivery)
     assert (record.outcome, record.attempts, record.next_attempt_at) == (SUCCESS, 4, None)
-    assert [(one.number, one.status) for one in record.log] == [
+    assert [(attempt.number, attempt.status) for attempt in record.log] == [
         (2, 500),
         (3, 500),
         (4, 500),
@@ -384,4 +384,4 @@ def test_endpoint_health_is_told_of_failures_only(parts: Parts, last: int, looke
 
 def test_every_step_of_the_schedule_is_covered_here() -> None:
     """The table of spec 3.4 has four attempts."""
-    assert [one.delay.total_seconds() for one in RETRY_SCHEDULE] == [0, 1, 5, 30]
+    assert [retry_step.delay.total_seconds() for retry_step in RETRY_SCHEDULE] == [0, 1, 5, 30]

@@ -61,7 +61,7 @@ class House(Parts):
             self.at_minute(minute)
         before = len(self.mails)
         self.notifier().look(EVENT)
-        return [one.subject for one in self.mails[before:]]
+        return [mail.subject for mail in self.mails[before:]]
 
     def delete_event(self) -> None:
         """What is under it is still there."""
@@ -76,4 +76,4 @@ class House(Parts):
     @property
     def subjects(self) -> list[str]:
         """The subjects of all mails."""
-        return [one.subject for one in self.mails]
+        return [mail.subject for mail in self.mails]
