@@ -43,7 +43,8 @@ class Step:
 EVENING: Final = (
     Step('status: "draft"'),
     Step("publishedAt: serverTimestamp()"),
-    Step("urls: ["),
+    Step("labels: {"),
+    Step("recover: true", event="given-up"),
     Step("notify: ["),
     Step('status: "pending"', photo="p1"),
     Step("approvedBy: user.email,\n", photo="p1"),
