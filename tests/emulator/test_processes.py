@@ -32,7 +32,9 @@ time.sleep(600)
 '''
 ORPHAN = '''
 import os, subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", sys.argv[1]], start_new_session=True)
+command = [sys.executable, "-c", sys.argv[1]]
+child = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+child.stdout.readline()
 print(child.pid, flush=True)
 '''
 

@@ -12,7 +12,6 @@ import {
   onSnapshot,
   query,
   runTransaction,
-  updateDoc,
   where,
 } from "firebase/firestore";
 
@@ -120,11 +119,16 @@ export async function switchOff(db: Firestore, eventId: string, endpoint: Endpoi
 }
 
 /** Lets deliveries go to a URL again that an admin has switched off, or that the service has given up. */
-export async function switchOn(db: Firestore, eventId: string, endpoint: Endpoint): Promise<void> {
-  if (endpoint.offSince) await saveEndpoint(db, eventId, endpoint.url, { ...endpoint, offSince: null });
-  if (!endpoint.disabled) return;
-  const enabling = updateDoc(settingsOf(db, eventId), new FieldPath("disabled", endpoint.disabled.key), deleteField());
-  await answered(enabling, "the address");
+export async function switchOn(db: Firestore, eventId: string, { url, offSince, disabled }: Endpoint): Promise<void> {
+  const ended = [...(offSince ? [new FieldPath("off", url)] : []), ...(disabled ? [new FieldPath("disabled", disabled.key)] : [])];
+  const [first, ...others] = ended;
+  if (!first) return;
+  // A transaction shows a change when the server has it, so that the next one does not read what was before.
+  const saving = runTransaction(db, async (transaction) => {
+    const rest = others.flatMap((field) => [field, deleteField()]);
+    transaction.update(settingsOf(db, eventId), first, deleteField(), ...rest);
+  });
+  await answered(saving, "the address");
 }
 
 /** Says who is told when a URL fails. */
