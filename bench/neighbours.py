@@ -53,7 +53,7 @@ from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QU
 from tests.suite.process import FunctionProcess, Written
 
 AIM: Final = 1.5
-ROUNDS: Final = 6
+ROUNDS: Final = 4
 TURN_SECONDS: Final = 12.0
 HEALTHY_EVENTS: Final = 40
 UPLOADS_A_SECOND: Final = 4
