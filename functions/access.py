@@ -21,6 +21,7 @@ class Role(StrEnum):
 
 
 STAFF = frozenset(Role)
+ADMINS = frozenset({Role.ADMIN, Role.SUPERADMIN})
 
 
 class Identity(Protocol):

@@ -19,10 +19,10 @@ class ConsentStore:
     def load(self, ids: Sequence[str]) -> Sequence[StoredConsent | None]:
         """The consents with these ids, None in the place of each that is not there."""
         return [
-            StoredConsent(Consent(State(one.fields["state"]), one.fields["at"]), one.version)
-            if one
+            StoredConsent(Consent(State(found.fields["state"]), found.fields["at"]), found.version)
+            if found
             else None
-            for one in self._documents.get_all([_path(one) for one in ids])
+            for found in self._documents.get_all([_path(consent_id) for consent_id in ids])
         ]
 
     def ask(self, consent_id: str, found: StoredConsent | None, at: datetime) -> bool:
@@ -42,7 +42,7 @@ class ConsentStore:
         return True
 
     def write(self, consent_id: str, state: State, at: datetime) -> None:
-        """Record what the owner has said, whatever is on record."""
+        """Record what the owner has said, over any earlier state."""
         self._documents.write(_path(consent_id), _fields(state, at))
 
     def end_known(self, consent_id: str, at: datetime) -> bool:

@@ -1,6 +1,6 @@
 """What an organizer calls, from request to answer."""
 
-from typing import Any, Final
+from typing import Any
 
 from firebase_functions.https_fn import CallableRequest
 
@@ -16,8 +16,6 @@ from functions.webhooks.actions.arguments import (
 )
 from functions.webhooks.deliveries.next_round import Obstacle
 
-_OWNERS: Final = frozenset({Role.ADMIN, Role.SUPERADMIN})
-
 
 def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `sendTestWebhook`, for admins: the result of the first attempt.
@@ -25,7 +23,7 @@ def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `Actions.send_test` says.
     """
-    caller = access.staff(request.auth, _OWNERS)
+    caller = access.staff(request.auth, access.ADMINS)
     delivery = wiring.actions().send_test(caller, TestArguments.read(request.data))
     last = delivery.log[-1] if delivery.log else None
     return {
@@ -46,7 +44,7 @@ def resend(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `Actions.resend` says.
     """
-    caller = access.staff(request.auth, _OWNERS)
+    caller = access.staff(request.auth, access.ADMINS)
     wanted = ResendArguments.read(request.data)
     if isinstance(wanted.what, Page) and wanted.what.dry_run:
         foreseen = wiring.actions().foresee(caller, wanted, wanted.what)

@@ -1,11 +1,10 @@
 """What admins and the bearers of links call about shared logs, from request to answer."""
 
-from typing import Any, Final
+from typing import Any
 
 from firebase_functions.https_fn import CallableRequest
 
 from functions import access
-from functions.access import Role
 from functions.signed_links.admission import admitted
 from functions.signed_links.link import TO_A_LOG
 from functions.signed_links.token import Scope
@@ -20,8 +19,6 @@ from functions.webhooks.shared_logs.arguments import (
     ShareArguments,
 )
 
-_OWNERS: Final = frozenset({Role.ADMIN, Role.SUPERADMIN})
-
 
 def share_log(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `shareWebhookLog`, for admins: the link, and when it ends.
@@ -29,7 +26,7 @@ def share_log(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `LogLinks.give_out` says.
     """
-    caller = access.staff(request.auth, _OWNERS)
+    caller = access.staff(request.auth, access.ADMINS)
     shared = wiring.log_links().give_out(caller, ShareArguments.read(request.data))
     return {
         "link": shared.link,
@@ -44,7 +41,7 @@ def revoke_log(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `LogLinks.revoke` says.
     """
-    caller = access.staff(request.auth, _OWNERS)
+    caller = access.staff(request.auth, access.ADMINS)
     wanted = RevokeArguments.read(request.data)
     revoked_at = wiring.log_links().revoke(caller, wanted)
     return {"shareId": wanted.share_id, "revokedAt": wire_time(revoked_at)}
