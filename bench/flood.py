@@ -14,6 +14,7 @@ one a second after the end of the first.
 import functools
 import heapq
 import itertools
+import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -41,7 +42,7 @@ SECONDS: Final = 30.0
 HEALTHY_UPLOADS: Final = 2
 URLS: Final = 20
 EVENTS: Final = 20
-STARTING_SECONDS: Final = 10
+STARTING_SECONDS: Final = 2
 GUST_SECONDS: Final = 3
 RESENDS_A_SECOND: Final = 300
 NO_PACE: Final = 1e9
@@ -70,6 +71,7 @@ class Beside:
     slow_queue: bool = True
     slow_pace: bool = True
     places: bool = True
+    bursts: bool = True
 
 
 CASES: Final = (
@@ -98,6 +100,12 @@ CASES: Final = (
         events=EVENTS,
         deliveries=100,
         places=False,
+    ),
+    Beside(
+        name="twenty events, silent receivers; bursts not bounded",
+        events=EVENTS,
+        deliveries=100,
+        bursts=False,
     ),
 )
 
@@ -207,8 +215,9 @@ class Project:
         }
         a_second = parameters.EVENT_DELIVERIES_A_SECOND.value if case.pace else NO_PACE
         triggers = _endpoint("onPhotoWritten").maxInstances
-        self._paces = [Pace(a_second, self._clock) for _ in range(triggers)]
-        self._resends = Pace(a_second, self._clock)
+        pace = Pace if case.bursts else _UnboundedBursts
+        self._paces = [pace(a_second, self._clock) for _ in range(triggers)]
+        self._resends = pace(a_second, self._clock)
         self.late: dict[str, list[float]] = {GOOD: [], FLAKY: [], _SLOW: []}
 
     def run(self) -> None:
@@ -304,6 +313,14 @@ class Project:
         ]
         limits = endpoint.taskQueueTrigger["rateLimits"]
         return Queue(self._clock, self._make, instances, limits["maxConcurrentDispatches"])
+
+
+class _UnboundedBursts(Pace):
+    """Has any number of new events be due at once."""
+
+    def _serve(self) -> None:
+        super()._serve()
+        self._burst_left = math.inf
 
 
 class _Unbounded(PromptReceivers):

@@ -15,7 +15,9 @@ healthy event has an upload each ten seconds for two a second.
 Each turn's floods are new events, which no worker knows to be slow. Each kind of turn has instances
 of the trigger of its own, whose backlog has ended when the next such turn comes. Uploads come at
 random moments, those of the healthy events in all turns of a round at the same moments. The turns
-are short and come round again, so that what else the machine does falls on all alike. The floods'
+are short and come round again, so that what else the machine does falls on all alike. Twenty floods
+begin one after the other within ten seconds: the first delivery of an event is due at once, and in
+a twentieth it weighs as much as twenty. The floods'
 own processes get the CPU that the others leave. An attempt that has not come some seconds after the
 last write counts as that late.
 """
@@ -54,9 +56,11 @@ from tests.suite.process import FunctionProcess, Written
 
 AIM: Final = 1.5
 ROUNDS: Final = 4
-TURN_SECONDS: Final = 12.0
-HEALTHY_EVENTS: Final = 40
-UPLOADS_A_SECOND: Final = 4
+TURN_SECONDS: Final = 24.0
+WARM_UP_SECONDS: Final = 6.0
+STARTING_SECONDS: Final = 10.0
+HEALTHY_EVENTS: Final = 20
+UPLOADS_A_SECOND: Final = 2
 """Of all healthy events together."""
 
 URLS: Final = 20
@@ -124,8 +128,10 @@ def main() -> None:
         wall = Wall(stack)
         for number in range(ROUNDS + 1):
             for turn in TURNS:
-                first, second, busy = wall.take(turn, random.Random(number))  # noqa: S311
-                if number:  # the first round warms up
+                seconds = TURN_SECONDS if number else WARM_UP_SECONDS
+                chance = random.Random(number)  # noqa: S311 - chance, not a secret
+                first, second, busy = wall.take(turn, seconds, chance)
+                if number:
                     found[turn].first += first
                     found[turn].second += second
                     found[turn].busy.append(busy)
@@ -176,8 +182,10 @@ class Wall:
             for path in (_GOOD, _FLAKY)
         }
 
-    def take(self, turn: Turn, chance: random.Random) -> tuple[list[float], list[float], float]:
-        """One turn; `chance` says when in its share of the time an upload comes.
+    def take(
+        self, turn: Turn, seconds: float, chance: random.Random
+    ) -> tuple[list[float], list[float], float]:
+        """One turn of so many `seconds`; `chance` says when in its time an upload comes.
 
         Returns:
             Seconds of first attempts; of second attempts; per cent of CPU that were busy.
@@ -199,13 +207,21 @@ class Wall:
         self._silent.ask("be silent")
         psutil.cpu_percent()  # from now on
         began = time.monotonic() + 0.1
-        uploads: list[tuple[Sequence[str], float]] = [(list(self._healthy_paths), UPLOADS_A_SECOND)]
-        uploads += [([flood], FLOOD_DELIVERIES_A_SECOND / URLS) for flood in floods]
+        uploads: list[tuple[Sequence[str], float, float]]
+        uploads = [(list(self._healthy_paths), 0.0, UPLOADS_A_SECOND)]
+        uploads += [
+            ([flood], number / turn.events * STARTING_SECONDS, FLOOD_DELIVERIES_A_SECOND / URLS)
+            for number, flood in enumerate(floods)
+        ]
         with ThreadPoolExecutor(_IN_FLIGHT) as threads:
             every = [
-                (events[number % len(events)], number, began + (number + chance.random()) / rate)
-                for events, rate in uploads
-                for number in range(int(TURN_SECONDS * rate))
+                (
+                    events[number % len(events)],
+                    number,
+                    began + begins + (number + chance.random()) / rate,
+                )
+                for events, begins, rate in uploads
+                for number in range(int((seconds - begins) * rate))
             ]
             every.sort(key=lambda planned: planned[2])
             for done in [threads.submit(upload, *planned) for planned in every]:

@@ -106,7 +106,7 @@ class Recoverer:
             outcomes=(Outcome.FAILED,),
             url=order.url,
         )
-        after, resent, is_quiet = None, 0, True
+        after, reached, resent, is_quiet = None, wanted.since, 0, True
         for _ in range(PAGES_OF_A_LOOK):
             found = self._deliveries.ended(order.event_id, wanted, after, self._page)
             resent += self._begin(found)
@@ -114,10 +114,11 @@ class Recoverer:
                 _ended_at(stored_delivery) > now - QUIET for stored_delivery in found
             )
             if len(found) < self._page:
-                looked = order.ran(resent, now).looked_until(until)
+                looked = order.ran(resent, now).looked_until(until, now)
                 return looked.due(None if is_quiet and not resent else now)
-            after = Cursor(_ended_at(found[-1]), found[-1].delivery.id)
-        return order.ran(resent, now).due(now)
+            reached = _ended_at(found[-1])
+            after = Cursor(reached, found[-1].delivery.id)
+        return order.ran(resent, now).looked_until(reached, now).due(now)
 
     def _begin(self, found: Sequence[StoredDelivery]) -> int:
         first_round = [

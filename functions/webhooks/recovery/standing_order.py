@@ -16,7 +16,7 @@ BACK: Final = timedelta(hours=24)
 """What failed longer ago is not sent again."""
 
 OVERLAP: Final = timedelta(minutes=10)
-"""A later look begins so long before the end of the earlier one: a record may be late."""
+"""A record may be late by so much: what ended since then is looked at again."""
 
 QUIET: Final = timedelta(minutes=2)
 """A URL is at rest once no delivery to it has failed for so long. A worker looks at the failures of
@@ -51,9 +51,9 @@ class StandingOrder:
         """This order, after it has sent so many deliveries again."""
         return replace(self, ran_at=now, resent=self.resent + resent) if resent else self
 
-    def looked_until(self, until: datetime) -> Self:
-        """This order, after a look at everything that had failed by then."""
-        return replace(self, since=max(self.since, until - OVERLAP))
+    def looked_until(self, until: datetime, now: datetime) -> Self:
+        """This order, after a look now at all deliveries that had failed by `until`."""
+        return replace(self, since=max(self.since, min(until, now - OVERLAP)))
 
     def due(self, at: datetime | None) -> Self:
         """This order with its next look, or at rest."""

@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from functions import parameters
-from functions.webhooks.deliveries.pace import Pace
+from functions.webhooks.deliveries.pace import BURST_SECONDS, BURSTS_AT_ONCE, Pace
 from tests.unit.clock import Clock
 
 A_SECOND = 50
@@ -58,12 +58,24 @@ def test_busy_events_share_the_pace_evenly(pace: Pace) -> None:
 
 
 def test_an_event_below_its_share_never_waits(pace: Pace, clock: Clock) -> None:
-    """Whatever twenty others have waiting."""
+    """Twenty others have deliveries waiting, and the bursts of their beginning have come back."""
     for number in range(20):
         waits(pace, f"flood-{number}", 500)
+    clock.now += BURSTS_AT_ONCE * BURST_SECONDS
     for _ in range(30):
         assert waits(pace, "quiet", 2) == [0, 0]
         clock.now += 1
+
+
+def test_a_crowd_of_new_events_has_few_bursts(pace: Pace, clock: Clock) -> None:
+    """Each new event has a delivery due at once; all bursts together are bounded."""
+    crowd = [waits(pace, f"new-{number}", BURST) for number in range(20)]
+    assert [event[0] for event in crowd] == [0] * 20
+    assert sum(event.count(0) for event in crowd) == 20 + BURSTS_AT_ONCE * BURST
+    assert waits(pace, "later", 2)[0] == 0
+    assert waits(pace, "later", 1)[0] > 0
+    clock.now += BURST / A_SECOND
+    assert waits(pace, "latest", BURST) == [0] * BURST
 
 
 def test_no_more_becomes_due_than_the_pace(pace: Pace, clock: Clock) -> None:
@@ -83,7 +95,7 @@ def test_events_that_ended_are_forgotten(pace: Pace, clock: Clock) -> None:
     for number in range(10_000):
         pace.wait(f"e{number}")
         clock.now += 1 / A_SECOND
-    assert len(pace._last_round) < 10  # noqa: SLF001 - memory is not seen otherwise
+    assert len(pace._waiting) < 10  # noqa: SLF001 - memory is not seen otherwise
     assert len(pace._ends) < 10  # noqa: SLF001
 
 

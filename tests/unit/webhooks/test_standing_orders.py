@@ -8,7 +8,8 @@ import pytest
 
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.recovery.standing_order import StandingOrder
+from functions.webhooks.recovery.recoverer import PAGES_OF_A_LOOK
+from functions.webhooks.recovery.standing_order import OVERLAP, StandingOrder
 from functions.webhooks.settings.webhook_settings import key
 from tests.in_memory.database import Create, Set
 from tests.in_memory.through import Crash, ServiceError
@@ -214,6 +215,21 @@ def test_many_are_sent_again_page_by_page(house: House) -> None:
     house.ended(Outcome.SUCCESS, "arrived")
     assert house.recoverer().sweep() == 7
     assert len(house.sent_again()) == 7
+
+
+def test_many_that_are_left_alone_keep_no_other_waiting(house: House) -> None:
+    """The next look goes on behind the deliveries that this one has read."""
+    house.page = 1
+    for number in range(2 * PAGES_OF_A_LOOK):
+        house.later(minutes=1)
+        house.ended(Outcome.FAILED, f"test-{number}", test=True)
+    house.later(minutes=OVERLAP.seconds / 60)
+    house.ended(Outcome.FAILED, "missed")
+    house.later(minutes=1)
+    house.ended(Outcome.SUCCESS, "arrived")
+    for _ in range(3):
+        house.recoverer().sweep()
+    assert house.sent_again() == ["missed"]
 
 
 def test_a_crash_repeats_the_look_and_no_delivery(house: House) -> None:
