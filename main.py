@@ -54,9 +54,10 @@ _PUBLIC: Final[dict[str, Any]] = {
 }
 
 
-# A deploy reads these two while it reads this file.
+# A deploy reads these while it reads this file, and refuses a map of names with mistakes.
 _INSTANCES: Final = max(1, parameters.DELIVERY_INSTANCES.value)
 _THREADS: Final = parameters.THREADS.value
+_NAMES: Final = parameters.app_names()
 
 
 _TO_RECEIVERS: Final[dict[str, Any]] = (
@@ -133,7 +134,8 @@ _LOG: Final[dict[str, Any]] = {
 
 
 @trigger
-@firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
+# events/{eventId}/photos/{photoId}, or where an app has them
+@firestore_fn.on_document_written(document=_NAMES.photo_path("{eventId}", "{photoId}"), **_TRIGGER)
 def onPhotoWritten(event: Any) -> None:
     """A photo was uploaded, moderated, edited or deleted."""
     from functions.webhooks import handlers as webhooks
@@ -146,7 +148,10 @@ def onPhotoWritten(event: Any) -> None:
 
 
 @trigger
-@firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER | {"max_instances": 1})
+# events/{eventId}, or where an app has them
+@firestore_fn.on_document_written(
+    document=_NAMES.event_path("{eventId}"), **_TRIGGER | {"max_instances": 1}
+)
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""
     from functions.wall import handlers as wall

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from functions.app_names import DATA_MODEL
 from ops import merging
 from ops.app import App
 from ops.cloud import Cloud, OpsError, Outside, say
@@ -20,7 +21,7 @@ from ops.deployed import Deployed
 from ops.foundations import Foundations
 from ops.parts import Lack, Look
 from ops.static_ip import StaticIp
-from ops.wanted import Wanted, config_beside, config_name, read
+from ops.wanted import Wanted, config_name, files_beside, read
 
 DEPLOY_WAITS: Final = (0, 60, 120, 180, 240)
 """Seconds before each deploy: Eventarc takes up to ten minutes in a new project."""
@@ -68,7 +69,8 @@ class SetUp:
         self._look_around()
         if self._wanted.is_beside:
             self._stop_at(self._app.conditions)
-            self._config.write_text(self._config_text, encoding="utf-8")
+            for path, text in self._files.items():
+                path.write_text(text, encoding="utf-8")
         self._mend(self._foundations.looks)
         if self._static_ip:
             self._mend(self._static_ip.looks)
@@ -104,9 +106,10 @@ class SetUp:
         lacks += self._seen(deployed.looks + deployed.answering)
         if self._wanted.is_beside:
             lacks += self._seen([*self._app.conditions, *self._app.to_merge])
-            if not self._config.exists() or self._config.read_text() != self._config_text:
-                say(f"  {self._config.name} is missing or old: ops/setup writes it")
-                lacks.append(Lack(self._config.name))
+            for path, text in self._files.items():
+                if not path.exists() or path.read_text(encoding="utf-8") != text:
+                    say(f"  {path.name} is missing or old: ops/setup writes it")
+                    lacks.append(Lack(path.name))
         if lacks:
             raise OpsError(f"Missing: {len(lacks)}. ops/setup {self._cloud.project} makes it.")
         say("Everything is there.")
@@ -127,11 +130,14 @@ class SetUp:
         )
         if given.own and wanted.is_beside:
             raise OpsError(f"{self._config.name} says that an app lives there: delete it first.")
+        has_names = wanted.names != DATA_MODEL
+        if given.own and has_names:
+            raise OpsError("APP_NAMES names documents of an app: empty it, or leave --own out.")
         say("An app in the project")
         found = self._app.found()
         for text in found or ["none"]:
             say(f"  {text}")
-        if not given.own and (given.beside or wanted.is_beside or found):
+        if not given.own and (given.beside or wanted.is_beside or found or has_names):
             say(f"  it stays as it is; our pages are for the site {site}")
             self._wanted = replace(wanted, hosting_site=site)
         self._foundations = Foundations(self._cloud, self._wanted)
@@ -142,11 +148,13 @@ class SetUp:
         return self._root / config_name(self._cloud.project)
 
     @property
-    def _config_text(self) -> str:
-        return config_beside(self._root, self._wanted.hosting_site)
+    def _files(self) -> dict[Path, str]:
+        return files_beside(self._root, self._wanted)
 
     def _write_merged(self) -> None:
-        """The rules for somebody to look at and deploy, where ours are not deployed."""
+        """The rules for somebody to look at and deploy, where ours belong there and are not."""
+        if self._wanted.names.maps_events:
+            return
         deployed = self._app.deployed_rules()
         if not merging.is_merged(deployed, self._rules):
             path = self._root / f"firestore.{self._cloud.project}.rules"

@@ -22,8 +22,10 @@ from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 from google.protobuf.wrappers_pb2 import Int32Value
 
+from functions.app_names import DATA_MODEL, AppNames
 from functions.gcp.firestore import CALL_SECONDS, RETRY, credentials, project_id
 from functions.gcp.values import decoded, encode
+from functions.parameters import app_names
 
 Version: TypeAlias = Any
 """The time of a document's last write in nanoseconds, a protobuf `Timestamp`."""
@@ -71,6 +73,9 @@ class Documents:
     """Documents by path, such as `users/u1`; one instance serves all threads.
 
     Each method is one call, with retries for at most `seconds` where a repetition is safe.
+
+    Attributes:
+        names: Where the app keeps its events and photos in this database.
     """
 
     def __init__(
@@ -79,18 +84,20 @@ class Documents:
         project: str,
         *,
         metadata: Sequence[tuple[str, str]] = (),
+        names: AppNames = DATA_MODEL,
     ) -> None:
         """Use the default database of `project`; every call sends `metadata`."""
         self._api = api
         self._database = f"projects/{project}/databases/(default)"
         self._metadata = tuple(metadata)
+        self.names = names
 
     @classmethod
-    def at_emulator(cls, channel: grpc.Channel, project: str) -> Self:
+    def at_emulator(cls, channel: grpc.Channel, project: str, names: AppNames = DATA_MODEL) -> Self:
         """The emulator behind `channel`, with an administrator's rights."""
         transport = FirestoreGrpcTransport(channel=channel, credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
         owner = [("authorization", "Bearer owner")]
-        return cls(FirestoreClient(transport=transport), project, metadata=owner)
+        return cls(FirestoreClient(transport=transport), project, metadata=owner, names=names)
 
     def get(
         self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
@@ -332,9 +339,10 @@ def documents() -> Documents:
     emulator = os.environ.get("FIRESTORE_EMULATOR_HOST")
     if emulator:
         channel = grpc.insecure_channel(emulator, options=_NO_LIMIT)
-        return Documents.at_emulator(channel, project_id() or "")
+        return Documents.at_emulator(channel, project_id() or "", app_names())
     given, project = credentials()
-    return Documents(FirestoreClient(credentials=given), project_id() or project)
+    api = FirestoreClient(credentials=given)
+    return Documents(api, project_id() or project, names=app_names())
 
 
 def _document(found: Any) -> Document:

@@ -42,7 +42,7 @@ def _new_word() -> str:
 def _planner() -> Planner:
     client = firestore.client()
     return Planner(
-        recaps=RecapStore(client),
+        recaps=RecapStore(client, parameters.app_names()),
         guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(client),
         complaints=ComplaintStore(client),
@@ -63,7 +63,7 @@ def sender() -> RecapSender:
     """The use case of `sendEventRecap`."""
     return RecapSender(
         _planner(),
-        recaps=RecapStore(firestore.client()),
+        recaps=RecapStore(firestore.client(), parameters.app_names()),
         mailer=mail.mailer,
         links=_links,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
@@ -80,7 +80,7 @@ def previewer() -> RecapPreview:
     """The use case of `previewEventRecap`."""
     return RecapPreview(
         _planner(),
-        recaps=RecapStore(firestore.client()),
+        recaps=RecapStore(firestore.client(), parameters.app_names()),
         mailer=mail.mailer,
         links=_links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody(parameters.PUBLIC_BASE_URL.value),

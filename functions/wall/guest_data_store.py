@@ -23,15 +23,17 @@ class GuestPhotoStore:
         """`documents` writes, `client` reads."""
         self._client = client
         self._documents = documents
+        self._names = documents.names
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """See `guest_data.GuestPhotos`."""
-        fields = ["status", "archivedAt", FIELD]
-        found = self._client.document("events", event_id).get(
+        names = self._names.event
+        fields = [names.of(field) for field in ("status", "archivedAt", FIELD)]
+        found = self._client.document(self._names.event_path(event_id)).get(
             fields, retry=RETRY, timeout=CALL_SECONDS
         )
         read: Mapping[str, Any] | None = found.to_dict()
-        return read
+        return None if read is None else names.read(read)
 
     def set_timer(self, event_id: str, at: datetime | None) -> None:
         """See `guest_data.GuestPhotos`."""
@@ -55,8 +57,9 @@ class GuestPhotoStore:
 
     def page(self, event_id: str, after: str | None) -> Sequence[GuestPhoto]:
         """See `guest_data.GuestPhotos`."""
-        photos = self._client.collection("events", event_id, "photos")
-        query = photos.select(["uploaderName", "uploaderEmail"]).order_by("__name__").limit(_PAGE)
+        photos = self._client.collection(self._names.photos_path(event_id))
+        fields = [self._names.photo.of(field) for field in ("uploaderName", "uploaderEmail")]
+        query = photos.select(fields).order_by("__name__").limit(_PAGE)
         if after is not None:
             query = query.start_after({"__name__": photos.document(after)})
         return [
@@ -70,13 +73,14 @@ class GuestPhotoStore:
 
     def forget(self, event_id: str, photos: Sequence[GuestPhoto]) -> int:
         """See `guest_data.GuestPhotos`."""
+        names = self._names.photo
         errors = self._documents.update_all(
             [
                 Update(
-                    f"events/{event_id}/photos/{photo.id}",
-                    {"uploaderName": ""},
+                    self._names.photo_path(event_id, photo.id),
+                    {names.of("uploaderName"): ""},
                     photo.version,
-                    delete=["uploaderEmail"],
+                    delete=[names.of("uploaderEmail")],
                 )
                 for photo in photos
             ]

@@ -12,6 +12,7 @@ from google.cloud import firestore
 from google.cloud.firestore_v1 import types
 from google.cloud.firestore_v1.base_query import FieldFilter
 
+from functions.app_names import DATA_MODEL, AppNames
 from functions.gcp.firestore import CALL_SECONDS, RETRY
 from functions.wall.emptying import Orphan, Tombstone
 
@@ -22,8 +23,9 @@ _TOMBSTONES: Final = 100  # of one sweep
 class DeletedEventStore:
     """See `emptying.DeletedEvents`."""
 
-    def __init__(self, client: firestore.Client) -> None:
+    def __init__(self, client: firestore.Client, names: AppNames = DATA_MODEL) -> None:
         self._client = client
+        self._names = names
         # The library has no public method for a query of all descendants, or for BatchWrite.
         self._api = client._firestore_api  # noqa: SLF001
         self._database = client._database_string  # noqa: SLF001
@@ -80,7 +82,7 @@ class DeletedEventStore:
 
     def created(self, event_id: str) -> datetime | None:
         """See `emptying.DeletedEvents`."""
-        event = self._client.collection("events").document(event_id)
+        event = self._client.document(self._names.event_path(event_id))
         found = event.get(["tenantId"], retry=RETRY, timeout=CALL_SECONDS)
         created: datetime | None = found.create_time
         return created

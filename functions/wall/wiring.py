@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from functions.gcp import firestore
 from functions.gcp.documents import documents
+from functions.parameters import app_names
 from functions.wall.emptying import OrphanCleanup
 from functions.wall.guest_data import Forgetting
 from functions.wall.guest_data_store import GuestPhotoStore
@@ -17,7 +18,7 @@ from functions.wall.store import DeletedEventStore
 def emptying() -> OrphanCleanup:
     """Deletes the orphans of deleted events."""
     return OrphanCleanup(
-        deleted_events=DeletedEventStore(firestore.client()),
+        deleted_events=DeletedEventStore(firestore.client(), app_names()),
         now=lambda: datetime.now(UTC),
         monotonic=time.monotonic,
     )
@@ -36,4 +37,4 @@ def forgetting() -> Forgetting:
 @functools.cache
 def public_wall() -> PublicWall:
     """Copies approved photos for guests."""
-    return PublicWall(firestore.client())
+    return PublicWall(firestore.client(), app_names())

@@ -14,18 +14,20 @@ class WallStore:
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
+        self._names = documents.names
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """See `ports.Wall`."""
-        found = self._documents.get(f"events/{event_id}")
-        return found.fields if found else None
+        found = self._documents.get(self._names.event_path(event_id))
+        return self._names.event.read(found.fields) if found else None
 
     def count_photos(
         self, event_id: str, at_most: int | None = None, until: datetime | None = None
     ) -> int:
         """See `ports.Wall`; each thousand of them costs as much as the read of a document."""
-        not_after = ("createdAt", until) if until else None
-        return self._documents.count(f"events/{event_id}/photos", at_most, not_after=not_after)
+        photos = self._names.photos_path(event_id)
+        not_after = (self._names.photo.of("createdAt"), until) if until else None
+        return self._documents.count(photos, at_most, not_after=not_after)
 
     def first_photo_by(self, event_id: str, photo: Photo) -> Photo | None:
         """See `ports.Wall`."""
@@ -34,13 +36,15 @@ class WallStore:
             if photo.guest
             else ("uploaderUid", photo.uploader_uid)
         )
+        photos, names = self._names.photos_path(event_id), self._names.photo
         found = self._documents.first(
-            f"events/{event_id}/photos", field, value or "", by="createdAt"
+            photos, names.of(field), value or "", by=names.of("createdAt")
         )
         if found is None:
             return None
         photo_id, first = found
-        return Photo.read(photo_id, first.fields, created=first.created, updated=first.written)
+        fields = names.read(first.fields)
+        return Photo.read(photo_id, fields, created=first.created, updated=first.written)
 
     def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str | None]:
         """See `ports.Wall`."""

@@ -29,12 +29,15 @@ class GuestStore:
         self._client = client
         self._documents = documents
         self._side_by_side = side_by_side
+        self._names = documents.names
 
     def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
         """See `ports.Guests`."""
-        photos = f"events/{event_id}/photos"
-        for photo_id, photo in self._documents.find(photos, "status", "approved", FIELDS):
-            yield ApprovedPhoto.read(photo_id, photo.fields, created=photo.created)
+        photos, names = self._names.photos_path(event_id), self._names.photo
+        wanted = (names.of("status"), names.status("approved"))
+        select = [names.of(field) for field in FIELDS]
+        for photo_id, photo in self._documents.find(photos, *wanted, select):
+            yield ApprovedPhoto.read(photo_id, names.read(photo.fields), created=photo.created)
 
     def records(self, uids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """See `ports.Guests`."""

@@ -14,6 +14,7 @@ from google.api_core import exceptions
 from google.api_core.retry import if_exception_type
 from google.cloud import firestore
 
+from functions.app_names import DATA_MODEL, AppNames
 from functions.gcp.firestore import CALL_SECONDS, RETRY
 from functions.mail.tracking import Tally
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
@@ -36,15 +37,15 @@ _CHANGED: Final = (exceptions.AlreadyExists, exceptions.FailedPrecondition, exce
 class RecapStore:
     """See `ports.Recaps`; every method except `take` and `sent_at` is one round trip."""
 
-    def __init__(self, client: firestore.Client) -> None:
+    def __init__(self, client: firestore.Client, names: AppNames = DATA_MODEL) -> None:
         self._client = client
+        self._names = names
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """See `Recaps`."""
-        fields: Mapping[str, Any] | None = (
-            self._event(event_id).get(retry=RETRY, timeout=CALL_SECONDS).to_dict()
-        )
-        return fields
+        event = self._client.document(self._names.event_path(event_id))
+        fields: Mapping[str, Any] | None = event.get(retry=RETRY, timeout=CALL_SECONDS).to_dict()
+        return None if fields is None else self._names.event.read(fields)
 
     def lock(self, event_id: str) -> StoredLock | None:
         """See `Recaps`."""

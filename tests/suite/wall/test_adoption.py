@@ -73,6 +73,20 @@ def test_what_is_behind_is_put_on_record_once(operator: Operator, database: Any)
     assert scan(database) == after
 
 
+def test_an_app_with_other_names(
+    operator: Operator, database: firestore.Client, tmp_path: Path
+) -> None:
+    """`APP_NAMES`: its photos are counted and looked at; records are the service's own."""
+    names = "events=weddings,photos=pictures,photo.status.approved=visible,event.tenantId=owner"
+    (tmp_path / f".env.{database.project}").write_text(f"APP_NAMES={names}\n")
+    photos = {f"weddings/w/pictures/p{n}": PHOTO | {"status": "visible"} for n in range(99)}
+    put(database, photos | {"weddings/w/pictures/odd": PHOTO, "weddings/w": {"owner": "a"}})
+    before = scan(database)
+    assert "weddings/w: photos with a status that is none" in operator(adopting.main)[1]
+    behind = {"events/w/milestones/100": {"photoId": None, "reachedAt": None}}
+    assert scan(database) == before | behind
+
+
 def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -> None:
     """In the record of the address, and in that of its account."""
     put(database, {"users/u1": {"email": "Ann@example.com", "emailPreferences": {"recap": False}}})

@@ -80,7 +80,7 @@ class Deploy:
             self.call("PATCH", "firebaserules", f"{project}/releases/cloud.firestore", body)
 
     def indexes(self) -> None:
-        file = json.loads(Path("firestore.indexes.json").read_text())
+        file = json.loads(Path(self.config["firestore"]["indexes"]).read_text())
         if self.force:
             listed = self.call("GET", "firestore", f"{DATABASE}/collectionGroups/-/indexes")
             for index in listed["indexes"]:

@@ -22,6 +22,10 @@ OF_PROJECT: Final = f"cloudresourcemanager projects/{PROJECT}"
 DATABASE: Final = f"projects/{PROJECT}/databases/(default)"
 OWNER: Final = "user:owner@example.com"
 SITE: Final = f"{PROJECT}-photo-wall"
+SIGN_IN: Final[dict[str, Any]] = {
+    "signIn": {"email": {"enabled": True}},
+    "authorizedDomains": ["localhost", "acme.web.app", "wall.events"],
+}
 
 
 def _app() -> FakeGoogle:
@@ -98,10 +102,7 @@ def _merge(operator: Operator, rules: str | None = None) -> None:
     files = [{"name": "firestore.rules", "content": text}]
     resources[f"firebaserules {ruleset}"] = {"name": ruleset, "source": {"files": files}}
     resources[f"firebaserules projects/{PROJECT}/releases/cloud.firestore"]["rulesetName"] = ruleset
-    operator.google.sign_in = {
-        "signIn": {"email": {"enabled": True}},
-        "authorizedDomains": ["localhost", "acme.web.app", "wall.events"],
-    }
+    operator.google.sign_in = SIGN_IN
 
 
 def test_everything_of_the_app_stays(app: Operator) -> None:
@@ -135,7 +136,8 @@ def test_everything_of_the_app_stays(app: Operator) -> None:
 def test_the_page_is_followed(app: Operator) -> None:
     """docs/into-your-project.md, command by command; a later deploy of everything too."""
     page = (ROOT / "docs/into-your-project.md").read_text().replace("$PROJECT", PROJECT)
-    blocks = "".join(re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
+    marked = re.findall(r"^```([\w ]*)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    blocks = "".join(block for language, block in marked if not language)
     commands = {line.split()[0]: shlex.split(line, comments=True) for line in blocks.splitlines()}
     before = copy.deepcopy(app.google)
     assert app.run("setup", *commands["ops/setup"][2:])[0] == 1
@@ -210,6 +212,37 @@ def test_rules_of_the_app_that_open_ours_are_told(app: Operator) -> None:
     status, said, _ = app.run("check")
     assert status == 1
     assert "the app's own rules open events/…/secrets/webhooks to every guest" in said
+
+
+def test_an_app_with_other_names(app: Operator) -> None:
+    """Indexes for its own collections; our rules, which know no weddings, stay out of its rules."""
+    env = app.checkout / ".env.acme"
+    env.write_text("APP_NAMES=events=weddings,photos=pictures,photo.uploaderEmail=mail\n")
+    assert "empty it, or leave --own out" in app.run("setup", "--own")[2]
+    app.google.documents["events"] = [{"concert": {}}]
+    assert "the app has documents in events" in app.run("setup")[1]
+    assert not app.google.changes + app.commands
+    del app.google.documents["events"]
+    app.run("setup")
+    groups = f"firestore {DATABASE}/collectionGroups"
+    made = {
+        (key.split("/")[-3], *(field["fieldPath"] for field in index["fields"]))
+        for key, index in app.google.resources.items()
+        if key.startswith(groups) and "/indexes/" in key
+    }
+    assert {("pictures", "mail", "createdAt", "__name__")} < made
+    assert "photos" not in {group for group, *_ in made}
+    assert not (app.checkout / "firestore.acme.rules").exists()
+    app.google.sleep(BUILD_SECONDS)
+    app.google.sign_in = SIGN_IN
+    app.done("check")
+    _merge(app, merging.merged(APP_RULES, OURS))
+    status, said, _ = app.run("check")
+    assert (status, "our rules are among the deployed ones" in said) == (1, True)
+    env.write_text("APP_NAMES=events=weddings/2026\n")
+    for script in ("check", "setup"):
+        status, said, errors = app.run(script)
+        assert (status, said, "'weddings/2026' cannot be events" in errors) == (1, "", True)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--beside"]])
