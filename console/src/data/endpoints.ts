@@ -15,7 +15,7 @@ import {
   where,
 } from "firebase/firestore";
 
-import { EVENT_TYPES, type EventType, isEventType } from "../domain/delivery.ts";
+import { EVENT_TYPES, type EventType, isEventType } from "../domain/event_type.ts";
 import { MAX_URLS } from "../domain/endpoint.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, number, text } from "./fields.ts";

@@ -3,17 +3,6 @@
 export const OUTCOMES = ["pending", "retrying", "success", "failed", "skipped"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-export const EVENT_TYPES = [
-  "photo.uploaded",
-  "photo.approved",
-  "photo.rejected",
-  "event.published",
-  "event.archived",
-  "milestone.reached",
-  "guest.joined",
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
-
 /** Attempts of one round (spec 8). */
 export const ATTEMPTS = 4;
 
@@ -61,10 +50,6 @@ export interface Delivery {
 
 export function isOutcome(value: unknown): value is Outcome {
   return (OUTCOMES as readonly unknown[]).includes(value);
-}
-
-export function isEventType(value: unknown): value is EventType {
-  return (EVENT_TYPES as readonly unknown[]).includes(value);
 }
 
 /** Whether an attempt is still owed. */
