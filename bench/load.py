@@ -42,7 +42,7 @@ from bench.turns import peer, tree_cpu
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.receiver import Receiver, always, slow
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
 from tests.suite.process import FunctionProcess, Written
 
 PHOTOS: Final = 2000
@@ -56,11 +56,8 @@ UPLOADS_A_SECOND: Final = 25
 
 THREADS: Final = 240
 INSTANCES: Final[Mapping[str, int]] = {
-    "deliverWebhook": 2,  # as deployed
-    "deliverWebhookSlow": 1,
-    "retryWebhookAfter1s": 1,
-    "retryWebhookAfter5s": 1,
-    "retryWebhookAfter30s": 1,
+    **dict.fromkeys((SLOW_QUEUE, *(step.queue for step in RETRY_SCHEDULE)), 1),
+    RETRY_SCHEDULE[0].queue: 2,  # as deployed
 }
 
 SLOW_SECONDS: Final = 4.0
