@@ -80,7 +80,7 @@ def main() -> None:
                     found[name].append(value)
     reference = found[SMALLEST]
     for name, values in found.items():
-        ratios = [one / other for one, other in zip(values, reference, strict=True)]
+        ratios = [own / smallest for own, smallest in zip(values, reference, strict=True)]
         print(f"{name:24}{statistics.median(values):6.2f} s   {spread(ratios)} times it")
 
 

@@ -1,7 +1,7 @@
 """The command line: `python3 -m emulator --help`.
 
-Starts with whatever Python it is given, goes on with one that will do, and from there, once
-everything is installed, with the one in ./venv. Until then only the standard library is there.
+Starts with any Python, goes on with a supported version, and once everything is installed with the
+Python in ./venv. Until then only the standard library is there.
 """
 
 from __future__ import annotations

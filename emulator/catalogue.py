@@ -93,7 +93,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     if "const" in schema:
         return json.dumps(schema["const"])
     if "enum" in schema:
-        return ", ".join(json.dumps(one) for one in schema["enum"])
+        return ", ".join(json.dumps(value) for value in schema["enum"])
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     kind = " or ".join(kinds)
     return "time" if schema.get("format") == "date-time" else kind

@@ -35,7 +35,7 @@ Outcome: TypeAlias = tuple[str, str, float]
 
 
 def choose(arguments: Sequence[str]) -> tuple[list[Check], list[str]]:
-    """Split the command's arguments into the checks to run and what is passed on to pytest."""
+    """Split the command's arguments into the checks to run and the arguments of pytest."""
     names = set()
     rest = list(arguments)
     while rest and rest[0] in NAMES:
@@ -81,7 +81,7 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
 
 
 def _start(work: Callable[[], T]) -> Callable[[], T]:
-    """Begin `work` in a thread; what is returned waits for its end, and gives or raises its result.
+    """Begin `work` in a thread, and return a function that waits for its result.
 
     When this command is to end, nobody waits for the thread: it is a daemon.
     """

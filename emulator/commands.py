@@ -62,7 +62,7 @@ def _demo() -> int:
 
 
 def _up() -> int:
-    from emulator import stand_ins, up  # noqa: PLC0415 - as above
+    from emulator import stand_ins, up  # noqa: PLC0415
 
     with stand_ins.started(up.print_request) as started, Suite(on_line=up.print_line) as suite:
         _enter(suite)

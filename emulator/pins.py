@@ -24,7 +24,7 @@ HEADER = f"""\
 
 
 def renew(arguments: Sequence[str]) -> None:
-    """Write requirements.txt anew; what is pinned there already stays unless it has to change.
+    """Write requirements.txt anew; a present pin stays unless it has to change.
 
     Args:
         arguments: Passed on to `uv pip compile`.

@@ -1,6 +1,6 @@
-"""Which Pythons will do, and which of them this machine has.
+"""The supported versions of Python, and their interpreters on this machine.
 
-Read by whatever Python starts us, so without anything that is new.
+An old Python may read this module first, so the module uses nothing that is new.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class LocalServer(ThreadingHTTPServer):
                 self._connections.discard(connection)
 
     def cut_connections(self) -> None:
-        """End every connection, whatever is being said on it."""
+        """End every connection, also in the middle of a request."""
         with self._connections_lock:
             for connection in self._connections:
                 with contextlib.suppress(OSError):
@@ -91,7 +91,7 @@ class StandIn:
         self._server = server
         self.port: int = server.server_address[1]
         self.closing = threading.Event()
-        """Set when whoever holds a request up is to let it go."""
+        """Set when requests that are held up are to be let go."""
         self._thread = threading.Thread(
             target=server.serve_forever, args=(POLL_INTERVAL,), daemon=True
         )

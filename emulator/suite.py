@@ -208,7 +208,7 @@ class Suite:
             raise SuiteError(f"{failure}\n{LOG.relative_to(ROOT)} ends:\n{tail}")
 
     def _stop(self) -> None:
-        """Ask Firebase to end its emulators; whoever stays is the process tree's to end."""
+        """Ask Firebase to end its emulators; the process tree ends processes that stay."""
         process = self._process
         if process is None:
             return
@@ -273,7 +273,7 @@ def read_addresses() -> dict[str, str]:
 def local_config(addresses: Mapping[str, str]) -> dict[str, Any]:
     """Return firebase.json, but that the pages may connect to the emulators at `addresses`.
 
-    What is deployed names Google's hosts alone.
+    The deployed pages may connect to Google's hosts alone.
     """
     config: dict[str, Any] = json.loads((ROOT / "firebase.json").read_text())
     local = " ".join(f"http://{addresses[name]}" for name in ("auth", "firestore", "functions"))

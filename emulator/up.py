@@ -1,4 +1,4 @@
-"""`python3 -m emulator up`: a small event to begin with, and what whoever tries things needs."""
+"""`python3 -m emulator up`: a small event to try things with, and its addresses."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _overview(suite: Suite, secret: str, lines: Sequence[str]) -> str:
             "",
             *(f"  {name:10} {place}" for name, place in rows),
             "",
-            f"To the console sign in as {', '.join(f'{one}@example.com' for one in STAFF)};",
+            f"To the console sign in as {', '.join(f'{name}@example.com' for name in STAFF)};",
             f"the password is {PASSWORD}.",
             "",
             "The event midsummer of the tenant demo has three photos and four webhook URLs. Its",

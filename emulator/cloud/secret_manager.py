@@ -160,7 +160,7 @@ class SecretManager:
         return self._secrets[secret]
 
     def _version(self, secret: str, number: str) -> _Version:
-        """The version of that number, or `latest`: the newest one, whatever its state."""
+        """The version of that number, or the newest for `latest`, in any state."""
         versions = self._found(secret).versions
         key = max(versions, default=0) if number == "latest" else int(number)
         if key not in versions:

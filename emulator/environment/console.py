@@ -1,4 +1,4 @@
-"""The pages: the console's packages, and what is built into public/."""
+"""The pages: the console's packages, and its build into public/."""
 
 from __future__ import annotations
 

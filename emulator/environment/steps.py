@@ -86,7 +86,7 @@ def run_step(
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # A group of its own, so that it can be ended with whatever it starts.
+                # A group of its own, so that it can be ended with all its children.
                 start_new_session=True,
             )
     except OSError as error:
@@ -127,7 +127,7 @@ def only_one() -> Iterator[None]:
 
 
 def read(path: Path) -> str:
-    """Return a file's text, empty where there is none."""
+    """Return a file's text, empty if there is no file."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, NotADirectoryError):

@@ -68,7 +68,7 @@ _STORIES: Mapping[str, Sequence[Mapping[str, str]]] = {
 
 
 def events_of(mail: Mail) -> Iterator[dict[str, Any]]:
-    """Return what is told of a mail, in the order in which it happens."""
+    """Return the reports about a mail, in their order."""
     found = _WORD.match(mail.to)
     told = _STORIES[found[1]] if found else [_DELIVERED]
     if told[0]["event"] != "dropped":

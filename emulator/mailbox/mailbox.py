@@ -51,7 +51,7 @@ class Mailbox(StandIn):
         self._faults = FaultQueue()
         self._in_flight = 0
         self.healed = threading.Event()
-        """Set when whoever fails slowly is to end."""
+        """Set when slow failures are to end."""
         super().__init__(LocalServer(port, handler_of(self)))
 
     def close(self) -> None:

@@ -22,8 +22,8 @@ class Mail:
         to: The recipient's address.
         sender: The sender, with the name.
         subject: The subject.
-        text: The plain-text part; empty where there is none.
-        html: The HTML part; empty where there is none.
+        text: The plain-text part; empty if the mail has no such part.
+        html: The HTML part; empty if the mail has no such part.
         headers: The mail's own headers.
         personalization: What the request says about this recipient.
     """

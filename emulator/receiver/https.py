@@ -55,7 +55,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    # Whatever the method: that no redirect is followed with a GET can be seen only if it is kept.
+    # Every method is kept, so that a redirect that was followed with a GET would be seen.
     do_GET = do_PUT = do_POST  # noqa: N815 - http.server looks them up by these names
 
     def _drip(self, answer: Answer, closing: threading.Event) -> None:
@@ -67,4 +67,4 @@ class _Handler(BaseHTTPRequestHandler):
                 return
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Keep quiet: `on_request` is for whoever wants to see."""
+        """Keep quiet: `on_request` reports requests."""

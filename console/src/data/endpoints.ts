@@ -64,7 +64,7 @@ export async function saveEndpoint(
   const saving = runTransaction(db, async (transaction) => {
     const settings = settingsOf(db, eventId);
     const fields = (await transaction.get(settings)).data() ?? {};
-    // As they stand: whatever else an entry may hold stays.
+    // Entries keep fields that this page does not know.
     const entries: unknown[] = Array.isArray(fields["urls"]) ? [...fields["urls"]] : [];
     const urls = entries.map(urlOf);
     const place = before === null ? entries.length : urls.indexOf(before);

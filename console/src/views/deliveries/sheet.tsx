@@ -27,7 +27,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** Everything on record about a delivery, for whoever may see it. */
+/** Everything on record about a delivery. */
 export function DeliverySheet({ delivery, eventId, back, children }: Props) {
   const rounds = timeline(delivery);
   const told = verdict(delivery);

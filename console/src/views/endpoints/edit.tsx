@@ -94,7 +94,7 @@ export function EndpointDialog({ before, others, onClose }: Props) {
           />
         </div>
         <fieldset class="stack-tight">
-          <legend class="label">What is sent there</legend>
+          <legend class="label">Messages for this URL</legend>
           <label class="check">
             <input type="radio" name="chosen" checked={isAll} onChange={() => setAll(true)} />
             Everything, further kinds of messages included

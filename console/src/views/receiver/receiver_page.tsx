@@ -80,7 +80,7 @@ export function ReceiverPage({ token }: { readonly token: string }) {
       setFailure(null);
     } catch (caught) {
       if (mine !== latest.current) return;
-      // What is on the page stays there, unless the link opens it no more.
+      // The deliveries on the page stay, unless the link has ended.
       const isEnded = caught instanceof RefusedError && caught.status === "PERMISSION_DENIED";
       if (!page || isEnded) setFailure(caught);
       else setError(wordsOf(caught));
