@@ -4,8 +4,6 @@ Starts with any Python, goes on with a supported version, and once everything is
 Python in ./venv. Until then only the standard library is there.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal
@@ -69,7 +67,7 @@ def _stop(number: int, _frame: object) -> None:
     raise SystemExit(SHELL_SIGNAL_BASE + number)
 
 
-def _read_command_line() -> tuple[str, list[str]]:
+def _read_command_line() -> "tuple[str, list[str]]":
     parser = argparse.ArgumentParser(
         prog="python3 -m emulator",
         description=DESCRIPTION,

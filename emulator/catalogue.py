@@ -5,21 +5,17 @@
 The pages' build runs it, and so does Hosting's deploy.
 """
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parent.parent
 DESCRIPTION = ROOT / "docs" / "openapi.yaml"

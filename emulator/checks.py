@@ -3,8 +3,6 @@
 Checks that need the emulators' ports run one after the other, and all others beside them.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import threading
@@ -12,17 +10,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from emulator.cloud.local_cloud import LocalCloud
 from emulator.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
 from emulator.environment import ROOT, SetupError, python, say, tool_environment
 from emulator.ports import check_ports
+from emulator.processes import ProcessTree
+from emulator.pythons import Interpreter
 from emulator.suite import SuiteError, read_addresses
-
-if TYPE_CHECKING:
-    from emulator.processes import ProcessTree
-    from emulator.pythons import Interpreter
 
 PYTEST_FOUND_NOTHING = 5
 

@@ -5,28 +5,23 @@ Guests upload, a moderator approves, the recap goes to a local mailbox, and ever
 followed to its end. The dead receiver's last attempt comes last.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from google.cloud import firestore
+
 from emulator import people
+from emulator.mailbox import Mailbox
 from emulator.midsummer import ANN, EVENT, TENANT, Midsummer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from google.cloud import firestore
-
-    from emulator.mailbox import Mailbox
-    from emulator.receiver import Request
-    from emulator.stand_ins import StandIns
+from emulator.receiver import Request
+from emulator.stand_ins import StandIns
 
 FINAL = {"success", "failed", "skipped"}
 # Seconds. The dead receiver is given up 36 after its first attempt; the rest is for slow machines.

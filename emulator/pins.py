@@ -4,16 +4,11 @@ Complete, pinned, and with the hashes of every file of each release, so that the
 on each Python and system that we support, and nothing else ever does.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from emulator import pythons
 from emulator.environment import ROOT, python
 from emulator.environment.steps import run_step
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SOURCE = ROOT / "requirements.in"
 HEADER = f"""\

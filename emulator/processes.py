@@ -5,8 +5,6 @@ the workers. Every process inherits an environment variable; and on Linux this p
 orphans, so that a process that drops the variable is still a descendant.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os
@@ -14,16 +12,14 @@ import signal
 import subprocess
 import sys
 import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from types import FrameType
+from typing import Self
 
 import psutil
 
 from emulator.environment import say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from types import FrameType
 
 MARK = "WALL_SUITE"
 # Who started it, as `pid@start time`: tells leftovers of a dead command from another's suite.

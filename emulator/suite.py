@@ -1,7 +1,5 @@
 """Firebase's emulators, started together and watched until every function is loaded."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -9,7 +7,8 @@ import re
 import subprocess
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
@@ -26,9 +25,6 @@ from emulator.environment import (
     tool_environment,
 )
 from emulator.ports import check_ports
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 PROJECT = "demo-wall"
 EMULATORS = ("auth", "functions", "firestore", "hosting", "tasks")

@@ -1,26 +1,17 @@
 """`python3 -m emulator up`: a small event to try things with, and its addresses."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from emulator import people
 from emulator.certificates import SERVER
 from emulator.environment import ROOT, STATE
 from emulator.midsummer import TENANT, Midsummer
-from emulator.receiver import describe
-from emulator.stand_ins import ADDRESSES
-from emulator.suite import ADDRESS_VARIABLES, LOG, PROJECT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from emulator.receiver import Request
-    from emulator.stand_ins import StandIns
-    from emulator.suite import Suite
+from emulator.receiver import Request, describe
+from emulator.stand_ins import ADDRESSES, StandIns
+from emulator.suite import ADDRESS_VARIABLES, LOG, PROJECT, Suite
 
 # Who can sign in to the console; everybody with the same password.
 STAFF = ("admin", "moderator", "superadmin")

@@ -4,8 +4,6 @@ A digest stands in each of them, so that a second run changes nothing. What some
 hand stays until its file changes, or until `--again`.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

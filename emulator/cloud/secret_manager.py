@@ -3,8 +3,6 @@
 https://cloud.google.com/secret-manager/docs/reference/rpc/google.cloud.secretmanager.v1
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The pages: the console's packages, and its build into public/."""
 
-from __future__ import annotations
-
 from emulator.environment.npm import Packages
 from emulator.environment.places import CONSOLE, ROOT, STATE, VENV_PYTHON
 from emulator.environment.steps import digest, read, run_step

@@ -1,7 +1,5 @@
 """A Java that is new enough for the Firestore emulator."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

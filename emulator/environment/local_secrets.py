@@ -1,7 +1,5 @@
 """The secrets of the local project, kept from one run to the next."""
 
-from __future__ import annotations
-
 import os
 import secrets
 

@@ -1,16 +1,11 @@
 """Everything that is installed, in its order, and how programs find it."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from emulator.environment import console, java, local_secrets, node, python
 from emulator.environment.places import NODE_MODULES, VENV, VENV_PYTHON
 from emulator.environment.steps import only_one, say
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _INSTALLERS = (python, node, console)
 

@@ -1,7 +1,5 @@
 """The Python environments: ./venv for all work, and smaller ones for tests on other Pythons."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,14 +1,10 @@
 """A mail as it would be delivered, and the request that it came in."""
 
-from __future__ import annotations
-
 import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,6 @@
 It shares no code with the service that signs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re
