@@ -15,6 +15,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import greenlet
 
 from tests.in_memory.through import Crash, ServiceError
+from tests.in_memory.use_cases import Machine
 from tests.simulation.choices import Choices
 from tests.simulation.faults import AT_MOST, ENDS_OR_WAITS, EVERY, Fault, Weather, pause
 
@@ -272,6 +273,11 @@ class Instance:
         self._started = simulation.time
         at_zero = bits >> 32 & 1 and simulation.choices.deviates(name, "its clock starts at zero")
         self._monotonic = 0.0 if at_zero else float((bits >> 33) % 1_000_000)
+
+    @property
+    def machine(self) -> Machine:
+        """Its clocks, its threads and the way to its services."""
+        return Machine(self.now, self.monotonic, self.sleep, self.side_by_side, self.call)
 
     def now(self) -> datetime:
         """The time, as far as this instance knows."""

@@ -3,31 +3,19 @@
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from functions.gcp.task_queue import Task
-from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
-from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
-from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.look_task import event_of
-from functions.webhooks.notices.notifier import Notifier
-from functions.webhooks.notices.sweeper import NoticeSweeper
 from functions.webhooks.notices.watch import Watch
-from functions.webhooks.recovery.outage_marks import OutageMarks
 from tests.in_memory.database import Create, Database, Delete, Stored, Update
-from tests.in_memory.outside import InMemoryTasks, enqueue_to, everybody
+from tests.in_memory.outside import InMemoryTasks
 from tests.in_memory.through import ServiceError
-from tests.in_memory.webhooks import (
-    InMemoryDeliveries,
-    InMemoryNotices,
-    InMemoryOrders,
-    InMemorySettings,
-    InMemoryWall,
-)
+from tests.in_memory.use_cases import WebhookUseCases
 from tests.simulation.dispatch import CloudTasks
 from tests.simulation.faults import NEVER_RETRIED
 from tests.simulation.notices.invariants import Mail, Seen
@@ -43,6 +31,8 @@ from tests.simulation.simulation import (
     current,
 )
 from tests.simulation.simulation import End as Ended
+
+T = TypeVar("T")
 
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
 _NOTICES: Final = f"events/{EVENT}/notices/webhooks"
@@ -91,9 +81,9 @@ class NoticeWorld:
         self._attempts = CloudTasks(simulation)
         self._looks = CloudTasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
-        self._workers = Pool(simulation, "worker", self._worker)
-        self._notifiers = Pool(simulation, "notifier", self._notifier)
-        self._sweepers = Pool(simulation, "sweeper", self._sweeper)
+        self._workers = self._pool("worker", WebhookUseCases.endpoint_health)
+        self._notifiers = self._pool("notifier", WebhookUseCases.notifier)
+        self._sweepers = self._pool("sweeper", WebhookUseCases.notice_sweeper)
         for number, one in enumerate(self._scenario.ends):
             simulation.after(one.at, partial(self._end, f"delivery-{number}", one))
         for what, at in self._scenario.admin:
@@ -165,40 +155,17 @@ class NoticeWorld:
 
     # The instances of each function.
 
-    def _worker(self, instance: Instance) -> EndpointHealth:
-        return EndpointHealth(
-            deliveries=InMemoryDeliveries(self._database, instance.call),
-            settings=InMemorySettings(self._database, instance.call),
-            marks=FailureMarks(
-                notices=InMemoryNotices(self._database, instance.call),
-                enqueue=enqueue_to(self._tasks, instance.call),
-                now=instance.now,
-            ),
-            outages=OutageMarks(InMemoryOrders(self._database, instance.call), instance.now),
-            now=instance.now,
-            monotonic=instance.monotonic,
-        )
+    def _pool(self, name: str, make: Callable[[WebhookUseCases], T]) -> Pool[T]:
+        return Pool(self._simulation, name, lambda instance: make(self._use_cases(instance)))
 
-    def _notifier(self, instance: Instance) -> Notifier:
-        return Notifier(
-            notices=InMemoryNotices(self._database, instance.call),
-            settings=InMemorySettings(self._database, instance.call),
-            deliveries=InMemoryDeliveries(self._database, instance.call),
-            wall=InMemoryWall(self._database, instance.call),
-            mailer=lambda: _MailService(self._seen, self._mails, instance),
-            letterhead=lambda: Letterhead(sender="wall@example.com"),
-            willing=everybody,
-            base_url="https://wall.example.com",
-            now=instance.now,
+    def _use_cases(self, instance: Instance) -> WebhookUseCases:
+        return WebhookUseCases(
+            instance.machine,
+            self._database,
+            self._tasks,
             new_id=self._name,
-        )
-
-    def _sweeper(self, instance: Instance) -> NoticeSweeper:
-        return NoticeSweeper(
-            notices=InMemoryNotices(self._database, instance.call),
-            enqueue=enqueue_to(self._tasks, instance.call),
-            side_by_side=instance.side_by_side,
-            now=instance.now,
+            new_secret=self._name,
+            mailer=_MailService(self._seen, self._mails, instance),
         )
 
     def _name(self) -> str:

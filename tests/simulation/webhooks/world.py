@@ -1,6 +1,7 @@
 """The world of the webhooks: an event with guests, staff and receivers, and the real use cases."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -18,29 +19,16 @@ from functions.webhooks.actions.arguments import (
     RotateArguments,
     TestArguments,
 )
-from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 from functions.webhooks.deliveries.delivery import Delivery
-from functions.webhooks.deliveries.next_round import NextRound
-from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
-from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.recovery.outage_marks import OutageMarks
-from functions.webhooks.recovery.recoverer import Recoverer
 from tests.in_memory.database import Create, Database, Delete, Stored, Update
-from tests.in_memory.outside import InMemoryTasks, enqueue_to
+from tests.in_memory.outside import InMemoryTasks
 from tests.in_memory.through import ServiceError
-from tests.in_memory.webhooks import (
-    InMemoryDeliveries,
-    InMemoryNotices,
-    InMemoryOrders,
-    InMemorySecrets,
-    InMemorySettings,
-    InMemoryWall,
-)
+from tests.in_memory.use_cases import WebhookUseCases
 from tests.simulation.dispatch import CloudTasks, Eventarc
 from tests.simulation.faults import Fault
 from tests.simulation.simulation import (
@@ -68,7 +56,7 @@ _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
 _BACKOFF: Final = {
     retry_step.queue: retry_step.backoff_seconds * SECOND for retry_step in RETRY_SCHEDULE
 } | {SLOW_QUEUE: SECOND}
-_WORKERS_RAISE: Final = (ServiceError, TooEarlyError, ChangedMeanwhileError)
+_WORKERS_RAISE: Final = (TooEarlyError, ChangedMeanwhileError)
 
 _RECOVERY: Final = "recovery"
 
@@ -96,15 +84,14 @@ class WebhookWorld:
         self._eventarc = Eventarc(simulation)
         self._cloud_tasks = CloudTasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
-        self._triggers = Pool(simulation, "trigger", self._publisher)
+        self._triggers = self._pool("trigger", WebhookUseCases.publisher)
         self._workers = {
-            queue: Pool(simulation, queue, self._worker, expected=_WORKERS_RAISE)
-            for queue in _BACKOFF
+            queue: self._pool(queue, WebhookUseCases.worker, *_WORKERS_RAISE) for queue in _BACKOFF
         }
-        self._sweepers = Pool(simulation, "sweeper", self._sweeper)
-        self._recoverers = Pool(simulation, "recoverer", self._recoverer, expected=(ServiceError,))
-        self._actions = Pool(
-            simulation, "actions", self._actions_of, expected=(ServiceError, CallError)
+        self._sweepers = self._pool("sweeper", WebhookUseCases.sweeper)
+        self._recoverers = self._pool("recoverer", WebhookUseCases.recoverer)
+        self._actions = self._pool(
+            "actions", lambda use_cases: replace(use_cases, page=5).actions(), CallError
         )
         self._database.watch(self._written)
         self._begin()
@@ -311,43 +298,25 @@ class WebhookWorld:
 
     # The instances of each function.
 
-    def _publisher(self, instance: Instance) -> Publisher:
-        return Publisher(
-            wall=InMemoryWall(self._database, instance.call),
-            settings=InMemorySettings(self._database, instance.call),
-            deliveries=InMemoryDeliveries(self._database, instance.call),
-            secrets=self._secrets(instance),
-            enqueue=enqueue_to(self._tasks, instance.call),
-            pace=Pace(_A_SECOND, instance.monotonic),
-            side_by_side=instance.side_by_side,
-            now=instance.now,
-            monotonic=instance.monotonic,
-        )
+    def _pool(
+        self, name: str, make: Callable[[WebhookUseCases], T], *raised: type[Exception]
+    ) -> Pool[T]:
+        def made(instance: Instance) -> T:
+            return make(self._use_cases(instance))
 
-    def _worker(self, instance: Instance) -> Worker:
-        deliveries = InMemoryDeliveries(self._database, instance.call)
-        return Worker(
-            deliveries=deliveries,
-            secrets=self._secrets(instance),
+        return Pool(self._simulation, name, made, expected=(ServiceError, *raised))
+
+    def _use_cases(self, instance: Instance) -> WebhookUseCases:
+        return WebhookUseCases(
+            replace(instance.machine, call=partial(self._counted, instance)),
+            self._database,
+            self._tasks,
+            new_id=lambda: self._name("test"),
+            new_secret=lambda: self._name("secret"),
             sender=Receivers(self._seen, self._scenario.receivers, instance),
-            tenant_of=lambda _: "t1",
-            enqueue=enqueue_to(self._tasks, instance.call),
-            slow_pace=Pace(_A_SECOND, instance.monotonic),
-            endpoint_health=EndpointHealth(
-                deliveries=InMemoryDeliveries(self._database, partial(self._counted, instance)),
-                settings=InMemorySettings(self._database, instance.call),
-                marks=FailureMarks(
-                    notices=InMemoryNotices(self._database, instance.call),
-                    enqueue=enqueue_to(self._tasks, instance.call),
-                    now=instance.now,
-                ),
-                outages=OutageMarks(InMemoryOrders(self._database, instance.call), instance.now),
-                now=instance.now,
-                monotonic=instance.monotonic,
-            ),
-            now=instance.now,
-            monotonic=instance.monotonic,
-            sleep=instance.sleep,
+            a_second=_A_SECOND,
+            page=2,
+            sweep_page=2,
         )
 
     def _counted(
@@ -360,56 +329,6 @@ class WebhookWorld:
             save = partial(self._organizer, "save the settings")
             self._later(self._simulation.choices.between(f"{name} when", 0, SECOND // 5), save)
         return answer
-
-    def _sweeper(self, instance: Instance) -> Sweeper:
-        return Sweeper(
-            deliveries=InMemoryDeliveries(self._database, instance.call, sweep_page=2),
-            enqueue=enqueue_to(self._tasks, instance.call),
-            side_by_side=instance.side_by_side,
-            now=instance.now,
-        )
-
-    def _recoverer(self, instance: Instance) -> Recoverer:
-        return Recoverer(
-            orders=InMemoryOrders(self._database, instance.call),
-            settings=InMemorySettings(self._database, instance.call),
-            deliveries=InMemoryDeliveries(self._database, instance.call),
-            next_round=self._next_round(instance),
-            side_by_side=instance.side_by_side,
-            now=instance.now,
-            page=2,
-        )
-
-    def _next_round(self, instance: Instance) -> NextRound:
-        return NextRound(
-            InMemoryDeliveries(self._database, instance.call),
-            enqueue_to(self._tasks, instance.call),
-            Pace(_A_SECOND, instance.monotonic),
-            instance.now,
-        )
-
-    def _actions_of(self, instance: Instance) -> Actions:
-        return Actions(
-            wall=InMemoryWall(self._database, instance.call),
-            settings=InMemorySettings(self._database, instance.call),
-            deliveries=InMemoryDeliveries(self._database, instance.call),
-            secrets=self._secrets(instance),
-            next_round=self._next_round(instance),
-            attempt=self._worker(instance).attempt,
-            side_by_side=instance.side_by_side,
-            now=instance.now,
-            new_id=lambda: self._name("test"),
-            page=5,
-        )
-
-    def _secrets(self, instance: Instance) -> InMemorySecrets:
-        return InMemorySecrets(
-            self._database,
-            lambda: self._name("secret"),
-            instance.monotonic,
-            instance.call,
-            now=instance.now,
-        )
 
 
 def _with_status(status: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,48 +9,22 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
 from functions.gcp.task_queue import Task
-from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome
 from functions.signed_links.token import TokenKeys
 from functions.wall.photo import Photo
-from functions.webhooks.actions.actions import Actions
-from functions.webhooks.attempts.endpoint_health import EndpointHealth
-from functions.webhooks.attempts.sweeper import Sweeper
-from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.deliveries.next_round import NextRound
-from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.notices.failure_marks import FailureMarks
-from functions.webhooks.notices.notifier import Notifier
-from functions.webhooks.notices.sweeper import NoticeSweeper
-from functions.webhooks.publisher import Publisher
-from functions.webhooks.recovery.outage_marks import OutageMarks
-from functions.webhooks.recovery.recoverer import Recoverer
 from functions.webhooks.sender.ports import SendError
 from functions.webhooks.shared_logs.log_links import LogLinks
 from functions.webhooks.shared_logs.shared_log import SharedLog
 from tests.in_memory.database import Create, Database, Set
-from tests.in_memory.outside import (
-    InMemoryTasks,
-    ScriptedMailer,
-    ScriptedSender,
-    enqueue_to,
-    everybody,
-)
+from tests.in_memory.outside import InMemoryTasks, ScriptedMailer, ScriptedSender
 from tests.in_memory.through import Crash, ServiceError
-from tests.in_memory.webhooks import (
-    InMemoryDeliveries,
-    InMemoryLogShares,
-    InMemoryNotices,
-    InMemoryOrders,
-    InMemorySecrets,
-    InMemorySettings,
-    InMemoryWall,
-)
+from tests.in_memory.use_cases import Machine, WebhookUseCases
+from tests.in_memory.webhooks import InMemoryLogShares
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 EVENT: Final = "e1"
@@ -63,7 +37,7 @@ Result = TypeVar("Result")
 T = TypeVar("T")
 
 
-class Parts:
+class Parts(WebhookUseCases):
     """One project; every use case that is taken from it is a fresh instance.
 
     Attributes:
@@ -91,8 +65,6 @@ class Parts:
         self.excerpt: str | None = None
         self.mails: list[EmailMessage] = []
         self.taken: list[SendOutcome] = []
-        self.page = 300
-        self.a_second = 80
         self.resends: list[str] = []
         self.resends_at_most = 100
         self._ids = 0
@@ -100,8 +72,21 @@ class Parts:
         self._repeated: set[str] = set()
         self._at: dict[str, list[Callable[[], None] | None]] = {}
         self._after: dict[str, list[Callable[[], None] | None]] = {}
-        self.database = Database(lambda: self.now)
-        self.tasks = InMemoryTasks(lambda: self.now)
+        super().__init__(
+            machine=Machine(
+                now=lambda: self.now,
+                monotonic=lambda: self.monotonic,
+                sleep=self._sleep,
+                side_by_side=one_by_one,
+                call=self._through,
+            ),
+            database=Database(lambda: self.now),
+            tasks=InMemoryTasks(lambda: self.now),
+            sender=ScriptedSender(self._answer, self._through, lambda: self.excerpt),
+            mailer=ScriptedMailer(self._send, self._through),
+            new_id=self._new_id,
+            new_secret=self._new_secret,
+        )
         self.database.commit(Set(f"events/{EVENT}", {"tenantId": "t1"}))
         self.subscribe(URL)
 
@@ -180,64 +165,7 @@ class Parts:
         [body] = [record.body for record in self.records if record.event_type == event]
         return json.loads(body)["data"]
 
-    # The use cases, each in an instance of its own.
-
-    def publisher(self) -> Publisher:
-        """What the triggers call."""
-        return Publisher(
-            wall=self.wall(),
-            settings=self.settings(),
-            deliveries=self.deliveries(),
-            secrets=self.secrets(),
-            enqueue=enqueue_to(self.tasks, self._through),
-            pace=self.pace(),
-            side_by_side=one_by_one,
-            now=lambda: self.now,
-            monotonic=lambda: self.monotonic,
-        )
-
-    def pace(self) -> Pace:
-        """A pace of which twenty deliveries of an event are due at once."""
-        return Pace(self.a_second, lambda: self.monotonic)
-
-    def worker(self) -> Worker:
-        """What the queues call."""
-        return Worker(
-            deliveries=self.deliveries(),
-            secrets=self.secrets(),
-            sender=ScriptedSender(self._answer, self._through, lambda: self.excerpt),
-            tenant_of=lambda _: "t1",
-            enqueue=enqueue_to(self.tasks, self._through),
-            slow_pace=self.pace(),
-            endpoint_health=self.endpoint_health(),
-            now=lambda: self.now,
-            monotonic=lambda: self.monotonic,
-            sleep=self._sleep,
-        )
-
-    def sweeper(self, page: int = 300) -> Sweeper:
-        """What the schedule calls."""
-        return Sweeper(
-            deliveries=InMemoryDeliveries(self.database, self._through, sweep_page=page),
-            enqueue=enqueue_to(self.tasks, self._through),
-            side_by_side=one_by_one,
-            now=lambda: self.now,
-        )
-
-    def actions(self) -> Actions:
-        """What organizers call."""
-        return Actions(
-            wall=self.wall(),
-            settings=self.settings(),
-            deliveries=self.deliveries(),
-            secrets=self.secrets(),
-            next_round=self.next_round(),
-            attempt=self.worker().attempt,
-            side_by_side=one_by_one,
-            now=lambda: self.now,
-            new_id=self._new_id,
-            page=self.page,
-        )
+    # The use cases that no world of the simulation has.
 
     def log_links(self) -> LogLinks:
         """What admins call to share a log."""
@@ -248,7 +176,7 @@ class Parts:
             keys=lambda: KEYS,
             base_url="https://wall.example.com/",
             now=lambda: self.now,
-            new_id=self._new_id,
+            new_id=self.new_id,
         )
 
     def shared_log(self) -> SharedLog:
@@ -262,95 +190,9 @@ class Parts:
             now=lambda: self.now,
         )
 
-    def endpoint_health(self) -> EndpointHealth:
-        """What gives URLs up."""
-        return EndpointHealth(
-            deliveries=self.deliveries(),
-            settings=self.settings(),
-            marks=FailureMarks(
-                notices=self.notices(),
-                enqueue=enqueue_to(self.tasks, self._through),
-                now=lambda: self.now,
-            ),
-            outages=OutageMarks(self.orders(), lambda: self.now),
-            now=lambda: self.now,
-            monotonic=lambda: self.monotonic,
-        )
-
-    def recoverer(self) -> Recoverer:
-        """What carries standing orders out."""
-        return Recoverer(
-            orders=self.orders(),
-            settings=self.settings(),
-            deliveries=self.deliveries(),
-            next_round=self.next_round(),
-            side_by_side=one_by_one,
-            now=lambda: self.now,
-            page=self.page,
-        )
-
-    def notifier(self) -> Notifier:
-        """What looks at watched URLs, and tells."""
-        return Notifier(
-            notices=self.notices(),
-            settings=self.settings(),
-            deliveries=self.deliveries(),
-            wall=self.wall(),
-            mailer=lambda: ScriptedMailer(self._send, self._through),
-            letterhead=lambda: Letterhead(sender="Photo wall <wall@example.com>"),
-            willing=everybody,
-            base_url="https://wall.example.com",
-            now=lambda: self.now,
-            new_id=self._new_id,
-        )
-
-    def notice_sweeper(self) -> NoticeSweeper:
-        """What the schedule calls as well."""
-        return NoticeSweeper(
-            notices=self.notices(),
-            enqueue=enqueue_to(self.tasks, self._through),
-            side_by_side=one_by_one,
-            now=lambda: self.now,
-        )
-
-    def next_round(self) -> NextRound:
-        """What sends deliveries again."""
-        enqueue = enqueue_to(self.tasks, self._through)
-        return NextRound(self.deliveries(), enqueue, self.pace(), lambda: self.now)
-
-    def settings(self) -> InMemorySettings:
-        """The webhook settings."""
-        return InMemorySettings(self.database, self._through)
-
-    def notices(self) -> InMemoryNotices:
-        """What is watched."""
-        return InMemoryNotices(self.database, self._through)
-
-    def orders(self) -> InMemoryOrders:
-        """The standing orders."""
-        return InMemoryOrders(self.database, self._through)
-
-    def wall(self) -> InMemoryWall:
-        """The event and its photos."""
-        return InMemoryWall(self.database, self._through)
-
-    def deliveries(self) -> InMemoryDeliveries:
-        """The records."""
-        return InMemoryDeliveries(self.database, self._through)
-
     def shares(self) -> InMemoryLogShares:
         """Of logs."""
         return InMemoryLogShares(self.database, self._through)
-
-    def secrets(self) -> InMemorySecrets:
-        """The secrets, as an instance remembers them that has just begun."""
-        return InMemorySecrets(
-            self.database,
-            self._new_secret,
-            lambda: self.monotonic,
-            self._through,
-            now=lambda: self.now,
-        )
 
     def attempt(
         self, delivery: Delivery, number: int = 1, *, in_round: int = 0, dispatched_before: int = 0

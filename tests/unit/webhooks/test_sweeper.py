@@ -65,7 +65,8 @@ def test_every_page_is_swept(parts: Parts) -> None:
     """However many deliveries are overdue, of whichever event."""
     made = [parts.delivery(cause=str(number)) for number in range(250)]
     parts.now += timedelta(minutes=3)
-    assert parts.sweeper(page=40).sweep() == 250
+    parts.sweep_page = 40
+    assert parts.sweeper().sweep() == 250
     assert {task.data["deliveryId"] for task in parts.queued} == {delivery.id for delivery in made}
 
 

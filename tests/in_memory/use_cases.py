@@ -1,0 +1,226 @@
+"""The webhooks' use cases in one process, on adapters in memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from functions.gcp.task_queue import Enqueue
+from functions.mail.letterhead import Letterhead
+from functions.mail.outcome import Accepted
+from functions.mail.provider import Mailer
+from functions.side_by_side import SideBySide
+from functions.webhooks.actions.actions import Actions
+from functions.webhooks.attempts.endpoint_health import EndpointHealth
+from functions.webhooks.attempts.sweeper import Sweeper
+from functions.webhooks.attempts.worker import Worker
+from functions.webhooks.deliveries.next_round import NextRound
+from functions.webhooks.deliveries.pace import Pace
+from functions.webhooks.notices.failure_marks import FailureMarks
+from functions.webhooks.notices.notifier import Notifier
+from functions.webhooks.notices.sweeper import NoticeSweeper
+from functions.webhooks.publisher import Publisher
+from functions.webhooks.recovery.outage_marks import OutageMarks
+from functions.webhooks.recovery.recoverer import Recoverer
+from functions.webhooks.sender.ports import Sender
+from tests.in_memory.database import Database
+from tests.in_memory.outside import (
+    InMemoryTasks,
+    ScriptedMailer,
+    ScriptedSender,
+    enqueue_to,
+    everybody,
+)
+from tests.in_memory.through import Through
+from tests.in_memory.webhooks import (
+    InMemoryDeliveries,
+    InMemoryNotices,
+    InMemoryOrders,
+    InMemorySecrets,
+    InMemorySettings,
+    InMemoryWall,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a process has of its own: clocks, threads, and the way to its services."""
+
+    now: Callable[[], datetime]
+    monotonic: Callable[[], float]
+    sleep: Callable[[float], None]
+    side_by_side: SideBySide
+    call: Through
+
+
+@dataclass(eq=False, repr=False)
+class WebhookUseCases:
+    """Every use case that is taken from it is fresh, as in a process that has just begun.
+
+    Attributes:
+        machine: The process.
+        database: All documents.
+        tasks: Cloud Tasks.
+        new_id: Makes ids that were not there before,
+        new_secret: and secrets.
+        sender: Posts to receivers.
+        mailer: Sends notices.
+        a_second: The pace: how many deliveries of an event are due in a second.
+        page: How many deliveries an action or a recovery takes at a time,
+        sweep_page: and the sweeper.
+    """
+
+    machine: Machine
+    database: Database
+    tasks: InMemoryTasks
+    new_id: Callable[[], str]
+    new_secret: Callable[[], str]
+    sender: Sender = field(default_factory=lambda: ScriptedSender(lambda *_: 204))
+    mailer: Mailer = field(default_factory=lambda: ScriptedMailer(lambda _: Accepted("m1")))
+    a_second: int = 80
+    page: int = 300
+    sweep_page: int = 300
+
+    def publisher(self) -> Publisher:
+        """What the triggers call."""
+        return Publisher(
+            wall=self.wall(),
+            settings=self.settings(),
+            deliveries=self.deliveries(),
+            secrets=self.secrets(),
+            enqueue=self.enqueue,
+            pace=self.pace(),
+            side_by_side=self.machine.side_by_side,
+            now=self.machine.now,
+            monotonic=self.machine.monotonic,
+        )
+
+    def worker(self) -> Worker:
+        """What the queues call."""
+        return Worker(
+            deliveries=self.deliveries(),
+            secrets=self.secrets(),
+            sender=self.sender,
+            tenant_of=lambda _: "t1",
+            enqueue=self.enqueue,
+            slow_pace=self.pace(),
+            endpoint_health=self.endpoint_health(),
+            now=self.machine.now,
+            monotonic=self.machine.monotonic,
+            sleep=self.machine.sleep,
+        )
+
+    def endpoint_health(self) -> EndpointHealth:
+        """What gives URLs up."""
+        return EndpointHealth(
+            deliveries=self.deliveries(),
+            settings=self.settings(),
+            marks=FailureMarks(notices=self.notices(), enqueue=self.enqueue, now=self.machine.now),
+            outages=OutageMarks(self.orders(), self.machine.now),
+            now=self.machine.now,
+            monotonic=self.machine.monotonic,
+        )
+
+    def sweeper(self) -> Sweeper:
+        """What the schedule calls."""
+        return Sweeper(
+            deliveries=InMemoryDeliveries(
+                self.database, self.machine.call, sweep_page=self.sweep_page
+            ),
+            enqueue=self.enqueue,
+            side_by_side=self.machine.side_by_side,
+            now=self.machine.now,
+        )
+
+    def notice_sweeper(self) -> NoticeSweeper:
+        """What the schedule calls for notices."""
+        return NoticeSweeper(
+            notices=self.notices(),
+            enqueue=self.enqueue,
+            side_by_side=self.machine.side_by_side,
+            now=self.machine.now,
+        )
+
+    def recoverer(self) -> Recoverer:
+        """What carries standing orders out."""
+        return Recoverer(
+            orders=self.orders(),
+            settings=self.settings(),
+            deliveries=self.deliveries(),
+            next_round=self.next_round(),
+            side_by_side=self.machine.side_by_side,
+            now=self.machine.now,
+            page=self.page,
+        )
+
+    def actions(self) -> Actions:
+        """What organizers call."""
+        return Actions(
+            wall=self.wall(),
+            settings=self.settings(),
+            deliveries=self.deliveries(),
+            secrets=self.secrets(),
+            next_round=self.next_round(),
+            attempt=self.worker().attempt,
+            side_by_side=self.machine.side_by_side,
+            now=self.machine.now,
+            new_id=self.new_id,
+            page=self.page,
+        )
+
+    def next_round(self) -> NextRound:
+        """What sends deliveries again."""
+        return NextRound(self.deliveries(), self.enqueue, self.pace(), self.machine.now)
+
+    def notifier(self) -> Notifier:
+        """What looks at watched URLs, and tells people."""
+        return Notifier(
+            notices=self.notices(),
+            settings=self.settings(),
+            deliveries=self.deliveries(),
+            wall=self.wall(),
+            mailer=lambda: self.mailer,
+            letterhead=lambda: Letterhead(sender="Photo wall <wall@example.com>"),
+            willing=everybody,
+            base_url="https://wall.example.com",
+            now=self.machine.now,
+            new_id=self.new_id,
+        )
+
+    @property
+    def enqueue(self) -> Enqueue:
+        """Queues a task."""
+        return enqueue_to(self.tasks, self.machine.call)
+
+    def pace(self) -> Pace:
+        """A pace that nothing has used yet."""
+        return Pace(self.a_second, self.machine.monotonic)
+
+    def settings(self) -> InMemorySettings:
+        """The webhook settings."""
+        return InMemorySettings(self.database, self.machine.call)
+
+    def notices(self) -> InMemoryNotices:
+        """The watched URLs."""
+        return InMemoryNotices(self.database, self.machine.call)
+
+    def orders(self) -> InMemoryOrders:
+        """The standing orders."""
+        return InMemoryOrders(self.database, self.machine.call)
+
+    def wall(self) -> InMemoryWall:
+        """The event and its photos."""
+        return InMemoryWall(self.database, self.machine.call)
+
+    def deliveries(self) -> InMemoryDeliveries:
+        """The records of deliveries."""
+        return InMemoryDeliveries(self.database, self.machine.call)
+
+    def secrets(self) -> InMemorySecrets:
+        """The secrets; nothing is remembered yet."""
+        return InMemorySecrets(
+            self.database,
+            self.new_secret,
+            self.machine.monotonic,
+            self.machine.call,
+            now=self.machine.now,
+        )
