@@ -1,12 +1,8 @@
 """Counts of calls in Firestore: `rateLimits/{key}` (spec 8)."""
 
 from datetime import datetime
-from typing import Final
 
 from functions.gcp.documents import Documents
-
-COUNT_SECONDS: Final = 3.0
-"""Limit of one count: enough for the first connection of a cold, busy process."""
 
 
 class CallCountStore:
@@ -15,8 +11,8 @@ class CallCountStore:
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
-    def add(self, key: str, expire_at: datetime) -> int:
-        """Count a call under `key`; returns the new count. One round trip.
+    def add(self, key: str, expire_at: datetime, seconds: float) -> int:
+        """Count a call under `key` within `seconds`; returns the new count. One round trip.
 
         Firestore deletes the record some time after `expire_at`.
 
@@ -26,4 +22,4 @@ class CallCountStore:
         """
         path = f"rateLimits/{key}"
         fields = {"expireAt": expire_at}
-        return self._documents.increment(path, "count", fields, seconds=COUNT_SECONDS)
+        return self._documents.increment(path, "count", fields, seconds=seconds)

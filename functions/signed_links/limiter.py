@@ -22,6 +22,13 @@ _REMEMBERED_AT_MOST: Final = 10_000
 _LET_THROUGH: Final = frozenset({"getEmailPreferences"})
 """Functions whose calls pass where they cannot be counted (spec 8); calls of others fail."""
 
+SOON: Final = 3.0
+"""Seconds for the count of a call that passes where it cannot be counted: enough for the first
+connection of a cold process."""
+
+PATIENTLY: Final = 25.0
+"""Seconds for the count of any other call, as for the other calls of Firestore; then it fails."""
+
 
 class TooManyCallsError(Exception):
     """The client has used up the calls of this hour; the next hour begins at `until`."""
@@ -34,8 +41,8 @@ class TooManyCallsError(Exception):
 class CallCounts(Protocol):
     """Counts of calls; additions may run at the same time."""
 
-    def add(self, key: str, expire_at: datetime) -> int:
-        """Count a call under `key`, kept until `expire_at`; returns the new count.
+    def add(self, key: str, expire_at: datetime, seconds: float) -> int:
+        """Count a call under `key` within `seconds`, kept until `expire_at`; returns the new count.
 
         Raises:
             Exception: the call could not be counted.
@@ -102,8 +109,9 @@ class Limiter:
         window = Window.of(function, client, secret=secret, now=self._now(), period=period)
         if self._counted_here(window.key) > at_most:
             raise TooManyCallsError(window.expire_at)
+        seconds = SOON if function in _LET_THROUGH else PATIENTLY
         try:
-            calls = self._counts.add(window.key, window.expire_at)
+            calls = self._counts.add(window.key, window.expire_at, seconds)
         except Exception as error:
             log.warning("limiter.failed", function=function, exception=type(error).__name__)
             if function in _LET_THROUGH:

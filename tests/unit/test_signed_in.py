@@ -25,9 +25,9 @@ class Counts:
     def __init__(self) -> None:
         self._calls: dict[str, int] = {}
 
-    def add(self, key: str, expire_at: datetime) -> int:
+    def add(self, key: str, expire_at: datetime, seconds: float) -> int:
         """Count one more."""
-        del expire_at
+        del expire_at, seconds
         self._calls[key] = self._calls.get(key, 0) + 1
         return self._calls[key]
 

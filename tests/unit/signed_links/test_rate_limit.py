@@ -5,7 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from functions.signed_links.limiter import MAX_CALLS, Limiter, TooManyCallsError, Window
+from functions.signed_links.limiter import (
+    MAX_CALLS,
+    PATIENTLY,
+    SOON,
+    Limiter,
+    TooManyCallsError,
+    Window,
+)
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
@@ -46,11 +53,13 @@ class Contended:
     """The shared count where one record is written by too many at once."""
 
     asked = 0
+    seconds = 0.0
 
-    def add(self, key: str, expire_at: datetime) -> int:
+    def add(self, key: str, expire_at: datetime, seconds: float) -> int:
         """Fail, as Firestore does."""
         del key, expire_at
         self.asked += 1
+        self.seconds = seconds
         raise TimeoutError
 
 
@@ -78,16 +87,20 @@ def test_many_calls_at_once_are_counted_where_the_shared_count_fails() -> None:
 
 @pytest.mark.parametrize("function", ["updateEmailPreferences", "unsubscribe", "getWebhookLog"])
 def test_only_the_look_up_passes_uncounted(function: str) -> None:
-    """Spec 8 names getEmailPreferences; other functions fail with the limiter."""
-    assert outcome(Limiter(Contended(), now=lambda: NOW), function) == "failed"
+    """Spec 8 names getEmailPreferences; other functions fail with the limiter, which has longer."""
+    counts = Contended()
+    assert outcome(Limiter(counts, now=lambda: NOW), function) == "failed"
+    assert counts.seconds == PATIENTLY
+    assert outcome(Limiter(counts, now=lambda: NOW), "getEmailPreferences") == "passed"
+    assert counts.seconds == SOON
 
 
 def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
     """Where other instances have counted the calls of the hour."""
 
     class Full(Contended):
-        def add(self, key: str, expire_at: datetime) -> int:
-            del key, expire_at
+        def add(self, key: str, expire_at: datetime, seconds: float) -> int:
+            del key, expire_at, seconds
             self.asked += 1
             return MAX_CALLS + 1
 
