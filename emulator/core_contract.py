@@ -3,9 +3,15 @@
 `lint-imports` reads this class by its name in pyproject.toml.
 """
 
-from grimp import ImportGraph
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from importlinter import Contract, ContractCheck, fields, output
 from importlinter.domain.helpers import module_expressions_to_modules
+
+if TYPE_CHECKING:
+    from grimp import ImportGraph
 
 
 class CoreContract(Contract):

@@ -1,13 +1,18 @@
 """Ports that must be free before anything is started, and who holds one that is not."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import socket
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import psutil
 
 from emulator.environment import SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def check_ports(addresses: dict[str, str]) -> None:

@@ -1,14 +1,18 @@
-"""The supported versions of Python, and their interpreters on this machine.
+"""Which Pythons will do, and which of them this machine has.
 
-An old Python may read this module first, so the module uses nothing that is new.
+Read by whatever Python starts us, so without anything that is new.
 """
+
+from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # The deployed runtime's first, then the newest.
 SUPPORTED = ((3, 13), (3, 14), (3, 12), (3, 11))
@@ -27,7 +31,7 @@ class Interpreter(NamedTuple):
     """
 
     path: Path
-    version: "tuple[int, int]"
+    version: tuple[int, int]
     makes_environments: bool
 
     @property
@@ -36,7 +40,7 @@ class Interpreter(NamedTuple):
         return "{}.{}".format(*self.version)
 
 
-def on_path(but: "Path | None" = None) -> "Iterator[Interpreter]":
+def on_path(but: Path | None = None) -> Iterator[Interpreter]:
     """Find one supported Python of each version on PATH that really runs.
 
     Args:
@@ -54,7 +58,7 @@ def on_path(but: "Path | None" = None) -> "Iterator[Interpreter]":
                 break
 
 
-def probe(path: Path) -> "Interpreter | None":
+def probe(path: Path) -> Interpreter | None:
     """Ask a Python what it is; None where it does not run."""
     try:
         done = subprocess.run(

@@ -1,12 +1,16 @@
 """The life of a stand-in's server: it listens from its making until it is closed."""
 
+from __future__ import annotations
+
 import contextlib
 import socket
-import ssl
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import ssl
 
 HOST = "127.0.0.1"
 # Seconds that a connection may be idle between two requests, or a handshake may take.
@@ -57,7 +61,7 @@ class LocalServer(ThreadingHTTPServer):
                 self._connections.discard(connection)
 
     def cut_connections(self) -> None:
-        """End every connection, also in the middle of a request."""
+        """End every connection, whatever is being said on it."""
         with self._connections_lock:
             for connection in self._connections:
                 with contextlib.suppress(OSError):
@@ -86,6 +90,8 @@ class StandIn:
         """Start listening."""
         self._server = server
         self.port: int = server.server_address[1]
+        self.closing = threading.Event()
+        """Set when whoever holds a request up is to let it go."""
         self._thread = threading.Thread(
             target=server.serve_forever, args=(POLL_INTERVAL,), daemon=True
         )
@@ -99,6 +105,7 @@ class StandIn:
 
     def close(self) -> None:
         """Stop listening and cut every connection; what was received stays readable."""
+        self.closing.set()
         self._server.shutdown()
         self._server.server_close()
         self._server.cut_connections()

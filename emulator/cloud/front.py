@@ -1,5 +1,7 @@
 """Google's front end: the functions' address, and Hosting's with the rewrites to functions."""
 
+from __future__ import annotations
+
 import asyncio
 import functools
 import json
@@ -29,11 +31,25 @@ _Serve = Callable[[http.Head, asyncio.StreamReader, asyncio.StreamWriter], Await
 class Front:
     """Serves the functions' address and Hosting's until it is closed."""
 
-    def __init__(self, functions: Functions, eventarc: Eventarc, pages: int) -> None:
-        """Serve nothing yet; `pages` is the port at which Hosting's emulator has the pages."""
+    def __init__(
+        self,
+        functions: Functions,
+        eventarc: Eventarc,
+        pages: int,
+        on_line: Callable[[str], None],
+    ) -> None:
+        """Serve nothing yet.
+
+        Args:
+            functions: The deployed functions.
+            eventarc: Gets what Firestore announces.
+            pages: The port at which Hosting's emulator has the pages.
+            on_line: Called with a line about each request that no function has answered.
+        """
         self._functions = functions
         self._eventarc = eventarc
         self._pages = pages
+        self._on_line = on_line
         self._rewrites = rewrites()
         self._servers: list[asyncio.Server] = []
         # The event loop alone does not keep a request whose client has gone away.
@@ -64,7 +80,10 @@ class Front:
     ) -> None:
         try:
             await serve(await http.read_head(reader), reader, writer)
-        except (OSError, EOFError, ValueError, TimeoutError):
+        except EOFError:
+            _answer(writer, 500)
+        except (OSError, ValueError, TimeoutError) as error:
+            self._on_line(f"the front end answers 500: {error!r}\n")
             _answer(writer, 500)
         finally:
             writer.close()

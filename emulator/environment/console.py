@@ -1,4 +1,6 @@
-"""The pages: the console's packages, and its build into public/."""
+"""The pages: the console's packages, and what is built into public/."""
+
+from __future__ import annotations
 
 from emulator.environment.npm import Packages
 from emulator.environment.places import CONSOLE, ROOT, STATE, VENV_PYTHON

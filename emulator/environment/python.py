@@ -1,5 +1,7 @@
 """The Python environments: ./venv for all work, and smaller ones for tests on other Pythons."""
 
+from __future__ import annotations
+
 import json
 import os
 import sys
@@ -12,15 +14,15 @@ from emulator.environment.steps import SetupError, digest, output_of, read, run_
 # Apart: with hashes in one file, pip wants them for all that it installs in the same run.
 DEPLOYED = ROOT / "requirements.txt"
 DEVELOPMENT = ROOT / "requirements-dev.txt"
-# Download into an empty cache, and space on disk.
+# What is fetched into an empty cache, and what it takes on disk.
 SIZE = "150 MB, 570 MB on disk"
 
-# Packages that tests/unit needs beside requirements.txt, in the versions of requirements-dev.txt.
+# What tests/unit needs beside requirements.txt, in the versions of requirements-dev.txt.
 UNIT_PACKAGES = (
     *("pytest", "hypothesis", "greenlet", "trustme"),
-    # Follows imports, for the roles of accounts.
+    # What imports lead to, for the roles of accounts.
     "import-linter",
-    # For the contract and ops/: descriptions, and readers that check files against them.
+    # Of the contract and of ops/: descriptions, and what is held against them.
     *("openapi-spec-validator", "jsonschema", "rfc3339-validator", "promql-parser"),
     *("google-cloud-monitoring", "google-cloud-monitoring-dashboards", "google-cloud-logging"),
 )
@@ -79,16 +81,16 @@ def base_python() -> pythons.Interpreter:
     """Return a Python that can make virtual environments: the running one, or one on PATH.
 
     Raises:
-        SetupError: This machine has no such Python.
+        SetupError: There is none.
     """
     found = list(pythons.on_path(but=VENV / "bin"))
-    # The Python in ./venv is about to be replaced.
+    # The one in ./venv is about to be replaced.
     if Path(sys.prefix).resolve() != VENV.resolve() and (running := _running()):
         found.insert(0, running)
     usable = [interpreter for interpreter in found if interpreter.version in pythons.SUPPORTED]
-    for interpreter in usable:
-        if interpreter.makes_environments:
-            return interpreter
+    for one in usable:
+        if one.makes_environments:
+            return one
     if usable:
         raise SetupError(
             f"{usable[0].path} cannot make virtual environments: its venv module is missing.\n"

@@ -29,10 +29,8 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
   await mail.getByText("Hallo Ben").waitFor();
   await page.getByRole("button", { name: "Phone" }).click();
   await page.getByRole("button", { name: "Dark" }).click();
-  found.onPhone = await mail.evaluate((frame) => ({
-    width: frame.offsetWidth,
-    card: getComputedStyle(frame.shadowRoot.querySelector(".card")).backgroundColor,
-  }));
+  await page.waitForFunction(isDark, await mail.elementHandle());
+  found.phoneWidth = await mail.evaluate(({ offsetWidth }) => offsetWidth);
   found.skipped = await page.getByText(/^Of fewer than ten/).innerText();
   await page.getByRole("button", { name: "Send to me" }).click();
   await page.getByText("It is on its way to").waitFor();
@@ -53,6 +51,11 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
     mail: await card.getByLabel("The mail as plain text").innerText(),
   };
   return found;
+}
+
+// Whether the mail is drawn in its dark colours.
+function isDark({ shadowRoot }) {
+  return getComputedStyle(shadowRoot.querySelector(".card")).backgroundColor === "rgb(31, 35, 41)";
 }
 
 // What stands in the mail's own tree: its text, and what could load or lead anywhere.

@@ -1,4 +1,4 @@
-"""Every view in every width and both colour schemes; pictures of them go to a temporary folder."""
+"""Every view in three widths and both colour schemes; pictures of them go to a temporary folder."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

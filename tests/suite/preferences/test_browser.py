@@ -4,7 +4,7 @@ Pictures of it are left in `.emulator/`.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from google.cloud import firestore
 
-from emulator.mailbox import PORT, Mail, Mailbox
+from emulator.mailbox import Mail, Mailbox
 from emulator.people import sign_in
 from functions.preferences.links import one_click_link, page_link
 from tests.suite.browser import Driver
@@ -62,13 +62,6 @@ def browse(driver: Driver, headers: dict[str, str]) -> Browse:
         return [Visit(**visit) for visit in answer["found"]]
 
     return run
-
-
-@pytest.fixture
-def mailbox() -> Iterator[Mailbox]:
-    """Where the recap's mails arrive."""
-    with Mailbox(port=PORT) as running:
-        yield running
 
 
 @pytest.fixture
@@ -240,8 +233,7 @@ def test_the_page_speaks_the_browsers_language(
             "scheme": scheme,
             "picture": str(PICTURES / f"preferences-{language}-{width}-{scheme}.png"),
         }
-        for width in (360, 1280)
-        for scheme in ("light", "dark")
+        for width, scheme in ((360, "light"), (1280, "dark"))
     ]
 
     for visit in browse(*looks):
@@ -283,8 +275,7 @@ def test_the_page_fits_every_window(
             "picture": str(PICTURES / f"preferences-{case}-{width}-{scheme}.png"),
         }
         for case in links
-        for width in (360, 800)
-        for scheme in ("light", "dark")
+        for width, scheme in ((360, "light"), (800, "dark"))
     ]
 
     assert [visit.overflow for visit in browse(*looks)] == [0] * len(looks)

@@ -1,4 +1,4 @@
-"""What the mail looks like, narrow and wide, light and dark; pictures are left in `.emulator/`."""
+"""The mail in a browser, narrow and wide, light and dark; pictures are left in `.emulator/`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,8 @@ from tests.suite.browser import Driver
 from tests.suite.call import Answer
 from tests.suite.recap.wall import Wall
 
-WIDTHS: Final = (360, 800)
+LOOKS: Final = ((360, "light"), (800, "dark"))
+"""Width and colour scheme do not depend on each other."""
 PICTURES: Final = Path(__file__).parents[3] / ".emulator"
 MESSAGE: Final = "Dear all,\nthank you for a wonderful evening! The wall stays open for a month."
 
@@ -33,8 +34,7 @@ def test_the_mail_fits_every_window(
             "scheme": scheme,
             "picture": f"{PICTURES}/recap-{case}-{width}-{scheme}.png",
         }
-        for width in WIDTHS
-        for scheme in ("light", "dark")
+        for width, scheme in LOOKS
     ]
     asked = {"mail": mail.html, "missing": case == "images-off", "looks": looks}
     seen = driver.make("recap/look", {}, **asked)["found"]
