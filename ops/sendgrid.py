@@ -3,6 +3,8 @@
 https://www.twilio.com/docs/sendgrid/api-reference
 """
 
+from __future__ import annotations
+
 import json
 import urllib.error
 import urllib.request

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from google.cloud import firestore
 
+from emulator.mailbox import PORT, Mailbox
 from tests.suite.browser import CHROMIUM, Driver
 
 
@@ -28,6 +29,13 @@ def event(db: firestore.Client, event_id: str) -> firestore.DocumentReference:
     """The reference of that event's document, which does not exist yet."""
     reference: firestore.DocumentReference = db.collection("events").document(event_id)
     return reference
+
+
+@pytest.fixture
+def mailbox() -> Iterator[Mailbox]:
+    """Where the mails of a test arrive."""
+    with Mailbox(port=PORT) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

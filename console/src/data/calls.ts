@@ -1,7 +1,6 @@
 // The service's functions, as the console calls them (docs/openapi.yaml).
 
-import type { Outcome } from "../domain/delivery.ts";
-import type { EventType } from "../domain/event_type.ts";
+import type { EventType, Outcome } from "../domain/delivery.ts";
 import { CALL_MS, call } from "./call.ts";
 import { NoAnswerError } from "./errors.ts";
 

@@ -1,7 +1,18 @@
-// A delivery, as its record has it (docs/data-model.md).
+// A delivery as the record tells of it (docs/data-model.md), whoever reads it.
 
 export const OUTCOMES = ["pending", "retrying", "success", "failed", "skipped"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
+
+export const EVENT_TYPES = [
+  "photo.uploaded",
+  "photo.approved",
+  "photo.rejected",
+  "event.published",
+  "event.archived",
+  "milestone.reached",
+  "guest.joined",
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Attempts of one round (spec 8). */
 export const ATTEMPTS = 4;
@@ -9,12 +20,12 @@ export const ATTEMPTS = 4;
 export interface Attempt {
   readonly attempt: number;
   readonly at: Date;
-  /** Status of the answer; null if no answer came. */
+  /** Of the answer; null where none came. */
   readonly status: number | null;
   readonly ms: number;
-  /** Why no answer came; null if an answer came. */
+  /** Why no answer came; null where one did. */
   readonly error: string | null;
-  /** The start of the body of an answer that is not 2xx, written by the receiver. */
+  /** How the body of an answer began that was not 2xx: whatever the receiver wrote. */
   readonly answer: string | null;
   /** How often the delivery had been sent again before. */
   readonly round: number;
@@ -50,6 +61,10 @@ export interface Delivery {
 
 export function isOutcome(value: unknown): value is Outcome {
   return (OUTCOMES as readonly unknown[]).includes(value);
+}
+
+export function isEventType(value: unknown): value is EventType {
+  return (EVENT_TYPES as readonly unknown[]).includes(value);
 }
 
 /** Whether an attempt is still owed. */

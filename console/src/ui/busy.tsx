@@ -39,7 +39,7 @@ interface Props {
   readonly kind?: "primary" | "danger" | "quiet" | "plain";
   readonly submits?: boolean;
   readonly disabled?: boolean;
-  /** Text for work that takes long. */
+  /** What is told while the work takes long. */
   readonly slow?: string;
 }
 

@@ -1,4 +1,5 @@
-import { eventWords, isEventType } from "../domain/event_type.ts";
+import { isEventType } from "../domain/delivery.ts";
+import { eventWords } from "../domain/words.ts";
 
 /** What happened, in words, with the name that programs know it by beside them. */
 export function EventWords({ type }: { readonly type: string }) {

@@ -1,6 +1,6 @@
 import { parts } from "../domain/endpoint.ts";
 
-/** Text of people: it cannot turn the direction of the text around it. */
+/** What people wrote: it cannot turn the direction of what stands around it. */
 export function Foreign({ children }: { children: string }) {
   return <bdi class="foreign">{children}</bdi>;
 }

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ import pytest
 from google.cloud import firestore
 
 from emulator.cloud.api_server import ADDRESS_VARIABLE
-from emulator.mailbox import PORT, Mail, Mailbox
+from emulator.mailbox import Mail, Mailbox
 from emulator.receiver import always
 from functions.gcp.cloud_tasks import CloudTasks
 from functions.gcp.documents import documents
@@ -32,13 +32,6 @@ LONG: Final = 60.0
 def now() -> datetime:
     """The clock."""
     return datetime.now(UTC)
-
-
-@pytest.fixture
-def mailbox() -> Iterator[Mailbox]:
-    """Where the mails of a test arrive."""
-    with Mailbox(port=PORT) as running:
-        yield running
 
 
 @pytest.fixture

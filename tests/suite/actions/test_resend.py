@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,7 +12,6 @@ from emulator.people import Person
 from emulator.receiver import always, fails
 from functions.webhooks.deliveries.delivery import EndedWithin
 from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.settings.webhook_settings import key
 from tests.suite.actions.conftest import Configure, Named, Record
 from tests.suite.call import Answer, call
 from tests.suite.operations import Operations, counting_client, counting_documents
@@ -67,60 +65,6 @@ def test_a_failed_delivery_begins_a_fresh_round(
     ]
     assert after["endedAt"] > before["endedAt"]
     assert after["expireAt"] > before["expireAt"]
-
-
-@pytest.mark.parametrize("outcome", ["success", "skipped"])
-def test_what_succeeded_or_was_skipped_is_sent_again_too(
-    outcome: str,
-    configure: Configure,
-    record: Record,
-    named: Named,
-    receiving: Callable[..., Any],
-    deliveries: Deliveries,
-    resend: Resend,
-) -> None:
-    """The receiver has lost it, or was disabled at that time."""
-    with receiving({"/hook": always()}) as receiver:
-        configure(receiver.url("/hook"))
-        record(receiver.url("/hook"), outcome=outcome, reason="the URL is disabled", attempts=0)
-        assert resend(deliveryId=named("d1")).result["resent"] == 1
-        [after] = deliveries.wait_for(
-            lambda all_: bool(all_) and all_[0].get("round") == 1 and all_[0]["attempts"] == 1,
-            timeout=60,
-        )
-
-    assert after["outcome"] == "success"
-    assert "reason" not in after
-
-
-def test_what_cannot_be_sent_again_is_refused(
-    configure: Configure, record: Record, named: Named, resend: Resend
-) -> None:
-    """Each with its code, and with what to do."""
-    url, disabled, plain = "https://example.com/hook", "https://example.com/off", "http://a.example"
-    configure(url, disabled, plain, disabled={key(disabled): {"reason": "nobody answers"}})
-    record(url, "pending", outcome="pending", attempts=0, nextAttemptAt=datetime.now(UTC))
-    record(url, "retrying", outcome="retrying", attempts=1, nextAttemptAt=datetime.now(UTC))
-    record("https://example.com/removed", "removed")
-    record(disabled, "disabled")
-    record(plain, "plain", outcome="skipped")
-
-    answers = {
-        name: resend(deliveryId=named(name))
-        for name in ("none", "pending", "retrying", "removed", "disabled", "plain")
-    }
-
-    assert {one: (answer.status, answer.error[0]) for one, answer in answers.items()} == {
-        "none": (404, "NOT_FOUND"),
-        "pending": (409, "ABORTED"),
-        "retrying": (409, "ABORTED"),
-        "removed": (400, "FAILED_PRECONDITION"),
-        "disabled": (400, "FAILED_PRECONDITION"),
-        "plain": (400, "FAILED_PRECONDITION"),
-    }
-    assert "not one of the event's webhook URLs" in answers["removed"].error[1]
-    assert "switch it on" in answers["disabled"].error[1]
-    assert "https://" in answers["plain"].error[1]
 
 
 def test_everything_that_failed_since_a_time(
@@ -211,26 +155,3 @@ def test_a_count_reads_no_delivery(
     assert store.count_ended(event_id, wanted) == 3
     assert dict(counted.calls) == {"RunAggregationQuery": 1}
     assert (counted.reads, counted.writes) == (1, 0)
-
-
-def test_two_who_send_again_at_once_make_one_round(
-    configure: Configure,
-    record: Record,
-    named: Named,
-    receiving: Callable[..., Any],
-    deliveries: Deliveries,
-    resend: Resend,
-) -> None:
-    """Whoever comes later is told that it is being attempted."""
-    with receiving({"/hook": fails(1)}) as receiver, ThreadPoolExecutor(2) as threads:
-        url = receiver.url("/hook")
-        configure(url)
-        record(url)
-        answers = list(threads.map(lambda _: resend(deliveryId=named("d1")), range(2)))
-        [after] = deliveries.wait_for(
-            lambda all_: bool(all_) and all_[0]["outcome"] == "success" and "round" in all_[0], 120
-        )
-        assert len(receiver.requests) == 2
-
-    assert 200 in {answer.status for answer in answers} <= {200, 409}
-    assert (after["round"], after["attempts"], len(after["log"])) == (1, 2, 6)

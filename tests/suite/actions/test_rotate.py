@@ -9,8 +9,6 @@ from google.cloud import firestore
 
 from emulator.people import Person, sign_in
 from emulator.receiver import always, signature_problem
-from functions.gcp.documents import documents
-from functions.webhooks.signing.wiring import secrets_in
 from tests.suite.actions.conftest import TENANT, Configure
 from tests.suite.call import call
 
@@ -51,24 +49,6 @@ def test_deliveries_are_signed_with_the_new_secret_or_for_a_minute_the_old_one(
     assert answer.result["oldSecretUsedUntil"] in answer.result["message"]
 
 
-def test_a_process_looks_again_after_a_minute(event_id: str) -> None:
-    """The one that rotates knows at once."""
-    moment = 0.0
-    one, another = (
-        secrets_in(documents(), now=lambda: datetime.now(UTC), monotonic=lambda: moment)
-        for _ in range(2)
-    )
-    old = one.of(event_id)
-    assert another.of(event_id) == old
-    another.rotate(event_id)
-    new = another.of(event_id)
-
-    moment = 59.9
-    assert one.of(event_id) == old != new
-    moment = 60.0
-    assert one.of(event_id) == new
-
-
 def test_an_announced_secret_stands_beside_the_present_one(
     event: firestore.DocumentReference,
     admin: Person,
@@ -106,11 +86,3 @@ def test_an_announced_secret_stands_beside_the_present_one(
     signature, now = request.headers["Wall-Signature"], request.at.timestamp()
     assert signature.count("v1=") == 1
     assert not signature_problem(signature, request.body, stored["secret"], now)
-
-
-def test_an_admin_does_not_rotate(event: firestore.DocumentReference, admin: Person) -> None:
-    """Spec 2.1: the secret is the superadmins' business."""
-    answer = call("rotateWebhookSecret", {"eventId": event.id}, id_token=admin.id_token)
-
-    assert (answer.status, answer.error[0]) == (403, "PERMISSION_DENIED")
-    assert "superadmin" in answer.error[1]

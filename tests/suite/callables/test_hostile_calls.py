@@ -1,9 +1,10 @@
 """Whatever is sent to a callable: a code of the specification, never `internal` (spec 7, design 3).
 
+`tests/unit/gcp/test_callables.py` has every malformed request; here some meet the real server.
 Nothing that a callable is sent here may leave a traceback or a fault in its log.
 """
 
-import base64
+import gzip
 import http.client
 import itertools
 import json
@@ -19,6 +20,7 @@ import pytest
 from emulator.people import sign_in
 from tests.suite.call import call
 from tests.suite.process import FunctionProcess
+from tests.unit.contract.hostile_arguments import NAMES, VALUES
 
 MAIN: Final = (Path(__file__).parents[3] / "main.py").read_text()
 CALLABLES: Final = re.findall(
@@ -111,7 +113,7 @@ def test_there_are_callables() -> None:
     assert "sendTestWebhook" in CALLABLES
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "POSTS"])
+@pytest.mark.parametrize("method", ["GET", "PROPFIND"])
 def test_another_method(called: Called, method: str) -> None:
     """Spec 4: POST."""
     assert called.send(method, headers=called.signed_in()).code == "INVALID_ARGUMENT"
@@ -133,23 +135,7 @@ def test_a_browser_may_ask_before_it_calls(called: Called) -> None:
     assert called.send("OPTIONS", b"", preflight).status in (200, 204)
 
 
-@pytest.mark.parametrize(
-    "content_type",
-    [
-        None,
-        "",
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=x",
-        "multipart/form-data",
-        "application/jsonp",
-        "application/json; charset=utf-16",
-        "application/json; charset=nonsense",
-        "application/json, text/plain",
-        ";;;===",
-        "a" * 4000,
-    ],
-)
+@pytest.mark.parametrize("content_type", [None, "a" * 4000])
 def test_another_content_type(called: Called, content_type: str | None) -> None:
     """Spec 4: application/json."""
     headers = called.signed_in()
@@ -161,37 +147,11 @@ def test_another_content_type(called: Called, content_type: str | None) -> None:
 
 BODIES: Final = {
     "nothing": b"",
-    "blanks": b" \r\n\t ",
-    "no JSON": b"eventId=1",
     "half": BODY[:-1],
-    "two": BODY + BODY,
-    "null": b"null",
-    "number": b"7",
-    "text": b'"data"',
-    "list": b'[{"data":{}}]',
-    "no data": b"{}",
-    "more than data": b'{"data":{"eventId":"none"},"more":1}',
-    "data null": b'{"data":null}',
-    "data number": b'{"data":1e400}',
-    "data text": b'{"data":"eventId"}',
-    "data list": b'{"data":[]}',
-    "data true": b'{"data":true}',
-    "data NaN": b'{"data":NaN}',
-    "data Infinity": b'{"data":{"eventId":-Infinity}}',
-    "digits": b'{"data":' + b"9" * 10_000 + b"}",
-    "deep lists": b'{"data":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     "deep objects": b'{"data":' + b'{"a":' * 50_000 + b"1" + b"}" * 50_000 + b"}",
-    "unclosed": b"[" * 500_000,
     "too long": b'{"data":{"eventId":"' + b"e" * 2_000_000 + b'"}}',
     "no UTF-8": b'{"data":{"eventId":"\xff\xfe"}}',
-    "cut UTF-8": b'{"data":{"eventId":"\xe2\x82"}}',
-    "surrogate in UTF-8": b'{"data":{"eventId":"\xed\xa0\x80"}}',
-    "half a pair": b'{"data":{"eventId":"\\ud800","token":"\\udc00","url":"\\ud800"}}',
-    "half a pair as a key": b'{"data":{"\\ud800":1}}',
-    "UTF-16": '{"data":{}}'.encode("utf-16"),
-    "UTF-32": '{"data":{}}'.encode("utf-32"),
-    "NUL": b'{"data":{}}\0',
-    "gzip": base64.b64decode("H4sIAAAAAAAAA6tWSkksSVSyqq6tBQCzjmaFDQAAAA=="),
+    "gzip": gzip.compress(BODY),
 }
 
 
@@ -208,31 +168,10 @@ def test_a_body_in_chunks(called: Called) -> None:
     assert chunked.code == whole.code
 
 
-def _token(header: object, claims: object, signature: str = "") -> str:
-    def part(value: object) -> str:
-        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
-
-    return f"{part(header)}.{part(claims)}.{signature}"
-
-
 TOKENS: Final = {
-    "no scheme": "x",
-    "another scheme": "Basic dXNlcjpwYXNzd29yZA==",
-    "scheme only": "Bearer",
     "nothing": "Bearer ",
-    "one part": "Bearer x",
-    "two parts": "Bearer x.y",
     "three parts": "Bearer x.y.z",
-    "four parts": "Bearer a.b.c.d",
-    "empty parts": "Bearer ..",
-    "lists": f"Bearer {_token([], [])}",
-    "numbers": f"Bearer {_token(1, 2)}",
-    "null": f"Bearer {_token(None, None)}",
-    "no claims": f"Bearer {_token({'alg': 'none'}, {})}",
-    "another project": f"Bearer {_token({'alg': 'none'}, {'aud': 'x', 'iss': 'x', 'sub': 'u'})}",
-    "wrong types": f"Bearer {_token({'alg': 1}, {'aud': [], 'iss': {}, 'sub': 1, 'exp': 'x'})}",
     "very long": "Bearer " + "x" * 7000,
-    "two": "Bearer x, Bearer y",
     "beyond ASCII": "Bearer \xe9\xff",
 }
 
@@ -263,27 +202,12 @@ def test_other_headers_mean_nothing(called: Called) -> None:
     assert odd.code == plain.code
 
 
-VALUES: Final[tuple[Any, ...]] = (
-    *(None, True, False, 0, -1, 1.5, 1e308, 10**30, "", " ", "\n", "\0", "x" * 5000),
-    *("none", "../..", "a/b", "__x__", ".", "..", "é", "\u202e", "\U0001f600", "' OR 1=1 --"),
-    *("https://example.com", "http://[::1", "https://[", "https://\u2100.example", "javascript:1"),
-    *("2026-05-01T18:30:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2026-W01-1"),
-    *("2026-05-01T18:30:00Z~2026-05-01T18:30:00Z~d", "~~", "a.b", "a.b.c", "personal"),
-    *([], [[]], ["none"], {}, {"eventId": "none"}, {"": ""}, {"__proto__": {}}),
-)
-NAMES: Final = (
-    *("eventId", "tenantId", "url", "deliveryId", "since", "next"),
-    *("subject", "message", "mode", "token", "emailPreferences", "preferences"),
-    *("guest", "sendToMe"),
-)
-
-
 @pytest.mark.parametrize("name", CALLABLES)
 def test_arguments_of_any_kind(name: str) -> None:
-    """Spec 7: a hundred mixtures; `tests/unit/contract` has each argument by itself."""
+    """Spec 7: some mixtures; `tests/unit/contract` has each argument by itself, and many more."""
     chance = random.Random(20260501)  # noqa: S311 - the same mixtures every time
     token = sign_in("superadmin").id_token
-    for number in range(100):
+    for number in range(20):
         data = {key: chance.choice(VALUES) for key in NAMES if chance.random() < 0.5}
         headers = {"X-Forwarded-For": f"198.51.100.{number}"}
         answer = call(name, data, id_token=token, headers=headers)

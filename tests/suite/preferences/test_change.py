@@ -106,39 +106,6 @@ def test_guest_without_record(
     assert opted_out_of_recap(record.get().to_dict())
 
 
-def test_choices_that_cannot_be(
-    record: firestore.DocumentReference, token: str, headers: dict[str, str]
-) -> None:
-    """What cannot be changed is `invalid-argument`, the message says what can, nothing changes."""
-    answer = change(token, {"recap": False, "transactional": False}, headers)
-    assert (answer.status, answer.error[0]) == (400, "INVALID_ARGUMENT")
-    assert "transactional" in answer.error[1]
-    assert not record.get().exists
-
-
-def test_no_token(headers: dict[str, str]) -> None:
-    """Spec 7.2: a missing token is `invalid-argument` here too."""
-    assert change(None, {"recap": False}, headers).error[0] == "INVALID_ARGUMENT"
-
-
-def test_bad_token(
-    record: firestore.DocumentReference, old_token: str, headers: dict[str, str]
-) -> None:
-    """Spec 5: bad tokens change nothing and are told apart in nothing."""
-    answers = [change(text, {"recap": False}, headers) for text in (old_token, "nonsense")]
-    assert [a.status for a in answers] == [403, 403]
-    assert answers[0].body == answers[1].body
-    assert not record.get().exists
-
-
-@pytest.mark.usefixtures("one_hour")
-def test_change_is_limited(token: str, headers: dict[str, str]) -> None:
-    """Spec 8: the limit on calls holds for changes too, counted by themselves."""
-    statuses = [change(token, {"recap": False}, headers).status for _ in range(21)]
-    assert statuses == [200] * 20 + [429]
-    assert call("getEmailPreferences", {"token": token}, headers=headers).status == 200
-
-
 @pytest.mark.parametrize("has_account", [False, True])
 def test_an_owner_frees_an_address_that_a_mail_came_back_from(
     db: firestore.Client, keys: TokenKeys, uid: str, headers: dict[str, str], *, has_account: bool

@@ -42,13 +42,6 @@ def test_look_up(record: firestore.DocumentReference, token: str) -> None:
     }
 
 
-def test_change(record: firestore.DocumentReference, token: str) -> None:
-    """A page of the product can change preferences with the SDK."""
-    changed = call("updateEmailPreferences", {"token": token, "preferences": {"recap": False}})
-    assert changed["result"]["preferences"]["recap"] is False
-    assert record.get().get("emailPreferences") == {"recap": False}
-
-
 def test_errors() -> None:
     """Spec 7.2: the SDK knows the codes, and shows the message."""
     missing = call("getEmailPreferences", None)

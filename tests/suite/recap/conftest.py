@@ -6,18 +6,10 @@ from typing import Any
 import pytest
 from google.cloud import firestore
 
-from emulator.mailbox import PORT, Mailbox
 from emulator.people import Person, sign_in
 from tests.suite.call import Answer, call
 from tests.suite.process import FunctionProcess, silenced
 from tests.suite.recap.wall import TENANT, Wall
-
-
-@pytest.fixture
-def mailbox() -> Iterator[Mailbox]:
-    """Where the mails of a test arrive."""
-    with Mailbox(port=PORT) as running:
-        yield running
 
 
 @pytest.fixture

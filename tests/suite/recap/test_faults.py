@@ -1,4 +1,7 @@
-"""What happens when the mail service fails (design 3): nobody gets two, counts are true."""
+"""What happens when the mail service fails (design 3): nobody gets two, counts are true.
+
+`tests/unit/mail/test_sendgrid.py` has every answer of a mail service; here is one of each outcome.
+"""
 
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +16,6 @@ from emulator.mailbox import (
     bad_address,
     drop,
     hang,
-    slow,
     status,
     too_many_requests,
 )
@@ -37,25 +39,19 @@ def _once_each(mailbox: Mailbox) -> bool:
     return set(Counter(mail.to for mail in mailbox.mails).values()) <= {1}
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [too_many_requests(0), too_many_requests(1), slow(0.5)],
-    ids=str,
-)
-def test_what_passes_is_waited_for(mailbox: Mailbox, recap: Recap, fault: Fault) -> None:
+def test_what_passes_is_waited_for(mailbox: Mailbox, recap: Recap) -> None:
     """The outcome is certain, so the request is made again within the call."""
-    mailbox.fail_with(fault)
+    mailbox.fail_with(too_many_requests(1))
     assert recap().result == {"sent": GUESTS, "skipped": 0}
     assert len(mailbox.mails) == GUESTS
     assert _once_each(mailbox)
 
 
-@pytest.mark.parametrize("code", [400, 401, 403, 413])
 def test_where_nothing_is_accepted_the_organizer_may_retry_at_once(
-    wall: Wall, mailbox: Mailbox, recap: Recap, code: int
+    wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
     """Design 3, "Failure while sending"."""
-    mailbox.fail_with(status(code, times=3))
+    mailbox.fail_with(status(413, times=3))
     answer = recap()
     assert (answer.status, answer.error[0]) == (500, "INTERNAL")
     assert len(mailbox.mails) == 0
@@ -97,28 +93,7 @@ def test_where_some_is_accepted_a_retry_sends_the_rest_only(
     assert recap().error[0] == "RESOURCE_EXHAUSTED"
 
 
-def test_who_opts_out_before_a_retry_is_left_out_of_it(
-    wall: Wall, mailbox: Mailbox, recap: Recap
-) -> None:
-    """Spec 4.1, rule 3, and new guests wait for the next recap."""
-    mailbox.fail_with(status(403))
-    recap()
-    (waiting,) = (batch["recipients"] for batch in wall.batches() if batch["state"] == "planned")
-    record = wall.db.collection("users").document(f"guest-{waiting[0]}")
-    record.set({"emailPreferences": {"recap": False}})
-    wall.event.collection("photos").add({"status": "approved", "uploaderEmail": "new@example.com"})
-    answer = recap()
-    record.delete()  # the guests of other tests have the same addresses
-    assert (answer.result["sent"], answer.result["skipped"]) == (len(waiting) - 1, 1)
-    assert len(mailbox.mails) == GUESTS - 1
-    assert not mailbox.to("new@example.com")
-    (found,) = wall.recaps()
-    assert (found["sent"], found["skipped"], found["left"]) == (GUESTS - 1, 1, 0)
-
-
-@pytest.mark.parametrize(
-    "fault", [drop(), hang(), status(500), status(502), status(503), status(504)], ids=str
-)
+@pytest.mark.parametrize("fault", [drop(), hang(), status(500)], ids=str)
 def test_a_batch_whose_outcome_is_unknown_is_never_sent_again(
     wall: Wall, mailbox: Mailbox, recap: Recap, fault: Fault
 ) -> None:

@@ -173,19 +173,6 @@ def test_subscriptions_and_unusable_urls(
     assert all(one["attempts"] == 0 and not one["log"] and one["reason"] for one in skipped)
 
 
-def test_twenty_urls(
-    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
-) -> None:
-    """Spec 8: twenty URLs each get their own delivery; a twenty-first none."""
-    paths = [f"/{n}" for n in range(21)]
-    with receiving({path: always() for path in paths}) as receiver:
-        configure(event, *({"url": receiver.url(p), "events": ["photo.uploaded"]} for p in paths))
-        upload(event)
-        records = deliveries.ended(20, 120)
-        assert {*paths[:20]} == {request.path for request in receiver.requests}
-    assert len({record["id"] for record in records}) == 20
-
-
 def test_moderation_and_what_is_none(
     event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
 ) -> None:
@@ -220,71 +207,6 @@ def test_moderation_and_what_is_none(
         ("photo.rejected", "a", None),
         ("photo.rejected", "b", None),
     ]
-
-
-def test_an_event_goes_live_and_is_archived(
-    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
-) -> None:
-    """Spec 3.2 and 6.1: event.published and event.archived, with the count of its photos."""
-    with receiving({"/hook": always()}) as receiver:
-        configure(event, {"url": receiver.url("/hook"), "events": ["event.published"]})
-        event.set({"tenantId": "t1", "name": "Midsummer", "template": "garden", "status": "draft"})
-        event.update({"status": "published", "galleryUrl": "https://example.com/g"})
-        deliveries.ended(1)
-        event.update({"name": "Midsummer!"})
-        configure(event, {"url": receiver.url("/hook"), "events": ["event.archived"]})
-        upload(event, "a")
-        upload(event, "b", status="approved")
-        event.update({"status": "archived"})
-        deliveries.ended(2)
-        published, archived = (request.json() for request in receiver.requests)
-    assert published["event"] == "event.published"
-    assert published["data"].items() >= {
-        ("eventName", "Midsummer"),
-        ("template", "garden"),
-        ("galleryUrl", "https://example.com/g"),
-    }
-    assert archived["event"] == "event.archived"
-    assert archived["data"]["photoCount"] == 2
-
-
-def test_what_moderators_undo_is_told_and_a_deletion_is_not(
-    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
-) -> None:
-    """Spec 3.1: a deleted photo counts no longer, and takes no delivery under way back."""
-    photo = event.collection("photos").document("p1")
-    decisions = ["approved", "rejected", "approved"]
-
-    def delete(request: Any) -> None:
-        if request.headers["Wall-Event-Type"] == "photo.uploaded":
-            photo.delete()
-
-    with receiving({"/hook": always(), "/late": fails(1)}, on_request=delete) as receiver:
-        event.set({"tenantId": "t1", "name": "Midsummer", "status": "published"})
-        configure(
-            event,
-            {
-                "url": receiver.url("/hook"),
-                "events": ["photo.approved", "photo.rejected", "event.archived"],
-            },
-        )
-        upload(event)
-        for number, status in enumerate(decisions, start=1):
-            photo.update({"status": status, f"{status}At": firestore.SERVER_TIMESTAMP})
-            deliveries.ended(number)
-        photo.delete()
-        event.update({"status": "archived"})
-        deliveries.ended(4)
-        told = [one.event_type for one in receiver.to("/hook")]
-        [archived] = [one.json() for one in receiver.to("/hook")[3:]]
-
-        configure(event, {"url": receiver.url("/late"), "events": ["photo.uploaded"]})
-        upload(event)
-        deliveries.ended(5)
-        first, second = receiver.to("/late")
-    assert told == [*(f"photo.{status}" for status in decisions), "event.archived"]
-    assert archived["data"]["photoCount"] == 0
-    assert first.body == second.body
 
 
 def test_a_guest_joins_once(

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import flask
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import main
@@ -31,6 +33,7 @@ from functions.webhooks.shared_logs.arguments import (
     RevokeArguments,
     ShareArguments,
 )
+from tests.unit.contract.hostile_arguments import AFTER, NAMES, VALUES
 from tests.unit.contract.promise import (
     DOCUMENT,
     JSON,
@@ -104,7 +107,6 @@ def test_every_call_has_a_path() -> None:
     assert {f"/{name}" for name in _declared("on_call") | _declared("on_request")} == set(
         DOCUMENT["paths"]
     )
-    assert READERS.keys() | {"getEmailPreferences", "updateEmailPreferences"} == callables().keys()
 
 
 def test_who_has_to_be_signed_in_is_told() -> None:
@@ -477,6 +479,20 @@ def test_arguments_are_refused_where_the_file_says_so(function: str, data: objec
     """Neither takes what the other refuses."""
     told = problems(request_schema(function), {"data": data})
     assert bool(told) == _refused(lambda: READERS[function](data)), told
+
+
+@given(
+    st.sampled_from([*READERS.values(), read_choices, IN_A_MAIL.token]),
+    st.dictionaries(
+        st.sampled_from([*NAMES, "outcome", "event", "after", "shareId"]),
+        st.sampled_from([*VALUES, *AFTER]),
+    ),
+)
+def test_arguments_of_any_kind_are_read_or_refused(
+    read: Callable[[Any], object], data: dict[str, Any]
+) -> None:
+    """Spec 7: nothing that a caller sends is a fault of ours."""
+    _refused(lambda: read(data))
 
 
 def _refused(read: Callable[[], object]) -> bool:

@@ -1,5 +1,7 @@
 """Design 3 and 5: what a callable answers to requests that are not as they should be."""
 
+import base64
+import gzip
 import io
 import json
 from collections.abc import Callable
@@ -25,7 +27,7 @@ def serve(handler: Callable[[CallableRequest[Any]], Any], protocol: Any = anonym
     """`handler` as a deployed callable."""
     deployed = protocol(https_fn.on_call(region="us-central1")(handler))
     app = flask.Flask("worker")
-    methods = ["GET", "POST", "PUT", "DELETE", "OPTIONS"]
+    methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "POSTS"]
     app.add_url_rule(
         "/",
         endpoint="run",
@@ -42,6 +44,12 @@ def echo(request: CallableRequest[Any]) -> Any:
 
 
 ECHO = serve(echo)
+
+
+def unsigned(**claims: object) -> str:
+    """An ID token that nobody has signed."""
+    parts = [json.dumps(part).encode() for part in ({"alg": "none"}, claims)]
+    return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts) + "."
 
 
 def error_of(answer: TestResponse) -> tuple[int, str, str]:
@@ -75,6 +83,10 @@ def test_manifest_entry() -> None:
         (b'{"data": Infinity}', "valid JSON"),
         (b'{"data": ' + b"9" * 5000 + b"}", "valid JSON"),
         (b"data=1", "valid JSON"),
+        (b" \r\n\t ", "valid JSON"),
+        (b'{"data":{}}{"data":{}}', "valid JSON"),
+        (b'{"data":{}}\0', "valid JSON"),
+        (b'{"data":{"eventId":-Infinity}}', "valid JSON"),
         (b"null", '"data"'),
         (b"[]", '"data"'),
         (b'"data"', '"data"'),
@@ -84,8 +96,14 @@ def test_manifest_entry() -> None:
         (b'{"data": "\xff"}', "UTF-8"),
         ('{"data": "ü"}'.encode("latin-1"), "UTF-8"),
         ('{"data": {}}'.encode("utf-16"), "UTF-8"),
+        ('{"data": {}}'.encode("utf-32"), "UTF-8"),
+        (b'{"data": "\xe2\x82"}', "UTF-8"),
+        (b'{"data": "\xed\xa0\x80"}', "UTF-8"),
+        (gzip.compress(b'{"data": {}}', mtime=0), "UTF-8"),
         (b'{"data": "\\ud83d"}', "whole characters"),
+        (b'{"data": {"\\ud800": 1}}', "whole characters"),
         (b'{"data": ' + b"[" * 40_000 + b"]" * 40_000 + b"}", "nested"),
+        (b'{"data": ' + b'{"a":' * 15_000 + b"1" + b"}" * 15_000 + b"}", "nested"),
         (b'{"data": "' + b"x" * MAX_BODY_BYTES + b'"}', "at most"),
     ],
     ids=lambda value: repr(value)[:40],
@@ -103,10 +121,21 @@ def test_malformed_body(body: bytes, hint: str, capfd: pytest.CaptureFixture[str
     [
         ("GET", "application/json", "POST"),
         ("PUT", "application/json", "POST"),
+        ("PATCH", "application/json", "POST"),
         ("DELETE", "application/json", "POST"),
+        ("TRACE", "application/json", "POST"),
+        ("PROPFIND", "application/json", "POST"),
+        ("POSTS", "application/json", "POST"),
         ("POST", "text/plain", "Content-Type"),
         ("POST", "application/x-www-form-urlencoded", "Content-Type"),
         ("POST", "", "Content-Type"),
+        ("POST", "multipart/form-data; boundary=x", "Content-Type"),
+        ("POST", "multipart/form-data", "Content-Type"),
+        ("POST", "application/jsonp", "Content-Type"),
+        ("POST", "application/json, text/plain", "Content-Type"),
+        ("POST", ";;;===", "Content-Type"),
+        ("POST", "application/json; charset=utf-16", "UTF-8"),
+        ("POST", "application/json; charset=nonsense", "UTF-8"),
         ("POST", "application/json; charset=latin-1", "UTF-8"),
     ],
 )
@@ -234,7 +263,15 @@ def test_anonymous_with_authorization(header: str) -> None:
         "Bearer ",
         "Basic xyz",
         "Bearer no-token",
+        "x",
+        "Bearer x.y",
+        "Bearer ..",
         "Bearer a.b.c",
+        "Bearer a.b.c.d",
+        "Bearer x, Bearer y",
+        "Bearer bnVsbA.bnVsbA.",  # its parts are null
+        f"Bearer {unsigned(aud='x', iss='x', sub='u')}",  # of another project
+        f"Bearer {unsigned(aud=[], iss={}, sub=1, exp='x')}",
         "Bearer W10.W10.W10",  # its parts are lists
         "Bearer MQ.MQ.MQ",  # its parts are numbers
         "Bearer e30.e30.e30",  # its parts are empty objects

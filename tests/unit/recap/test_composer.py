@@ -96,6 +96,13 @@ def test_what_people_wrote_is_escaped(mode: Mode) -> None:
     assert message.subject == nasty
 
 
+def test_newlines_in_the_name_of_an_event_reach_no_subject() -> None:
+    """Spec 4.1: header injection."""
+    recap = _recap(event_name="Summer\nBcc: x@example.com\x0b\u2029 Party")
+    subject = _composer(recap).message([_recipient()]).subject
+    assert subject == "Your photos from SummerBcc: x@example.com Party"
+
+
 def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
     """A mail service replaces tags blindly: nobody may know one beforehand."""
     composer = _composer(_recap(message="%greeting% -greeting- {{greeting}}"))
