@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pytest
@@ -20,7 +20,7 @@ from tests.suite.webhooks.conftest import Deliveries
 APP_NAMES: Final = (
     "events=weddings,photos=pictures,event.tenantId=owner,event.name=title,event.status=state,"
     "event.status.published=live,photo.url=image,photo.uploaderEmail=guestMail,"
-    "photo.status.pending=new,photo.status.approved=visible"
+    "photo.createdAt=takenAt,photo.status.pending=new,photo.status.approved=visible"
 )
 FUNCTIONS: Final = {"onPhotoWritten": True, "onEventWritten": True, "sendEventRecap": False}
 NOW: Final = datetime.now(UTC).replace(microsecond=0)
@@ -48,7 +48,7 @@ def test_a_wedding_app(
     deliveries: Deliveries,
 ) -> None:
     """Its photos are uploaded, moderated, counted, mailed; its guests join; it is deleted."""
-    tenant, guest = uuid.uuid4().hex, f"{uuid.uuid4().hex}@example.com"
+    tenant, guest, other = uuid.uuid4().hex, f"{uuid.uuid4().hex}@example.com", "bob@example.com"
     wedding = db.collection("weddings").document(event.id)
     picture = wedding.collection("pictures").document("p100")
 
@@ -67,12 +67,13 @@ def test_a_wedding_app(
         "url": "https://example.com/not-this.jpg",
         "uploaderName": "Ann",
         "guestMail": guest,
-        "createdAt": NOW,
+        "takenAt": NOW,
     }
     approved = uploaded | {"status": "visible", "approvedAt": NOW, "approvedBy": "m@example.com"}
     others = db.batch()
+    before = {"takenAt": NOW - timedelta(minutes=1), "guestMail": other}
     for number in range(99):
-        others.set(wedding.collection("pictures").document(f"p{number}"), {"createdAt": NOW})
+        others.set(wedding.collection("pictures").document(f"p{number}"), before)
     others.commit()
     live = {"owner": tenant, "title": "Ann & Bob", "state": "live", "publishedAt": NOW}
     with receiving({"/hook": always()}) as receiver:
@@ -80,9 +81,15 @@ def test_a_wedding_app(
         write("onEventWritten", wedding, live)
         write("onPhotoWritten", picture, uploaded)
         write("onPhotoWritten", picture, approved, before=uploaded)
-        deliveries.ended(5)
+        # By a guest who has joined before.
+        again = uploaded | {"guestMail": other}
+        write("onPhotoWritten", wedding.collection("pictures").document("p101"), again)
+        assert len(deliveries.ended(6)) == 6
         bodies = [request.json() for request in receiver.requests]
     assert {body["eventId"] for body in bodies} == {event.id}
+    [second] = [body for body in bodies if "p101" in str(body["data"])]
+    assert second["event"] == "photo.uploaded"
+    bodies.remove(second)
     photo = {"id": "p100", "url": IMAGE, "uploaderName": "Ann"}
     by_moderator = {"approvedAt": ISO, "approvedBy": "m@example.com"}
     reached = next(body["data"]["reachedAt"] for body in bodies if "reachedAt" in body["data"])
