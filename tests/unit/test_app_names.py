@@ -8,7 +8,9 @@ import pytest
 
 from functions.app_names import DATA_MODEL, RECORDS, AppNames, AppNamesError
 
-RULES: Final = (Path(__file__).parents[2] / "firestore.rules").read_text()
+ROOT: Final = Path(__file__).parents[2]
+RULES: Final = (ROOT / "firestore.rules").read_text()
+PAGE: Final = (ROOT / "docs/data-model.md").read_text()
 WEDDINGS: Final = AppNames.read(
     "events=weddings, photos=pictures, event.tenantId=owner, photo.url=image,"
     "photo.status=state, photo.status.approved=visible, photo.status.pending=in review"
@@ -111,3 +113,16 @@ def test_no_collection_of_the_services_can_be_an_apps() -> None:
     """Every one that the rules name, but events and photos."""
     named = re.findall(r"match /(\w+)/", RULES.partition("documents {")[2])
     assert set(named) - {"events", "photos"} == RECORDS
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [("event", "events/{eventId}"), ("photo", "events/{eventId}/photos/{photoId}")],
+)
+def test_every_field_of_the_data_model_can_be_mapped(kind: str, path: str) -> None:
+    """But `autoApprove`, which no function reads."""
+    section = PAGE.partition(f"\n## `{path}`\n")[2].partition("\n| field |")[2].partition("\n\n")[0]
+    fields = re.findall(r"^\| (\w+) \|", section, re.MULTILINE)
+    assert "status" in fields
+    for field in {*fields} - {"autoApprove"}:
+        assert getattr(AppNames.read(f"{kind}.{field}=theirs"), kind).of(field) == "theirs"
