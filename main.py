@@ -319,10 +319,10 @@ def unsubscribe(request: flask.Request) -> flask.Response:
     memory=options.MemoryOption.MB_512,  # a body of 1 MB takes some ten when it is parsed
     concurrency=20,  # few are parsed at a time, because parsing takes the CPU
     timeout_sec=60,  # an outage of Firestore, or others' news of the same recap
-    max_instances=1,  # SendGrid sends again what finds no place
+    max_instances=1,  # the provider sends a report again that finds no place
 )
 def mailEvents(request: flask.Request) -> flask.Response:
-    """SendGrid reports the delivery status of mails."""
+    """The mail provider reports the delivery status of mails."""
     from functions.recap.mail_events import handlers
 
     return handlers.mail_events(request)

@@ -1,7 +1,7 @@
 """`python3 -m emulator bench [NAME …]`: what the service costs, measured on this machine.
 
 Each experiment is a module with a `main`. It prints its figure, the reference that was measured in
-the same run, and the ratio. Whatever does not depend on the machine is held by a test as well.
+the same run, and the ratio. A figure that does not depend on the machine is also held by a test.
 """
 
 import argparse

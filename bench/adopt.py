@@ -39,9 +39,9 @@ def main() -> None:
         optouts = Path(folder) / "opt-outs.csv"
         lines = [f"user-{number}@example.com,marketing" for number in range(USERS // 2)]
         optouts.write_text("\n".join(["address,what", *lines]))
-        for what, flags in {"look": ["--dry-run"], "run": [], "again": []}.items():
+        for run, flags in {"look": ["--dry-run"], "run": [], "again": []}.items():
             seconds, said = _adopt(database.project, f"--optouts={optouts}", *flags)
-            print(f"   {what:5} {seconds:5.1f} s, {seconds / reference:.1f} of it   {said}")
+            print(f"   {run:5} {seconds:5.1f} s, {seconds / reference:.1f} of it   {said}")
 
 
 def _adopt(*arguments: str) -> tuple[float, str]:

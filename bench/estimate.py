@@ -82,7 +82,7 @@ _KIB_PER_GIB: Final = 1024**2
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What is possible in a second, and the page that says so."""
+    """The most that is possible in a second, and the page that says so."""
 
     name: str
     limit: float
@@ -178,9 +178,9 @@ def _recap(photos: int, calls: int) -> Sequence[Item]:
 
 def _print_bill(name: str, items: Sequence[Item]) -> None:
     print(f"{name:<36} {'units':>14}  dollars")
-    for one in items:
-        amount = f"{one.units:,.0f}" if one.units >= CONCURRENCY else f"{one.units:.2f}"
-        dollars = f"{one.price.dollars:.7f}".rstrip("0").rstrip(".")
-        rate = f"${dollars} for {one.price.per:,.0f}"
-        print(f"  {one.name:<34} {amount:>14}  {one.dollars:7.2f}  {rate}, {one.price.url}")
+    for item in items:
+        amount = f"{item.units:,.0f}" if item.units >= CONCURRENCY else f"{item.units:.2f}"
+        dollars = f"{item.price.dollars:.7f}".rstrip("0").rstrip(".")
+        rate = f"${dollars} for {item.price.per:,.0f}"
+        print(f"  {item.name:<34} {amount:>14}  {item.dollars:7.2f}  {rate}, {item.price.url}")
     print(f"  {'in all':<34} {'':>14}  {sum(item.dollars for item in items):7.2f}")

@@ -173,7 +173,7 @@ class Queue:
         self.go_on()
 
     def go_on(self) -> None:
-        """Start what is due, in the order of the due times, as far as limits allow."""
+        """Start due attempts, in the order of their times, as far as limits allow."""
         while self.waiting and self.at_work < self.places:
             begins = max(self.waiting[0][0], self.next - BURST_SECONDS)
             if begins > self.clock.now:

@@ -248,7 +248,7 @@ def _print(growth: Growth) -> None:
     sizes = "".join(f"{size:>10,}" for size in growth.sizes)
     print(f"{f'{growth.title}, by {growth.of}':40}{sizes}   exponent")
     for name, power in growth.exponents().items():
-        costs = "".join(f"{_short(one):>10}" for one in growth.costs[name])
+        costs = "".join(f"{_short(cost):>10}" for cost in growth.costs[name])
         print(f"  {name:38}{costs}   {power:8.2f}   {in_words(power)}")
     print(f"  ({growth.note})")
 

@@ -42,7 +42,7 @@ from bench.turns import peer, tree_cpu
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.receiver import Receiver, always, slow
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
 from tests.suite.process import FunctionProcess, Written
 
 PHOTOS: Final = 2000
@@ -56,11 +56,8 @@ UPLOADS_A_SECOND: Final = 25
 
 THREADS: Final = 240
 INSTANCES: Final[Mapping[str, int]] = {
-    "deliverWebhook": 2,  # as deployed
-    "deliverWebhookSlow": 1,
-    "retryWebhookAfter1s": 1,
-    "retryWebhookAfter5s": 1,
-    "retryWebhookAfter30s": 1,
+    **dict.fromkeys((SLOW_QUEUE, *(step.queue for step in RETRY_SCHEDULE)), 1),
+    RETRY_SCHEDULE[0].queue: 2,  # as deployed
 }
 
 SLOW_SECONDS: Final = 4.0
@@ -179,7 +176,7 @@ class Wave:
         )
 
     def problems(self) -> Iterator[str]:
-        """What is not as the specification has it, in words."""
+        """Differences from the specification, in words."""
         if self.statuses != {200: len(self.sent)}:
             yield f"load: the trigger answered {dict(self.statuses)}"
         for receiver in self.receivers:
@@ -243,16 +240,16 @@ class Service:
         }
         names = [name for name, count in INSTANCES.items() for _ in range(count)]
         with ThreadPoolExecutor(_STARTING) as threads:
-            starting = [threads.submit(FunctionProcess, one, **where) for one in names]
+            starting = [threads.submit(FunctionProcess, name, **where) for name in names]
             trigger = threads.submit(FunctionProcess, "onPhotoWritten", event=True, **where)
-        # Whoever has started is ended also where another one has not.
-        for one in (trigger, *starting):
-            if one.exception() is None:
-                stack.callback(one.result().kill)
+        # A process that has started is ended even if another process could not start.
+        for process in (trigger, *starting):
+            if process.exception() is None:
+                stack.callback(process.result().kill)
         self._trigger = trigger.result()
         ports: dict[str, list[int]] = {name: [] for name in INSTANCES}
-        for name, one in zip(names, starting, strict=True):
-            ports[name].append(one.result().port)
+        for name, process in zip(names, starting, strict=True):
+            ports[name].append(process.result().port)
         self._workers = [future.result() for future in starting]
         self._queues.ask(Instances(ports, THREADS))
 
@@ -320,14 +317,14 @@ class Service:
         found = event.collection("deliveries").stream(timeout=120)
         return [
             Record(
-                id=one.id,
-                receiver=names[one.get("url")],
-                photo_id=json.loads(one.get("body"))["data"]["photo"]["id"],
-                event=one.get("event"),
-                outcome=one.get("outcome"),
-                attempts=one.get("attempts"),
+                id=delivery.id,
+                receiver=names[delivery.get("url")],
+                photo_id=json.loads(delivery.get("body"))["data"]["photo"]["id"],
+                event=delivery.get("event"),
+                outcome=delivery.get("outcome"),
+                attempts=delivery.get("attempts"),
             )
-            for one in found
+            for delivery in found
         ]
 
 
@@ -337,7 +334,7 @@ def receive(pipe: Connection) -> None:
 
     @functools.cache
     def secret_of(event_id: str) -> str:
-        # There is one before the first POST.
+        # The trigger makes the secret before the first POST.
         found = db.document(f"events/{event_id}/secrets/webhooks").get(timeout=60)
         return str(found.get("secret"))
 
@@ -346,15 +343,15 @@ def receive(pipe: Connection) -> None:
         stack.enter_context(suppress(EOFError))
         while True:
             if pipe.recv() == "urls":
-                pipe.send({name: one.url(_PATH) for name, one in started.items()})
+                pipe.send({name: receiver.url(_PATH) for name, receiver in started.items()})
                 continue
             posts = [
                 Post(name, seen.delivery_id, seen.event_type, seen.monotonic, seen.problem)
-                for name, one in started.items()
-                for seen in one.requests
+                for name, receiver in started.items()
+                for seen in receiver.requests
             ]
-            for one in started.values():
-                one.forget()
+            for receiver in started.values():
+                receiver.forget()
             pipe.send(posts)
 
 
@@ -379,7 +376,7 @@ def _uploads() -> Sequence[str]:
     _print_waves(waves)
     print()
     _print_verdicts(mixed)
-    ratios = [p50(mixed.latencies) / p50(one.latencies) for one in (alone, among)]
+    ratios = [p50(mixed.latencies) / p50(wave.latencies) for wave in (alone, among)]
     print(
         f"\nmedian latency beside a slow and a dead receiver: {ratios[1]:.2f} times that beside two"
         f" healthy ones,\n{ratios[0]:.2f} times that alone"

@@ -64,21 +64,21 @@ class Turn:
 
 
 def measure() -> Sequence[str]:
-    """Print the figures; what is wrong, in words."""
+    """Print the figures; return the problems, in words."""
     secret = _secret()
     with (
         FunctionProcess("getEmailPreferences", THREADS=THREADS) as look_up,
         FunctionProcess("smallest", source=SMALLEST, THREADS=THREADS) as smallest,
     ):
-        for one in (look_up, smallest):
-            _turn(one, _callers(secret))  # warm
+        for process in (look_up, smallest):
+            _turn(process, _callers(secret))  # warm
         callers = _callers(secret)
         pairs = [(_turn(look_up, callers), _turn(smallest, callers)) for _ in range(TURNS)]
         at_limit = _calls_in_one_hour(look_up, _callers(secret)[0])
     own, reference = zip(*pairs, strict=True)
     _print("look-ups", own)
     _print("smallest callable", reference)
-    ratios = sorted(one.cpu / other.cpu for one, other in pairs)
+    ratios = sorted(own_turn.cpu / smallest_turn.cpu for own_turn, smallest_turn in pairs)
     print(
         f"CPU of a look-up: {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
         " times that of the smallest callable"

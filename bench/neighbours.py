@@ -2,8 +2,8 @@
 
 The receivers of half of the healthy events acknowledge, those of the other half refuse each first
 attempt and acknowledge the second. Are first and second attempts held up? The median and the 99th
-percentile of their latency are to be within 1.5 times of what they are alone: from the write, as
-the trigger gets it, to the first POST, and from the first POST to the second.
+percentile of their latency are to be within 1.5 times their values alone: from the write, as the
+trigger gets it, to the first POST, and from the first POST to the second.
 
 The functions are real ones in processes of their own, receivers speak TLS, and Cloud Tasks and
 Cloud Run are `queues.py`. Two cores do the work of a region, so that a flood as fast as it can go
@@ -244,11 +244,11 @@ class Wall:
         return first, second, busy
 
     def _triggered(self, turn: Turn, number: int, written: Written) -> int | None:
-        """Hand it, as Cloud Run does, to the instance that has the fewest; they take turns."""
+        """Hand a write to the instance with the fewest, as Cloud Run does; equals take turns."""
         triggers, at_work = self._triggers[turn], self._at_work[turn]
         with self._choosing:
             chosen = min(
-                range(INSTANCES), key=lambda one: (at_work[one], (one + number) % INSTANCES)
+                range(INSTANCES), key=lambda index: (at_work[index], (index + number) % INSTANCES)
             )
             at_work[chosen] += 1
         try:
@@ -303,7 +303,7 @@ def receive(pipe: Connection) -> None:
 def keep_silent(pipe: Connection, count: int) -> None:
     """So many receivers that shake hands, read, and never answer; answers `ports`.
 
-    Told to `hang up`, they close what is open, and what comes until they are to `be silent` again.
+    After `hang up` they close open and new connections, until `be silent`.
     """
     make_way(os.getpid())
     with until_closed():

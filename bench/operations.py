@@ -26,9 +26,9 @@ def main() -> None:
     if subprocess.call([sys.executable, "-m", "pytest", "-q", "--no-header", *TESTS]):
         sys.exit("operations: the counts are not what the tests say")
     print(f"{'':46} calls   reads  writes  tasks  POSTs  mail  dollars a million, {AS_OF}")
-    for what, cost in COSTS.items():
+    for operation, cost in COSTS.items():
         print(
-            f"{what:46} {cost.rpcs:5}  {cost.reads:6}  {cost.writes:6}  {cost.tasks:5}"
+            f"{operation:46} {cost.rpcs:5}  {cost.reads:6}  {cost.writes:6}  {cost.tasks:5}"
             f"  {cost.posts:5}  {cost.mail_requests:4}  {_dollars(cost):11,.2f}"
         )
 

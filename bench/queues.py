@@ -49,7 +49,7 @@ class WaitUntilIdle:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """An order: whatever is queued for an event, now or later, is never dispatched."""
+    """An order: tasks of an event, queued now or later, are never dispatched."""
 
     event_id: str
 

@@ -40,7 +40,7 @@ _KIB_PER_GIB: Final = 1024**2
 
 
 def bill() -> Iterator[str]:
-    """The rows of what a million costs."""
+    """The rows of the bill for a million."""
     upload, delivery = (
         COSTS["a photo, a URL for photo.uploaded alone"],
         COSTS["a delivery that succeeds"],

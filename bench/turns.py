@@ -145,7 +145,7 @@ def make_way(pid: int) -> None:
 
 @contextmanager
 def until_closed() -> Iterator[None]:
-    """Go on until whoever asks hangs up."""
+    """Go on until the asking process hangs up."""
     with suppress(EOFError):
         yield
 

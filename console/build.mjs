@@ -78,7 +78,7 @@ async function buildPages() {
   for (const [path, { entryPoint, imports }] of Object.entries(metafile.outputs)) {
     if (!entryPoint) continue;
     names[basename(entryPoint)] = basename(path);
-    // What is loaded with the page, and not what it loads when it needs it.
+    // Chunks that are loaded with the page, without those that it loads when it needs them.
     names[`chunks of ${basename(entryPoint)}`] = imports
       .filter(({ kind }) => kind === "import-statement")
       .map(({ path: chunk }) => basename(chunk));

@@ -1,10 +1,8 @@
 """The command line: `python3 -m emulator --help`.
 
-Starts with whatever Python it is given, goes on with one that will do, and from there, once
-everything is installed, with the one in ./venv. Until then only the standard library is there.
+Starts with any Python, goes on with a supported version, and once everything is installed with the
+Python in ./venv. Until then only the standard library is there.
 """
-
-from __future__ import annotations
 
 import argparse
 import os
@@ -69,7 +67,7 @@ def _stop(number: int, _frame: object) -> None:
     raise SystemExit(SHELL_SIGNAL_BASE + number)
 
 
-def _read_command_line() -> tuple[str, list[str]]:
+def _read_command_line() -> "tuple[str, list[str]]":
     parser = argparse.ArgumentParser(
         prog="python3 -m emulator",
         description=DESCRIPTION,

@@ -5,21 +5,17 @@
 The pages' build runs it, and so does Hosting's deploy.
 """
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parent.parent
 DESCRIPTION = ROOT / "docs" / "openapi.yaml"
@@ -93,7 +89,7 @@ def _type(schema: Mapping[str, Any]) -> str:
     if "const" in schema:
         return json.dumps(schema["const"])
     if "enum" in schema:
-        return ", ".join(json.dumps(one) for one in schema["enum"])
+        return ", ".join(json.dumps(value) for value in schema["enum"])
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     kind = " or ".join(kinds)
     return "time" if schema.get("format") == "date-time" else kind

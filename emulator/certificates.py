@@ -5,25 +5,20 @@ Made on first use, never committed. `ca.pem` is what the functions emulator trus
 its events with the key `mailbox.pem`, and the functions get `mailbox.pub`.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import fcntl
 import hashlib
 import os
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import trustme
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from emulator.environment import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 FOLDER = ROOT / "emulator" / "certs"
 CA = FOLDER / "ca.pem"

@@ -3,8 +3,6 @@
 Checks that need the emulators' ports run one after the other, and all others beside them.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import threading
@@ -12,17 +10,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from emulator.cloud.local_cloud import LocalCloud
 from emulator.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
 from emulator.environment import ROOT, SetupError, python, say, tool_environment
 from emulator.ports import check_ports
+from emulator.processes import ProcessTree
+from emulator.pythons import Interpreter
 from emulator.suite import SuiteError, read_addresses
-
-if TYPE_CHECKING:
-    from emulator.processes import ProcessTree
-    from emulator.pythons import Interpreter
 
 PYTEST_FOUND_NOTHING = 5
 
@@ -35,7 +31,7 @@ Outcome: TypeAlias = tuple[str, str, float]
 
 
 def choose(arguments: Sequence[str]) -> tuple[list[Check], list[str]]:
-    """Split the command's arguments into the checks to run and what is passed on to pytest."""
+    """Split the command's arguments into the checks to run and the arguments of pytest."""
     names = set()
     rest = list(arguments)
     while rest and rest[0] in NAMES:
@@ -81,7 +77,7 @@ def run(tree: ProcessTree, arguments: Sequence[str]) -> int:
 
 
 def _start(work: Callable[[], T]) -> Callable[[], T]:
-    """Begin `work` in a thread; what is returned waits for its end, and gives or raises its result.
+    """Begin `work` in a thread, and return a function that waits for its result.
 
     When this command is to end, nobody waits for the thread: it is a daemon.
     """

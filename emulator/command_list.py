@@ -3,8 +3,6 @@
 Standard library only, and old Pythons too: `--help` is read before anything is installed.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,11 +54,11 @@ class Check(NamedTuple):
 
     name: str
     says: str
-    commands: tuple[tuple[str, ...], ...]
+    commands: "tuple[tuple[str, ...], ...]"
     folder: str = ""
     needs_ports: bool = False
     on_cloud: bool = False
-    lanes: tuple[tuple[str, ...], ...] = ()
+    lanes: "tuple[tuple[str, ...], ...]" = ()
     last: str = ""
     on_every_python: bool = False
 

@@ -1,18 +1,13 @@
 """The commands, once everything is installed."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from emulator import checks, pins
 from emulator.cloud.local_cloud import LocalCloud
 from emulator.environment import say
 from emulator.processes import ProcessTree
 from emulator.suite import LOG, Suite, SuiteError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 STATUS_FAILED = 1
 
@@ -62,7 +57,7 @@ def _demo() -> int:
 
 
 def _up() -> int:
-    from emulator import stand_ins, up  # noqa: PLC0415 - as above
+    from emulator import stand_ins, up  # noqa: PLC0415
 
     with stand_ins.started(up.print_request) as started, Suite(on_line=up.print_line) as suite:
         _enter(suite)

@@ -3,15 +3,9 @@
 `lint-imports` reads this class by its name in pyproject.toml.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from grimp import ImportGraph
 from importlinter import Contract, ContractCheck, fields, output
 from importlinter.domain.helpers import module_expressions_to_modules
-
-if TYPE_CHECKING:
-    from grimp import ImportGraph
 
 
 class CoreContract(Contract):

@@ -2,31 +2,26 @@
 
 An event with three receivers: one healthy, one that fails twice and recovers, one that is dead.
 Guests upload, a moderator approves, the recap goes to a local mailbox, and every delivery is
-followed to its end. What is worth seeing comes first; the dead receiver's last attempt ends it.
+followed to its end. The dead receiver's last attempt comes last.
 """
-
-from __future__ import annotations
 
 import json
 import re
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from google.cloud import firestore
+
 from emulator import people
+from emulator.mailbox import Mailbox
 from emulator.midsummer import ANN, EVENT, TENANT, Midsummer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from google.cloud import firestore
-
-    from emulator.mailbox import Mailbox
-    from emulator.receiver import Request
-    from emulator.stand_ins import StandIns
+from emulator.receiver import Request
+from emulator.stand_ins import StandIns
 
 FINAL = {"success", "failed", "skipped"}
 # Seconds. The dead receiver is given up 36 after its first attempt; the rest is for slow machines.
@@ -65,8 +60,8 @@ def run(stand_ins: StandIns) -> int:
     _say(f"  the mails             {stand_ins.mailbox.url}/")
     _say(f"  Ann's preferences     {_preferences_link(stand_ins.mailbox)}\n")
     rows = [
-        _row(one, stand_ins.receiver.requests)
-        for one in deliveries.wait_for_the_end_of(DELIVERIES, DEADLINE)
+        _row(delivery, stand_ins.receiver.requests)
+        for delivery in deliveries.wait_for_the_end_of(DELIVERIES, DEADLINE)
     ]
     deliveries.close()
     print(_table(rows), flush=True)
@@ -122,7 +117,7 @@ def _row(delivery: Mapping[str, Any], requests: Sequence[Request]) -> Row:
         path=urlsplit(delivery["url"]).path,
         outcome=delivery["outcome"],
         attempts=len(seen),
-        waits=tuple(later.monotonic - one.monotonic for one, later in pairwise(seen)),
+        waits=tuple(later.monotonic - earlier.monotonic for earlier, later in pairwise(seen)),
         verified=all(request.verified for request in seen) if seen else None,
     )
 
@@ -187,7 +182,8 @@ def _outcomes(event: firestore.DocumentReference) -> dict[str, int]:
     until = time.monotonic() + TOLD_WITHIN
     while True:
         [recap] = event.collection("recaps").get()
-        known = {one: recap.get(one) for one in ("delivered", "bounced", "dropped", "complained")}
+        statuses = ("delivered", "bounced", "dropped", "complained")
+        known = {status: recap.get(status) for status in statuses}
         if sum(known.values()) >= GUESTS or time.monotonic() > until:
             return known
         time.sleep(0.2)

@@ -1,17 +1,13 @@
 """A small made-up event, `midsummer` of the tenant `demo`, as clients would write it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from google.cloud import firestore
 
+from emulator.stand_ins import StandIns
 from emulator.suite import PROJECT
-
-if TYPE_CHECKING:
-    from emulator.stand_ins import StandIns
 
 EVENT = "midsummer"
 TENANT = "demo"

@@ -80,6 +80,6 @@ def _auth(method: str, body: dict[str, Any], *, admin: bool = False) -> dict[str
 def _post(url: str, body: dict[str, Any], *, token: str | None) -> requests.Response:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     with requests.Session() as session:
-        # Whatever proxy the machine goes out by, this stays on it.
+        # This request stays on the machine, also if a proxy is set.
         session.trust_env = False
         return session.post(url, json=body, headers=headers, timeout=_TIMEOUT)

@@ -1,7 +1,5 @@
 """Pictures of made-up photos: drawn from a name, the same one each time, so that they load."""
 
-from __future__ import annotations
-
 import hashlib
 
 

@@ -4,16 +4,11 @@ Complete, pinned, and with the hashes of every file of each release, so that the
 on each Python and system that we support, and nothing else ever does.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from emulator import pythons
 from emulator.environment import ROOT, python
 from emulator.environment.steps import run_step
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SOURCE = ROOT / "requirements.in"
 HEADER = f"""\
@@ -24,7 +19,7 @@ HEADER = f"""\
 
 
 def renew(arguments: Sequence[str]) -> None:
-    """Write requirements.txt anew; what is pinned there already stays unless it has to change.
+    """Write requirements.txt anew; a present pin stays unless it has to change.
 
     Args:
         arguments: Passed on to `uv pip compile`.

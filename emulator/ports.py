@@ -1,18 +1,13 @@
 """Ports that must be free before anything is started, and who holds one that is not."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import psutil
 
 from emulator.environment import SetupError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def check_ports(addresses: dict[str, str]) -> None:

@@ -1,11 +1,9 @@
 """The tree of processes that a command starts, ended as a whole however the command ends.
 
 Firebase's emulators leave workers behind: orphaned, and in sessions of their own. Two marks find
-them. Every process inherits an environment variable; and on Linux this process adopts orphans, so
-that whoever drops the variable is still a descendant.
+the workers. Every process inherits an environment variable; and on Linux this process adopts
+orphans, so that a process that drops the variable is still a descendant.
 """
-
-from __future__ import annotations
 
 import contextlib
 import ctypes
@@ -14,16 +12,14 @@ import signal
 import subprocess
 import sys
 import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from types import FrameType
+from typing import Self
 
 import psutil
 
 from emulator.environment import say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from types import FrameType
 
 MARK = "WALL_SUITE"
 # Who started it, as `pid@start time`: tells leftovers of a dead command from another's suite.
@@ -57,7 +53,7 @@ class ProcessTree:
     """Everything started while it is entered; leaving it ends all of that.
 
     Ending signals raise `Stopped` in the main thread. One more signal while the tree is being
-    ended kills what is left at once.
+    ended kills the remaining processes at once.
     """
 
     def __init__(self) -> None:

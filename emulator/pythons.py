@@ -1,18 +1,14 @@
-"""Which Pythons will do, and which of them this machine has.
+"""The supported versions of Python, and their interpreters on this machine.
 
-Read by whatever Python starts us, so without anything that is new.
+An old Python may read this module first, so the module uses nothing that is new.
 """
-
-from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import NamedTuple
 
 # The deployed runtime's first, then the newest.
 SUPPORTED = ((3, 13), (3, 14), (3, 12), (3, 11))
@@ -31,7 +27,7 @@ class Interpreter(NamedTuple):
     """
 
     path: Path
-    version: tuple[int, int]
+    version: "tuple[int, int]"
     makes_environments: bool
 
     @property
@@ -40,7 +36,7 @@ class Interpreter(NamedTuple):
         return "{}.{}".format(*self.version)
 
 
-def on_path(but: Path | None = None) -> Iterator[Interpreter]:
+def on_path(but: "Path | None" = None) -> "Iterator[Interpreter]":
     """Find one supported Python of each version on PATH that really runs.
 
     Args:
@@ -58,7 +54,7 @@ def on_path(but: Path | None = None) -> Iterator[Interpreter]:
                 break
 
 
-def probe(path: Path) -> Interpreter | None:
+def probe(path: Path) -> "Interpreter | None":
     """Ask a Python what it is; None where it does not run."""
     try:
         done = subprocess.run(

@@ -1,16 +1,12 @@
 """The life of a stand-in's server: it listens from its making until it is closed."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
+import ssl
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self
-
-if TYPE_CHECKING:
-    import ssl
+from typing import Any, Self
 
 HOST = "127.0.0.1"
 # Seconds that a connection may be idle between two requests, or a handshake may take.
@@ -61,7 +57,7 @@ class LocalServer(ThreadingHTTPServer):
                 self._connections.discard(connection)
 
     def cut_connections(self) -> None:
-        """End every connection, whatever is being said on it."""
+        """End every connection, also in the middle of a request."""
         with self._connections_lock:
             for connection in self._connections:
                 with contextlib.suppress(OSError):
@@ -90,8 +86,6 @@ class StandIn:
         """Start listening."""
         self._server = server
         self.port: int = server.server_address[1]
-        self.closing = threading.Event()
-        """Set when whoever holds a request up is to let it go."""
         self._thread = threading.Thread(
             target=server.serve_forever, args=(POLL_INTERVAL,), daemon=True
         )
@@ -105,7 +99,6 @@ class StandIn:
 
     def close(self) -> None:
         """Stop listening and cut every connection; what was received stays readable."""
-        self.closing.set()
         self._server.shutdown()
         self._server.server_close()
         self._server.cut_connections()

@@ -3,12 +3,11 @@
 A further one gets its address in ADDRESSES, its field in `StandIns` and its line in `started`.
 """
 
-from __future__ import annotations
-
 import functools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from google.cloud import firestore
 
@@ -16,13 +15,8 @@ from emulator import certificates
 from emulator.mailbox import PORT as MAILBOX_PORT
 from emulator.mailbox import EventWebhook, Mailbox
 from emulator.ports import check_ports
-from emulator.receiver import Receiver, always, fails, slow
+from emulator.receiver import Receiver, Request, Script, always, fails, slow
 from emulator.suite import PROJECT, read_addresses
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from emulator.receiver import Request, Script
 
 RECEIVER_PORT = 9443
 # Longer than the 5 seconds that a delivery may take (spec 8).

@@ -1,7 +1,5 @@
 """Firebase's emulators, started together and watched until every function is loaded."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -9,7 +7,8 @@ import re
 import subprocess
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
@@ -26,9 +25,6 @@ from emulator.environment import (
     tool_environment,
 )
 from emulator.ports import check_ports
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 PROJECT = "demo-wall"
 EMULATORS = ("auth", "functions", "firestore", "hosting", "tasks")
@@ -208,7 +204,7 @@ class Suite:
             raise SuiteError(f"{failure}\n{LOG.relative_to(ROOT)} ends:\n{tail}")
 
     def _stop(self) -> None:
-        """Ask Firebase to end its emulators; whoever stays is the process tree's to end."""
+        """Ask Firebase to end its emulators; the process tree ends processes that stay."""
         process = self._process
         if process is None:
             return
@@ -273,7 +269,7 @@ def read_addresses() -> dict[str, str]:
 def local_config(addresses: Mapping[str, str]) -> dict[str, Any]:
     """Return firebase.json, but that the pages may connect to the emulators at `addresses`.
 
-    What is deployed names Google's hosts alone.
+    The deployed pages may connect to Google's hosts alone.
     """
     config: dict[str, Any] = json.loads((ROOT / "firebase.json").read_text())
     local = " ".join(f"http://{addresses[name]}" for name in ("auth", "firestore", "functions"))

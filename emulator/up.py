@@ -1,26 +1,17 @@
-"""`python3 -m emulator up`: a small event to begin with, and what whoever tries things needs."""
-
-from __future__ import annotations
+"""`python3 -m emulator up`: a small event to try things with, and its addresses."""
 
 import json
 import re
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from emulator import people
 from emulator.certificates import SERVER
 from emulator.environment import ROOT, STATE
 from emulator.midsummer import TENANT, Midsummer
-from emulator.receiver import describe
-from emulator.stand_ins import ADDRESSES
-from emulator.suite import ADDRESS_VARIABLES, LOG, PROJECT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from emulator.receiver import Request
-    from emulator.stand_ins import StandIns
-    from emulator.suite import Suite
+from emulator.receiver import Request, describe
+from emulator.stand_ins import ADDRESSES, StandIns
+from emulator.suite import ADDRESS_VARIABLES, LOG, PROJECT, Suite
 
 # Who can sign in to the console; everybody with the same password.
 STAFF = ("admin", "moderator", "superadmin")
@@ -125,7 +116,7 @@ def _overview(suite: Suite, secret: str, lines: Sequence[str]) -> str:
             "",
             *(f"  {name:10} {place}" for name, place in rows),
             "",
-            f"To the console sign in as {', '.join(f'{one}@example.com' for one in STAFF)};",
+            f"To the console sign in as {', '.join(f'{name}@example.com' for name in STAFF)};",
             f"the password is {PASSWORD}.",
             "",
             "The event midsummer of the tenant demo has three photos and four webhook URLs. Its",

@@ -53,10 +53,10 @@ WEBHOOK_PORTS = StringParam(
 )
 
 VPC_CONNECTOR = StringParam(
-    "VPC_CONNECTOR", default="", description="Connector of what posts to receivers; may be empty"
+    "VPC_CONNECTOR", default="", description="Connector of requests to receivers; may be empty"
 )
 VPC_EGRESS = StringParam(
-    "VPC_EGRESS", default="ALL_TRAFFIC", description="What goes through it: or PRIVATE_RANGES_ONLY"
+    "VPC_EGRESS", default="ALL_TRAFFIC", description="Its traffic: ALL_TRAFFIC, PRIVATE_RANGES_ONLY"
 )
 
 STAFF_CALLS_AN_HOUR = IntParam(

@@ -4,8 +4,6 @@ Records that are right already stay, so that a second run does nothing. A lack t
 cannot mend is reported.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import csv

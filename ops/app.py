@@ -4,8 +4,6 @@ Functions, queues and accounts of ours come beside its own. Its rules, roles and
 and the operator is told what to merge into them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 

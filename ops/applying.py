@@ -4,8 +4,6 @@ A digest stands in each of them, so that a second run changes nothing. What some
 hand stays until its file changes, or until `--again`.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json
@@ -15,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ops.cloud import ROOT, Cloud, OpsError, Outside, say
+from ops.wanted import Function, read
 
 OPS: Final = ROOT / "ops"
 NAME_LABEL: Final = "photo_wall"
@@ -51,10 +50,11 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     parser.add_argument("--again", action="store_true", help="write what is up to date as well")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
     given = parser.parse_args(arguments)
-    apply = Apply(
-        Cloud(given.project, outside or Outside()), again=given.again, dry_run=given.dry_run
-    )
+    outside = outside or Outside()
+    cloud = Cloud(given.project, outside)
     try:
+        functions = read(given.project, outside.root).functions
+        apply = Apply(cloud, functions, again=given.again, dry_run=given.dry_run)
         apply.all(given.email, given.budget)
     except OpsError as error:
         sys.stderr.write(f"{error}\n")
@@ -77,9 +77,12 @@ class Apply:
         changes: How many changes were made, or would have been.
     """
 
-    def __init__(self, cloud: Cloud, *, again: bool, dry_run: bool) -> None:
-        """With `again`, what is up to date is written too; with `dry_run` nothing is."""
+    def __init__(
+        self, cloud: Cloud, functions: Sequence[Function], *, again: bool, dry_run: bool
+    ) -> None:
+        """Name `functions` in queries; `again` rewrites current parts, `dry_run` writes nothing."""
         self._cloud = cloud
+        self._functions = functions
         self._again = again
         self._dry_run = dry_run
         self._project = f"projects/{cloud.project}"
@@ -151,7 +154,8 @@ class Apply:
             for policy in self._cloud.every("monitoring", path, "alertPolicies")
             if NAME_LABEL in policy.get("userLabels", {})
         }
-        for name, policy in files("alerts"):
+        for name, file in files("alerts"):
+            policy = self._named(file)
             old = there.pop(name, None)
             told = set((old or {}).get("notificationChannels", []))
             wanted = policy | {
@@ -172,7 +176,7 @@ class Apply:
 
     def dashboard(self) -> None:
         """The dashboard, known by its label."""
-        dashboard = json.loads((OPS / "dashboard.json").read_text(encoding="utf-8"))
+        dashboard = self._named(json.loads((OPS / "dashboard.json").read_text(encoding="utf-8")))
         path = f"v1/{self._project}/dashboards"
         listed = self._cloud.every("monitoring", path, "dashboards")
         old = next((board for board in listed if NAME_LABEL in board.get("labels", {})), None)
@@ -210,6 +214,16 @@ class Apply:
         elif old.get("amount", {}).get("specifiedAmount", {}).get("units") != amount:
             where = f"v1/{old['name']}?updateMask=amount"
             self._change(why, "PATCH", "billingbudgets", where, {"amount": money})
+
+    def _named(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """`content` with the deployed services and queues in its queries."""
+        services = sorted(function.service for function in self._functions)
+        queues = sorted(
+            function.name for function in self._functions if function.kind == "taskQueue"
+        )
+        text = json.dumps(content).replace("{services}", "|".join(services))
+        named: dict[str, Any] = json.loads(text.replace("{queues}", "|".join(queues)))
+        return named
 
     def _change(
         self, why: str, method: str, api: str, path: str, body: Mapping[str, Any]

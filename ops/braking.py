@@ -1,7 +1,5 @@
 """The brake: one document, and while it is there guests neither upload nor list photos."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Calls carry the token of `gcloud`; of programs only `gcloud` (to sign in) and `f
 are started.
 """
 
-from __future__ import annotations
-
 import getpass
 import json
 import os

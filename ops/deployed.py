@@ -1,7 +1,5 @@
 """The parts that a deploy makes: functions with their queues and callers, indexes, pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ops.parts import Lack, Look, Parts, grants

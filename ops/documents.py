@@ -3,8 +3,6 @@
 https://cloud.google.com/firestore/docs/reference/rest
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

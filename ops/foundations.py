@@ -1,7 +1,5 @@
 """The parts that a deploy needs, such as accounts and keys; and the conditions that stop it."""
 
-from __future__ import annotations
-
 import base64
 import secrets
 from collections.abc import Callable, Iterator

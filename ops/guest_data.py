@@ -4,8 +4,6 @@ Found by a walk through every document of the tenant's events and through all us
 no spelling of the address is missed. An opt-out stays, in a record named by a hash of the address.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import binascii
@@ -61,7 +59,7 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     return 0
 
 
-def _erase(guest: GuestData, cloud: Cloud, root: Path, *, dry_run: bool) -> None:
+def _erase(guest: "GuestData", cloud: Cloud, root: Path, *, dry_run: bool) -> None:
     for kind, count in sorted(guest.erase(dry_run=dry_run).items()):
         _say(f"{'would erase in ' if dry_run else 'erased in '}{kind}: {count}")
     for path in guest.mentions:

@@ -4,8 +4,6 @@ Both stand in one `service cloud.firestore`, each in a block of its own for the 
 functions end with their block, so that none clash; Firestore allows what either block allows.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

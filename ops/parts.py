@@ -1,7 +1,5 @@
 """A part that is missing in a project, and the means to make it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias

@@ -3,8 +3,6 @@
 https://www.twilio.com/docs/sendgrid/api-reference
 """
 
-from __future__ import annotations
-
 import json
 import urllib.error
 import urllib.request

@@ -3,8 +3,6 @@
 After a run that stopped, a further run makes the parts that are missing then, and nothing else.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

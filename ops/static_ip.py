@@ -5,8 +5,6 @@
 The network is the service's own, so that no range of the project's own networks is taken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

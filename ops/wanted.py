@@ -3,8 +3,6 @@
 `firebase deploy` reads the same manifest. The tables here hold the roles, which no manifest holds.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -7,7 +7,7 @@ import { delivery } from "./samples.ts";
 
 const PAGE = 3;
 
-// Deliveries on record, and what is asked of them.
+// Deliveries on record, and the queries for them.
 class Source implements FeedSource {
   all: Delivery[] = [];
   asked: string[] = [];

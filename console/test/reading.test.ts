@@ -23,7 +23,7 @@ import { wordsOf } from "../src/ui/errors.ts";
 
 const HOSTILE = `it's $(touch /tmp/x) \`id\` "\u202e" <b>&\\`;
 
-test("a command sends what was sent, whatever stands in it", async () => {
+test("a command sends the same body, also with hostile characters", async () => {
   const hostile = delivery({ body: JSON.stringify({ name: HOSTILE }), url: "https://example.com/a'b?c=[1]&d" });
   const key = Buffer.alloc(32, 7);
   const standard = `whsec_${key.toString("base64")}`;
@@ -136,7 +136,7 @@ test("a body is for looking at: what hides in it is shown", () => {
   assert.deepEqual([size("ü"), size("a".repeat(1500)), size("a".repeat(2_100_000))], ["2 bytes", "1.5 kB", "2.1 MB"]);
 });
 
-test("numbers of what is left out add up", () => {
+test("numbers of deliveries that are left out add up", () => {
   assert.equal(
     leftAloneWords({ removedUrl: 0, disabledUrl: 2, unusableUrl: 0, tests: 1 }),
     "2 to an address that is switched off; 1 test",

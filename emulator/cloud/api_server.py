@@ -1,7 +1,5 @@
 """Google's APIs over gRPC on a port of loopback."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor

@@ -6,8 +6,6 @@ as Cloud Tasks does, a test may keep the task.
 https://cloud.google.com/tasks/docs/reference/rpc/google.cloud.tasks.v2
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Collection, Mapping

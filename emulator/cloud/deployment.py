@@ -1,7 +1,5 @@
 """What a deploy makes of `main.py`: its functions, their triggers and their queues."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from dataclasses import dataclass

@@ -5,18 +5,15 @@ A call that is not answered 2xx is repeated with the queue's backoff. One thread
 https://cloud.google.com/tasks/docs/configuring-queues
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from emulator.cloud.cloud_tasks import Queued
+from emulator.cloud.cloud_tasks import Queued
 
 BURST_SECONDS: Final = 0.2
 """What a queue may dispatch at once, of its rate: 100 of 500 a second, as Cloud Tasks sets it."""

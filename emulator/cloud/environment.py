@@ -1,7 +1,5 @@
 """The environment in which Google starts a function, as far as a deploy of Firebase's sets it."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ emulator is answered at once, because it announces nothing else until then.
 https://cloud.google.com/eventarc/docs/retry-events
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

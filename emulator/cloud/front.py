@@ -1,7 +1,5 @@
 """Google's front end: the functions' address, and Hosting's with the rewrites to functions."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import json

@@ -1,7 +1,5 @@
 """A function in a process of its own, started as Google starts it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

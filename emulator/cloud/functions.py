@@ -1,7 +1,5 @@
 """The deployed functions: each a process, started when it is first called, as Cloud Run does."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor

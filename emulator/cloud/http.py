@@ -1,7 +1,5 @@
 """As much of HTTP/1.1 as Google's front end needs to talk to a function, for one event loop."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress

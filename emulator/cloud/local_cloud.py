@@ -4,21 +4,21 @@ Firestore, Auth and Hosting are Firebase's emulators. The functions are what Goo
 called by the stand-ins of Eventarc and Cloud Tasks, and by Google's front end.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
 import socket
 import threading
 import time
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from emulator import certificates
 from emulator.cloud import deployment, eventarc, http
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
+from emulator.cloud.deployment import Function
 from emulator.cloud.dispatcher import Dispatcher
 from emulator.cloud.front import Front
 from emulator.cloud.function_process import LOG_VARIABLE, PRINTED
@@ -47,11 +47,6 @@ from emulator.suite import (
     read_addresses,
     server_environment,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
-    from emulator.cloud.deployment import Function
 
 LOG: Final = STATE / "cloud.log"
 

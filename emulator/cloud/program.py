@@ -1,7 +1,5 @@
 """A program that runs beside others: started, waited for, and ended."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import threading

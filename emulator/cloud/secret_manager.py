@@ -3,8 +3,6 @@
 https://cloud.google.com/secret-manager/docs/reference/rpc/google.cloud.secretmanager.v1
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -160,7 +158,7 @@ class SecretManager:
         return self._secrets[secret]
 
     def _version(self, secret: str, number: str) -> _Version:
-        """The version of that number, or `latest`: the newest one, whatever its state."""
+        """The version of that number, or the newest for `latest`, in any state."""
         versions = self._found(secret).versions
         key = max(versions, default=0) if number == "latest" else int(number)
         if key not in versions:

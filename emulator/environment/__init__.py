@@ -1,4 +1,4 @@
-"""The local environment: what is installed inside the checkout, and what must be there before.
+"""The local environment: everything that is installed inside the checkout, and its prerequisites.
 
 One module an installer. Standard library only: this runs before anything is installed.
 """

@@ -1,6 +1,4 @@
-"""The pages: the console's packages, and what is built into public/."""
-
-from __future__ import annotations
+"""The pages: the console's packages, and its build into public/."""
 
 from emulator.environment.npm import Packages
 from emulator.environment.places import CONSOLE, ROOT, STATE, VENV_PYTHON

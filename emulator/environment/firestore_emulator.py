@@ -1,19 +1,15 @@
 """The jar of the Firestore emulator: firebase-tools' own, or a Google Cloud SDK's."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from emulator.environment.places import NODE_MODULES, STATE
 from emulator.environment.steps import only_one, read, run_step
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 MAIN_CLASS = "com.google.cloud.datastore.emulator.firestore.CloudFirestore"
 SDK_JAR = Path("platform", "cloud-firestore-emulator", "cloud-firestore-emulator.jar")

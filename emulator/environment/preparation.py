@@ -1,22 +1,17 @@
 """Everything that is installed, in its order, and how programs find it."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from emulator.environment import console, java, local_secrets, node, python
 from emulator.environment.places import NODE_MODULES, VENV, VENV_PYTHON
 from emulator.environment.steps import only_one, say
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 _INSTALLERS = (python, node, console)
 
 
 def prepare() -> bool:
-    """Install whatever the checkout lacks, and build its pages where their sources have changed.
+    """Install missing packages, and build the pages if their sources have changed.
 
     Returns:
         True when something was installed, so that a running interpreter may be out of date.
@@ -32,8 +27,8 @@ def prepare() -> bool:
             lacking = [module for module in _INSTALLERS if not module.is_current()]
             if lacking:
                 _announce()
-            for one in lacking:
-                one.install()
+            for module in lacking:
+                module.install()
                 changed = True
     if not console.is_built():
         with only_one():
@@ -45,7 +40,7 @@ def prepare() -> bool:
 
 
 def _announce() -> None:
-    """Say what is fetched and how large it is, where it is the first time."""
+    """Announce the downloads of a first run, with their sizes."""
     missing = []
     if not VENV_PYTHON.exists():
         missing.append(f"Python packages into ./venv ({python.SIZE})")

@@ -1,7 +1,5 @@
 """The Python environments: ./venv for all work, and smaller ones for tests on other Pythons."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -14,15 +12,15 @@ from emulator.environment.steps import SetupError, digest, output_of, read, run_
 # Apart: with hashes in one file, pip wants them for all that it installs in the same run.
 DEPLOYED = ROOT / "requirements.txt"
 DEVELOPMENT = ROOT / "requirements-dev.txt"
-# What is fetched into an empty cache, and what it takes on disk.
+# Download into an empty cache, and space on disk.
 SIZE = "150 MB, 570 MB on disk"
 
-# What tests/unit needs beside requirements.txt, in the versions of requirements-dev.txt.
+# Packages that tests/unit needs beside requirements.txt, in the versions of requirements-dev.txt.
 UNIT_PACKAGES = (
     *("pytest", "hypothesis", "greenlet", "trustme"),
-    # What imports lead to, for the roles of accounts.
+    # Follows imports, for the roles of accounts.
     "import-linter",
-    # Of the contract and of ops/: descriptions, and what is held against them.
+    # For the contract and ops/: descriptions, and readers that check files against them.
     *("openapi-spec-validator", "jsonschema", "rfc3339-validator", "promql-parser"),
     *("google-cloud-monitoring", "google-cloud-monitoring-dashboards", "google-cloud-logging"),
 )
@@ -81,16 +79,16 @@ def base_python() -> pythons.Interpreter:
     """Return a Python that can make virtual environments: the running one, or one on PATH.
 
     Raises:
-        SetupError: There is none.
+        SetupError: This machine has no such Python.
     """
     found = list(pythons.on_path(but=VENV / "bin"))
-    # The one in ./venv is about to be replaced.
+    # The Python in ./venv is about to be replaced.
     if Path(sys.prefix).resolve() != VENV.resolve() and (running := _running()):
         found.insert(0, running)
     usable = [interpreter for interpreter in found if interpreter.version in pythons.SUPPORTED]
-    for one in usable:
-        if one.makes_environments:
-            return one
+    for interpreter in usable:
+        if interpreter.makes_environments:
+            return interpreter
     if usable:
         raise SetupError(
             f"{usable[0].path} cannot make virtual environments: its venv module is missing.\n"

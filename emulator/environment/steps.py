@@ -3,8 +3,6 @@
 Standard library only: this runs before anything is installed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib
@@ -13,14 +11,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from emulator.environment.places import ROOT, STATE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 LOG_TAIL_LINES = 25
 
@@ -86,7 +81,7 @@ def run_step(
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # A group of its own, so that it can be ended with whatever it starts.
+                # A group of its own, so that it can be ended with all its children.
                 start_new_session=True,
             )
     except OSError as error:
@@ -127,7 +122,7 @@ def only_one() -> Iterator[None]:
 
 
 def read(path: Path) -> str:
-    """Return a file's text, empty where there is none."""
+    """Return a file's text, empty if there is no file."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, NotADirectoryError):

@@ -1,13 +1,12 @@
 """The mailbox over HTTP: SendGrid's API, its pages, and how it is told to fail."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json
 import re
 import socket
 import time
+from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
@@ -18,9 +17,7 @@ from emulator.mailbox.faults import Fault, FaultKind
 from emulator.mailbox.sendgrid import MAX_REQUEST_BYTES, Problem, error_body, problems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from emulator.mailbox.mailbox import Mailbox
+    from emulator.mailbox.mailbox import Mailbox  # which imports this module
 
 # Seconds that a hanging request is held at most.
 HANG_LIMIT = 600.0
@@ -29,7 +26,7 @@ _JSON = "application/json"
 _HTML = "text/html; charset=utf-8"
 
 
-def handler_of(box: Mailbox) -> type[BaseHTTPRequestHandler]:
+def handler_of(box: "Mailbox") -> type[BaseHTTPRequestHandler]:
     """Return the class that serves one mailbox."""
 
     class Handler(_Handler):
@@ -41,7 +38,7 @@ def handler_of(box: Mailbox) -> type[BaseHTTPRequestHandler]:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    mailbox: Mailbox
+    mailbox: "Mailbox"
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""

@@ -7,8 +7,6 @@ What becomes of a mail follows from its address: `bounced@…`, `blocked@…`, `
 (`bounced-2@…`); a mail to any other address is delivered.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re
@@ -17,15 +15,13 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from emulator.mailbox.mails import Mail
+from emulator.mailbox.mails import Mail
 
 SIGNATURE = "X-Twilio-Email-Event-Webhook-Signature"
 TIMESTAMP = "X-Twilio-Email-Event-Webhook-Timestamp"
@@ -68,7 +64,7 @@ _STORIES: Mapping[str, Sequence[Mapping[str, str]]] = {
 
 
 def events_of(mail: Mail) -> Iterator[dict[str, Any]]:
-    """Return what is told of a mail, in the order in which it happens."""
+    """Return the reports about a mail, in their order."""
     found = _WORD.match(mail.to)
     told = _STORIES[found[1]] if found else [_DELIVERED]
     if told[0]["event"] != "dropped":

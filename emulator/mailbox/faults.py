@@ -1,7 +1,5 @@
 """How the mailbox can be told to fail."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -1,22 +1,17 @@
 """The mailbox itself: what it has taken, and what it was told to do wrong."""
 
-from __future__ import annotations
-
 import contextlib
 import secrets
 import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from emulator.mailbox.api import handler_of
+from emulator.mailbox.events import EventWebhook
 from emulator.mailbox.faults import Fault, FaultQueue
 from emulator.mailbox.mails import Mail, Request, mails_of, recipients_of
 from emulator.server import HOST, LocalServer, StandIn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from emulator.mailbox.events import EventWebhook
 
 
 class Mailbox(StandIn):
@@ -51,7 +46,7 @@ class Mailbox(StandIn):
         self._faults = FaultQueue()
         self._in_flight = 0
         self.healed = threading.Event()
-        """Set when whoever fails slowly is to end."""
+        """Set when slow failures are to end."""
         super().__init__(LocalServer(port, handler_of(self)))
 
     def close(self) -> None:

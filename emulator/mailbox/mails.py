@@ -1,14 +1,10 @@
 """A mail as it would be delivered, and the request that it came in."""
 
-from __future__ import annotations
-
 import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +18,8 @@ class Mail:
         to: The recipient's address.
         sender: The sender, with the name.
         subject: The subject.
-        text: The plain-text part; empty where there is none.
-        html: The HTML part; empty where there is none.
+        text: The plain-text part; empty if the mail has no such part.
+        html: The HTML part; empty if the mail has no such part.
         headers: The mail's own headers.
         personalization: What the request says about this recipient.
     """

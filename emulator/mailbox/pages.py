@@ -1,15 +1,11 @@
 """The mailbox to look at: all mails, and each one as its reader would see it."""
 
-from __future__ import annotations
-
 import html
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from emulator.mailbox.mails import Mail
+from emulator.mailbox.mails import Mail
 
 _STYLE = """
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

@@ -4,17 +4,13 @@ https://www.twilio.com/docs/sendgrid/api-reference/mail-send/mail-send
 https://www.twilio.com/docs/sendgrid/api-reference/mail-send/errors
 """
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from emulator.mailbox.mails import recipients_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 # Limits of SendGrid, for one request, one personalization, and one request in bytes.
 MAX_PERSONALIZATIONS = 1000

@@ -1,34 +1,34 @@
 """The receiver over HTTPS."""
 
-from __future__ import annotations
-
+import threading
+from collections.abc import Callable
+from email.message import Message
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import threading
-
-    from emulator.receiver.answers import Answer
-    from emulator.receiver.receiver import Receiver
+from emulator.receiver.answers import Answer
 
 # Bytes; nothing that the service sends comes near.
 MAX_BODY = 10_000_000
 
 
-def handler_of(owner: Receiver) -> type[BaseHTTPRequestHandler]:
-    """Return the class that serves one receiver."""
+def handler_of(
+    receive: Callable[[str, str, Message, bytes], Answer], closing: threading.Event
+) -> type[BaseHTTPRequestHandler]:
+    """Return the class that serves one receiver.
 
-    class Handler(_Handler):
-        receiver = owner
-
-    return Handler
+    Args:
+        receive: Takes method, path, headers and body of a request, and gives the answer.
+        closing: Set when the receiver closes, so that no delayed answer holds it up.
+    """
+    return type("Handler", (_Handler,), {"receive": staticmethod(receive), "closing": closing})
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    receiver: Receiver
+    receive: Callable[[str, str, Message, bytes], Answer]
+    closing: threading.Event
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "0")
@@ -41,13 +41,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             return
         body = self.rfile.read(int(length))
-        answer = self.receiver.receive(self.command, self.path, self.headers, body)
-        closing = self.receiver.closing
-        if answer.delay and closing.wait(answer.delay):
+        answer = self.receive(self.command, self.path, self.headers, body)
+        if answer.delay and self.closing.wait(answer.delay):
             self.close_connection = True
             return
         if answer.drip:
-            self._drip(answer, closing)
+            self._drip(answer)
             return
         self.send_response(answer.status)
         for name, value in answer.headers.items():
@@ -55,16 +54,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    # Whatever the method: that no redirect is followed with a GET can be seen only if it is kept.
+    # Every method is kept, so that a redirect that was followed with a GET would be seen.
     do_GET = do_PUT = do_POST  # noqa: N815 - http.server looks them up by these names
 
-    def _drip(self, answer: Answer, closing: threading.Event) -> None:
+    def _drip(self, answer: Answer) -> None:
         self.close_connection = True
         head = f"HTTP/1.1 {answer.status:d} \r\nContent-Length: 0\r\n\r\n".encode()
         for byte in head:
             self.wfile.write(bytes([byte]))
-            if closing.wait(answer.drip):
+            if self.closing.wait(answer.drip):
                 return
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Keep quiet: `on_request` is for whoever wants to see."""
+        """Keep quiet: `on_request` reports requests."""

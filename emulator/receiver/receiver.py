@@ -1,24 +1,19 @@
 """The receiver itself: what it was sent, and what it makes of that."""
 
-from __future__ import annotations
-
 import ssl
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from email.message import Message
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from emulator.receiver.answers import Answer, Script, always
 from emulator.receiver.https import handler_of
 from emulator.receiver.request import Request, describe
 from emulator.receiver.signature import signature_problem
 from emulator.server import LocalServer, StandIn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from email.message import Message
-    from pathlib import Path
 
 
 class Receiver(StandIn):
@@ -60,7 +55,14 @@ class Receiver(StandIn):
         self._changed = threading.Condition()
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
-        super().__init__(LocalServer(port, handler_of(self), context))
+        self._closing = threading.Event()
+        handler = handler_of(self._receive, self._closing)
+        super().__init__(LocalServer(port, handler, context))
+
+    def close(self) -> None:
+        """Stop listening and cut every connection; delayed answers are not waited for."""
+        self._closing.set()
+        super().close()
 
     def url(self, path: str, host: str = "localhost") -> str:
         """Return the address of a path."""
@@ -112,7 +114,7 @@ class Receiver(StandIn):
                 raise TimeoutError(f"after {timeout} s there were only:\n{seen or '  none'}")
             return tuple(self._requests)
 
-    def receive(self, method: str, path: str, headers: Message, body: bytes) -> Answer:
+    def _receive(self, method: str, path: str, headers: Message, body: bytes) -> Answer:
         """Take in a request that has arrived whole; what it is answered."""
         problem = self._problem(headers, body)
         key = (path, str(headers.get("Wall-Delivery-Id", "")))

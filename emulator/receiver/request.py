@@ -1,14 +1,10 @@
 """A webhook as it arrived."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from email.message import Message
+from datetime import datetime
+from email.message import Message
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,6 @@
 It shares no code with the service that signs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re
@@ -19,7 +17,7 @@ def signature_problem(header: str | None, body: bytes, secret: str, now: float) 
     """Check `Wall-Signature` as a receiver must (spec 5, receiver side).
 
     Args:
-        header: The header's value, None where there is none.
+        header: The header's value, None if the request has no such header.
         body: The raw request body.
         secret: The event's webhook secret.
         now: Seconds since the epoch.

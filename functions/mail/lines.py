@@ -44,9 +44,9 @@ def shortened(text: str, at_most: int) -> str:
 
 
 def unlinked(text: str, at_most: int) -> str:
-    """`shortened`, with spaces in place of what makes links of words: dots, slashes, colons, at.
+    """`shortened`, with spaces in place of characters that make links: dots, slashes, colons, `@`.
 
-    At the end of a word a dot makes no link, and stays.
+    A dot at the end of a word makes no link, and stays.
     """
     plain = _DOTS.sub(".", unicodedata.normalize("NFKC", _encodable(text)))
     return shortened(_IN_A_LINK.sub(" ", plain), at_most)

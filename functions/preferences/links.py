@@ -53,7 +53,7 @@ def confirmation_link(base_url: str, token: str) -> str:
 
 
 def end_page(base_url: str, token: str) -> str:
-    """Address of the page that asks whoever has opened the link that ends notices."""
+    """Address of the page that asks a person who opened the link that ends notices."""
     return _page(base_url, "end", token, page="notices")
 
 

@@ -14,6 +14,7 @@ import pytest
 from emulator import environment
 from emulator.environment import ROOT, SetupError, console, local_secrets, python, steps
 from emulator.environment.firestore_emulator import shim_jar
+from functions.secret_readers import SECRET_READERS
 
 
 @pytest.mark.parametrize("folder", ["emulator", "console"])
@@ -75,7 +76,7 @@ def test_local_secrets_are_readable_by_their_owner_only(
     assert stat.S_IMODE(local_secrets.FILE.stat().st_mode) == 0o600
     assert local_secrets.FILE.read_text() == first
     names = [line.partition("=")[0] for line in first.splitlines()]
-    assert names == ["EMAIL_PREFS_KEY", "LOG_LINKS_KEY", "SENDGRID_API_KEY"]
+    assert names == list(SECRET_READERS)
 
 
 def test_a_missing_node_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 // The service's functions, as the console calls them (docs/openapi.yaml).
 
-import type { EventType, Outcome } from "../domain/delivery.ts";
+import type { Outcome } from "../domain/delivery.ts";
+import type { EventType } from "../domain/event_type.ts";
 import { CALL_MS, call } from "./call.ts";
 import { NoAnswerError } from "./errors.ts";
 

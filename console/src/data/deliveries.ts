@@ -68,13 +68,13 @@ export function deliveries(db: Firestore, eventId: string, wanted: DeliveryQuery
 
 /**
  * Resolves once the server has answered anything; rejects where it does not. A count is a request of
- * its own: what is listened to already is answered without the server.
+ * its own: a query that has a listener would be answered without the server.
  */
 export async function hearFrom(db: Firestore, eventId: string): Promise<void> {
   await getCountFromServer(query(collection(db, "events", eventId, "deliveries"), limit(1)));
 }
 
-/** One delivery, whenever it changes; null where there is none. */
+/** Reports a delivery at each change; null if it does not exist. */
 export function watchDelivery(
   db: Firestore,
   eventId: string,
@@ -90,7 +90,7 @@ function orNull(found: DocumentSnapshot): Delivery | null {
   return found.exists() ? read(found) : null;
 }
 
-/** A record, whatever may be missing in it. */
+/** A record; a default stands for each missing field. */
 export function read(found: DocumentSnapshot): Delivery {
   const fields = found.data() ?? {};
   const created = fields["createdAt"] instanceof Timestamp ? fields["createdAt"] : new Timestamp(0, 0);

@@ -15,7 +15,7 @@ import {
   where,
 } from "firebase/firestore";
 
-import { EVENT_TYPES, type EventType, isEventType } from "../domain/delivery.ts";
+import { EVENT_TYPES, type EventType, isEventType } from "../domain/event_type.ts";
 import { MAX_URLS } from "../domain/endpoint.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, number, text } from "./fields.ts";
@@ -64,7 +64,7 @@ export async function saveEndpoint(
   const saving = runTransaction(db, async (transaction) => {
     const settings = settingsOf(db, eventId);
     const fields = (await transaction.get(settings)).data() ?? {};
-    // As they stand: whatever else an entry may hold stays.
+    // Entries keep fields that this page does not know.
     const entries: unknown[] = Array.isArray(fields["urls"]) ? [...fields["urls"]] : [];
     const urls = entries.map(urlOf);
     const place = before === null ? entries.length : urls.indexOf(before);

@@ -60,7 +60,7 @@ export async function eventsOf(db: Firestore, staff: Staff, after: string | null
   return found.docs.map((one) => read(one.id, one.data()));
 }
 
-/** One event, whenever it changes; null where there is none. */
+/** Reports an event at each change; null if it does not exist. */
 export function watchEvent(
   db: Firestore,
   eventId: string,

@@ -1,4 +1,4 @@
-// What is read of a URL's deliveries to tell how it is doing: two counts, ten deliveries, one more.
+// The reads that tell how a URL is doing: two counts, ten deliveries, one more.
 
 import {
   type Firestore,

@@ -1,4 +1,4 @@
-// The deliveries to one URL, for whoever has a link to them: by calls alone, without an account.
+// The deliveries to one URL, for the holder of a link: by calls alone, without an account.
 
 import { type Attempt, type Delivery, isOutcome } from "../domain/delivery.ts";
 import type { Filters } from "../domain/filters.ts";

@@ -1,18 +1,7 @@
-// A delivery as the record tells of it (docs/data-model.md), whoever reads it.
+// A delivery, as its record has it (docs/data-model.md).
 
 export const OUTCOMES = ["pending", "retrying", "success", "failed", "skipped"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
-
-export const EVENT_TYPES = [
-  "photo.uploaded",
-  "photo.approved",
-  "photo.rejected",
-  "event.published",
-  "event.archived",
-  "milestone.reached",
-  "guest.joined",
-] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Attempts of one round (spec 8). */
 export const ATTEMPTS = 4;
@@ -20,12 +9,12 @@ export const ATTEMPTS = 4;
 export interface Attempt {
   readonly attempt: number;
   readonly at: Date;
-  /** Of the answer; null where none came. */
+  /** Status of the answer; null if no answer came. */
   readonly status: number | null;
   readonly ms: number;
-  /** Why no answer came; null where one did. */
+  /** Why no answer came; null if an answer came. */
   readonly error: string | null;
-  /** How the body of an answer began that was not 2xx: whatever the receiver wrote. */
+  /** The start of the body of an answer that is not 2xx, written by the receiver. */
   readonly answer: string | null;
   /** How often the delivery had been sent again before. */
   readonly round: number;
@@ -61,10 +50,6 @@ export interface Delivery {
 
 export function isOutcome(value: unknown): value is Outcome {
   return (OUTCOMES as readonly unknown[]).includes(value);
-}
-
-export function isEventType(value: unknown): value is EventType {
-  return (EVENT_TYPES as readonly unknown[]).includes(value);
 }
 
 /** Whether an attempt is still owed. */

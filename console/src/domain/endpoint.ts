@@ -1,4 +1,4 @@
-// A webhook URL: what is shown of it, its name in an address, and what may be saved (spec 2.1, 3.4).
+// A webhook URL: how it is shown, its name in an address, and which URLs may be saved (spec 2.1, 3.4).
 
 export const MAX_URLS = 20;
 export const MAX_URL_CHARACTERS = 2048;
@@ -51,7 +51,7 @@ export function nameOf(url: string): string {
   return `${readable || "url"}~${hash(url)}`;
 }
 
-/** The URL of that name among `urls`; null where there is none. */
+/** The URL of that name among `urls`; null if no URL has the name. */
 export function named(name: string, urls: Iterable<string>): string | null {
   for (const url of urls) if (nameOf(url) === name) return url;
   return null;

@@ -1,7 +1,7 @@
 // A list of deliveries that grows at both ends: live at the top, page by page at the bottom.
 //
-// One listener has the newest page. What newer deliveries push out of it stays in the list, and is
-// listened to by itself for as long as an attempt is owed, so that no row shows what is long over.
+// One listener has the newest page. A delivery that newer deliveries push out of the page stays in
+// the list. It has a listener of its own while an attempt is due, so that no row shows an old state.
 
 import { type Delivery, compare, isOpen } from "./delivery.ts";
 

@@ -1,6 +1,7 @@
 // What a list of deliveries is limited to, as it stands in the page's address, and as a query.
 
-import { type EventType, type Outcome, isEventType, isOutcome } from "./delivery.ts";
+import { type Outcome, isOutcome } from "./delivery.ts";
+import { type EventType, isEventType } from "./event_type.ts";
 
 export const PERIODS = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000 } as const;
 export type Period = keyof typeof PERIODS;

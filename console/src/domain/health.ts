@@ -5,7 +5,7 @@ import { count } from "./words.ts";
 
 /** Acknowledged deliveries of a URL that are read for its times. */
 export const SAMPLE = 10;
-/** Most that is counted of each outcome: the rules allow no larger page. */
+/** The highest count of an outcome: the rules allow no larger page. */
 export const COUNTED = 500;
 export const DAY_MS = 86_400_000;
 
@@ -13,7 +13,7 @@ export interface Health {
   /** Ended within the last day. */
   readonly delivered: number;
   readonly failed: number;
-  /** Of the sample: milliseconds of the attempts that were acknowledged; null where there is none. */
+  /** Milliseconds of the acknowledged attempts in the sample; null if there is no such attempt. */
   readonly median: number | null;
   readonly slowest: number | null;
   readonly sample: number;

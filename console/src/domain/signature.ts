@@ -82,7 +82,7 @@ export async function examine(given: Given, now: Date): Promise<Finding> {
   };
 }
 
-// The parts of a header, or what is wrong with it.
+// The parts of a header, or its fault in words.
 function read(header: string): { t: string; v1: string[] } | string {
   const value = header.trim().replace(/^wall-signature\s*:\s*/i, "");
   const pairs = value.split(",").map((part) => part.trim().split(/=(.*)/s, 2));

@@ -4,9 +4,7 @@ import {
   ATTEMPTS,
   type Attempt,
   type Delivery,
-  type EventType,
   type Outcome,
-  isEventType,
   lastAttempt,
   waitsForItsTurn,
 } from "./delivery.ts";
@@ -18,21 +16,6 @@ export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   failed: "Failed",
   skipped: "Skipped",
 };
-
-export const EVENT_WORDS: Readonly<Record<EventType, string>> = {
-  "photo.uploaded": "A photo was uploaded",
-  "photo.approved": "A photo was approved",
-  "photo.rejected": "A photo was rejected",
-  "event.published": "The event was published",
-  "event.archived": "The event was archived",
-  "milestone.reached": "A milestone was reached",
-  "guest.joined": "A guest joined",
-};
-
-/** What happened, in words; the type itself where it is not known. */
-export function eventWords(type: string): string {
-  return isEventType(type) ? EVENT_WORDS[type] : type;
-}
 
 // RFC 9110 and the few others that receivers answer with.
 const STATUS_WORDS: Readonly<Record<number, string>> = {

@@ -39,7 +39,7 @@ interface Props {
   readonly kind?: "primary" | "danger" | "quiet" | "plain";
   readonly submits?: boolean;
   readonly disabled?: boolean;
-  /** What is told while the work takes long. */
+  /** Text for work that takes long. */
   readonly slow?: string;
 }
 

@@ -1,4 +1,4 @@
-// What went wrong, for whoever reads it and what they can do.
+// Errors in the words of the people at the page, with what they can do.
 
 import { ChangedMeanwhileError, NoAnswerError, RefusedError } from "../data/errors.ts";
 import { longTime } from "../domain/time.ts";

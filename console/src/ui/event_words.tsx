@@ -1,5 +1,4 @@
-import { isEventType } from "../domain/delivery.ts";
-import { eventWords } from "../domain/words.ts";
+import { eventWords, isEventType } from "../domain/event_type.ts";
 
 /** What happened, in words, with the name that programs know it by beside them. */
 export function EventWords({ type }: { readonly type: string }) {

@@ -12,7 +12,7 @@ const SILENT_MS = 30_000;
 interface Props {
   /** Whether the listener says that what it shows is the server's latest. */
   readonly isCurrent: boolean;
-  /** Changes with whatever the listener tells. */
+  /** Changes with each report of the listener. */
   readonly news: unknown;
   /** Asks the server for anything. */
   readonly ask: () => Promise<unknown>;

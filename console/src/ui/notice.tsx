@@ -28,7 +28,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-/** The place of what is on its way. */
+/** The place of content that is being loaded. */
 export function Skeleton({ rows = 6, label = "Loading…" }: { readonly rows?: number; readonly label?: string }) {
   return (
     <div class="skeleton" role="status">

@@ -1,6 +1,6 @@
 import { parts } from "../domain/endpoint.ts";
 
-/** What people wrote: it cannot turn the direction of what stands around it. */
+/** Text of people: it cannot turn the direction of the text around it. */
 export function Foreign({ children }: { children: string }) {
   return <bdi class="foreign">{children}</bdi>;
 }

@@ -10,14 +10,14 @@ import { Notice } from "../ui/notice.tsx";
 import { Countdown, When } from "../ui/when.tsx";
 import { usePlace } from "./place.ts";
 
-/** What every delivery of the event is signed with; for superadmins. */
+/** The secret that signs every delivery of the event; for superadmins. */
 export function SecretView() {
   return (
     <div class="column">
       <Heading title="Secret">Secret</Heading>
       <p class="quiet-text prose">
-        One secret signs all deliveries of the event. Its receivers verify with it, and whoever has it can pass for this
-        service.
+        One secret signs all deliveries of the event. Its receivers verify with it, and anybody who has it can pass
+        for this service.
       </p>
       <SecretCard />
     </div>
@@ -46,7 +46,7 @@ function SecretCard() {
           <p class="quiet-text">It hides again when you leave this tab.</p>
         </>
       )}
-      {secret === null && <Notice>There is none yet: the first delivery makes it.</Notice>}
+      {secret === null && <Notice>The event has no secret yet: the first delivery makes it.</Notice>}
       {secret && <Revealed secret={secret} />}
       {work.error && <Notice kind="error">{work.error}</Notice>}
       <div class="actions">

@@ -212,7 +212,7 @@ class Delivery:
         """The record once `attempt` has been made (the table of spec 3.4).
 
         An attempt that two tasks have made at once is one attempt: its last result replaces the
-        earlier one, so that a round never has more than four attempts.
+        earlier one, so that a round never has more attempts than the schedule.
         """
         others = [made for made in self.log if not made.is_same(attempt)]
         made = replace(

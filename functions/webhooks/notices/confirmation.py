@@ -44,7 +44,7 @@ class Consents(Protocol):
         """Record a question; False where something else was written since `found` was read."""
 
     def write(self, consent_id: str, state: State, at: datetime) -> None:
-        """Record a state, whatever is on record."""
+        """Record a state in place of the recorded one."""
 
 
 class Confirmation:

@@ -1,10 +1,10 @@
 """One look at the watched URLs of an event, and the mail that tells the news (design 3).
 
-    what is watched ▸ how it stands ▸ what is news ▸ write the mail ▸ put it on record ▸ send it
+    watched URLs ▸ their health ▸ the news ▸ write the mail ▸ put it on record ▸ send it
 
-A mail that is on record may have left, and is never sent again, whatever becomes of the process;
-only where the mail service has certainly not taken it, it is taken back, and tried again later.
-What is on record in between is the event's notices alone: a fault here harms no delivery.
+A mail that is on record may have left, and is never sent again, even after a crash. Only if the
+mail service has certainly not taken the mail, it is taken off the record and tried again later.
+The record holds notices alone: a fault here harms no delivery.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -71,13 +71,13 @@ class Notifier:
         """Put the parts together.
 
         Args:
-            notices: What is watched.
-            settings: Which URLs there are, and who is told.
-            deliveries: How they have ended.
-            wall: What the event is called.
+            notices: The watched URLs.
+            settings: The URLs of an event, and the addresses for its notices.
+            deliveries: The latest deliveries to a URL.
+            wall: The name of the event.
             mailer: Gives the mail service, with the key of the moment.
             letterhead: Gives the sender, as the deployment names it at the moment.
-            willing: Those of a tenant's addresses whose owners want notices; the others are asked.
+            willing: A tenant's addresses whose owners want notices; other owners are asked.
             base_url: Of the links.
             now: The time, aware and in UTC.
             new_id: Gives a name that no mail has had before.
@@ -94,7 +94,7 @@ class Notifier:
         self._new_id = new_id
 
     def look(self, event_id: str) -> None:
-        """Look at the watched URLs of the event, if it is time, and tell what is news.
+        """Look at the watched URLs of the event, if it is time, and tell the news.
 
         Raises:
             Exception: a fault of our own; asked again, or by the next sweep, it goes on.

@@ -1,6 +1,6 @@
-"""What is read of an answer: its status, and how its body begins where that tells why it failed.
+"""An answer, read as far as needed: its status, and the start of the body of a failure.
 
-And whether its connection can serve the next delivery.
+It also tells whether its connection can serve the next delivery.
 
 `http.client` would read a hundred headers of 64 KiB each and make objects of them. Nothing of them
 is used here but the three that tell where the answer ends, and all that a receiver may send for one
@@ -64,7 +64,8 @@ class _Head:
 
     @property
     def keeps(self) -> bool:
-        options = {one.strip() for value in self.values(b"connection") for one in value.split(b",")}
+        values = b",".join(self.values(b"connection"))
+        options = {option.strip() for option in values.split(b",")}
         return b"close" not in options and (self.minor > 0 or b"keep-alive" in options)
 
 
@@ -113,9 +114,9 @@ class Answer:
 
     @property
     def excerpt(self) -> str | None:
-        """How the body begins, as far as it was read: text of `EXCERPT_BYTES` at most in UTF-8.
+        """The start of the body, as far as it was read: at most `EXCERPT_BYTES` of UTF-8.
 
-        What is none is replaced, control characters are left out. None where there is no text.
+        Bytes that are not UTF-8 are replaced, control characters left out. None if no text is left.
         """
         body = b"".join(bytes(self._received[begin:end]) for begin, end in self._body)
         text = _UTF8("replace").decode(body[:EXCERPT_BYTES]).translate(_CONTROLS)

@@ -1,7 +1,7 @@
 """A TLS connection whose every wait ends at one moment, and which reads no more than it is allowed.
 
-TLS works on memory here and the socket is read by hand: what is counted is every byte that arrives,
-whatever TLS makes of it, and what it has decrypted ahead is seen. A time-out of the socket would
+TLS works on memory here and the socket is read by hand. So every byte that arrives is counted
+before TLS sees it, and bytes that TLS has decrypted ahead are seen. A time-out of the socket would
 start anew with every byte that drips in.
 """
 

@@ -81,9 +81,8 @@ class HttpSender:
     ) -> Response:
         """POST `body` of the source once and wait for the head of the answer.
 
-        A receiver that has not answered this event before could be anybody's machine: unless it
-        has at least shown its certificate, the error does not tell what is wrong with it, only its
-        `detail` does.
+        A receiver that has not answered this event before could be anybody's machine. Until it
+        has shown its certificate, the error gives no cause; only its `detail` does.
 
         Raises:
             HostLimitError: so many POSTs of the event are under way to the host, or of the tenant

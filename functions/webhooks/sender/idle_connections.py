@@ -77,7 +77,7 @@ class IdleConnections:
     def close(self) -> None:
         """Close every connection."""
         with self._lock:
-            waiting = [one for idle in self._by_receiver.values() for one in idle]
+            waiting = [kept for idle in self._by_receiver.values() for kept in idle]
             self._by_receiver.clear()
             self._count = 0
         for _, connection in waiting:

@@ -1,8 +1,8 @@
 """The addresses of a receiver's name, within its delivery's deadline.
 
-Whoever asks waits in a thread of their own: a name server that keeps silent holds up the deliveries
-to its own names and nobody else's. The system's `getaddrinfo` cannot be interrupted, only left
-behind, ten seconds long and more.
+Each look-up waits in a thread of its own: a silent name server holds up the deliveries to its own
+names and no others. The system's `getaddrinfo` cannot be interrupted: its thread would be left
+behind for ten seconds and more.
 """
 
 import socket
@@ -73,7 +73,7 @@ class SystemResolver:
     def __call__(self, host: str, port: int, seconds: float) -> Sequence[SocketAddress]:
         """See `Resolver`."""
         found = _literal(host) or self._of_hosts(host) or self._kept.get(host)
-        return [_address(one, port) for one in found or self._look_up(host, seconds)]
+        return [_address(text, port) for text in found or self._look_up(host, seconds)]
 
     def _of_hosts(self, host: str) -> Sequence[str]:
         name = host.removesuffix(".")
@@ -92,7 +92,7 @@ class SystemResolver:
             raise TimeoutError from None
         except dns.exception.DNSException as error:
             raise socket.gaierror(socket.EAI_NONAME, str(type(error).__name__)) from None
-        found = [str(one) for one in answer.rrset or ()]
+        found = [str(record) for record in answer.rrset or ()]
         if not found:
             raise socket.gaierror(socket.EAI_NODATA, "no address")
         lives = min(answer.chaining_result.minimum_ttl, KEPT_SECONDS)

@@ -63,7 +63,7 @@ WRONG_ENTRIES = [
     {"url": URL, "events": [""]},
     {"url": URL, "events": ["photo.uploaded "]},
     {"url": URL, "events": [*EVERY_TYPE, "photo.uploaded"]},
-    {"url": URL, "events": ["photo.uploaded"] * 8},
+    {"url": URL, "events": ["photo.uploaded"] * (len(EVERY_TYPE) + 1)},
     {"url": URL, "secret": "mine"},
 ]
 

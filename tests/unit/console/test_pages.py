@@ -1,8 +1,12 @@
 """What the pages know without a browser, tested in their own language."""
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Final
+
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.messages.event_type import EventType
 
 ROOT: Final = Path(__file__).parents[3]
 
@@ -12,6 +16,15 @@ def test_addresses_lists_signatures_commands_and_indexes() -> None:
     tests = ROOT / ".emulator" / "console-tests"
     _run("node", "console/build.mjs", "--tests")
     _run("node", "--test", *map(str, sorted(tests.glob("*.test.mjs"))))
+
+
+def test_the_console_knows_the_event_types_and_the_number_of_attempts() -> None:
+    """Spec 6.1 and 8: its lists are those of the service."""
+    domain = ROOT / "console/src/domain"
+    types = re.findall(r'^  "(.*)": ', (domain / "event_type.ts").read_text(), re.MULTILINE)
+    assert types == list(EventType)
+    attempts = f"export const ATTEMPTS = {len(RETRY_SCHEDULE)};"
+    assert attempts in (domain / "delivery.ts").read_text()
 
 
 def _run(*command: str) -> None:

@@ -107,6 +107,7 @@ def test_every_call_has_a_path() -> None:
     assert {f"/{name}" for name in _declared("on_call") | _declared("on_request")} == set(
         DOCUMENT["paths"]
     )
+    assert READERS.keys() | {"getEmailPreferences", "updateEmailPreferences"} == callables().keys()
 
 
 def test_who_has_to_be_signed_in_is_told() -> None:

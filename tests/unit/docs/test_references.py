@@ -1,7 +1,7 @@
 """What names a section, a file or a function of the project names one that is there."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,18 @@ _CODE: Final = (
     "tests/**/*.py",
     "bench/**/*.py",
 )
+SHIPPED: Final = (
+    "functions/**/*.py",
+    "ops/*.py",
+    "emulator/*.py",
+    "console/src/**/*.ts",
+    "docs/*.md",
+    "docs/openapi.yaml",
+    "main.py",
+    "README.md",
+    "firestore.rules",
+)
+TESTS: Final = ("tests/**/*.py", "tests/**/*.ts")
 # `spec 3.4`, `spec 5 and 6.2`, `design 2, 3`.
 _REFERENCE: Final = re.compile(
     r"\b(spec|specification|design) (\d+(?:\.\d+)*(?:(?:,| and|, and) \d+(?:\.\d+)*)*)",
@@ -79,7 +91,7 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 def test_every_file_that_a_page_names_is_there(page: Path) -> None:
     """Paths in code marks that begin with a folder of the project."""
     named = re.findall(
-        r"`((?:functions|tests|bench|emulator|docs|public)/[\w./-]+)`", page.read_text()
+        r"`((?:functions|tests|bench|console|emulator|ops|docs|public)/[\w./-]+)`", page.read_text()
     )
     made = {"emulator/node_modules", "emulator/certs/ca.pem"}  # on first use
     missing = [
@@ -154,22 +166,31 @@ def test_the_pages_name_every_parameter() -> None:
     assert {"MAIL_FROM", "PUBLIC_BASE_URL"} < readme <= defaults.keys()
 
 
-def test_contributing_names_the_files_of_an_event_type() -> None:
-    """`photo.rejected` stands for every type: the files that name it."""
-    [row] = re.findall(
-        r"^\| \*\*an event type\*\* \|(.*)", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE
-    )
-    folders = ("functions", "console/src", "docs", "emulator", "ops")
-    files = [file for folder in folders for file in (ROOT / folder).rglob("*")]
-    files += [ROOT / "README.md", ROOT / "main.py", ROOT / "firestore.rules"]
-    sources = {".py", ".ts", ".tsx", ".md", ".yaml", ".rules"}
+@pytest.mark.parametrize(
+    ("changes", "patterns", "places"),
+    [
+        (["an event type"], [r"photo(\.|\[\.\]\([\w|]*)rejected\b|PHOTO_REJECTED"], SHIPPED),
+        (["an event type"], [rf"{kind.name}|{re.escape(kind)}" for kind in EventType], TESTS),
+        (["a deployed function", "a callable"], ["revokeWebhookLog"], SHIPPED),
+        (["a deployed function", "another attempt"], ["retryWebhookAfter30s"], SHIPPED),
+        (["a second mail provider", "a parameter"], ["(?i)sendgrid"], SHIPPED[:2]),
+    ],
+)
+def test_contributing_names_the_files_of_a_change(
+    changes: Sequence[str], patterns: Sequence[str], places: Sequence[str]
+) -> None:
+    """A file that has all the `patterns`, which stand for an addition of today."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    rows = [re.findall(rf"^\| \*\*{change}\*\*.*", page, re.MULTILINE) for change in changes]
+    named = {Path(name).name for name in re.findall(r"`([\w./-]+)`", str(rows))}
     touched = {
-        str(file.relative_to(ROOT))
-        for file in files
-        if file.suffix in sources and "node_modules" not in file.parts
-        if re.search(r"photo\.rejected\b|PHOTO_REJECTED", file.read_text())
+        file.name
+        for place in places
+        for file in ROOT.glob(place)
+        if all(re.search(pattern, file.read_text()) for pattern in patterns)
     }
-    assert touched == set(re.findall(r"`((?:[\w-]+/)*[\w-]+\.(?:py|ts|md|yaml))`", row))
+    assert touched
+    assert touched - named == set()
 
 
 def _written(default: object) -> str:

@@ -8,8 +8,6 @@ it deletes indexes that the file does not name, functions of the codebase where 
 has old images of every function deleted.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

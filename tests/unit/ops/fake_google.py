@@ -8,8 +8,6 @@ Eventarc's own account is new, alerts on metrics that are new, more addresses th
 routers and connectors of a network that is not there. Its clock is moved by the test.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -1,6 +1,8 @@
 """`ops/apply`: metrics, alerts and the dashboard; a second run does nothing."""
 
 import copy
+import json
+import re
 from typing import Any, Final
 
 import pytest
@@ -38,6 +40,18 @@ def test_an_empty_project_gets_everything(operator: Operator) -> None:
     [budget] = [made for path, made in google.resources.items() if "/budgets/" in path]
     assert budget["budgetFilter"] == {"projects": ["projects/acme"]}
     assert operator.slept <= 2 * API_SECONDS, "no alert waits until its metric is old"
+
+
+def test_queries_name_the_services_and_queues_of_a_deploy(
+    operator: Operator, rendered: str
+) -> None:
+    """All of them, in the alerts and in the dashboard; a service has small letters."""
+    operator.done("apply")
+    endpoints = json.loads(rendered)["endpoints"]
+    services = "|".join(sorted(name.lower() for name in endpoints))
+    queues = "|".join(name for name in sorted(endpoints) if "taskQueueTrigger" in endpoints[name])
+    queries = re.findall(r'(service_name|queue_id)=~"([^"]+)"', str(operator.google.resources))
+    assert queries == 2 * [("queue_id", queues), ("service_name", services)]
 
 
 def test_a_second_run_does_nothing(operator: Operator) -> None:

@@ -1,11 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 
 import type { Endpoint } from "../../data/endpoints.ts";
-import { EVENT_TYPES, type EventType, OUTCOMES, type Outcome } from "../../domain/delivery.ts";
+import { OUTCOMES, type Outcome } from "../../domain/delivery.ts";
 import { callName, nameOf } from "../../domain/endpoint.ts";
+import { EVENT_TYPES, EVENT_WORDS, type EventType } from "../../domain/event_type.ts";
 import { type Filters, NO_FILTERS, type Period, isFiltered } from "../../domain/filters.ts";
 import { fromInput, toInput } from "../../domain/time.ts";
-import { EVENT_WORDS, OUTCOME_WORDS } from "../../domain/words.ts";
+import { OUTCOME_WORDS } from "../../domain/words.ts";
 
 interface Props {
   readonly filters: Filters;
@@ -54,7 +55,7 @@ export function FilterBar({ filters, endpoints, onChange, onOpen }: Props) {
           onChange={(event) => set({ event: (event.currentTarget.value || null) as EventType | null })}
         >
           <option value="">Any</option>
-          {EVENT_TYPES.map((one) => <option key={one} value={one}>{EVENT_WORDS[one]} ({one})</option>)}
+          {EVENT_TYPES.map((type) => <option key={type} value={type}>{EVENT_WORDS[type]} ({type})</option>)}
         </select>
       </Field>
       <Field label="Receiver" id="filter-url">

@@ -3,9 +3,10 @@ import type { ComponentChildren } from "preact";
 import { visible } from "../../domain/body.ts";
 import { headers } from "../../domain/curl.ts";
 import { ATTEMPTS, type Delivery, isOpen } from "../../domain/delivery.ts";
+import { eventWords } from "../../domain/event_type.ts";
 import { duration } from "../../domain/time.ts";
 import { type Round, type Step, timeline } from "../../domain/timeline.ts";
-import { attemptWords, eventWords } from "../../domain/words.ts";
+import { attemptWords } from "../../domain/words.ts";
 import { diagnosis, verdict } from "../../domain/verdict.ts";
 import { CopyButton } from "../../ui/copy.tsx";
 import { Heading } from "../../ui/heading.tsx";
@@ -26,7 +27,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** Everything on record about a delivery, for whoever may see it. */
+/** Everything on record about a delivery. */
 export function DeliverySheet({ delivery, eventId, back, children }: Props) {
   const rounds = timeline(delivery);
   const told = verdict(delivery);

@@ -4,10 +4,10 @@ import { type Endpoint, type Recovery, recoveryOf, switchOff, switchOn } from ".
 import { writeRoute } from "../../domain/address.ts";
 import type { Outcome } from "../../domain/delivery.ts";
 import { nameOf, problem } from "../../domain/endpoint.ts";
+import { EVENT_WORDS } from "../../domain/event_type.ts";
 import { NO_FILTERS } from "../../domain/filters.ts";
 import { type Health, rateOf, successRate } from "../../domain/health.ts";
 import { duration } from "../../domain/time.ts";
-import { EVENT_WORDS } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { wordsOf } from "../../ui/errors.ts";
 import { CrossIcon, OutcomeIcon } from "../../ui/icons.tsx";
@@ -73,7 +73,7 @@ export function EndpointCard({ endpoint, others, mayEdit, health: known, reload 
         {events === null
           ? <span class="tag">everything</span>
           : events.length
-            ? events.map((one) => <span key={one} class="tag" title={one}>{EVENT_WORDS[one]}</span>)
+            ? events.map((type) => <span key={type} class="tag" title={type}>{EVENT_WORDS[type]}</span>)
             : <span class="tag">nothing</span>}
       </p>
       {isOff && (

@@ -1,9 +1,8 @@
 import { useId, useState } from "preact/hooks";
 
 import { type Endpoint, saveEndpoint } from "../../data/endpoints.ts";
-import { EVENT_TYPES, type EventType } from "../../domain/delivery.ts";
 import { MAX_LABEL_CHARACTERS, MAX_URLS, MAX_URL_CHARACTERS, doubt, problem } from "../../domain/endpoint.ts";
-import { EVENT_WORDS } from "../../domain/words.ts";
+import { EVENT_TYPES, EVENT_WORDS, type EventType } from "../../domain/event_type.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
@@ -95,7 +94,7 @@ export function EndpointDialog({ before, others, onClose }: Props) {
           />
         </div>
         <fieldset class="stack-tight">
-          <legend class="label">What is sent there</legend>
+          <legend class="label">Messages for this URL</legend>
           <label class="check">
             <input type="radio" name="chosen" checked={isAll} onChange={() => setAll(true)} />
             Everything, further kinds of messages included

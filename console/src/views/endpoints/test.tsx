@@ -3,9 +3,9 @@ import { useState } from "preact/hooks";
 import type { TestResult } from "../../data/calls.ts";
 import type { Endpoint } from "../../data/endpoints.ts";
 import { linkToDelivery } from "../../domain/address.ts";
-import { EVENT_TYPES, type EventType } from "../../domain/delivery.ts";
+import { EVENT_TYPES, EVENT_WORDS, type EventType } from "../../domain/event_type.ts";
 import { duration } from "../../domain/time.ts";
-import { EVENT_WORDS, attemptWords } from "../../domain/words.ts";
+import { attemptWords } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
@@ -35,7 +35,7 @@ export function TestDialog({ endpoint, onClose }: Props) {
         <div class="field">
           <label for="test-type">What it tells</label>
           <select id="test-type" value={type} onChange={(event) => setType(event.currentTarget.value as EventType)}>
-            {EVENT_TYPES.map((one) => <option key={one} value={one}>{EVENT_WORDS[one]} ({one})</option>)}
+            {EVENT_TYPES.map((eventType) => <option key={eventType} value={eventType}>{EVENT_WORDS[eventType]} ({eventType})</option>)}
           </select>
           <p class="quiet-text">A made-up message, signed like a real one. It tells of nobody, and is sent to a URL that is switched off too.</p>
         </div>

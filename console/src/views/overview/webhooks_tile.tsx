@@ -7,7 +7,7 @@ import { Answer, useAsked } from "../../ui/asked.tsx";
 import { usePlace } from "../place.ts";
 import { Tile } from "./tile.tsx";
 
-/** How many receivers take what is sent to them. */
+/** How many receivers acknowledge their deliveries. */
 export function WebhooksTile() {
   const { sdk, eventId } = usePlace();
   const asked = useAsked(async () => {

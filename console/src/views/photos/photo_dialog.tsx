@@ -15,7 +15,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** One photo, large, with what is known of it. */
+/** One photo, large, with its facts. */
 export function PhotoDialog({ photo, mayDecide, onDecide, onClose }: Props) {
   const [reason, setReason] = useState("");
   const { status, uploaderEmail, createdAt, decidedBy, reason: given } = photo;

@@ -22,7 +22,7 @@ const DONE: Readonly<Record<Decision, string>> = {
   delete: "Deleted",
 };
 
-/** The photos of one status, page by page, and what is decided on them. */
+/** The photos of one status, page by page, and the decisions on them. */
 export function PhotosView({ status }: { readonly status: Status }) {
   const { staff, eventId } = usePlace();
   const mayDecide = moderates(staff) && staff.isVerified;

@@ -68,7 +68,7 @@ export function RecapCard({ recap }: { readonly recap: Recap }) {
   );
 }
 
-/** The mail, made once more of what is on record; nothing of it is kept. */
+/** The mail, made again from the recap's record, and not kept. */
 function Again({ recap: { mode, subject, message } }: { readonly recap: Recap }) {
   const { calls } = usePlace();
   const [mail, setMail] = useState<Preview | null>(null);
@@ -85,7 +85,7 @@ function Again({ recap: { mode, subject, message } }: { readonly recap: Recap })
       {mail && (
         <>
           <p class="quiet-text">
-            Made again of what is on record, with the photos, the name and the language that the event has now.
+            Made again from the record, with today's photos, name and language of the event.
           </p>
           <ShownMail mail={mail} />
         </>

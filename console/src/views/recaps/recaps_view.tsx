@@ -10,7 +10,7 @@ import { usePlace } from "../place.ts";
 import { Compose } from "./compose.tsx";
 import { RecapCard } from "./recap_card.tsx";
 
-/** What was sent, what is being sent, and the next one. */
+/** The recaps of an event, the one under way, and the next. */
 export function RecapsView() {
   const { sdk, eventId } = usePlace();
   const recaps = useLive<readonly Recap[]>(
@@ -53,7 +53,7 @@ function LockLine({ lock: { leasedUntil, cooldownUntil, isUnfinished } }: { read
   if (leasedUntil && leasedUntil > now) return <Notice>A recap is being sent right now.</Notice>;
   if (!cooldownUntil || cooldownUntil <= now) return null;
   if (isUnfinished) {
-    return <Notice kind="warning">The last recap was interrupted. Sending again continues it, and mails only whoever is left.</Notice>;
+    return <Notice kind="warning">The last recap was interrupted. Sending again continues it, and mails only the guests who are left.</Notice>;
   }
   return (
     <Notice>

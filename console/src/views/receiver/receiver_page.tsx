@@ -3,17 +3,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { RefusedError } from "../../data/errors.ts";
 import { type SharedPage, readSharedLog, resendShared } from "../../data/shared_log.ts";
 import { signingCurl } from "../../domain/curl.ts";
-import {
-  type Delivery,
-  EVENT_TYPES,
-  type EventType,
-  OUTCOMES,
-  type Outcome,
-  isEventType,
-  isOpen,
-  isOutcome,
-} from "../../domain/delivery.ts";
-import { EVENT_WORDS, OUTCOME_WORDS } from "../../domain/words.ts";
+import { type Delivery, OUTCOMES, type Outcome, isOpen, isOutcome } from "../../domain/delivery.ts";
+import { EVENT_TYPES, EVENT_WORDS, type EventType, isEventType } from "../../domain/event_type.ts";
+import { OUTCOME_WORDS } from "../../domain/words.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
 import { wordsOf } from "../../ui/errors.ts";
@@ -88,7 +80,7 @@ export function ReceiverPage({ token }: { readonly token: string }) {
       setFailure(null);
     } catch (caught) {
       if (mine !== latest.current) return;
-      // What is on the page stays there, unless the link opens it no more.
+      // The deliveries on the page stay, unless the link has ended.
       const isEnded = caught instanceof RefusedError && caught.status === "PERMISSION_DENIED";
       if (!page || isEnded) setFailure(caught);
       else setError(wordsOf(caught));
@@ -213,7 +205,7 @@ function Filters({ place }: { readonly place: Place }) {
           onChange={(event) => set({ event: (event.currentTarget.value || null) as EventType | null })}
         >
           <option value="">Any</option>
-          {EVENT_TYPES.map((one) => <option key={one} value={one}>{EVENT_WORDS[one]} ({one})</option>)}
+          {EVENT_TYPES.map((type) => <option key={type} value={type}>{EVENT_WORDS[type]} ({type})</option>)}
         </select>
       </div>
     </form>

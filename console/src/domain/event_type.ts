@@ -1,0 +1,22 @@
+// The event types (spec 6.1) and their names on the pages.
+
+export const EVENT_WORDS = {
+  "photo.uploaded": "A photo was uploaded",
+  "photo.approved": "A photo was approved",
+  "photo.rejected": "A photo was rejected",
+  "event.published": "The event was published",
+  "event.archived": "The event was archived",
+  "milestone.reached": "A milestone was reached",
+  "guest.joined": "A guest joined",
+} as const;
+export type EventType = keyof typeof EVENT_WORDS;
+export const EVENT_TYPES = Object.keys(EVENT_WORDS) as readonly EventType[];
+
+export function isEventType(value: unknown): value is EventType {
+  return (EVENT_TYPES as readonly unknown[]).includes(value);
+}
+
+/** The name of an event type; an unknown type stays as it is. */
+export function eventWords(type: string): string {
+  return isEventType(type) ? EVENT_WORDS[type] : type;
+}
