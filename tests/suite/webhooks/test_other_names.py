@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from emulator.mailbox import PORT, Mailbox
+from emulator.mailbox import Mailbox
 from emulator.people import sign_in
 from emulator.receiver import always
 from tests.suite.call import call
@@ -29,11 +29,19 @@ IMAGE: Final = "https://example.com/cake.jpg"
 
 
 @pytest.fixture(scope="module")
-def functions() -> Iterator[dict[str, FunctionProcess]]:
+def mailbox() -> Iterator[Mailbox]:
+    """A mailbox of this test alone."""
+    with Mailbox() as box:
+        yield box
+
+
+@pytest.fixture(scope="module")
+def functions(mailbox: Mailbox) -> Iterator[dict[str, FunctionProcess]]:
     """The functions, as a deploy with the app's names has them."""
+    environment: dict[str, Any] = {"APP_NAMES": APP_NAMES, "SENDGRID_HOST": mailbox.url}
 
     def start(name: str) -> FunctionProcess:
-        return FunctionProcess(name, event=FUNCTIONS[name], APP_NAMES=APP_NAMES)
+        return FunctionProcess(name, event=FUNCTIONS[name], **environment)
 
     with ThreadPoolExecutor() as threads, ExitStack() as running:
         started = [running.enter_context(process) for process in threads.map(start, FUNCTIONS)]
@@ -46,6 +54,7 @@ def test_a_wedding_app(
     functions: dict[str, FunctionProcess],
     receiving: Callable[..., Any],
     deliveries: Deliveries,
+    mailbox: Mailbox,
 ) -> None:
     """Its photos are uploaded, moderated, counted, mailed; its guests join; it is deleted."""
     tenant, guest, other = uuid.uuid4().hex, f"{uuid.uuid4().hex}@example.com", "bob@example.com"
@@ -118,13 +127,12 @@ def test_a_wedding_app(
     }
     assert event.collection("wall").document("p100").get().get("url") == IMAGE
 
-    with Mailbox(port=PORT) as mailbox:
-        answer = call(
-            "",
-            {"eventId": event.id},
-            id_token=sign_in("admin", tenant).id_token,
-            at=f"http://127.0.0.1:{functions['sendEventRecap'].port}/",
-        )
+    answer = call(
+        "",
+        {"eventId": event.id},
+        id_token=sign_in("admin", tenant).id_token,
+        at=f"http://127.0.0.1:{functions['sendEventRecap'].port}/",
+    )
     assert answer.result == {"sent": 1, "skipped": 0}
     [mail] = mailbox.mails
     assert (mail.to, mail.subject) == (guest, "Your photos from Ann & Bob")
