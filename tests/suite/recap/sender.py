@@ -44,10 +44,12 @@ def new_word() -> str:
     return secrets.token_hex(16)
 
 
-def links() -> Callable[[str], PreferencesLinks]:
+def links(event_name: str = "") -> Callable[[str], PreferencesLinks]:
     """What makes the links of a mail to the user with an id."""
     keys = TokenKeys(["a-made-up-key" * 3])
-    return lambda uid: PreferencesLinks.to("https://example.com", keys, uid, now())
+    return lambda uid: PreferencesLinks.to(
+        "https://example.com", keys, uid, now(), event_name=event_name
+    )
 
 
 def mailer(host: str) -> SendGridMailer:
