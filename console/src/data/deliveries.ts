@@ -9,7 +9,7 @@ import {
   doc,
   documentId,
   getCountFromServer,
-  getDocs,
+  getDocsFromServer,
   limit,
   onSnapshot,
   orderBy,
@@ -22,6 +22,7 @@ import { type Attempt, type Delivery, isOutcome } from "../domain/delivery.ts";
 import type { FeedSource } from "../domain/feed.ts";
 import { type DeliveryQuery, matches } from "../domain/filters.ts";
 import { date, number, text } from "./fields.ts";
+import { listenToOne } from "./listen.ts";
 
 /** The deliveries of an event that are `wanted`, newest first. */
 export function deliveries(db: Firestore, eventId: string, wanted: DeliveryQuery): FeedSource {
@@ -58,7 +59,7 @@ export function deliveries(db: Firestore, eventId: string, wanted: DeliveryQuery
     page: async (after, size) => {
       const { seconds, nanoseconds, id } = after.place;
       const place = startAfter(new Timestamp(seconds, nanoseconds), id);
-      const found = await getDocs(query(ordered, place, limit(size)));
+      const found = await getDocsFromServer(query(ordered, place, limit(size)));
       return found.docs.map(read);
     },
     one: (id, onDelivery) => onSnapshot(doc(all, id), (found) => onDelivery(orNull(found))),
@@ -83,7 +84,7 @@ export function watchDelivery(
   onError: (error: unknown) => void,
 ): () => void {
   const one = doc(db, "events", eventId, "deliveries", id);
-  return onSnapshot(one, (found) => onDelivery(orNull(found)), onError);
+  return listenToOne(one, (found) => onDelivery(orNull(found)), onError);
 }
 
 function orNull(found: DocumentSnapshot): Delivery | null {

@@ -7,9 +7,8 @@ import {
   deleteField,
   doc,
   getDoc,
-  getDocs,
+  getDocsFromServer,
   limit,
-  onSnapshot,
   query,
   runTransaction,
   where,
@@ -19,6 +18,7 @@ import { EVENT_TYPES, type EventType, isEventType } from "../domain/event_type.t
 import { MAX_URLS } from "../domain/endpoint.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, number, text } from "./fields.ts";
+import { listenToOne } from "./listen.ts";
 
 export interface Endpoint {
   readonly url: string;
@@ -46,7 +46,7 @@ export function watchEndpoints(
   onSettings: (settings: Settings) => void,
   onError: (error: unknown) => void,
 ): () => void {
-  return onSnapshot(settingsOf(db, eventId), (found) => onSettings(read(found.data() ?? {})), onError);
+  return listenToOne(settingsOf(db, eventId), (found) => onSettings(read(found.data() ?? {})), onError);
 }
 
 /** The settings as they are now. */
@@ -108,7 +108,7 @@ export interface Recovery {
 /** What the standing order at `url` has done; null where nothing has failed there since it was given. */
 export async function recoveryOf(db: Firestore, eventId: string, url: string): Promise<Recovery | null> {
   const all = collection(db, "events", eventId, "recoveries");
-  const [found] = (await getDocs(query(all, where("url", "==", url), limit(1)))).docs;
+  const [found] = (await getDocsFromServer(query(all, where("url", "==", url), limit(1)))).docs;
   const fields = found?.data();
   return fields ? { resent: number(fields["resent"]), ranAt: date(fields["ranAt"]), isWaiting: fields["lookAt"] !== null } : null;
 }

@@ -5,9 +5,8 @@ import {
   collection,
   doc,
   documentId,
-  getDocs,
+  getDocsFromServer,
   limit,
-  onSnapshot,
   orderBy,
   query,
   serverTimestamp,
@@ -21,6 +20,7 @@ import {
 import { ENGLISH, type EventStatus, STATUSES } from "../domain/event.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, text } from "./fields.ts";
+import { listenToOne } from "./listen.ts";
 import type { Staff } from "./session.ts";
 
 export const EVENTS_PAGE = 50;
@@ -48,7 +48,7 @@ export interface WallEvent extends EventFields {
 
 /** A page of the events that somebody may see, by their ids. */
 export async function eventsOf(db: Firestore, staff: Staff, after: string | null): Promise<WallEvent[]> {
-  const found = await getDocs(
+  const found = await getDocsFromServer(
     query(
       collection(db, "events"),
       ...(staff.tenantId === null ? [] : [where("tenantId", "==", staff.tenantId)]),
@@ -67,7 +67,7 @@ export function watchEvent(
   onEvent: (event: WallEvent | null) => void,
   onError: (error: unknown) => void,
 ): () => void {
-  return onSnapshot(
+  return listenToOne(
     doc(db, "events", eventId),
     (found) => onEvent(found.exists() ? read(found.id, found.data()) : null),
     onError,
@@ -82,7 +82,7 @@ export async function createEvent(db: Firestore, tenantId: string, id: string, f
     // The rules let nobody get an event that is not there, but list the next one of their own.
     const own = where("tenantId", "==", tenantId);
     const next = query(collection(db, "events"), own, orderBy(documentId()), startAt(id), limit(1));
-    if ((await getDocs(next)).docs[0]?.id === id) throw new ChangedMeanwhileError("There is an event with this id already; choose another.");
+    if ((await getDocsFromServer(next)).docs[0]?.id === id) throw new ChangedMeanwhileError("There is an event with this id already; choose another.");
     try {
       await setDoc(doc(db, "events", id), { tenantId, status: "draft", ...onRecord(fields) });
     } catch (error) {

@@ -4,7 +4,7 @@ import {
   type Firestore,
   collection,
   getCountFromServer,
-  getDocs,
+  getDocsFromServer,
   limit,
   orderBy,
   query,
@@ -20,7 +20,7 @@ export async function failsAt(db: Firestore, eventId: string, url: string): Prom
   const [success, failure] = await Promise.all(
     ["success", "failed"].map(async (outcome) => {
       const ended = [where("url", "==", url), where("outcome", "==", outcome)];
-      const found = await getDocs(query(all, ...ended, orderBy("endedAt", "desc"), limit(1)));
+      const found = await getDocsFromServer(query(all, ...ended, orderBy("endedAt", "desc"), limit(1)));
       return found.docs.map(read)[0]?.endedAt ?? null;
     }),
   );
@@ -42,8 +42,8 @@ export async function healthOf(db: Firestore, eventId: string, url: string, now:
   const [delivered, failed, successes, failures] = await Promise.all([
     counted("success"),
     counted("failed"),
-    getDocs(query(ended("success"), latest, limit(SAMPLE))),
-    getDocs(query(ended("failed"), latest, limit(1))),
+    getDocsFromServer(query(ended("success"), latest, limit(SAMPLE))),
+    getDocsFromServer(query(ended("failed"), latest, limit(1))),
   ]);
   const acknowledged = successes.docs.map(read);
   const lastSuccess = acknowledged[0]?.endedAt ?? null;
@@ -55,6 +55,6 @@ export async function healthOf(db: Firestore, eventId: string, url: string, now:
   async function firstFailure(): Promise<Date | null> {
     const since = lastSuccess ? [where("endedAt", ">", lastSuccess)] : [];
     const first = query(ended("failed"), ...since, orderBy("endedAt", "asc"), limit(1));
-    return (await getDocs(first)).docs.map(read)[0]?.endedAt ?? null;
+    return (await getDocsFromServer(first)).docs.map(read)[0]?.endedAt ?? null;
   }
 }

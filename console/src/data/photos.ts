@@ -7,9 +7,8 @@ import {
   deleteDoc,
   doc,
   getCountFromServer,
-  getDocs,
+  getDocsFromServer,
   limit,
-  onSnapshot,
   orderBy,
   query,
   serverTimestamp,
@@ -21,6 +20,7 @@ import {
 import { type Decision, type Photo, STATUSES, type Status } from "../domain/photo.ts";
 import { answered } from "./errors.ts";
 import { date, text } from "./fields.ts";
+import { listenToAll } from "./listen.ts";
 
 export const PHOTOS_PAGE = 24;
 /** Most that the rules let anybody count at once. */
@@ -51,7 +51,7 @@ export function watchPhotos(
     // One more tells whether there is another page.
     limit(PHOTOS_PAGE + 1),
   );
-  return onSnapshot(
+  return listenToAll(
     page,
     ({ docs }) => {
       const shown = docs.slice(0, PHOTOS_PAGE);
@@ -84,7 +84,7 @@ export async function guestsOf(db: Firestore, eventId: string): Promise<readonly
     limit(GUESTS_LOOKED_FOR),
   );
   const guests = new Map<string, Guest>();
-  for (const found of (await getDocs(latest)).docs) {
+  for (const found of (await getDocsFromServer(latest)).docs) {
     const email = text(found.get("uploaderEmail")).trim();
     const known = email.toLowerCase();
     if (email && !guests.has(known)) guests.set(known, { email, name: text(found.get("uploaderName")) });

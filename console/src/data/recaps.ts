@@ -6,9 +6,8 @@ import {
   collection,
   doc,
   getDoc,
-  getDocs,
+  getDocsFromServer,
   limit,
-  onSnapshot,
   orderBy,
   query,
   startAfter,
@@ -17,6 +16,7 @@ import {
 
 import { type Trouble, addressHash, masked, troubles } from "../domain/outcomes.ts";
 import { date, number, text } from "./fields.ts";
+import { listenToAll, listenToOne } from "./listen.ts";
 
 export const RECAPS_PAGE = 10;
 
@@ -59,7 +59,7 @@ export function watchRecaps(
     orderBy("startedAt", "desc"),
     limit(most),
   );
-  return onSnapshot(latest, (found) => onRecaps(found.docs.map((one) => read(one.id, one.data()))), onError);
+  return listenToAll(latest, (found) => onRecaps(found.docs.map((one) => read(one.id, one.data()))), onError);
 }
 
 /** The lock; open where there never was one. */
@@ -69,7 +69,7 @@ export function watchLock(
   onLock: (lock: RecapLock) => void,
   onError: (error: unknown) => void,
 ): () => void {
-  return onSnapshot(
+  return listenToOne(
     doc(db, "events", eventId, "locks", "recap"),
     (found) =>
       onLock({
@@ -103,7 +103,7 @@ export async function readUnreached(db: Firestore, eventId: string, recapId: str
     orderBy("createdAt", "desc"),
     limit(PHOTOS_A_READ),
   );
-  let page = open.size ? await getDocs(photos) : null;
+  let page = open.size ? await getDocsFromServer(photos) : null;
   while (page?.size && open.size) {
     for (const photo of page.docs) {
       const address = text(photo.get("uploaderEmail"));
@@ -113,7 +113,7 @@ export async function readUnreached(db: Firestore, eventId: string, recapId: str
       open.delete(hash);
       found.push({ name: text(photo.get("uploaderName")), address: masked(address.trim()), trouble });
     }
-    page = page.size < PHOTOS_A_READ ? null : await getDocs(query(photos, startAfter(page.docs.at(-1))));
+    page = page.size < PHOTOS_A_READ ? null : await getDocsFromServer(query(photos, startAfter(page.docs.at(-1))));
   }
   return found;
 }

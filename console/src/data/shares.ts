@@ -1,8 +1,9 @@
 // Links to the log of one URL that were given out and have not ended.
 
-import { type Firestore, collection, limit, onSnapshot, orderBy, query, where } from "firebase/firestore";
+import { type Firestore, collection, limit, orderBy, query, where } from "firebase/firestore";
 
 import { date, text } from "./fields.ts";
+import { listenToAll } from "./listen.ts";
 
 /** More active links than these are not shown at once. */
 export const SHARES_PAGE = 50;
@@ -29,7 +30,7 @@ export function watchShares(
     orderBy("expireAt"),
     limit(SHARES_PAGE),
   );
-  return onSnapshot(
+  return listenToAll(
     active,
     (found) =>
       onShares(

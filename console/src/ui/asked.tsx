@@ -6,9 +6,16 @@ import { Skeleton } from "./notice.tsx";
 
 export type Asked<Value> = { readonly value: Value } | { readonly error: unknown } | null;
 
-/** What was asked for once, when the view was opened. */
+/** What was asked for once, when the view was opened; once more where the network had gone and is back. */
 export function useAsked<Value>(ask: () => Promise<Value>, inputs: readonly unknown[]): Asked<Value> {
   const [asked, setAsked] = useState<Asked<Value>>(null);
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    if (!asked || !("error" in asked)) return;
+    const again = () => setRound(round + 1);
+    addEventListener("online", again);
+    return () => removeEventListener("online", again);
+  }, [asked]);
   useEffect(() => {
     let isWanted = true;
     setAsked(null);
@@ -19,7 +26,7 @@ export function useAsked<Value>(ask: () => Promise<Value>, inputs: readonly unkn
     return () => {
       isWanted = false;
     };
-  }, inputs);
+  }, [...inputs, round]);
   return asked;
 }
 

@@ -34,6 +34,11 @@ export function wordsOf(error: unknown): string {
   return WORDS[code.replace(/^firestore\//, "")] ?? "Something went wrong. Try again.";
 }
 
+/** Whether the rules refuse a read: of what is not there as well. */
+export function isRefusal(error: unknown): boolean {
+  return (error as { code?: string }).code === "permission-denied";
+}
+
 export function nextRecapWords(from: Date): string {
   return `The next recap can be sent from ${longTime(from)} on: one in 24 hours.`;
 }

@@ -6,10 +6,11 @@ import { type Staff, idToken } from "../data/session.ts";
 import { type Route, type View, linkTo } from "../domain/address.ts";
 import { statusWords } from "../domain/event.ts";
 import { type Role, TITLES, isOpenTo, tabsOf } from "../domain/tabs.ts";
-import { wordsOf } from "../ui/errors.ts";
+import { isRefusal, wordsOf } from "../ui/errors.ts";
 import { Heading } from "../ui/heading.tsx";
 import { useLive } from "../ui/live.ts";
 import { Empty, Notice, Skeleton } from "../ui/notice.tsx";
+import { useOnline } from "../ui/online.ts";
 import { Foreign } from "../ui/text.tsx";
 import { DeliveriesView } from "./deliveries/deliveries_view.tsx";
 import { EndpointsView } from "./endpoints/endpoints_view.tsx";
@@ -37,6 +38,7 @@ export function EventPage({ sdk, staff, route }: Props) {
     [sdk, staff, eventId],
   );
   const isRefused = event.state === "missing" || event.state === "failed";
+  const isOnline = useOnline();
 
   return (
     <PlaceContext.Provider value={place}>
@@ -49,10 +51,13 @@ export function EventPage({ sdk, staff, route }: Props) {
       </TopBar>
       <Tabs at={at} eventId={eventId} role={staff.role} />
       <main tabIndex={-1} class={at === "deliveries" ? "wide" : ""}>
+        {!isOnline && at !== "deliveries" && (
+          <Notice kind="warning">Offline: this is what was known last. It goes on by itself.</Notice>
+        )}
         {isRefused ? (
           <Empty title="This event cannot be shown">
             <p>
-              {event.state === "failed"
+              {event.state === "failed" && !isRefusal(event.error)
                 ? wordsOf(event.error)
                 : "There is no event with this id, or it belongs to another organization."}
             </p>

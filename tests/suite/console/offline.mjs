@@ -7,12 +7,22 @@ export default async function offline({ site, admin, eventId, visitor }) {
   await signIn(page, site, admin, `#/events/${eventId}/deliveries`);
   await page.getByText("Live", { exact: true }).waitFor();
   // A machine without any network never says that it has lost one; the SDK heeds this as well.
+  page.removeAllListeners("console"); // a network that is gone is no problem of the page's
+  await page.context().setOffline(true);
   await page.evaluate(() => dispatchEvent(new Event("offline")));
   await page.getByText("Offline: this is what was known last").waitFor();
   const rows = await page.locator(".body .row").count();
+  // What was never looked at is not known: neither photos nor recaps.
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByText("The service cannot be reached").first().waitFor();
+  const unknown = await page.locator("main").innerText();
   await upload(eventId, "p2");
+  await page.context().setOffline(false);
   await page.evaluate(() => dispatchEvent(new Event("online")));
+  await page.getByText("None was sent yet").waitFor();
+  await page.getByRole("link", { name: "Waiting" }).waitFor();
+  await page.getByRole("link", { name: "Webhooks" }).click();
   await row(page, "photo.uploaded", "Delivered").waitFor();
   await page.getByText("Live", { exact: true }).waitFor();
-  return { rows };
+  return { rows, unknown };
 }

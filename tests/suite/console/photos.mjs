@@ -44,6 +44,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await approved.getByText("Featured").waitFor();
   await approved.getByRole("button", { name: "Take down" }).click();
   await page.getByText("No photo is approved yet").waitFor();
+  await page.getByText("Taken down: photo of").waitFor();
 
   page = await visitor();
   await signIn(page, site, admin);

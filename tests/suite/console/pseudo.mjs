@@ -20,7 +20,7 @@ export default async function pseudo({ site, html, visitor }) {
     await page.goto("about:blank");
     await page.setContent(html);
     found.tooWide.push(await overflow());
-    await page.goto(`${site}/preferences#token=a.b`);
+    await page.goto(`${site}/preferences#token=e30.b`);
     await page.getByRole("group").first().waitFor();
     found.tooWide.push(await overflow());
   }

@@ -51,7 +51,9 @@ def test_a_lost_network_is_told_and_made_up_for(
         record(receiver.url("/ok"))
         seen = browser.make("offline", admin=admin, eventId=event.id)
 
-    assert seen == {"rows": 1}
+    assert seen["rows"] == 1
+    assert "Offline: this is what was known last" in seen["unknown"]
+    assert "None was sent yet" not in seen["unknown"]
 
 
 def test_each_view_reads_what_it_shows(

@@ -54,9 +54,9 @@ function StatusCard({ event, mayEdit }: { readonly event: WallEvent; readonly ma
       </p>
       <p class="quiet-text">
         {autoApprove ? "Photos show at once, without anybody looking at them." : "Photos wait until somebody approves them."}{" "}
-        {galleryUrl ? <>Gallery: <Foreign>{galleryUrl}</Foreign></> : "No gallery page is set."}{" "}
         Mails to guests: <bdi lang={language}>{languageName(language)}</bdi>
-        {replyTo && <>, answers go to <Foreign>{replyTo}</Foreign></>}.
+        {replyTo && <>, answers go to <Foreign>{replyTo}</Foreign></>}.{" "}
+        {galleryUrl ? <>Gallery: <Foreign>{galleryUrl}</Foreign></> : "No gallery page is set."}
       </p>
       {mayEdit && (
         <div class="actions">

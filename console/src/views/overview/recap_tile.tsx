@@ -30,7 +30,7 @@ export function RecapTile() {
           {recapWords(latest)}
         </p>
       )}
-      {lock.state === "there" && <Next lock={lock.value} />}
+      {latest && lock.state === "there" && <Next lock={lock.value} />}
       <p><a href={linkTo("recaps", eventId)}>{latest ? "All recaps" : "Prepare a recap"}</a></p>
     </Tile>
   );

@@ -109,7 +109,8 @@ function Grid({ photos, mayDecide, status }: GridProps) {
     setError("");
     try {
       await decide(sdk.db, eventId, photo.id, decision, staff.email, reason);
-      setTold(`${DONE[decision]}: ${photoOf(photo)}.`);
+      const done = decision === "reject" && photo.status === "approved" ? "Taken down" : DONE[decision];
+      setTold(`${done}: ${photoOf(photo)}.`);
     } catch (caught) {
       setTold("");
       setError(wordsOf(caught));
@@ -140,8 +141,11 @@ function Grid({ photos, mayDecide, status }: GridProps) {
     <>
       {mayDecide && photos.length > 0 && (
         <p class="quiet-text keys">
-          By keyboard: arrows to move, <kbd>A</kbd> approve, <kbd>R</kbd> {status === "approved" ? "take down" : "reject"},{" "}
-          <kbd>F</kbd> feature, <kbd>Delete</kbd> delete, <kbd>Enter</kbd> look closely.
+          By keyboard: arrows to move,{" "}
+          {status !== "approved" && <><kbd>A</kbd> approve, </>}
+          {status !== "rejected" && <><kbd>R</kbd> {status === "approved" ? "take down" : "reject"}, </>}
+          {status === "approved" && <><kbd>F</kbd> feature, </>}
+          <kbd>Delete</kbd> delete, <kbd>Enter</kbd> look closely.
         </p>
       )}
       <p class="quiet-text" role="status">{told}</p>
