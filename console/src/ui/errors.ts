@@ -34,7 +34,7 @@ export function wordsOf(error: unknown): string {
   return WORDS[code.replace(/^firestore\//, "")] ?? "Something went wrong. Try again.";
 }
 
-/** Whether the rules refuse a read: of what is not there as well. */
+/** Whether the rules refuse a read, as they do for a missing document. */
 export function isRefusal(error: unknown): boolean {
   return (error as { code?: string }).code === "permission-denied";
 }

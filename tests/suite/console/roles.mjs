@@ -40,7 +40,7 @@ export default async function roles({ site, moderator, superadmin, stranger, nob
   // A draft of another tenant is not even an event to them.
   page = await seen(stranger, "deliveries", "This event cannot be shown");
   await page.goto(`${site}/console#/events`);
-  await page.getByRole("heading", { name: "Events" }).waitFor();
+  await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
   await page.locator(".skeleton").waitFor({ state: "detached" });
   found.strangersEvents = await page.locator("main").innerText();
 
