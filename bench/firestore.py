@@ -18,8 +18,8 @@ _UP: Final = "is now running"
 
 
 @contextmanager
-def own_firestore(*options: str) -> Iterator[str]:
-    """Run one; its `host:port`, where all clients made meanwhile in this process go as well.
+def own_firestore(*options: str) -> Iterator[None]:
+    """Run a Firestore of this bench's own; all clients made meanwhile in this process use it.
 
     `options` are Java's.
     """
@@ -49,7 +49,7 @@ def own_firestore(*options: str) -> Iterator[str]:
         if process.poll() is not None or not any(_UP in line for line in output):
             raise RuntimeError(f"Firestore did not start:\n{''.join(output)}")
         os.environ["FIRESTORE_EMULATOR_HOST"] = f"127.0.0.1:{port}"
-        yield f"127.0.0.1:{port}"
+        yield
     finally:
         os.environ["FIRESTORE_EMULATOR_HOST"] = suite
         process.kill()

@@ -93,8 +93,8 @@ class Growth:
 
 def main() -> None:
     """Print the figures and draw the picture."""
-    with own_firestore() as host:
-        found = [_uploads(host), _recaps(host), _look_ups(host)]
+    with own_firestore():
+        found = [_uploads(), _recaps(), _look_ups()]
     for growth in found:
         _print(growth)
     _draw(found)
@@ -116,7 +116,7 @@ def in_words(power: float) -> str:
     return "less than linear" if power < 1 else "more than linear"
 
 
-def _uploads(host: str) -> Growth:
+def _uploads() -> Growth:
     """The first photo of a guest, with one URL that takes every event."""
     growth = Growth(
         "One upload",
@@ -125,7 +125,7 @@ def _uploads(host: str) -> Growth:
         "reads: 3 up to 1,000 photos, and one more for each further 1,000 (the COUNT)",
     )
     client, counted = _client(), Operations()
-    counting = counting_documents(client.project, host, counted)
+    counting = counting_documents(counted)
     settings = {
         "url": "https://example.com/hook",
         "events": [event_type.value for event_type in EventType],
@@ -169,7 +169,7 @@ def _upload(wall: Wall, number: int) -> Photo:
     return Photo.read(photo_id, fields, created=now, updated=now)
 
 
-def _recaps(host: str) -> Growth:
+def _recaps() -> Growth:
     """A recap to so many guests with two photos each."""
     growth = Growth(
         "One recap",
@@ -183,7 +183,7 @@ def _recaps(host: str) -> Growth:
         for guests in GUESTS:
             wall = recap.make_wall(_client(), guests, guests * PHOTOS_A_GUEST)
             costs = [recap.call(wall, guests, organizer, mail, address) for _ in range(RECAPS)]
-            counted = recap.count(wall, host, address)
+            counted = recap.count(wall, address)
             mail.ask("traffic")
             growth.add(
                 {
@@ -196,7 +196,7 @@ def _recaps(host: str) -> Growth:
     return growth
 
 
-def _look_ups(host: str) -> Growth:
+def _look_ups() -> Growth:
     """A look-up of one user's preferences, each by another client."""
     growth = Growth(
         "One preferences look-up", "users", USERS, "by key, so that more users change nothing"
@@ -204,7 +204,7 @@ def _look_ups(host: str) -> Growth:
     client, counted = _client(), Operations()
     keys, there = TokenKeys([local_secrets.read()["EMAIL_PREFS_KEY"]]), 0
     users = client.collection("users")
-    with served(counting_documents(client.project, host, counted)):
+    with served(counting_documents(counted)):
         for count in USERS:
             Wall(client, client.collection("events").document("none")).write(
                 (users.document(f"user-{n}"), {"email": guest(n)}) for n in range(there, count)

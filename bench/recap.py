@@ -33,7 +33,7 @@ from functions.mail.outcome import Accepted
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.photos import Picture
-from tests.suite.operations import Operations, counting_client, counting_documents
+from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess
 from tests.suite.recap.sender import LETTERHEAD, ORGANIZER, links, mailer, recap_sender
 from tests.suite.recap.wall import TENANT, Wall, guest
@@ -77,14 +77,14 @@ class Cost:
 def main() -> None:
     """Print the figures."""
     organizer = sign_in("admin", TENANT)
-    with own_firestore() as host, peer(take_mail, MAIL_SECONDS) as mail:
+    with own_firestore(), peer(take_mail, MAIL_SECONDS) as mail:
         address = f"http://127.0.0.1:{mail.ask('port')}"
         client = firestore.Client(project=os.environ["GCLOUD_PROJECT"])
         dispatches = {}
         for case in CASES:
             wall = make_wall(client, GUESTS, case.photos, case.characters)
             costs = [call(wall, GUESTS, organizer, mail, address) for _ in range(case.runs)]
-            counted = count(wall, host, address)
+            counted = count(wall, address)
             mail.ask("traffic")
             dispatches[case] = statistics.median(cost.mail.seconds for cost in costs)
             _print(case, costs, counted)
@@ -152,15 +152,12 @@ def call(wall: Wall, guests: int, organizer: Person, mail: Peer, address: str) -
         )
 
 
-def count(wall: Wall, host: str, address: str) -> Operations:
+def count(wall: Wall, address: str) -> Operations:
     """What the same recap asks of Firestore."""
     forget(wall)
     counted = Operations()
-    client = counting_client(wall.db.project, host, counted)
-    documents = counting_documents(wall.db.project, host, counted)
-    recap_sender(client, documents, address).send(
-        ORGANIZER, RecapArguments.read({"eventId": wall.id})
-    )
+    sender = recap_sender(counting_documents(counted), address)
+    sender.send(ORGANIZER, RecapArguments.read({"eventId": wall.id}))
     return counted
 
 

@@ -1,4 +1,4 @@
-"""Versions of records, and the two ways in which a conditional write is refused."""
+"""Versions of records, and the refusals of a conditional write."""
 
 from typing import Any, TypeAlias
 
@@ -6,9 +6,9 @@ Version: TypeAlias = Any
 """Of a record, as it was read: a write on this condition fails after any other write."""
 
 
-class AlreadyRecordedError(Exception):
-    """One of the records to create exists; none was written."""
-
-
 class ChangedMeanwhileError(Exception):
-    """The record was changed or deleted after it was read; nothing was written."""
+    """A record was created, changed or deleted after it was read; nothing was written."""
+
+
+class AlreadyRecordedError(ChangedMeanwhileError):
+    """One of the records to create exists; nothing was written."""

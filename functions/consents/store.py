@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from google.api_core import exceptions
-
 from functions.consents.consent import Consent, State, StoredConsent
-from functions.gcp.documents import Create, Documents, Update
-from functions.gcp.firestore import RETRY
+from functions.gcp.documents import Documents
+from functions.gcp.writes import Create, Put, Update
+from functions.records import ChangedMeanwhileError
 
 
 class ConsentStore:
@@ -27,23 +26,17 @@ class ConsentStore:
 
     def ask(self, consent_id: str, found: StoredConsent | None, at: datetime) -> bool:
         """Record a question; False where something else was written since `found` was read."""
-        fields = _fields(State.ASKED, at)
+        path, fields = _path(consent_id), _fields(State.ASKED, at)
+        asked = Update(path, fields, version=found.version) if found else Create(path, fields)
         try:
-            if found is None:
-                self._documents.create([Create(_path(consent_id), fields)])
-            else:
-                RETRY(self._documents.update)(Update(_path(consent_id), fields, found.version))
-        except (
-            exceptions.AlreadyExists,
-            exceptions.FailedPrecondition,
-            exceptions.NotFound,
-        ):
+            self._documents.commit(asked)
+        except ChangedMeanwhileError:
             return False
         return True
 
     def write(self, consent_id: str, state: State, at: datetime) -> None:
         """Record what the owner has said, over any earlier state."""
-        self._documents.write(_path(consent_id), _fields(state, at))
+        self._documents.commit(Put(_path(consent_id), _fields(state, at)))
 
     def end_known(self, consent_id: str, at: datetime) -> bool:
         """End the consent if it is on record and has not ended; whether that was so."""

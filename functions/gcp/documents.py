@@ -1,48 +1,85 @@
-"""Documents of Firestore through its API client, with a codec of our own.
+"""The way to Firestore: documents, queries and commits through its API client.
 
-For the frequent reads and writes. The client library reads a document as a stream with a thread of
-its own and wraps every value several times, which takes twice the CPU, and five times with group
-commit. Rare queries use the library.
+The codec is our own. The client library reads a document as a stream with a thread of its own and
+wraps every value several times, which takes twice the CPU, and five times with group commit.
 
 https://cloud.google.com/python/docs/reference/firestore/latest/google.cloud.firestore_v1.services.firestore.FirestoreClient
 """
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, NamedTuple, Self
 
 import grpc
 from google.api_core import exceptions
+from google.api_core.retry import Retry, StreamingRetry, if_exception_type
 from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore_v1 import types
 from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
-from google.protobuf.wrappers_pb2 import Int32Value
 
 from functions.app_names import DATA_MODEL, AppNames
-from functions.gcp.firestore import CALL_SECONDS, RETRY, credentials, project_id
-from functions.gcp.values import decoded, encode
+from functions.gcp.project import credentials, project_id
+from functions.gcp.queries import Query, encode_query
+from functions.gcp.values import decoded
+from functions.gcp.writes import Write, encode_write, may_repeat
 from functions.parameters import app_names
+from functions.records import AlreadyRecordedError, ChangedMeanwhileError, Version
 
-Version: TypeAlias = Any
-"""The time of a document's last write in nanoseconds, a protobuf `Timestamp`."""
+CALL_SECONDS: Final = 25.0
+"""Limit of one call with its retries: longer than an outage of some seconds, and short enough to
+leave time for further calls."""
+
+_TRANSIENT: Final = (
+    exceptions.ServiceUnavailable,
+    exceptions.DeadlineExceeded,
+    exceptions.InternalServerError,
+    exceptions.ResourceExhausted,
+)
+
+_MAY_PASS: Final = if_exception_type(*_TRANSIENT, exceptions.Aborted)
+
+RETRY: Final = Retry(_MAY_PASS, initial=0.1, maximum=2.0, timeout=CALL_SECONDS)
+"""Only for calls that may be repeated: reads and conditional writes."""
+
+_RETRY_STREAM: Final = StreamingRetry(_MAY_PASS, initial=0.1, maximum=2.0, timeout=CALL_SECONDS)
+
+_IN_TRANSACTION: Final = RETRY.with_predicate(if_exception_type(*_TRANSIENT))
+"""Without `Aborted`, after which the whole transaction has to be repeated."""
+
+_TRANSACTIONS: Final = 5
+"""Tries of one transaction, as many as Google's libraries make."""
 
 _PAGE: Final = 3000
-"""Documents of a query: some megabytes, read again from the start where the stream breaks."""
+"""Documents of one query: some megabytes."""
+
+_REFUSALS: Final[Mapping[type[Exception], type[ChangedMeanwhileError]]] = {
+    exceptions.AlreadyExists: AlreadyRecordedError,
+    exceptions.FailedPrecondition: ChangedMeanwhileError,
+    exceptions.NotFound: ChangedMeanwhileError,
+}
+"""The answers to a write whose condition does not hold."""
 
 _NO_LIMIT: Final = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as it was read, with its version and the time of its creation."""
+    """A document as it was read; `version` is the protobuf `Timestamp` of its last write."""
 
+    path: str
     fields: Mapping[str, Any]
     version: Version
     created: datetime
+
+    @property
+    def id(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
 
     @property
     def written(self) -> datetime:
@@ -51,28 +88,17 @@ class Document:
         return written
 
 
-@dataclass(frozen=True, slots=True)
-class Create:
-    """Create a document that must not exist."""
+class Written(NamedTuple):
+    """The result of a write: the new version, and the new sums of `add`."""
 
-    path: str
-    fields: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """Write some fields of a document that must still have `version`, and delete others."""
-
-    path: str
-    fields: Mapping[str, Any]
     version: Version
-    delete: Sequence[str] = ()
+    sums: Sequence[int]
 
 
 class Documents:
     """Documents by path, such as `users/u1`; one instance serves all threads.
 
-    Each method is one call, with retries for at most `seconds` where a repetition is safe.
+    Most methods are one call. A call is retried for at most `seconds` where a repetition is safe.
 
     Attributes:
         names: Where the app keeps its events and photos in this database.
@@ -89,6 +115,7 @@ class Documents:
         """Use the default database of `project`; every call sends `metadata`."""
         self._api = api
         self._database = f"projects/{project}/databases/(default)"
+        self._root = f"{self._database}/documents/"
         self._metadata = tuple(metadata)
         self.names = names
 
@@ -107,17 +134,17 @@ class Documents:
         Raises:
             GoogleAPICallError: the document could not be read.
         """
-        request = types.GetDocumentRequest(name=self._name(path))
+        request = types.GetDocumentRequest(name=self._root + path)
         if fields:  # an empty mask would return no fields
             request.mask.field_paths.extend(fields)
-        try:
-            found = self._call(self._api.get_document, request, seconds)
-        except exceptions.NotFound:
-            return None
-        return _document(types.Document.pb(found))
+        return self._read(request, seconds)
 
     def get_all(
-        self, paths: Sequence[str], seconds: float = CALL_SECONDS
+        self,
+        paths: Sequence[str],
+        seconds: float = CALL_SECONDS,
+        *,
+        fields: Sequence[str] = (),
     ) -> Sequence[Document | None]:
         """The documents in the order of `paths`, None for each that does not exist.
 
@@ -127,210 +154,204 @@ class Documents:
         if not paths:
             return []
         if len(paths) == 1:
-            return [self.get(paths[0], seconds=seconds)]  # cheaper than a stream
-        names = [self._name(path) for path in paths]
+            return [self.get(paths[0], fields, seconds=seconds)]  # cheaper than a stream
+        names = [self._root + path for path in paths]
         request = types.BatchGetDocumentsRequest(
             database=self._database, documents=list(dict.fromkeys(names))
         )
-        answers = self._stream(self._api.batch_get_documents, request, seconds)
+        if fields:
+            request.mask.field_paths.extend(fields)
+        answers = self._whole(self._api.batch_get_documents, request, seconds)
         documents = [answer.found for answer in answers if answer.HasField("found")]
-        found = {document.name: _document(document) for document in documents}
+        found = {document.name: self._document(document) for document in documents}
         return [found.get(name) for name in names]
 
-    def find(
-        self, path: str, field: str, value: str, select: Sequence[str], *, page: int = _PAGE
-    ) -> Iterator[tuple[str, Document]]:
-        """All documents of a collection whose `field` is `value`, by id, with `select`ed fields.
+    def find(self, query: Query) -> Sequence[Document]:
+        """The documents of a query.
+
+        Raises:
+            GoogleAPICallError: the query failed.
+        """
+        return list(self.stream(query))
+
+    def find_all(self, query: Query) -> Iterator[Document]:
+        """The documents of a query, in one call for every `query.limit` documents.
 
         Raises:
             GoogleAPICallError: a page could not be read.
         """
-        parent, query = self._query(path, (field, value))
-        query.select = types.StructuredQuery.Projection(
-            fields=[types.StructuredQuery.FieldReference(field_path=name) for name in select]
-        )
-        query.order_by = [_ascending("__name__")]
-        query.limit = _limit(page)
+        size = query.limit or _PAGE
+        page = replace(query, limit=size)
         while True:
-            found = self._found(parent, query)
-            for document in found:
-                yield _id(document), _document(document)
-            if len(found) < page:
+            found = self.find(page)
+            yield from found
+            if len(found) < size:
                 return
-            last = types.Value(reference_value=found[-1].name)
-            query.start_at = types.Cursor(values=[last], before=False)
+            page = page.behind(found[-1].path, found[-1].fields)
 
-    def first(self, path: str, field: str, value: str, *, by: str) -> tuple[str, Document] | None:
-        """The document with the least `by` whose `field` is `value`, with its id.
+    def stream(self, query: Query) -> Iterator[Document]:
+        """The documents of a query as they come; a caller that stops early reads no more of them.
 
-        None where no document of the collection at `path` matches.
-
-        Raises:
-            GoogleAPICallError: the query failed.
-        """
-        parent, query = self._query(path, (field, value))
-        query.order_by = [_ascending(by)]
-        query.limit = _limit(1)
-        found = self._found(parent, query)
-        return (_id(found[0]), _document(found[0])) if found else None
-
-    def count(
-        self,
-        path: str,
-        at_most: int | None = None,
-        *,
-        not_after: tuple[str, datetime] | None = None,
-    ) -> int:
-        """Number of documents in the collection at `path`, at most `at_most`.
-
-        `not_after` names a field and a time: only documents with a time up to it are counted.
+        A stream that breaks goes on behind the last document.
 
         Raises:
             GoogleAPICallError: the query failed.
         """
-        parent, query = self._query(path)
-        if not_after:
-            query.where = _filter(not_after[0], "LESS_THAN_OR_EQUAL", not_after[1])
-        if at_most:
-            query.limit = _limit(at_most)
-        aggregation = types.StructuredAggregationQuery.Aggregation
-        request = types.RunAggregationQueryRequest(
-            parent=parent,
-            structured_aggregation_query=types.StructuredAggregationQuery(
-                structured_query=query,
-                aggregations=[aggregation(alias="count", count=aggregation.Count())],
-            ),
-        )
-        [answer] = self._stream(self._api.run_aggregation_query, request, CALL_SECONDS)
+        last: Document | None = None
+        read = 0
+
+        def rest() -> Iterator[Document]:
+            nonlocal last, read
+            left = query.behind(last.path, last.fields, read) if last else query
+            if left.limit == 0:
+                return
+            request = types.RunQueryRequest()
+            asked = types.RunQueryRequest.pb(request)
+            asked.parent = self._parent(left)
+            encode_query(left, self._root, asked.structured_query)
+            for answer in self._answers(self._api.run_query, request, CALL_SECONDS):
+                if answer.HasField("document"):
+                    last, read = self._document(answer.document), read + 1
+                    yield last
+
+        return _RETRY_STREAM(rest)()
+
+    def count(self, query: Query) -> int:
+        """The number of documents of a query; a thousand cost as much as the read of a document.
+
+        Raises:
+            GoogleAPICallError: the query failed.
+        """
+        request = types.RunAggregationQueryRequest()
+        asked = types.RunAggregationQueryRequest.pb(request)
+        asked.parent = self._parent(query)
+        encode_query(query, self._root, asked.structured_aggregation_query.structured_query)
+        asked.structured_aggregation_query.aggregations.add(alias="count").count.SetInParent()
+        [answer] = self._whole(self._api.run_aggregation_query, request, CALL_SECONDS)
         return int(answer.result.aggregate_fields["count"].integer_value)
 
-    def create(self, new: Iterable[Create], *, seconds: float = CALL_SECONDS) -> None:
-        """Create all documents, or none.
+    def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
+        """Make all writes, or none; there is no retry where it could add a number twice.
 
         Raises:
-            AlreadyExists: a document exists.
-            GoogleAPICallError: any other error; the documents may have been created all the same.
+            AlreadyRecordedError: a document of a `Create` exists.
+            ChangedMeanwhileError: a document is missing, or has another version.
+            GoogleAPICallError: any other error; the writes may have been made all the same.
         """
-        request = types.CommitRequest(database=self._database)
-        writes = types.CommitRequest.pb(request).writes
-        for document in new:
-            write = writes.add()
-            write.update.name = self._name(document.path)
-            encode(document.fields, write.update.fields)
-            write.current_document.exists = False
-        self._call(self._api.commit, request, seconds)
+        return self._commit(writes, RETRY if may_repeat(writes) else None, seconds)
 
-    def write(
-        self,
-        path: str,
-        fields: Mapping[str, Any],
-        *,
-        mask: Sequence[str] | None = None,
-        seconds: float = CALL_SECONDS,
-    ) -> None:
-        """Replace the document, or only the field paths in `mask`; creates a missing document.
+    def transact(
+        self, path: str, decide: Callable[[Document | None], Sequence[Write]]
+    ) -> Sequence[Written]:
+        """Read the document at `path` and make the writes that `decide` returns, in a transaction.
+
+        The whole is done again where the document was written meanwhile, perhaps by a commit of
+        this very transaction whose answer was lost.
 
         Raises:
-            GoogleAPICallError: the document may have been written all the same.
+            ChangedMeanwhileError: others kept writing the document.
+            Exception: the error of `decide`; nothing was written.
+            GoogleAPICallError: any other error; the writes may have been made all the same.
         """
-        request = types.CommitRequest(database=self._database)
-        write = types.CommitRequest.pb(request).writes.add()
-        write.update.name = self._name(path)
-        encode(fields, write.update.fields)
-        if mask is not None:
-            write.update_mask.field_paths.extend(mask)
-        self._call(self._api.commit, request, seconds)
+        earlier = b""  # keeps the transaction's place among others
+        for _ in range(_TRANSACTIONS):
+            begin = types.BeginTransactionRequest(
+                database=self._database, options={"read_write": {"retry_transaction": earlier}}
+            )
+            begun = self._call(self._api.begin_transaction, begin, CALL_SECONDS, _IN_TRANSACTION)
+            request = types.GetDocumentRequest(
+                name=self._root + path, transaction=begun.transaction
+            )
+            try:
+                writes = decide(self._read(request, CALL_SECONDS, _IN_TRANSACTION))
+                return self._commit(writes, _IN_TRANSACTION, CALL_SECONDS, begun.transaction)
+            except exceptions.Aborted:
+                earlier = begun.transaction
+            except BaseException:
+                self._roll_back(begun.transaction)
+                raise
+        raise ChangedMeanwhileError
 
-    def increment(self, path: str, field: str, fields: Mapping[str, Any], *, seconds: float) -> int:
-        """Add 1 to `field` and write `fields`; returns the sum. There is no retry.
+    def write_each(
+        self, writes: Sequence[Write], seconds: float = CALL_SECONDS
+    ) -> Sequence[Exception | None]:
+        """Make each write by itself; returns the error of each, as of `commit`, None for success.
 
-        Raises:
-            GoogleAPICallError: the document may have been written all the same.
-        """
-        request = types.CommitRequest(database=self._database)
-        write = types.CommitRequest.pb(request).writes.add()
-        write.update.name = self._name(path)
-        encode(fields, write.update.fields)
-        write.update_mask.field_paths.extend(fields)
-        transform = write.update_transforms.add()
-        transform.field_path = field
-        transform.increment.integer_value = 1
-        answer = self._api.commit(request, retry=None, timeout=seconds, metadata=self._metadata)
-        return int(answer.write_results[0].transform_results[0].integer_value)
-
-    def update(self, update: Update) -> None:
-        """Make one update.
+        `Aborted` means that `writes` has the document twice.
 
         Raises:
-            FailedPrecondition, NotFound: the document has another version, or is gone.
-            GoogleAPICallError: the update may have been made all the same.
-        """
-        [error] = self.update_all([update])
-        if error:
-            raise error
-
-    def update_all(
-        self, updates: Sequence[Update], seconds: float = CALL_SECONDS
-    ) -> Sequence[exceptions.GoogleAPICallError | None]:
-        """Make each update by itself; returns the error of each, None for success.
-
-        `FailedPrecondition` and `NotFound` mean that the document has another version, or is gone;
-        `Aborted` means that `updates` has the document twice.
-
-        Raises:
-            GoogleAPICallError: the call failed; some updates may have been made all the same.
+            GoogleAPICallError: the call failed; some writes may have been made all the same.
         """
         request = types.BatchWriteRequest(database=self._database)
-        writes = types.BatchWriteRequest.pb(request).writes
+        encoded = types.BatchWriteRequest.pb(request).writes
         places: dict[str, int] = {}
-        for place, update in enumerate(updates):
-            name = self._name(update.path)
-            if places.setdefault(name, place) != place:
-                continue
-            write = writes.add()
-            write.update.name = name
-            encode(update.fields, write.update.fields)
-            write.update_mask.field_paths.extend((*update.fields, *update.delete))
-            write.current_document.update_time.CopyFrom(update.version)
+        for place, write in enumerate(writes):
+            if places.setdefault(write.path, place) == place:
+                encode_write(write, self._root + write.path, encoded.add())
         answer = types.BatchWriteResponse.pb(self._call(self._api.batch_write, request, seconds))
-        errors: list[exceptions.GoogleAPICallError | None]
-        errors = [exceptions.Aborted("updated twice")] * len(updates)  # type: ignore[no-untyped-call]
+        errors: list[Exception | None]
+        errors = [exceptions.Aborted("written twice")] * len(writes)  # type: ignore[no-untyped-call]
         for place, status in zip(places.values(), answer.status, strict=True):
             errors[place] = _error(status)
         return errors
 
-    def _name(self, path: str) -> str:
-        return f"{self._database}/documents/{path}"
+    def _read(self, request: Any, seconds: float, retry: Retry = RETRY) -> Document | None:
+        try:
+            found = self._call(self._api.get_document, request, seconds, retry)
+        except exceptions.NotFound:
+            return None
+        return self._document(types.Document.pb(found))
 
-    def _query(
-        self, path: str, where: tuple[str, str] | None = None
-    ) -> tuple[str, types.StructuredQuery]:
-        """The parent of the collection at `path`, and a query; `where` is a field and its value."""
-        parent, _, collection = path.rpartition("/")
-        query = types.StructuredQuery()
-        query.from_ = [types.StructuredQuery.CollectionSelector(collection_id=collection)]
-        if where:
-            query.where = _filter(where[0], "EQUAL", where[1])
-        return self._name(parent), query
+    def _commit(
+        self, writes: Sequence[Write], retry: Retry | None, seconds: float, transaction: bytes = b""
+    ) -> Sequence[Written]:
+        request = types.CommitRequest(database=self._database, transaction=transaction)
+        encoded = types.CommitRequest.pb(request).writes
+        for write in writes:
+            encode_write(write, self._root + write.path, encoded.add())
+        try:
+            answer = self._call(self._api.commit, request, seconds, retry)
+        except tuple(_REFUSALS) as refused:
+            raise _REFUSALS[type(refused)] from refused
+        return [
+            Written(result.update_time, [value.integer_value for value in result.transform_results])
+            for result in types.CommitResponse.pb(answer).write_results
+        ]
 
-    def _found(self, parent: str, query: types.StructuredQuery) -> Sequence[Any]:
-        request = types.RunQueryRequest(parent=parent, structured_query=query)
-        answers = self._stream(self._api.run_query, request, CALL_SECONDS)
-        return [answer.document for answer in answers if answer.HasField("document")]
+    def _roll_back(self, transaction: bytes) -> None:
+        """Free the documents of a transaction; they are free after some time without it too."""
+        request = types.RollbackRequest(database=self._database, transaction=transaction)
+        with suppress(exceptions.GoogleAPICallError, exceptions.RetryError):
+            self._call(self._api.rollback, request, CALL_SECONDS, _IN_TRANSACTION)
 
-    def _stream(self, method: Callable[..., Any], request: Any, seconds: float) -> Sequence[Any]:
+    def _parent(self, query: Query) -> str:
+        return (self._root + query.collection.rpartition("/")[0]).removesuffix("/")
+
+    def _document(self, found: Any) -> Document:
+        return Document(
+            found.name[len(self._root) :],
+            decoded(found.fields),
+            found.update_time,
+            found.create_time.ToDatetime(UTC),
+        )
+
+    def _answers(self, method: Callable[..., Any], request: Any, seconds: float) -> Iterator[Any]:
+        """The answers of a stream; there is no retry."""
+        for answer in method(request, retry=None, timeout=seconds, metadata=self._metadata):
+            yield type(answer).pb(answer)
+
+    def _whole(self, method: Callable[..., Any], request: Any, seconds: float) -> Sequence[Any]:
         """All answers of a stream, which is read again from the start where it breaks."""
-
-        def whole() -> list[Any]:
-            answers = method(request, retry=None, timeout=seconds, metadata=self._metadata)
-            return [type(answer).pb(answer) for answer in answers]
-
-        answers: list[Any] = RETRY.with_timeout(seconds)(whole)()
+        answers: list[Any] = RETRY.with_timeout(seconds)(
+            lambda: list(self._answers(method, request, seconds))
+        )()
         return answers
 
-    def _call(self, method: Callable[..., Any], request: Any, seconds: float) -> Any:
-        retry = RETRY.with_timeout(seconds)
-        return method(request, retry=retry, timeout=seconds, metadata=self._metadata)
+    def _call(
+        self, method: Callable[..., Any], request: Any, seconds: float, retry: Retry | None = RETRY
+    ) -> Any:
+        limited = retry and retry.with_timeout(seconds)
+        return method(request, retry=limited, timeout=seconds, metadata=self._metadata)
 
 
 @functools.cache
@@ -345,45 +366,10 @@ def documents() -> Documents:
     return Documents(api, project_id() or project, names=app_names())
 
 
-def _document(found: Any) -> Document:
-    created = found.create_time.ToDatetime(UTC)
-    return Document(decoded(found.fields), found.update_time, created)
-
-
-def _id(found: Any) -> str:
-    name: str = found.name
-    return name.rpartition("/")[2]
-
-
-def _limit(count: int) -> Int32Value:
-    return Int32Value(value=count)
-
-
-def _ascending(field: str) -> types.StructuredQuery.Order:
-    return types.StructuredQuery.Order(
-        field=types.StructuredQuery.FieldReference(field_path=field),
-        direction=types.StructuredQuery.Direction.ASCENDING,
-    )
-
-
-def _filter(field: str, operator: str, value: str | datetime) -> types.StructuredQuery.Filter:
-    written = (
-        types.Value(string_value=value)
-        if isinstance(value, str)
-        else types.Value(timestamp_value=value)
-    )
-    return types.StructuredQuery.Filter(
-        field_filter=types.StructuredQuery.FieldFilter(
-            field=types.StructuredQuery.FieldReference(field_path=field),
-            op=getattr(types.StructuredQuery.FieldFilter.Operator, operator),
-            value=written,
-        )
-    )
-
-
-def _error(status: Any) -> exceptions.GoogleAPICallError | None:
-    """The exception that a single call with this `google.rpc.Status` would raise."""
+def _error(status: Any) -> Exception | None:
+    """The exception that a commit with this `google.rpc.Status` would raise."""
     if status.code == 0:
         return None
-    error: exceptions.GoogleAPICallError = exceptions.from_grpc_status(status.code, status.message)  # type: ignore[no-untyped-call]
-    return error
+    error: Exception = exceptions.from_grpc_status(status.code, status.message)  # type: ignore[no-untyped-call]
+    refusal = _REFUSALS.get(type(error))
+    return refusal() if refusal else error

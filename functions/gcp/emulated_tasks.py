@@ -5,7 +5,7 @@ import http.client
 import json
 from typing import Self
 
-from functions.gcp.firestore import project_id
+from functions.gcp.project import project_id
 from functions.gcp.task_queue import CALL_SECONDS, DISPATCH_SECONDS, LOCATION, Task
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from functions import log, parameters
-from functions.gcp.firestore import project_id
+from functions.gcp.project import project_id
 
 if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient

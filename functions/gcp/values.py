@@ -1,6 +1,6 @@
 """Converts values of Firestore documents between Python and protobuf.
 
-The values are None, bool, int, float, str, aware datetimes, and lists and mappings of values.
+The values are None, bool, int, float, str, bytes, aware datetimes, lists and mappings of values.
 
 https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1#value
 """
@@ -20,7 +20,7 @@ def encode(fields: Mapping[str, Any], into: Any) -> None:
         encode_value(value, into[name])
 
 
-def encode_value(value: Any, into: Any) -> None:
+def encode_value(value: Any, into: Any) -> None:  # noqa: C901 - a case for each type
     """Write `value` into a protobuf `Value`; see `encode`."""
     match value:
         case None:
@@ -33,6 +33,8 @@ def encode_value(value: Any, into: Any) -> None:
             into.double_value = value
         case str():
             into.string_value = value
+        case bytes():
+            into.bytes_value = value
         case datetime():
             into.timestamp_value.FromDatetime(value)
         case Mapping():

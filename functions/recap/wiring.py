@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Final
 
 from functions import parameters
-from functions.gcp import firestore
 from functions.gcp.documents import documents
+from functions.gcp.project import project_id
 from functions.mail import wiring as mail
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
@@ -40,15 +40,14 @@ def _new_word() -> str:
 
 @functools.cache
 def _planner() -> Planner:
-    client = firestore.client()
     return Planner(
-        recaps=RecapStore(client, parameters.app_names()),
-        guests=GuestStore(client, documents(), Threads(PAGES_AT_ONCE, "guests")),
-        mailings=MailingStore(client),
-        complaints=ComplaintStore(client),
+        recaps=RecapStore(documents()),
+        guests=GuestStore(documents(), Threads(PAGES_AT_ONCE, "guests")),
+        mailings=MailingStore(documents()),
+        complaints=ComplaintStore(documents()),
         skip_reason=lambda record: skip_reason(record, _now()),
         letterhead=mail.letterhead,
-        shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, firestore.project_id() or "").allow,
+        shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, project_id() or "").allow,
         now=_now,
         new_word=_new_word,
         limits=RecapLimits(
@@ -63,7 +62,7 @@ def sender() -> RecapSender:
     """The use case of `sendEventRecap`."""
     return RecapSender(
         _planner(),
-        recaps=RecapStore(firestore.client(), parameters.app_names()),
+        recaps=RecapStore(documents()),
         mailer=mail.mailer,
         links=_links,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
@@ -80,7 +79,7 @@ def previewer() -> RecapPreview:
     """The use case of `previewEventRecap`."""
     return RecapPreview(
         _planner(),
-        recaps=RecapStore(firestore.client(), parameters.app_names()),
+        recaps=RecapStore(documents()),
         mailer=mail.mailer,
         links=_links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody(parameters.PUBLIC_BASE_URL.value),

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from functions.gcp.documents import Documents
+from functions.gcp.writes import Merge
 
 
 class CallCountStore:
@@ -20,6 +21,6 @@ class CallCountStore:
             Exception: the call was not counted in time. There is no retry, because the call may
                 have been counted all the same.
         """
-        path = f"rateLimits/{key}"
-        fields = {"expireAt": expire_at}
-        return self._documents.increment(path, "count", fields, seconds=seconds)
+        count = Merge(f"rateLimits/{key}", {"expireAt": expire_at}, add={"count": 1})
+        [written] = self._documents.commit(count, seconds=seconds)
+        return written.sums[0]

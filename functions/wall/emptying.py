@@ -13,12 +13,10 @@ A function that was at work during the deletion may write another orphan; the sw
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 from functions import log
-
-Version: TypeAlias = Any
-"""Of a document, as it was read or written."""
+from functions.records import Version
 
 SETTLED: Final = timedelta(minutes=15)
 """After that time no function is at work any more that began before the deletion."""

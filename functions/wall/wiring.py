@@ -4,9 +4,7 @@ import functools
 import time
 from datetime import UTC, datetime
 
-from functions.gcp import firestore
 from functions.gcp.documents import documents
-from functions.parameters import app_names
 from functions.wall.emptying import OrphanCleanup
 from functions.wall.guest_data import Forgetting
 from functions.wall.guest_data_store import GuestPhotoStore
@@ -18,7 +16,7 @@ from functions.wall.store import DeletedEventStore
 def emptying() -> OrphanCleanup:
     """Deletes the orphans of deleted events."""
     return OrphanCleanup(
-        deleted_events=DeletedEventStore(firestore.client(), app_names()),
+        deleted_events=DeletedEventStore(documents()),
         now=lambda: datetime.now(UTC),
         monotonic=time.monotonic,
     )
@@ -28,7 +26,7 @@ def emptying() -> OrphanCleanup:
 def forgetting() -> Forgetting:
     """Forgets the guests of archived events."""
     return Forgetting(
-        photos=GuestPhotoStore(firestore.client(), documents()),
+        photos=GuestPhotoStore(documents()),
         now=lambda: datetime.now(UTC),
         monotonic=time.monotonic,
     )
@@ -37,4 +35,4 @@ def forgetting() -> Forgetting:
 @functools.cache
 def public_wall() -> PublicWall:
     """Copies approved photos for guests."""
-    return PublicWall(firestore.client(), app_names())
+    return PublicWall(documents())

@@ -1,10 +1,12 @@
 """What the webhooks read of an event in Firestore: photos, milestones."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from functions.gcp.documents import Documents
+from functions.gcp.queries import Query
 from functions.wall.fields import text
 from functions.wall.photo import Photo
 
@@ -25,9 +27,11 @@ class WallStore:
         self, event_id: str, at_most: int | None = None, until: datetime | None = None
     ) -> int:
         """See `ports.Wall`; each thousand of them costs as much as the read of a document."""
-        photos = self._names.photos_path(event_id)
-        not_after = (self._names.photo.of("createdAt"), until) if until else None
-        return self._documents.count(photos, at_most, not_after=not_after)
+        photos = Query(collection=self._names.photos_path(event_id), limit=at_most)
+        if until:
+            created_at = self._names.photo.of("createdAt")
+            photos = replace(photos, where=[(created_at, "<=", until)], order=[created_at])
+        return self._documents.count(photos)
 
     def first_photo_by(self, event_id: str, photo: Photo) -> Photo | None:
         """See `ports.Wall`."""
@@ -36,19 +40,25 @@ class WallStore:
             if photo.guest
             else ("uploaderUid", photo.uploader_uid)
         )
-        photos, names = self._names.photos_path(event_id), self._names.photo
-        found = self._documents.first(
-            photos, names.of(field), value or "", by=names.of("createdAt")
+        names = self._names.photo
+        photos = Query(
+            collection=self._names.photos_path(event_id),
+            where=[(names.of(field), "==", value or "")],
+            order=[names.of("createdAt")],
+            limit=1,
         )
-        if found is None:
-            return None
-        photo_id, first = found
-        fields = names.read(first.fields)
-        return Photo.read(photo_id, fields, created=first.created, updated=first.written)
+        for first in self._documents.find(photos):
+            fields = names.read(first.fields)
+            return Photo.read(first.id, fields, created=first.created, updated=first.written)
+        return None
 
     def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str | None]:
         """See `ports.Wall`."""
         asked = list(numbers)
         paths = [f"events/{event_id}/milestones/{number}" for number in asked]
         found = zip(asked, self._documents.get_all(paths), strict=True)
-        return {number: text(one.fields.get("photoId")) for number, one in found if one}
+        return {
+            number: text(milestone.fields.get("photoId"))
+            for number, milestone in found
+            if milestone
+        }

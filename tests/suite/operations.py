@@ -13,9 +13,6 @@ from unittest.mock import patch
 
 import grpc
 from firebase_functions.https_fn import AuthData
-from google.cloud import firestore
-from google.cloud.firestore_v1.services.firestore import FirestoreClient
-from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
 from functions import signed_in
 from functions.gcp.documents import Documents
@@ -151,9 +148,11 @@ def _name(details: Any) -> str:
     return method.rpartition("/")[2]
 
 
-def counting_documents(project: str, host: str, counted: Operations) -> Documents:
-    """Documents of the emulator at `host`; every call is counted."""
-    return Documents.at_emulator(_counting_channel(host, counted), project)
+def counting_documents(counted: Operations) -> Documents:
+    """Documents of the emulator; every call is counted."""
+    channel = grpc.insecure_channel(os.environ["FIRESTORE_EMULATOR_HOST"])
+    counting = grpc.intercept_channel(channel, _Interceptor(counted))
+    return Documents.at_emulator(counting, os.environ["GCLOUD_PROJECT"])
 
 
 def admit_staff(function: str, documents: Documents) -> None:
@@ -165,16 +164,3 @@ def admit_staff(function: str, documents: Documents) -> None:
         patch.object(wiring, "limiter", lambda: limiter),
     ):
         signed_in.admit(function, 1, AuthData(uid="u1", token=claims))
-
-
-def _counting_channel(host: str, counted: Operations) -> grpc.Channel:
-    return grpc.intercept_channel(grpc.insecure_channel(host), _Interceptor(counted))
-
-
-def counting_client(project: str, host: str, counted: Operations) -> firestore.Client:
-    """A Firestore client of the emulator at `host` whose every call is counted."""
-    client = firestore.Client(project=project)
-    channel = _counting_channel(host, counted)
-    transport = FirestoreGrpcTransport(host=host, channel=channel)
-    client._firestore_api_internal = FirestoreClient(transport=transport)  # noqa: SLF001 - no other way in
-    return client

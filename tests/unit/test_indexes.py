@@ -1,4 +1,4 @@
-"""firestore.indexes.json: every query but the recap's plain ones; the emulator asks for none."""
+"""firestore.indexes.json: every query but the recap's plain ones; the emulator needs no index."""
 
 import inspect
 import json
@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from google.auth.credentials import AnonymousCredentials
-from google.cloud import firestore
 from google.cloud.firestore_v1 import types
 
 from functions.gcp.documents import Documents
@@ -121,8 +119,6 @@ class Needed:
         """What `query` needs; Firestore appends the name by itself."""
         [source] = query.from_
         filters = [one.field_filter for one in query.where.composite_filter.filters]
-        if query.where.field_filter.field.field_path:
-            filters = [query.where.field_filter]
         equal = {one.field.field_path for one in filters if one.op.name in ("EQUAL", "IN")}
         ranges = {one.field.field_path for one in filters} - equal
         ordered = [
@@ -130,7 +126,7 @@ class Needed:
             for one in query.order_by
             if one.field.field_path != "__name__"
         ]
-        ordered += [(one, "ASCENDING") for one in ranges if one not in dict(ordered)]
+        assert ranges <= {name for name, _ in ordered[:1]}, "Firestore orders by a range first"
         scope = "COLLECTION_GROUP" if source.all_descendants else "COLLECTION"
         return cls(source.collection_id, scope, frozenset(equal), tuple(ordered))
 
@@ -168,16 +164,14 @@ class Needed:
 def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
     """The queries that a method of a store makes."""
     api = Asked()
-    client = firestore.Client(project="demo-wall", credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
-    client._firestore_api_internal = api  # noqa: SLF001 - no other way in
     documents = Documents(api, "demo-wall")  # type: ignore[arg-type]
     stores = (
-        DeliveryStore(documents, lambda: client),
-        LogShareStore(documents, lambda: client),
-        NoticeStore(documents, lambda: client),
-        StandingOrderStore(documents, lambda: client),
+        DeliveryStore(documents),
+        LogShareStore(documents),
+        NoticeStore(documents),
+        StandingOrderStore(documents),
         WallStore(documents),
-        ComplaintStore(client),
+        ComplaintStore(documents),
     )
     [store] = [one for one in stores if hasattr(one, method)]
     answer = getattr(store, method)(*arguments)

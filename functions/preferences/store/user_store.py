@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from functions.gcp.documents import Documents
+from functions.gcp.writes import Merge
 from functions.preferences import accounts, reach
 from functions.preferences.preferences import FIELD, Flag
 from functions.wall.address import guest_uid
@@ -21,7 +22,7 @@ class UserStore:
 
     def find(self, uid: str) -> Mapping[str, Any] | None:
         """Address and preferences of the user; None without a record."""
-        found = self._documents.get(f"users/{uid}", ["email", FIELD], seconds=CALL_SECONDS)
+        found = self._documents.get(_path(uid), ["email", FIELD], seconds=CALL_SECONDS)
         return found.fields if found else None
 
     def choose(self, uid: str, choices: Mapping[Flag, bool]) -> None:
@@ -29,35 +30,27 @@ class UserStore:
 
         A guest who turns recaps on is mailed again, even after a hard bounce.
         """
-        flags = {flag.value: value for flag, value in choices.items()}
-        mask = [f"{FIELD}.{flag}" for flag in flags]
-        if uid.startswith(guest_uid("")) and choices.get(Flag.RECAP):
-            mask.append(reach.FIELD)  # masked and not written: deletes the field
-        self._documents.write(f"users/{uid}", {FIELD: flags}, mask=mask, seconds=CALL_SECONDS)
+        flags = {(FIELD, flag.value): value for flag, value in choices.items()}
+        mailed_again = uid.startswith(guest_uid("")) and choices.get(Flag.RECAP)
+        self._write(Merge(_path(uid), flags, delete=[reach.FIELD] if mailed_again else []))
 
     def mark_reachable(self, uid: str) -> None:
         """Undo `mark_unreachable`: one read, and one write if the mark is set."""
-        found = self._documents.get(f"users/{uid}", [reach.FIELD], seconds=CALL_SECONDS)
+        found = self._documents.get(_path(uid), [reach.FIELD], seconds=CALL_SECONDS)
         if found and found.fields:
-            self._documents.write(f"users/{uid}", {}, mask=[reach.FIELD], seconds=CALL_SECONDS)
+            self._write(Merge(_path(uid), delete=[reach.FIELD]))
 
     def mark_unreachable(self, uid: str, until: datetime) -> None:
         """Note that the address of this record accepts no mail (see `reach`)."""
-        self._documents.write(
-            f"users/{uid}", {reach.FIELD: until}, mask=[reach.FIELD], seconds=CALL_SECONDS
-        )
+        self._write(Merge(_path(uid), {reach.FIELD: until}))
 
     def note_account(self, record: str, uid: str) -> None:
         """List the account `uid` in the record of its address (see `accounts`)."""
-        self._documents.write(
-            f"users/{record}",
-            {accounts.FIELD: {uid: True}},
-            mask=[f"{accounts.FIELD}.{_quoted(uid)}"],
-            seconds=CALL_SECONDS,
-        )
+        self._write(Merge(_path(record), {(accounts.FIELD, uid): True}))
+
+    def _write(self, write: Merge) -> None:
+        self._documents.commit(write, seconds=CALL_SECONDS)
 
 
-def _quoted(name: str) -> str:
-    """`name` quoted as a segment of a field path."""
-    escaped = name.replace("\\", "\\\\").replace("`", "\\`")
-    return f"`{escaped}`"
+def _path(uid: str) -> str:
+    return f"users/{uid}"

@@ -2,28 +2,20 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
-from typing import Final
-
-from google.api_core import exceptions
-from google.cloud import firestore
 
 from functions.gcp.documents import Documents
-from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.gcp.writes import Create, Update
 from functions.mail.tracking import DeliveryStatus, Tally
 from functions.recap.mail_events import entries
 from functions.recap.mail_events.ports import StoredStatuses
 from functions.recap.ports import RecapKey
-from functions.records import ChangedMeanwhileError, Version
-
-_CHANGED: Final = (exceptions.AlreadyExists, exceptions.FailedPrecondition, exceptions.NotFound)
+from functions.records import Version
 
 
 class StatusStore:
     """See `ports.DeliveryStatuses`; every method is one round trip."""
 
-    def __init__(self, client: firestore.Client, documents: Documents) -> None:
-        """`documents` reads; `client` writes, because only it can increment a field."""
-        self._client = client
+    def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     def load(self, key: RecapKey, batches: Collection[int]) -> StoredStatuses:
@@ -49,23 +41,12 @@ class StatusStore:
         version: Version | None,
     ) -> None:
         """See `ports.DeliveryStatuses`."""
-        commit = self._client.batch()
-        reference = self._client.document(_statuses(key))
-        fields = {"entries": entries.written(statuses)}
-        if version is None:
-            commit.create(reference, fields)
-        else:
-            option = self._client.write_option(last_update_time=version)
-            commit.update(reference, fields, option=option)
-        # An update fails where the recap is gone, so that nothing is written under a deleted event.
-        commit.update(
-            self._client.document(_recap(key)),
-            {name: firestore.Increment(count) for name, count in asdict(change).items()},
+        path, fields = _statuses(key), {"entries": entries.written(statuses)}
+        self._documents.commit(
+            Update(path, fields, version=version) if version else Create(path, fields),
+            # An update fails where the recap is gone: nothing is written under a deleted event.
+            Update(_recap(key), add=asdict(change)),
         )
-        try:
-            commit.commit(retry=RETRY, timeout=CALL_SECONDS)
-        except _CHANGED as changed:
-            raise ChangedMeanwhileError from changed
 
 
 def _recap(key: RecapKey) -> str:

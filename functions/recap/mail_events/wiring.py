@@ -10,7 +10,6 @@ from typing import Final
 
 from functions import parameters
 from functions.consents.wiring import consents
-from functions.gcp import firestore
 from functions.gcp.documents import documents
 from functions.mail.provider import TrackingWebhook
 from functions.mail.sendgrid_events import SendGridWebhook
@@ -39,9 +38,9 @@ def webhook() -> TrackingWebhook:
 def mail_events() -> MailEvents:
     """The use case of `mailEvents`."""
     return MailEvents(
-        statuses=StatusStore(firestore.client(), documents()),
+        statuses=StatusStore(documents()),
         users=UserStore(documents()),
-        complaints=ComplaintWatch(ComplaintStore(firestore.client()), now),
+        complaints=ComplaintWatch(ComplaintStore(documents()), now),
         consents=consents(),
         now=now,
         sleep=time.sleep,

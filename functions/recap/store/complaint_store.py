@@ -2,59 +2,58 @@
 
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Any, Final
+from typing import Any
 
-from google.api_core import exceptions
-from google.cloud import firestore
-from google.cloud.firestore_v1.base_query import FieldFilter
-
-from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.gcp.documents import Documents
+from functions.gcp.queries import Query
+from functions.gcp.writes import Create, Update
 from functions.recap.complaints import Complaints, Stop, stop_path
 from functions.recap.ports import RecapKey, StoredStop
-from functions.records import ChangedMeanwhileError, Version
-
-_CHANGED: Final = (exceptions.AlreadyExists, exceptions.FailedPrecondition, exceptions.NotFound)
+from functions.records import Version
 
 
 class ComplaintStore:
     """See `ports.ComplaintRecords`; every method is one round trip."""
 
-    def __init__(self, client: firestore.Client) -> None:
-        self._client = client
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
 
     def begun(self, key: RecapKey) -> tuple[str, datetime] | None:
         """See `ComplaintRecords`."""
-        found = self._client.document("events", key.event_id, "recaps", key.recap_id).get(
-            ["tenantId", "startedAt"], retry=RETRY, timeout=CALL_SECONDS
-        )
-        fields = found.to_dict() or {}
-        if not {"tenantId", "startedAt"} <= fields.keys():
+        path = f"events/{key.event_id}/recaps/{key.recap_id}"
+        found = self._documents.get(path)
+        if not found or not {"tenantId", "startedAt"} <= found.fields.keys():
             return None
-        return fields["tenantId"], fields["startedAt"]
+        return found.fields["tenantId"], found.fields["startedAt"]
 
     def count(self, tenant_id: str, since: datetime, until: datetime) -> Complaints:
         """See `ComplaintRecords`."""
-        found = (
-            self._client.collection_group("recaps")
-            .where(filter=FieldFilter("tenantId", "==", tenant_id))
-            .where(filter=FieldFilter("startedAt", ">=", since))
-            .where(filter=FieldFilter("startedAt", "<", until))
-            .select(["complained", "sent"])
-            .get(retry=RETRY, timeout=CALL_SECONDS)
+        recaps = self._documents.find(
+            Query(
+                collection="recaps",
+                group=True,
+                where=[
+                    ("tenantId", "==", tenant_id),
+                    ("startedAt", ">=", since),
+                    ("startedAt", "<", until),
+                ],
+                order=["startedAt"],
+                select=["complained", "sent"],
+            )
         )
-        counts = [recap.to_dict() or {} for recap in found]
         return Complaints(
-            sum(fields.get("complained", 0) for fields in counts),
-            sum(fields.get("sent", 0) for fields in counts),
+            sum(recap.fields.get("complained", 0) for recap in recaps),
+            sum(recap.fields.get("sent", 0) for recap in recaps),
         )
 
     def find(self, tenant_id: str) -> StoredStop | None:
         """See `ComplaintRecords`."""
-        found = self._stop(tenant_id).get(retry=RETRY, timeout=CALL_SECONDS)
-        return StoredStop(_stop(found.to_dict() or {}), found.update_time) if found.exists else None
+        found = self._documents.get(stop_path(tenant_id))
+        return StoredStop(_stop(found.fields), found.version) if found else None
 
     def put(self, tenant_id: str, stop: Stop, version: Version | None) -> None:
         """See `ComplaintRecords`; an operator's pardon stays."""
+        path = stop_path(tenant_id)
         fields = {
             "tenantId": tenant_id,
             "since": stop.since,
@@ -62,19 +61,9 @@ class ComplaintStore:
             "complained": stop.complaints.complained,
             "sent": stop.complaints.sent,
         }
-        commit = self._client.batch()
-        if version is None:
-            commit.create(self._stop(tenant_id), fields)
-        else:
-            option = self._client.write_option(last_update_time=version)
-            commit.update(self._stop(tenant_id), fields, option=option)
-        try:
-            commit.commit(retry=RETRY, timeout=CALL_SECONDS)
-        except _CHANGED as changed:
-            raise ChangedMeanwhileError from changed
-
-    def _stop(self, tenant_id: str) -> firestore.DocumentReference:
-        return self._client.document(stop_path(tenant_id))
+        self._documents.commit(
+            Update(path, fields, version=version) if version else Create(path, fields)
+        )
 
 
 def _stop(fields: Mapping[str, Any]) -> Stop:

@@ -3,11 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from google.cloud import firestore
-from google.cloud.firestore_v1.base_query import FieldFilter
-
 from functions.gcp.documents import Documents
-from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.gcp.queries import Query
 from functions.preferences import accounts
 from functions.recap.photos import FIELDS, ApprovedPhoto
 from functions.side_by_side import SideBySide
@@ -22,31 +19,29 @@ _ADDRESSES_PER_QUERY: Final = 30
 class GuestStore:
     """See `ports.Guests`."""
 
-    def __init__(
-        self, client: firestore.Client, documents: Documents, side_by_side: SideBySide
-    ) -> None:
-        """`documents` reads photos; `client` reads user records, several pages `side_by_side`."""
-        self._client = client
+    def __init__(self, documents: Documents, side_by_side: SideBySide) -> None:
+        """Several pages of user records are read `side_by_side`."""
         self._documents = documents
         self._side_by_side = side_by_side
-        self._names = documents.names
 
     def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
         """See `ports.Guests`."""
-        photos, names = self._names.photos_path(event_id), self._names.photo
-        wanted = (names.of("status"), names.status("approved"))
-        select = [names.of(field) for field in FIELDS]
-        for photo_id, photo in self._documents.find(photos, *wanted, select):
-            yield ApprovedPhoto.read(photo_id, names.read(photo.fields), created=photo.created)
+        names = self._documents.names.photo
+        approved = Query(
+            collection=self._documents.names.photos_path(event_id),
+            where=[(names.of("status"), "==", names.status("approved"))],
+            select=[names.of(field) for field in FIELDS],
+        )
+        for photo in self._documents.find_all(approved):
+            yield ApprovedPhoto.read(photo.id, names.read(photo.fields), created=photo.created)
 
     def records(self, uids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """See `ports.Guests`."""
+        fields = ["emailPreferences", "unreachableUntil", accounts.FIELD, "email"]
 
         def read(page: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
-            references = [self._client.document("users", uid) for uid in page]
-            fields = ["emailPreferences", "unreachableUntil", accounts.FIELD, "email"]
-            found = self._client.get_all(references, fields, retry=RETRY, timeout=CALL_SECONDS)
-            return [(user.id, user.to_dict() or {}) for user in found if user.exists]
+            found = self._documents.get_all([f"users/{uid}" for uid in page], fields=fields)
+            return [(user.id, user.fields) for user in found if user]
 
         return self._pages(read, uids, _RECORDS_PER_READ)
 
@@ -54,13 +49,12 @@ class GuestStore:
         """See `ports.Guests`."""
 
         def read(page: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
-            query = (
-                self._client.collection("users")
-                .where(filter=FieldFilter("email", "in", list(page)))
-                .select(["email", "emailPreferences"])
+            users = Query(
+                collection="users",
+                where=[("email", "in", page)],
+                select=["email", "emailPreferences"],
             )
-            found = query.get(retry=RETRY, timeout=CALL_SECONDS)
-            return [(user.id, user.to_dict() or {}) for user in found]
+            return [(user.id, user.fields) for user in self._documents.find(users)]
 
         return self._pages(read, emails, _ADDRESSES_PER_QUERY)
 

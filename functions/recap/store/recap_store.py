@@ -8,101 +8,55 @@ calls one continues.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
-from google.api_core import exceptions
-from google.api_core.retry import if_exception_type
-from google.cloud import firestore
-
-from functions.app_names import DATA_MODEL, AppNames
-from functions.gcp.firestore import CALL_SECONDS, RETRY
+from functions.gcp.documents import Document, Documents
+from functions.gcp.queries import NAME, Query
+from functions.gcp.writes import Create, Delete, Merge, Put, Update, Write
 from functions.mail.tracking import Tally
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
 from functions.recap.ports import RecapKey, StoredLock, Taking
-from functions.records import ChangedMeanwhileError, Version
-
-_IN_TRANSACTION: Final = RETRY.with_predicate(
-    if_exception_type(
-        exceptions.ServiceUnavailable,
-        exceptions.DeadlineExceeded,
-        exceptions.InternalServerError,
-        exceptions.ResourceExhausted,
-    )
-)
-"""Without `Aborted`, after which the whole transaction has to be repeated."""
-
-_CHANGED: Final = (exceptions.AlreadyExists, exceptions.FailedPrecondition, exceptions.NotFound)
+from functions.records import Version
 
 
 class RecapStore:
     """See `ports.Recaps`; every method except `take` and `sent_at` is one round trip."""
 
-    def __init__(self, client: firestore.Client, names: AppNames = DATA_MODEL) -> None:
-        self._client = client
-        self._names = names
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """See `Recaps`."""
-        event = self._client.document(self._names.event_path(event_id))
-        fields: Mapping[str, Any] | None = event.get(retry=RETRY, timeout=CALL_SECONDS).to_dict()
-        return None if fields is None else self._names.event.read(fields)
+        names = self._documents.names
+        found = self._documents.get(names.event_path(event_id))
+        return names.event.read(found.fields) if found else None
 
     def lock(self, event_id: str) -> StoredLock | None:
         """See `Recaps`."""
-        return _stored(self._lock(event_id).get(retry=RETRY, timeout=CALL_SECONDS))
+        found = self._documents.get(_lock_path(event_id))
+        return StoredLock(_lock(found.fields), found.version) if found else None
 
     def take(self, event_id: str, decide: Callable[[Lock | None], Taking]) -> StoredLock:
         """See `Recaps`."""
-        reference = self._lock(event_id)
+        taken: list[Lock] = []
 
-        @firestore.transactional
-        def read_and_write(transaction: firestore.Transaction) -> Lock:
-            found = _stored(
-                reference.get(transaction=transaction, retry=_IN_TRANSACTION, timeout=CALL_SECONDS)
-            )
-            taking = decide(found.lock if found else None)
-            transaction.set(reference, _lock_fields(taking.lock))
-            self._write_heads(transaction, event_id, taking)
-            return taking.lock
+        def writes(found: Document | None) -> Sequence[Write]:
+            taking = decide(_lock(found.fields) if found else None)
+            taken.append(taking.lock)
+            return [Put(_lock_path(event_id), _lock_fields(taking.lock)), *_heads(event_id, taking)]
 
-        transaction = self._client.transaction()
-        try:
-            lock = read_and_write(transaction)
-        except (
-            exceptions.Aborted,
-            ValueError,
-        ) as contended:  # the library gives up after five tries
-            raise ChangedMeanwhileError from contended
-        [lock_written, *_] = transaction.write_results or []
-        return StoredLock(lock, lock_written.update_time)
-
-    def _write_heads(self, commit: firestore.WriteBatch, event_id: str, taking: Taking) -> None:
-        head = taking.head
-        recap: dict[str, Any] = {
-            "tenantId": head.tenant_id,
-            "mode": head.mode,
-            "startedBy": head.started_by,
-            "startedByEmail": head.wording.sender,
-            "subject": head.wording.subject,
-            "message": head.wording.message,
-            "state": RecapState.SENDING,
-        }
-        if head.began:
-            recap |= {"startedAt": head.began, **asdict(Counts()), **asdict(Tally())}
-        commit.set(self._recap(RecapKey(event_id, taking.lock.recap_id)), recap, merge=True)
-        if taking.ended:
-            state = {"state": RecapState.INTERRUPTED}
-            commit.set(self._recap(RecapKey(event_id, taking.ended)), state, merge=True)
+        lock_written, *_ = self._documents.transact(_lock_path(event_id), writes)
+        return StoredLock(taken[-1], lock_written.version)
 
     def batches(self, key: RecapKey) -> list[Batch]:
         """See `Recaps`."""
-        found = self._batches(key).get(retry=RETRY, timeout=CALL_SECONDS)
+        found = self._documents.find(Query(collection=f"{_recap_path(key)}/batches"))
         return sorted(map(_batch, found), key=lambda batch: batch.number)
 
     def batch(self, key: RecapKey, number: int) -> Batch | None:
         """See `Recaps`."""
-        found = self._batch(key, number).get(retry=RETRY, timeout=CALL_SECONDS)
-        return _batch(found) if found.exists else None
+        found = self._documents.get(_batch_path(key, number))
+        return _batch(found) if found else None
 
     def plan(
         self,
@@ -113,103 +67,91 @@ class RecapStore:
         held: StoredLock,
     ) -> tuple[list[Batch], Version]:
         """See `Recaps`."""
-        commit = self._client.batch()
-        self._write_lock(commit, key.event_id, held)
-        for batch in batches:
-            commit.create(self._batch(key, batch.number), _batch_fields(batch))
-        for batch in older:
-            option = self._client.write_option(last_update_time=batch.version)
-            commit.delete(self._batch(key, batch.number), option=option)
         recipients = sum(len(batch.recipients) for batch in batches)
-        commit.set(self._recap(key), {"recipients": recipients, **asdict(counts)}, merge=True)
-        lock_written, *written = _commit(commit)
+        lock_written, *written = self._documents.commit(
+            _held(key, held),
+            *(Create(_batch_path(key, batch.number), _batch_fields(batch)) for batch in batches),
+            *(Delete(_batch_path(key, batch.number), batch.version) for batch in older),
+            Merge(_recap_path(key), {"recipients": recipients, **asdict(counts)}),
+        )
         planned = [
-            replace(batch, version=result.update_time)
-            for batch, result in zip(batches, written, strict=False)
+            replace(batch, version=created.version)
+            for batch, created in zip(batches, written, strict=False)
         ]
-        return planned, lock_written.update_time
+        return planned, lock_written.version
 
     def start(
         self, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
     ) -> tuple[Batch, Version]:
         """See `Recaps`."""
-        commit = self._client.batch()
-        self._write_lock(commit, key.event_id, held)
-        self._write_batch(commit, key, batch, change)
-        lock_written, written, *_ = _commit(commit)
-        return replace(batch, version=written.update_time), lock_written.update_time
+        lock_written, written, *_ = self._documents.commit(
+            _held(key, held), *_changed(key, batch, change)
+        )
+        return replace(batch, version=written.version), lock_written.version
 
     def settle(self, key: RecapKey, batch: Batch, change: Counts) -> Batch:
         """See `Recaps`."""
-        commit = self._client.batch()
-        self._write_batch(commit, key, batch, change)
-        return replace(batch, version=_commit(commit)[0].update_time)
+        written, *_ = self._documents.commit(*_changed(key, batch, change))
+        return replace(batch, version=written.version)
 
     def release(self, key: RecapKey, held: StoredLock, state: RecapState, at: datetime) -> None:
         """See `Recaps`."""
-        commit = self._client.batch()
-        self._write_lock(commit, key.event_id, held)
-        commit.set(self._recap(key), {"state": state, "finishedAt": at}, merge=True)
-        _commit(commit)
+        recap = Merge(_recap_path(key), {"state": state, "finishedAt": at})
+        self._documents.commit(_held(key, held), recap)
 
     def sent_at(self, event_id: str) -> Mapping[str, datetime]:
         """See `Recaps`."""
         latest: dict[str, datetime] = {}
-        for recap in self._recaps(event_id).list_documents(retry=RETRY, timeout=CALL_SECONDS):
-            batches = recap.collection("batches").get(retry=RETRY, timeout=CALL_SECONDS)
-            for batch in map(_batch, batches):
+        recaps = Query(collection=f"events/{event_id}/recaps", select=[NAME])
+        for recap in self._documents.find(recaps):
+            for batch in self.batches(RecapKey(event_id, recap.id)):
                 if batch.state is BatchState.PLANNED or batch.started_at is None:
                     continue
                 for guest in batch.recipients + batch.refused:
                     latest[guest] = max(batch.started_at, latest.get(guest, batch.started_at))
         return latest
 
-    def _write_lock(self, commit: firestore.WriteBatch, event_id: str, held: StoredLock) -> None:
-        option = self._client.write_option(last_update_time=held.version)
-        commit.update(self._lock(event_id), _lock_fields(held.lock), option=option)
 
-    def _write_batch(
-        self, commit: firestore.WriteBatch, key: RecapKey, batch: Batch, change: Counts
-    ) -> None:
-        option = self._client.write_option(last_update_time=batch.version)
-        commit.update(self._batch(key, batch.number), _batch_fields(batch), option=option)
-        increments = {
-            name: firestore.Increment(count) for name, count in asdict(change).items() if count
-        }
-        if increments:
-            commit.set(self._recap(key), increments, merge=True)
-
-    def _event(self, event_id: str) -> firestore.DocumentReference:
-        return self._client.collection("events").document(event_id)
-
-    def _lock(self, event_id: str) -> firestore.DocumentReference:
-        return self._client.document("events", event_id, "locks", "recap")
-
-    def _recaps(self, event_id: str) -> firestore.CollectionReference:
-        recaps: firestore.CollectionReference = self._event(event_id).collection("recaps")
-        return recaps
-
-    def _recap(self, key: RecapKey) -> firestore.DocumentReference:
-        return self._recaps(key.event_id).document(key.recap_id)
-
-    def _batches(self, key: RecapKey) -> firestore.CollectionReference:
-        batches: firestore.CollectionReference = self._recap(key).collection("batches")
-        return batches
-
-    def _batch(self, key: RecapKey, number: int) -> firestore.DocumentReference:
-        return self._batches(key).document(str(number))
+def _lock_path(event_id: str) -> str:
+    return f"events/{event_id}/locks/recap"
 
 
-def _commit(commit: firestore.WriteBatch) -> list[Any]:
-    try:
-        written: list[Any] = commit.commit(retry=RETRY, timeout=CALL_SECONDS)
-    except _CHANGED as changed:
-        raise ChangedMeanwhileError from changed
-    return written
+def _recap_path(key: RecapKey) -> str:
+    return f"events/{key.event_id}/recaps/{key.recap_id}"
 
 
-def _stored(found: firestore.DocumentSnapshot[Any]) -> StoredLock | None:
-    return StoredLock(_lock(found.to_dict() or {}), found.update_time) if found.exists else None
+def _batch_path(key: RecapKey, number: int) -> str:
+    return f"{_recap_path(key)}/batches/{number}"
+
+
+def _heads(event_id: str, taking: Taking) -> Sequence[Write]:
+    head = taking.head
+    recap: dict[str, Any] = {
+        "tenantId": head.tenant_id,
+        "mode": head.mode,
+        "startedBy": head.started_by,
+        "startedByEmail": head.wording.sender,
+        "subject": head.wording.subject,
+        "message": head.wording.message,
+        "state": RecapState.SENDING,
+    }
+    if head.began:
+        recap |= {"startedAt": head.began, **asdict(Counts()), **asdict(Tally())}
+    writes = [Merge(_recap_path(RecapKey(event_id, taking.lock.recap_id)), recap)]
+    if taking.ended:
+        state = {"state": RecapState.INTERRUPTED}
+        writes.append(Merge(_recap_path(RecapKey(event_id, taking.ended)), state))
+    return writes
+
+
+def _held(key: RecapKey, held: StoredLock) -> Update:
+    return Update(_lock_path(key.event_id), _lock_fields(held.lock), version=held.version)
+
+
+def _changed(key: RecapKey, batch: Batch, change: Counts) -> Sequence[Write]:
+    written = Update(_batch_path(key, batch.number), _batch_fields(batch), version=batch.version)
+    counts = {name: count for name, count in asdict(change).items() if count}
+    return [written, Merge(_recap_path(key), add=counts)] if counts else [written]
 
 
 def _lock(fields: Mapping[str, Any]) -> Lock:
@@ -232,10 +174,10 @@ def _lock_fields(lock: Lock) -> dict[str, Any]:
     }
 
 
-def _batch(snapshot: firestore.DocumentSnapshot[Any]) -> Batch:
-    fields = snapshot.to_dict() or {}
+def _batch(found: Document) -> Batch:
+    fields = found.fields
     return Batch(
-        number=int(snapshot.id),
+        number=int(found.id),
         state=BatchState(fields["state"]),
         recipients=tuple(fields["recipients"]),
         refused=tuple(fields.get("refused") or ()),
@@ -243,7 +185,7 @@ def _batch(snapshot: firestore.DocumentSnapshot[Any]) -> Batch:
         holder=fields.get("holder") or "",
         started_at=fields.get("startedAt"),
         note=fields.get("note"),
-        version=snapshot.update_time,
+        version=found.version,
     )
 
 

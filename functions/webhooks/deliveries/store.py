@@ -1,18 +1,15 @@
 """Deliveries in Firestore: `events/{eventId}/deliveries/{deliveryId}` (design 4)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from google.api_core import exceptions
-from google.cloud import firestore
-from google.cloud.firestore_v1.base_query import FieldFilter
-
-from functions.gcp.documents import Create, Documents, Update
-from functions.gcp.firestore import CALL_SECONDS, RETRY
-from functions.gcp.firestore import client as shared_client
+from functions.gcp.documents import CALL_SECONDS, RETRY, Document, Documents
 from functions.gcp.group_commit import GroupCommit
-from functions.records import AlreadyRecordedError, ChangedMeanwhileError, Version
+from functions.gcp.queries import Condition, Query
+from functions.gcp.writes import Create, Update
+from functions.records import Version
 from functions.webhooks.deliveries.delivery import (
     KEPT_FOR,
     Attempt,
@@ -30,224 +27,171 @@ from functions.webhooks.messages.milestone import Milestone
 
 _SWEEP_PAGE: Final = 300
 _GROUP: Final = 100
-_LATEST_FIRST: Final = firestore.Query.DESCENDING
 
 
 class DeliveryStore:
     """See `ports.Deliveries`."""
 
-    def __init__(
-        self, documents: Documents, client: Callable[[], firestore.Client] = shared_client
-    ) -> None:
-        """`client` gives the library's client, for queries; an ordinary delivery makes no query."""
-        self._client = client
+    def __init__(self, documents: Documents) -> None:
+        """The reads and writes of all attempts in an instance go together."""
         self._documents = documents
-        # The reads and writes of all attempts in an instance go together.
-        self._loads = GroupCommit(self._documents.get_all, at_most=_GROUP, seconds=CALL_SECONDS)
-        self._updates = GroupCommit(
-            self._documents.update_all, at_most=_GROUP, seconds=CALL_SECONDS
-        )
+        self._loads = GroupCommit(documents.get_all, at_most=_GROUP, seconds=CALL_SECONDS)
+        self._updates = GroupCommit(documents.write_each, at_most=_GROUP, seconds=CALL_SECONDS)
 
     def create(
         self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
     ) -> None:
         """See `ports.Deliveries`."""
-        writes = [
-            Create(_path(event_id, delivery.id), _document(delivery)) for delivery in deliveries
-        ]
-        writes += [
-            Create(
-                f"events/{event_id}/milestones/{milestone.number}",
-                {"photoId": milestone.photo_id, "reachedAt": milestone.reached_at},
-            )
-            for milestone in milestones
-        ]
-        try:
-            self._documents.create(writes)
-        except exceptions.AlreadyExists as exists:
-            raise AlreadyRecordedError from exists
+        self._documents.commit(
+            *(Create(_path(event_id, delivery.id), _document(delivery)) for delivery in deliveries),
+            *(
+                Create(
+                    f"events/{event_id}/milestones/{milestone.number}",
+                    {"photoId": milestone.photo_id, "reachedAt": milestone.reached_at},
+                )
+                for milestone in milestones
+            ),
+        )
 
     def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery]:
         """See `ports.Deliveries`."""
-        ids = list(delivery_ids)
-        found = self._documents.get_all([_path(event_id, delivery_id) for delivery_id in ids])
-        return {
-            delivery_id: _delivery(event_id, delivery_id, document.fields)
-            for delivery_id, document in zip(ids, found, strict=True)
-            if document
-        }
+        paths = [_path(event_id, delivery_id) for delivery_id in delivery_ids]
+        found = [_delivery(document) for document in self._documents.get_all(paths) if document]
+        return {delivery.id: delivery for delivery in found}
 
     def load(self, event_id: str, delivery_id: str) -> StoredDelivery | None:
         """See `ports.Deliveries`."""
         found = self._loads(_path(event_id, delivery_id))
-        if found is None:
-            return None
-        return StoredDelivery(_delivery(event_id, delivery_id, found.fields), found.version)
+        return StoredDelivery(_delivery(found), found.version) if found else None
 
     def save(self, delivery: Delivery, version: Version) -> None:
         """See `ports.Deliveries`."""
         applying = {"begun": delivery.begun, "slow": delivery.slow}
         fields = _progress(delivery) | {name: value for name, value in applying.items() if value}
         cleared = [name for name, value in applying.items() if not value]
-        self._update(Update(_path_of(delivery), fields, version, delete=cleared))
+        self._update(Update(_path_of(delivery), fields, delete=cleared, version=version))
 
     def restart(self, delivery: Delivery, version: Version) -> None:
         """See `ports.Deliveries`."""
         begun = delivery.next_attempt_at or delivery.created_at
         fields = _progress(delivery) | {"round": delivery.round, "expireAt": begun + KEPT_FOR}
-        self._update(
-            Update(_path_of(delivery), fields, version, delete=("reason", "begun", "slow"))
-        )
+        cleared = ("reason", "begun", "slow")
+        self._update(Update(_path_of(delivery), fields, delete=cleared, version=version))
+
+    def _update(self, write: Update) -> None:
+        RETRY(self._updates)(write)
 
     def ended(
         self, event_id: str, wanted: EndedWithin, after: Cursor | None, limit: int
     ) -> Sequence[StoredDelivery]:
         """See `ports.Deliveries`."""
-        query = self._ended_within(event_id, wanted).order_by("__name__").limit(limit)
-        if after is not None:
-            place = {
-                "endedAt": after.ended_at,
-                "__name__": self._reference(event_id, after.delivery_id),
-            }
-            query = query.start_after(place)
-        found = query.get(retry=RETRY, timeout=CALL_SECONDS)
+        place = (after.ended_at, _path(event_id, after.delivery_id)) if after else ()
+        page = replace(_ended_within(event_id, wanted), after=place, limit=limit)
         return [
-            StoredDelivery(_found(snapshot), snapshot.update_time.timestamp_pb())
-            for snapshot in found
+            StoredDelivery(_delivery(found), found.version) for found in self._documents.find(page)
         ]
 
     def count_ended(self, event_id: str, wanted: EndedWithin) -> int:
-        """See `ports.Deliveries`; each thousand counted costs as much as the read of a document."""
-        query: Any = self._ended_within(event_id, wanted)
-        return int(query.count().get(retry=RETRY, timeout=CALL_SECONDS)[0][0].value)
-
-    def _ended_within(self, event_id: str, wanted: EndedWithin) -> firestore.Query:
-        query = self._deliveries(event_id).where(
-            filter=FieldFilter("outcome", "in", list(wanted.outcomes))
-        )
-        if wanted.url is not None:
-            query = query.where(filter=FieldFilter("url", "==", wanted.url))
-        if wanted.event_type is not None:
-            query = query.where(filter=FieldFilter("event", "==", wanted.event_type))
-        if wanted.tests_only:
-            query = query.where(filter=FieldFilter("test", "==", value=True))
-        return (
-            query.where(filter=FieldFilter("endedAt", ">=", wanted.since))
-            .where(filter=FieldFilter("endedAt", "<=", wanted.until))
-            .order_by("endedAt")
-        )
+        """See `ports.Deliveries`."""
+        return self._documents.count(_ended_within(event_id, wanted))
 
     def newest(
         self, event_id: str, wanted: SentTo, after: Place | None, limit: int
     ) -> Iterator[Delivery]:
         """See `ports.Deliveries`."""
-        query = self._sent_to(event_id, wanted.url)
-        if wanted.outcome is not None:
-            query = query.where(filter=FieldFilter("outcome", "==", wanted.outcome))
-        if wanted.event_type is not None:
-            query = query.where(filter=FieldFilter("event", "==", wanted.event_type))
-        query = query.order_by("createdAt", direction=_LATEST_FIRST)
-        query = query.order_by("__name__", direction=_LATEST_FIRST).limit(limit)
-        if after is not None:
-            place = {
-                "createdAt": after.created_at,
-                "__name__": self._reference(event_id, after.delivery_id),
-            }
-            query = query.start_after(place)
-        yield from map(_found, query.stream(retry=RETRY, timeout=CALL_SECONDS))
+        page = Query(
+            collection=_deliveries(event_id),
+            where=_equal(url=wanted.url, outcome=wanted.outcome, event=wanted.event_type),
+            order=["-createdAt"],
+            after=(after.created_at, _path(event_id, after.delivery_id)) if after else (),
+            limit=limit,
+        )
+        yield from map(_delivery, self._documents.stream(page))
 
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """See `ports.Deliveries`."""
-        query = self._ended(event_id, url, Outcome.SUCCESS).select(["endedAt"]).limit(1)
-        found = query.get(retry=RETRY, timeout=CALL_SECONDS)
-        return found[0].get("endedAt") if found else None
+        return self._first_end(_ended(event_id, url, Outcome.SUCCESS))
 
     def has_failed_within(self, event_id: str, url: str, after: datetime, until: datetime) -> bool:
         """See `ports.Deliveries`."""
-        query = self._failed(event_id, url, after).where(filter=FieldFilter("endedAt", "<=", until))
-        found = query.select([]).limit(1).get(retry=RETRY, timeout=CALL_SECONDS)
-        return bool(found)
+        within = [("endedAt", ">", after), ("endedAt", "<=", until)]
+        return self._first_end(_ended(event_id, url, Outcome.FAILED, *within)) is not None
 
     def count_failed(self, event_id: str, url: str, after: datetime, at_most: int) -> int:
         """See `ports.Deliveries`."""
-        query: Any = self._failed(event_id, url, after).limit(at_most)
-        return int(query.count().get(retry=RETRY, timeout=CALL_SECONDS)[0][0].value)
+        failed = _ended(event_id, url, Outcome.FAILED, ("endedAt", ">", after))
+        return self._documents.count(replace(failed, limit=at_most))
 
     def last_ended(
         self, event_id: str, url: str, outcomes: Iterable[Outcome], limit: int
     ) -> Sequence[Ended]:
         """See `ports.Deliveries`."""
-        query = (
-            self._sent_to(event_id, url)
-            .where(filter=FieldFilter("outcome", "in", list(outcomes)))
-            .order_by("endedAt", direction=_LATEST_FIRST)
-            .select(["outcome", "endedAt", "test", "log"])
-            .limit(limit)
+        last = Query(
+            collection=_deliveries(event_id),
+            where=[*_equal(url=url), ("outcome", "in", list(outcomes))],
+            order=["-endedAt"],
+            select=["outcome", "endedAt", "test", "log"],
+            limit=limit,
         )
-        return [_ended(snapshot) for snapshot in query.get(retry=RETRY, timeout=CALL_SECONDS)]
+        return [_end(found.fields) for found in self._documents.find(last)]
 
     def first_failure(self, event_id: str, url: str, after: datetime | None) -> datetime | None:
         """See `ports.Deliveries`."""
-        query = (
-            self._sent_to(event_id, url)
-            .where(filter=FieldFilter("outcome", "==", Outcome.FAILED))
-            .order_by("endedAt")
-        )
-        if after is not None:
-            query = query.where(filter=FieldFilter("endedAt", ">", after))
-        found = query.select(["endedAt"]).limit(1).get(retry=RETRY, timeout=CALL_SECONDS)
-        return found[0].get("endedAt") if found else None
-
-    def _failed(self, event_id: str, url: str, after: datetime) -> firestore.Query:
-        return self._ended(event_id, url, Outcome.FAILED).where(
-            filter=FieldFilter("endedAt", ">", after)
-        )
-
-    def _ended(self, event_id: str, url: str, outcome: Outcome) -> firestore.Query:
-        # Latest first in every query: one index serves them all.
-        return (
-            self._sent_to(event_id, url)
-            .where(filter=FieldFilter("outcome", "==", outcome))
-            .order_by("endedAt", direction=_LATEST_FIRST)
-        )
-
-    def _sent_to(self, event_id: str, url: str) -> firestore.Query:
-        return self._deliveries(event_id).where(filter=FieldFilter("url", "==", url))
-
-    def _deliveries(self, event_id: str) -> firestore.CollectionReference:
-        deliveries: firestore.CollectionReference = self._client().collection(
-            "events", event_id, "deliveries"
-        )
-        return deliveries
+        later = [("endedAt", ">", after)] if after else []
+        failed = _ended(event_id, url, Outcome.FAILED, *later)
+        return self._first_end(replace(failed, order=["endedAt"]))
 
     def overdue(self, before: datetime) -> Iterator[Delivery]:
         """See `ports.Deliveries`."""
-        query = (
-            self._client()
-            .collection_group("deliveries")
-            .where(filter=FieldFilter("nextAttemptAt", "<", before))
-            .order_by("nextAttemptAt")
-            .limit(_SWEEP_PAGE)
+        overdue = Query(
+            collection="deliveries",
+            group=True,
+            where=[("nextAttemptAt", "<", before)],
+            order=["nextAttemptAt"],
+            limit=_SWEEP_PAGE,
         )
-        page: Sequence[firestore.DocumentSnapshot[Any]] = query.get(
-            retry=RETRY, timeout=CALL_SECONDS
-        )
-        while page:
-            yield from map(_found, page)
-            page = query.start_after(page[-1]).get(retry=RETRY, timeout=CALL_SECONDS)
+        yield from map(_delivery, self._documents.find_all(overdue))
 
-    def _update(self, write: Update) -> None:
-        try:
-            RETRY(self._updates)(write)
-        except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
-            raise ChangedMeanwhileError from changed
+    def _first_end(self, query: Query) -> datetime | None:
+        for found in self._documents.find(replace(query, select=["endedAt"], limit=1)):
+            ended_at: datetime = found.fields["endedAt"]
+            return ended_at
+        return None
 
-    def _reference(self, event_id: str, delivery_id: str) -> firestore.DocumentReference:
-        return self._client().document(_path(event_id, delivery_id))
+
+def _ended(event_id: str, url: str, outcome: Outcome, *where: Condition) -> Query:
+    # Latest first in almost every query: one index serves them.
+    return Query(
+        collection=_deliveries(event_id),
+        where=[*_equal(url=url, outcome=outcome), *where],
+        order=["-endedAt"],
+    )
+
+
+def _ended_within(event_id: str, wanted: EndedWithin) -> Query:
+    return Query(
+        collection=_deliveries(event_id),
+        where=[
+            ("outcome", "in", wanted.outcomes),
+            *_equal(url=wanted.url, event=wanted.event_type, test=wanted.tests_only or None),
+            ("endedAt", ">=", wanted.since),
+            ("endedAt", "<=", wanted.until),
+        ],
+        order=["endedAt"],
+    )
+
+
+def _equal(**fields: Any) -> list[Condition]:
+    """Conditions for all fields but None."""
+    return [(name, "==", value) for name, value in fields.items() if value is not None]
+
+
+def _deliveries(event_id: str) -> str:
+    return f"events/{event_id}/deliveries"
 
 
 def _path(event_id: str, delivery_id: str) -> str:
-    return f"events/{event_id}/deliveries/{delivery_id}"
+    return f"{_deliveries(event_id)}/{delivery_id}"
 
 
 def _path_of(delivery: Delivery) -> str:
@@ -293,13 +237,7 @@ def _document(delivery: Delivery) -> dict[str, Any]:
     return fields
 
 
-def _found(snapshot: firestore.DocumentSnapshot[Any]) -> Delivery:
-    event_id = snapshot.reference.parent.parent.id
-    return _delivery(event_id, snapshot.id, snapshot.to_dict() or {})
-
-
-def _ended(snapshot: firestore.DocumentSnapshot[Any]) -> Ended:
-    fields = snapshot.to_dict() or {}
+def _end(fields: Mapping[str, Any]) -> Ended:
     last = (fields.get("log") or [{}])[-1]
     return Ended(
         outcome=Outcome(fields["outcome"]),
@@ -310,7 +248,9 @@ def _ended(snapshot: firestore.DocumentSnapshot[Any]) -> Ended:
     )
 
 
-def _delivery(event_id: str, delivery_id: str, fields: Mapping[str, Any]) -> Delivery:
+def _delivery(document: Document) -> Delivery:
+    *_, event_id, _, delivery_id = document.path.split("/")
+    fields = document.fields
     return Delivery(
         id=delivery_id,
         event_id=event_id,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from functions.gcp.task_queue import Enqueue
-from functions.records import AlreadyRecordedError, ChangedMeanwhileError
+from functions.records import ChangedMeanwhileError
 from functions.webhooks.notices.look_task import look_task
 from functions.webhooks.notices.ports import Notices, StoredWatch
 from functions.webhooks.notices.watch import Watch
@@ -45,6 +45,6 @@ class FailureMarks:
                 self._notices.create(event_id, watch)
             else:
                 self._notices.save(event_id, watch, over.version)
-        except (AlreadyRecordedError, ChangedMeanwhileError):
+        except ChangedMeanwhileError:
             return False
         return True

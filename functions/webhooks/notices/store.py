@@ -1,17 +1,13 @@
 """The watched URLs of an event in Firestore: `events/{eventId}/notices/webhooks` (design 4)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from google.api_core import exceptions
-from google.cloud import firestore
-from google.cloud.firestore_v1.base_query import FieldFilter
-
-from functions.gcp.documents import Create, Documents, Update
-from functions.gcp.firestore import CALL_SECONDS, RETRY
-from functions.gcp.firestore import client as shared_client
-from functions.records import AlreadyRecordedError, ChangedMeanwhileError, Version
+from functions.gcp.documents import Documents
+from functions.gcp.queries import NAME, Query
+from functions.gcp.writes import Create, Update
+from functions.records import Version
 from functions.webhooks.notices.ports import StoredWatch
 from functions.webhooks.notices.watch import Standing, Watch, WatchedUrl
 from functions.webhooks.settings import webhook_settings
@@ -20,12 +16,8 @@ from functions.webhooks.settings import webhook_settings
 class NoticeStore:
     """See `ports.Notices`."""
 
-    def __init__(
-        self, documents: Documents, client: Callable[[], firestore.Client] = shared_client
-    ) -> None:
-        """`client` gives the library's, for the query of the sweep."""
+    def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._client = client
 
     def load(self, event_id: str) -> StoredWatch | None:
         """See `ports.Notices`."""
@@ -34,30 +26,23 @@ class NoticeStore:
 
     def create(self, event_id: str, watch: Watch) -> None:
         """See `ports.Notices`."""
-        try:
-            self._documents.create([Create(_path(event_id), _document(watch))])
-        except exceptions.AlreadyExists as exists:
-            raise AlreadyRecordedError from exists
+        self._documents.commit(Create(_path(event_id), _document(watch)))
 
     def save(self, event_id: str, watch: Watch, version: Version) -> None:
         """See `ports.Notices`."""
-        try:
-            RETRY(self._documents.update)(Update(_path(event_id), _document(watch), version))
-        except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
-            raise ChangedMeanwhileError from changed
+        self._documents.commit(Update(_path(event_id), _document(watch), version=version))
 
     def due(self, before: datetime, limit: int) -> Sequence[str]:
         """See `ports.Notices`."""
-        query = (
-            self._client()
-            .collection_group("notices")
-            .where(filter=FieldFilter("lookAt", "<", before))
-            .order_by("lookAt")
-            .select([])
-            .limit(limit)
+        due = Query(
+            collection="notices",
+            group=True,
+            where=[("lookAt", "<", before)],
+            order=["lookAt"],
+            select=[NAME],
+            limit=limit,
         )
-        found = query.get(retry=RETRY, timeout=CALL_SECONDS)
-        return [snapshot.reference.parent.parent.id for snapshot in found]
+        return [found.path.split("/")[-3] for found in self._documents.find(due)]
 
 
 def _path(event_id: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from functions.records import AlreadyRecordedError, ChangedMeanwhileError
+from functions.records import ChangedMeanwhileError
 from functions.webhooks.recovery.ports import StandingOrders
 from functions.webhooks.recovery.standing_order import StandingOrder
 
@@ -30,6 +30,6 @@ class OutageMarks:
                     self._orders.create(first.marked(now))
                 elif stored.order.look_at is None:
                     self._orders.save(stored.order.marked(now), stored.version)
-            except (AlreadyRecordedError, ChangedMeanwhileError):
+            except ChangedMeanwhileError:
                 continue  # another worker has marked the URL, or the sweep has looked
             return

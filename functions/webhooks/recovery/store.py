@@ -1,17 +1,13 @@
 """Standing orders in Firestore: `events/{eventId}/recoveries/{key of the URL}` (design 4)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from google.api_core import exceptions
-from google.cloud import firestore
-from google.cloud.firestore_v1.base_query import FieldFilter
-
-from functions.gcp.documents import Create, Documents, Update
-from functions.gcp.firestore import CALL_SECONDS, RETRY
-from functions.gcp.firestore import client as shared_client
-from functions.records import AlreadyRecordedError, ChangedMeanwhileError, Version
+from functions.gcp.documents import Documents
+from functions.gcp.queries import Query
+from functions.gcp.writes import Create, Update
+from functions.records import Version
 from functions.webhooks.recovery.ports import StoredOrder
 from functions.webhooks.recovery.standing_order import StandingOrder
 from functions.webhooks.settings.webhook_settings import key
@@ -20,12 +16,8 @@ from functions.webhooks.settings.webhook_settings import key
 class StandingOrderStore:
     """See `ports.StandingOrders`."""
 
-    def __init__(
-        self, documents: Documents, client: Callable[[], firestore.Client] = shared_client
-    ) -> None:
-        """`client` gives the library's, for the query of the sweep."""
+    def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._client = client
 
     def load(self, event_id: str, url: str) -> StoredOrder | None:
         """See `StandingOrders`."""
@@ -34,34 +26,25 @@ class StandingOrderStore:
 
     def create(self, order: StandingOrder) -> None:
         """See `StandingOrders`."""
-        try:
-            self._documents.create([Create(_path(order.event_id, order.url), _document(order))])
-        except exceptions.AlreadyExists as exists:
-            raise AlreadyRecordedError from exists
+        self._documents.commit(Create(_path(order.event_id, order.url), _document(order)))
 
     def save(self, order: StandingOrder, version: Version) -> None:
         """See `StandingOrders`."""
-        update = Update(_path(order.event_id, order.url), _document(order), version)
-        try:
-            RETRY(self._documents.update)(update)
-        except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
-            raise ChangedMeanwhileError from changed
+        path = _path(order.event_id, order.url)
+        self._documents.commit(Update(path, _document(order), version=version))
 
     def waiting(self, before: datetime, limit: int) -> Sequence[StoredOrder]:
         """See `StandingOrders`."""
-        query = (
-            self._client()
-            .collection_group("recoveries")
-            .where(filter=FieldFilter("lookAt", "<=", before))
-            .order_by("lookAt")
-            .limit(limit)
+        waiting = Query(
+            collection="recoveries",
+            group=True,
+            where=[("lookAt", "<=", before)],
+            order=["lookAt"],
+            limit=limit,
         )
         return [
-            StoredOrder(
-                _order(found.reference.parent.parent.id, found.to_dict() or {}),
-                found.update_time,  # a protobuf Timestamp, where a query spans collections
-            )
-            for found in query.get(retry=RETRY, timeout=CALL_SECONDS)
+            StoredOrder(_order(found.path.split("/")[-3], found.fields), found.version)
+            for found in self._documents.find(waiting)
         ]
 
 

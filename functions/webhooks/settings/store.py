@@ -1,26 +1,17 @@
 """The webhook settings in Firestore: `events/{eventId}/settings/webhooks` (design 4)."""
 
-from collections.abc import Callable, Iterable
-
-from google.api_core import exceptions
-from google.cloud import firestore
+from collections.abc import Iterable
 
 from functions.gcp.documents import Documents
-from functions.gcp.firestore import CALL_SECONDS, RETRY
-from functions.gcp.firestore import client as shared_client
-from functions.records import ChangedMeanwhileError
+from functions.gcp.writes import Update
 from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings, key
 
 
 class SettingsStore:
     """See `ports.Settings`; the service writes `disabled`, and nothing else."""
 
-    def __init__(
-        self, documents: Documents, client: Callable[[], firestore.Client] = shared_client
-    ) -> None:
-        """`client` gives the library's, for the write, which is rare."""
+    def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._client = client
 
     def load(self, event_id: str) -> WebhookSettings:
         """See `ports.Settings`."""
@@ -33,16 +24,8 @@ class SettingsStore:
         self, event_id: str, given_up: Iterable[DisabledUrl], found: WebhookSettings
     ) -> None:
         """See `ports.Settings`."""
-        client = self._client()
-        try:
-            client.document(_path(event_id)).update(
-                {f"disabled.{key(entry.url)}": entry.fields for entry in given_up},
-                option=client.write_option(last_update_time=found.version),
-                retry=RETRY,
-                timeout=CALL_SECONDS,
-            )
-        except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
-            raise ChangedMeanwhileError from changed
+        entries = {("disabled", key(entry.url)): entry.fields for entry in given_up}
+        self._documents.commit(Update(_path(event_id), entries, version=found.version))
 
 
 def _path(event_id: str) -> str:

@@ -1,18 +1,12 @@
 """Shares in Firestore: `events/{eventId}/shares/{shareId}` (design 4)."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
 
-from google.api_core import exceptions
-from google.cloud import firestore
-from google.cloud.firestore_v1.base_query import FieldFilter
-
-from functions.gcp.documents import Create, Documents, Update
-from functions.gcp.firestore import CALL_SECONDS, RETRY
-from functions.gcp.firestore import client as shared_client
-from functions.records import ChangedMeanwhileError
+from functions.gcp.documents import Documents
+from functions.gcp.queries import Query
+from functions.gcp.writes import Create, Update
+from functions.records import AlreadyRecordedError
 from functions.webhooks.shared_logs.log_share import LogShare
 from functions.webhooks.shared_logs.ports import StoredLogShare
 
@@ -20,12 +14,8 @@ from functions.webhooks.shared_logs.ports import StoredLogShare
 class LogShareStore:
     """See `ports.LogShares`."""
 
-    def __init__(
-        self, documents: Documents, client: Callable[[], firestore.Client] = shared_client
-    ) -> None:
-        """`client` gives the library's, for the query."""
+    def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._client = client
 
     def create(self, share: LogShare) -> None:
         """See `ports.LogShares`."""
@@ -36,8 +26,8 @@ class LogShareStore:
             "createdAt": share.created_at,
             "expireAt": share.expire_at,
         }
-        with suppress(exceptions.AlreadyExists):  # by this call, whose answer was lost
-            self._documents.create([Create(_path(share.event_id, share.id), fields)])
+        with suppress(AlreadyRecordedError):  # by this call, whose answer was lost
+            self._documents.commit(Create(_path(share.event_id, share.id), fields))
 
     def load(self, event_id: str, share_id: str) -> StoredLogShare | None:
         """See `ports.LogShares`; a share older than the event belonged to a deleted event."""
@@ -61,21 +51,18 @@ class LogShareStore:
     def revoke(self, found: StoredLogShare, at: datetime) -> None:
         """See `ports.LogShares`; the record no longer counts as living, and may be deleted."""
         path = _path(found.share.event_id, found.share.id)
-        write = Update(path, {"revokedAt": at, "expireAt": at}, found.version)
-        try:
-            RETRY(self._documents.update)(write)
-        except (exceptions.FailedPrecondition, exceptions.NotFound) as changed:
-            raise ChangedMeanwhileError from changed
+        ended = {"revokedAt": at, "expireAt": at}
+        self._documents.commit(Update(path, ended, version=found.version))
 
     def count_living(self, event_id: str, now: datetime, at_most: int) -> int:
         """See `ports.LogShares`; the price of one read."""
-        query: Any = (
-            self._client()
-            .collection("events", event_id, "shares")
-            .where(filter=FieldFilter("expireAt", ">", now))
-            .limit(at_most)
+        living = Query(
+            collection=f"events/{event_id}/shares",
+            where=[("expireAt", ">", now)],
+            order=["expireAt"],
+            limit=at_most,
         )
-        return int(query.count().get(retry=RETRY, timeout=CALL_SECONDS)[0][0].value)
+        return self._documents.count(living)
 
 
 def _path(event_id: str, share_id: str) -> str:

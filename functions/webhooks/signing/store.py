@@ -4,11 +4,8 @@ import secrets
 from base64 import b64encode
 from typing import Final
 
-from google.api_core import exceptions
-
-from functions.gcp.documents import Create, Documents, Update
-from functions.gcp.firestore import RETRY
-from functions.records import ChangedMeanwhileError
+from functions.gcp.documents import Documents
+from functions.gcp.writes import Create, Put, Update
 from functions.webhooks.signing.ports import StoredSecret
 from functions.webhooks.signing.signature import PREFIX
 from functions.webhooks.signing.webhook_secret import FIELDS, WebhookSecret
@@ -35,22 +32,16 @@ class SecretStore:
     def replace(self, event_id: str, found: StoredSecret | None, secret: WebhookSecret) -> None:
         """See `ports.SecretRecords`; what else the document holds stays."""
         path, fields = _path(event_id), secret.fields
-        try:
-            if found is None:
-                self._documents.create([Create(path, fields)])
-            else:
-                gone = [name for name in FIELDS if name not in fields]
-                RETRY(self._documents.update)(Update(path, fields, found.version, delete=gone))
-        except (
-            exceptions.AlreadyExists,
-            exceptions.FailedPrecondition,
-            exceptions.NotFound,
-        ) as changed:
-            raise ChangedMeanwhileError from changed
+        gone = [name for name in FIELDS if name not in fields]
+        self._documents.commit(
+            Update(path, fields, delete=gone, version=found.version)
+            if found
+            else Create(path, fields)
+        )
 
     def put(self, event_id: str, secret: WebhookSecret) -> None:
         """See `ports.SecretRecords`."""
-        self._documents.write(_path(event_id), secret.fields)
+        self._documents.commit(Put(_path(event_id), secret.fields))
 
 
 def _path(event_id: str) -> str:

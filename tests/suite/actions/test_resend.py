@@ -1,12 +1,10 @@
 """`resendWebhook`: a delivery again, or everything that failed since a time."""
 
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from google.cloud import firestore
 
 from emulator.people import Person
 from emulator.receiver import always, fails
@@ -14,7 +12,7 @@ from functions.webhooks.deliveries.delivery import EndedWithin
 from functions.webhooks.deliveries.store import DeliveryStore
 from tests.suite.actions.conftest import Configure, Named, Record
 from tests.suite.call import Answer, call
-from tests.suite.operations import Operations, counting_client, counting_documents
+from tests.suite.operations import Operations, counting_documents
 from tests.suite.webhooks.conftest import Deliveries
 
 Resend = Callable[..., Answer]
@@ -138,17 +136,13 @@ def test_a_dry_run_counts_what_a_page_would_send_and_leave_alone(
     assert [reference.get().update_time for reference in references] == before
 
 
-def test_a_count_reads_no_delivery(
-    db: firestore.Client, event_id: str, configure: Configure, record: Record
-) -> None:
+def test_a_count_reads_no_delivery(event_id: str, configure: Configure, record: Record) -> None:
     """One aggregation, billed as one read for a thousand of them."""
     configure("https://example.com/hook")
     for number in range(3):
         record("https://example.com/hook", f"d{number}")
     counted = Operations()
-    host = os.environ["FIRESTORE_EMULATOR_HOST"]
-    client = counting_client(db.project, host, counted)
-    store = DeliveryStore(counting_documents(db.project, host, counted), lambda: client)
+    store = DeliveryStore(counting_documents(counted))
     now = datetime.now(UTC)
     wanted = EndedWithin(since=now - timedelta(days=1), until=now, url="https://example.com/hook")
 

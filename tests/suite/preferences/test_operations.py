@@ -3,7 +3,6 @@
 Calls and documents are counted at the client; they are the same on every machine.
 """
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 
@@ -20,10 +19,10 @@ from tests.suite.preferences.here import request, served
 
 
 @pytest.fixture
-def counted(db: firestore.Client) -> Iterator[Operations]:
+def counted() -> Iterator[Operations]:
     """The counts of this test."""
     counts = Operations()
-    counting = counting_documents(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counts)
+    counting = counting_documents(counts)
     with served(counting):
         yield counts
 

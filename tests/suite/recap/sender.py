@@ -1,12 +1,10 @@
-"""The recap's parts in this process, on a Firestore client and a mail service of one's choice."""
+"""The recap's parts in this process, on given documents and a given mail service."""
 
 import secrets
 import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-
-from google.cloud import firestore
 
 from functions.access import Caller, Role
 from functions.gcp.documents import Documents
@@ -57,11 +55,11 @@ def mailer(host: str) -> SendGridMailer:
     return SendGridMailer("SG.made-up", host, now)
 
 
-def recap_sender(client: firestore.Client, documents: Documents, host: str) -> RecapSender:
+def recap_sender(documents: Documents, host: str) -> RecapSender:
     """As the deployed function has it, with the mail service at `host`."""
     return RecapSender(
-        planner(client, documents),
-        recaps=RecapStore(client),
+        planner(documents),
+        recaps=RecapStore(documents),
         mailer=lambda: mailer(host),
         links=links,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
@@ -73,15 +71,15 @@ def recap_sender(client: firestore.Client, documents: Documents, host: str) -> R
     )
 
 
-def recap_preview(client: firestore.Client, documents: Documents, host: str) -> RecapPreview:
+def recap_preview(documents: Documents, host: str) -> RecapPreview:
     """Likewise, what shows a recap."""
     limiter, secret = (
         Limiter(CallCountStore(documents), now=now),
         "k" * 32,
     )
     return RecapPreview(
-        planner(client, documents),
-        recaps=RecapStore(client),
+        planner(documents),
+        recaps=RecapStore(documents),
         mailer=lambda: mailer(host),
         links=links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
@@ -92,13 +90,13 @@ def recap_preview(client: firestore.Client, documents: Documents, host: str) -> 
     )
 
 
-def planner(client: firestore.Client, documents: Documents) -> Planner:
+def planner(documents: Documents) -> Planner:
     """As the deployed functions have it."""
     return Planner(
-        recaps=RecapStore(client),
-        guests=GuestStore(client, documents, Threads(PAGES_AT_ONCE, "guests")),
-        mailings=MailingStore(client),
-        complaints=ComplaintStore(client),
+        recaps=RecapStore(documents),
+        guests=GuestStore(documents, Threads(PAGES_AT_ONCE, "guests")),
+        mailings=MailingStore(documents),
+        complaints=ComplaintStore(documents),
         skip_reason=lambda record: skip_reason(record, now()),
         letterhead=lambda: LETTERHEAD,
         shows=PhotoHosts.read("*", "").allow,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from functions.gcp.documents import documents
 from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
 from functions.recap.complaints import Complaints, Stop
@@ -48,7 +49,8 @@ def _in_firestore(wall: Wall) -> Ports:
         (found,) = wall.recaps()
         return found
 
-    return Ports(RecapStore(wall.db), MailingStore(wall.db), ComplaintStore(wall.db), recap)
+    real = documents()
+    return Ports(RecapStore(real), MailingStore(real), ComplaintStore(real), recap)
 
 
 def _in_memory(_: Wall) -> Ports:

@@ -1,7 +1,6 @@
 """What became of mails, told by a mail service over HTTP to the deployed function (spec 4.10)."""
 
 import json
-import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,14 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import pytest
-from google.cloud import firestore
 
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from emulator.people import sign_in
 from functions.consents.store import ConsentStore
-from functions.gcp.documents import documents
-from functions.gcp.firestore import client
+from functions.gcp.documents import Documents, documents
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.store.user_store import UserStore
 from functions.recap.complaints import stop_path
@@ -35,7 +32,7 @@ from tests.in_memory.database import Database, Set
 from tests.in_memory.recap import InMemoryStatuses, batch_path, recap_path
 from tests.suite.call import Answer, call, url
 from tests.suite.costs import COSTS
-from tests.suite.operations import Operations, counting_client, counting_documents
+from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess
 from tests.suite.recap.sender import now
 from tests.suite.recap.wall import Wall
@@ -170,7 +167,7 @@ def statuses(request: pytest.FixtureRequest, wall: Wall) -> tuple[DeliveryStatus
     """An adapter of either kind, a recap of two guests, and what gives the recap's fields."""
     if request.param == "firestore":
         key = _recap_of(wall, 2)
-        return StatusStore(client(), documents()), key, lambda: wall.recaps()[0]
+        return StatusStore(documents()), key, lambda: wall.recaps()[0]
     database, key = Database(now), RecapKey("e1", "r1")
     [batch] = plan(_guests(wall, range(2)), per_batch=2)
     database.commit(Set(recap_path(key), _fields("t1")), Set(batch_path(key, 0), batch))
@@ -254,12 +251,13 @@ def _told(
     ]
 
 
-def _mail_events(db: firestore.Client | None = None, through: Any = None) -> MailEvents:
+def _mail_events(through: Documents | None = None) -> MailEvents:
+    real = through or documents()
     return MailEvents(
-        statuses=StatusStore(db or client(), through or documents()),
-        users=UserStore(through or documents()),
-        complaints=ComplaintWatch(ComplaintStore(db or client()), now),
-        consents=ConsentStore(through or documents()),
+        statuses=StatusStore(real),
+        users=UserStore(real),
+        complaints=ComplaintWatch(ComplaintStore(real), now),
+        consents=ConsentStore(real),
         now=now,
         sleep=time.sleep,
         recaps_side_by_side=Threads(2, "recaps"),
@@ -269,8 +267,5 @@ def _mail_events(db: firestore.Client | None = None, through: Any = None) -> Mai
 
 def _counted(news: list[TrackingEvent]) -> Any:
     counted = Operations()
-    project, host = os.environ["GCLOUD_PROJECT"], os.environ["FIRESTORE_EMULATOR_HOST"]
-    _mail_events(
-        counting_client(project, host, counted), counting_documents(project, host, counted)
-    ).record(news)
+    _mail_events(counting_documents(counted)).record(news)
     return counted.cost()

@@ -3,30 +3,29 @@
 Calls and documents are counted at the client; they are the same on every machine.
 """
 
-import os
 import uuid
 
 import pytest
-from google.cloud import firestore
 
 from emulator.mailbox import Mailbox
 from functions.access import Caller, Role
-from functions.gcp.documents import Documents
 from functions.recap.arguments import PreviewArguments, RecapArguments
 from functions.recap.report import RecapResult
 from functions.recap.send_recap import RecapSender
 from tests.suite.costs import COSTS, Cost
-from tests.suite.operations import Operations, admit_staff, counting_client, counting_documents
+from tests.suite.operations import Operations, admit_staff, counting_documents
 from tests.suite.recap.sender import ORGANIZER, recap_preview, recap_sender
 from tests.suite.recap.wall import TENANT, Wall, guest
 
 READS = {
     5: {
-        "BatchGetDocuments": 5,  # event; its stop; lock; 5 guest records; the tenant's mails
+        "GetDocument": 4,  # event; its stop; lock; the tenant's mails
+        "BatchGetDocuments": 1,  # 5 guest records
         "RunQuery": 2,  # the photos; 5 addresses of accounts
     },
     5000: {
-        "BatchGetDocuments": 14,  # event, stop, lock, mails; 500 guest records a call
+        "GetDocument": 4,  # event; its stop; lock; the tenant's mails
+        "BatchGetDocuments": 10,  # 500 guest records a call
         "RunQuery": 169,  # 3000 photos and 30 addresses a query
     },
 }
@@ -52,8 +51,8 @@ def test_a_recap_and_its_preview(
         READS[guests] | {"Commit": 1},
     )
     counted = Operations()
-    admit_staff("sendEventRecap", _documents(wall, counted))
-    sent = _counting_sender(wall, mailbox, counted).send(ORGANIZER, _wanted(wall))
+    admit_staff("sendEventRecap", counting_documents(counted))
+    sent = _counting_sender(mailbox, counted).send(ORGANIZER, _wanted(wall))
     assert sent == RecapResult(sent=guests, skipped=0)
     assert counted.calls == READS[guests] | {"BeginTransaction": 1, "Commit": commits}
     assert counted.cost(mail_requests=len(mailbox.requests)) == COSTS[what]
@@ -78,11 +77,9 @@ def _previewed(
     counted = Operations()
     caller = Caller(uuid.uuid4().hex, Role.ADMIN, TENANT)
     wanted = PreviewArguments(event_id=wall.id, send_to_me=mailed)
-    documents = _documents(wall, counted)
+    documents = counting_documents(counted)
     admit_staff("previewEventRecap", documents)
-    preview = recap_preview(_client(wall, counted), documents, mailbox.url).show(
-        caller, wanted, "organizer@example.com"
-    )
+    preview = recap_preview(documents, mailbox.url).show(caller, wanted, "organizer@example.com")
     assert (preview.recipients, preview.mailed) == (guests, mailed or None)
     return counted.cost(mail_requests=len(mailbox.requests)), dict(counted.calls)
 
@@ -91,21 +88,13 @@ def test_more_photos_of_the_same_guests(wall: Wall, mailbox: Mailbox) -> None:
     """One read for each photo, and no call more."""
     wall.photos(*({"uploaderEmail": "ann@example.com"} for _ in range(1200)))
     counted = Operations()
-    _counting_sender(wall, mailbox, counted).send(ORGANIZER, _wanted(wall))
+    _counting_sender(mailbox, counted).send(ORGANIZER, _wanted(wall))
     assert (counted.rpcs, counted.reads, counted.writes) == (14, 1200 + 6, 12)
     assert len(mailbox.requests) == 1
 
 
-def _counting_sender(wall: Wall, mailbox: Mailbox, counted: Operations) -> RecapSender:
-    return recap_sender(_client(wall, counted), _documents(wall, counted), mailbox.url)
-
-
-def _client(wall: Wall, counted: Operations) -> firestore.Client:
-    return counting_client(wall.db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
-
-
-def _documents(wall: Wall, counted: Operations) -> Documents:
-    return counting_documents(wall.db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
+def _counting_sender(mailbox: Mailbox, counted: Operations) -> RecapSender:
+    return recap_sender(counting_documents(counted), mailbox.url)
 
 
 def _wanted(wall: Wall) -> RecapArguments:

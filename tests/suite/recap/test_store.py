@@ -11,6 +11,7 @@ from typing import TypeVar
 import pytest
 
 from functions.call_error import CallError, Code
+from functions.gcp.documents import documents
 from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
 from functions.recap.ledger import LEASE, Batch, Counts, plan
@@ -43,9 +44,9 @@ def _at_once(call: Callable[[], _Result], calls: int = CALLS) -> list[_Result | 
 
 
 @pytest.fixture
-def store(wall: Wall) -> RecapStore:
+def store() -> RecapStore:
     """The adapter itself."""
-    return RecapStore(wall.db)
+    return RecapStore(documents())
 
 
 def _take(store: RecapStore, wall: Wall, now: datetime = NOW) -> Claim:

@@ -26,7 +26,7 @@ from functions.webhooks.shared_logs.store import LogShareStore
 from functions.webhooks.store import WallStore
 from tests.suite.actions.conftest import TENANT, Configure, Record
 from tests.suite.costs import COSTS
-from tests.suite.operations import Operations, admit_staff, counting_client, counting_documents
+from tests.suite.operations import Operations, admit_staff, counting_documents
 from tests.suite.preferences.here import request
 from tests.suite.process import local_parameters
 from tests.suite.shares.conftest import URL
@@ -39,13 +39,11 @@ def _now() -> datetime:
 class Here:
     """The use cases of links in this process; every call is counted."""
 
-    def __init__(self, db: firestore.Client, keys: TokenKeys) -> None:
+    def __init__(self, keys: TokenKeys) -> None:
         self.counted = Operations()
-        host = os.environ["FIRESTORE_EMULATOR_HOST"]
-        self.documents = counting_documents(db.project, host, self.counted)
-        client = counting_client(db.project, host, self.counted)
-        self.deliveries = DeliveryStore(self.documents, lambda: client)
-        self.shares = LogShareStore(self.documents, lambda: client)
+        self.documents = counting_documents(self.counted)
+        self.deliveries = DeliveryStore(self.documents)
+        self.shares = LogShareStore(self.documents)
         self.keys = keys
 
     def log_links(self) -> LogLinks:
@@ -79,7 +77,6 @@ def _limiter(documents: Documents) -> Limiter:
 
 
 def test_a_link_and_its_first_page(
-    db: firestore.Client,
     event: firestore.DocumentReference,
     configure: Configure,
     record: Record,
@@ -92,7 +89,7 @@ def test_a_link_and_its_first_page(
         made = _now() - timedelta(seconds=number)
         record(URL, f"d{number}", createdAt=made)
     record("https://example.com/other", "other")
-    here = Here(db, keys)
+    here = Here(keys)
     wanted = ShareArguments(event_id=event.id, url=URL)
     admit_staff("shareWebhookLog", here.documents)
     shared = here.log_links().give_out(Caller("u1", Role.ADMIN, TENANT), wanted)
@@ -113,7 +110,6 @@ def test_a_link_and_its_first_page(
 
 
 def test_a_page_that_is_cut_reads_no_further(
-    db: firestore.Client,
     event: firestore.DocumentReference,
     configure: Configure,
     record: Record,
@@ -123,7 +119,7 @@ def test_a_page_that_is_cut_reads_no_further(
     configure(URL)
     for number in range(12):
         record(URL, f"d{number}", body="x" * 600_000)
-    here = Here(db, keys)
+    here = Here(keys)
     wanted = ShareArguments(event_id=event.id, url=URL)
     here.log_links().give_out(Caller("u1", Role.ADMIN, TENANT), wanted)
     here.counted.clear()

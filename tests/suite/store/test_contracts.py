@@ -126,9 +126,9 @@ def in_firestore(event_id: str, db: firestore.Client) -> Ground:
 
     return Ground(
         event_id,
-        DeliveryStore(real, lambda: db),
-        SettingsStore(real, lambda: db),
-        LogShareStore(real, lambda: db),
+        DeliveryStore(real),
+        SettingsStore(real),
+        LogShareStore(real),
         WallStore(real),
         lambda: secrets_in(real, now=lambda: NOW, monotonic=time.monotonic),
         lambda name, fields: document(name).set(dict(fields)),

@@ -1,19 +1,25 @@
-"""Single documents by Firestore's own messages, against what its library reads and writes."""
+"""Documents, queries and commits, against what Firestore's library reads and writes."""
 
 import uuid
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from google.api_core import exceptions
 from google.cloud import firestore
+from google.protobuf.timestamp_pb2 import Timestamp
 
-from functions.gcp.documents import Create, Documents, Update
+from functions.gcp.documents import Document, Documents
 from functions.gcp.documents import documents as documents_of_this_process
+from functions.gcp.queries import NAME, Query
+from functions.gcp.writes import Create, Delete, Merge, Put, Update, Write, may_repeat
+from functions.records import AlreadyRecordedError, ChangedMeanwhileError
+from tests.suite.operations import Operations, counting_documents
 
 AT = datetime(2026, 5, 1, 12, 30, 15, 123456, tzinfo=UTC)
-MILLISECOND = timedelta(milliseconds=1)
 EVERYTHING = {
     "null": None,
     "yes": True,
@@ -24,6 +30,7 @@ EVERYTHING = {
     "half": 0.5,
     "text": "Grüße 🎉",
     "empty": "",
+    "bytes": b"\x00\xff",
     "at": AT,
     "list": [1, "two", None, {"three": [AT]}],
     "no list": [],
@@ -49,7 +56,7 @@ def test_every_value_is_what_the_library_says(
 ) -> None:
     """Written by one, read by the other, both ways."""
     ours, theirs = path(), path()
-    documents.create([Create(ours, EVERYTHING)])
+    documents.commit(Create(ours, EVERYTHING))
     assert db.document(ours).get().to_dict() == EVERYTHING
     db.document(theirs).set(EVERYTHING)
     found = documents.get(theirs)
@@ -62,7 +69,7 @@ def test_every_value_is_what_the_library_says(
 def test_what_is_no_value(documents: Documents, path: Callable[[], str], value: object) -> None:
     """A mistake in the code is named by its type, and nothing is written."""
     with pytest.raises(TypeError):
-        documents.create([Create(path(), {"field": value})])
+        documents.commit(Create(path(), {"field": value}))
 
 
 def test_some_fields_of_a_document(
@@ -87,137 +94,247 @@ def test_many_documents(
     asked = [paths[2], path(), paths[0], paths[2], paths[1]]
     found = documents.get_all(asked)
     assert [document and document.fields["number"] for document in found] == [2, None, 0, 2, 1]
-    assert [
-        document and document.fields["number"] for document in documents.get_all(paths[:1])
-    ] == [0]
+    [first] = documents.get_all(paths[:1])
+    assert first is not None
+    assert (first.path, first.id, first.fields) == (paths[0], paths[0][7:], {"number": 0})
+    selected = documents.get_all(paths[:2], fields=["gone"])
+    assert [document and document.fields for document in selected] == [{}, {}]
 
 
-@pytest.mark.parametrize("count", [0, 1, 4, 5, 6, 11])
-def test_found_documents(
-    db: firestore.Client, documents: Documents, path: Callable[[], str], count: int
-) -> None:
-    """All of one kind, in the order of their ids, whatever the size of a page; selected fields."""
+@pytest.fixture
+def parts(db: firestore.Client, path: Callable[[], str]) -> str:
+    """A collection of six documents; the fourth has parts of its own."""
     parent = path()
-    batch = db.batch()
-    for number in range(count):
-        fields = {"kind": "a", "number": number, "more": "text"}
-        batch.set(db.document(parent, "parts", f"{number:02}"), fields)
-        batch.set(db.document(parent, "parts", f"{number:02}-b"), fields | {"kind": "b"})
-    batch.commit()
-    found = list(documents.find(f"{parent}/parts", "kind", "a", ["number", "gone"], page=5))
-    assert [key for key, _ in found] == [f"{number:02}" for number in range(count)]
-    assert [one.fields for _, one in found] == [{"number": number} for number in range(count)]
-    for key, one in found:
-        assert abs(one.created - db.document(parent, "parts", key).get().create_time) < MILLISECOND
+    for number, name in enumerate("abcdef"):
+        fields = {"kind": ["even", "odd"][number % 2], "number": number // 2, "more": "text"}
+        db.document(parent, "parts", name).set(fields)
+    db.document(parent, "parts", "d", "parts", "g").set({"kind": "even", "number": 9})
+    db.document(parent, "parts", "missing", "others", "h").set({})
+    return f"{parent}/parts"
 
 
-@pytest.mark.parametrize(("at_most", "expected"), [(None, 5), (2, 2), (9, 5)])
-def test_a_count(
-    db: firestore.Client,
-    documents: Documents,
-    path: Callable[[], str],
-    at_most: int | None,
-    expected: int,
+EVEN: Any = ("kind", "==", "even")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({}, "abcdef"),
+        ({"limit": 2}, "ab"),
+        ({"where": [EVEN]}, "ace"),
+        ({"where": [("kind", "in", ["odd", "else"])], "limit": 2}, "bd"),
+        ({"where": [EVEN, ("number", ">", 0)], "order": ["number"]}, "ce"),
+        ({"where": [EVEN, ("number", "<=", 1)], "order": ["-number"]}, "ca"),
+        ({"where": [("number", ">=", 1), ("number", "<", 2)], "order": ["number"]}, "cd"),
+        ({"order": ["-number"], "limit": 3}, "fed"),
+        ({"order": ["number"], "after": [1, "c"]}, "def"),
+        ({"order": ["-number"], "after": [1, "c"]}, "ba"),
+        ({"after": ["d"]}, "ef"),
+        ({"where": [("kind", "==", "none")]}, ""),
+    ],
+)
+def test_a_query(documents: Documents, parts: str, query: dict[str, Any], expected: str) -> None:
+    """Documents are found, walked through in pages, and counted alike."""
+    if "after" in query:
+        *values, name = query["after"]
+        query = query | {"after": [*values, f"{parts}/{name}"]}
+    asked = Query(**{"collection": parts} | query)
+    assert "".join(found.id for found in documents.find(asked)) == expected
+    assert documents.count(asked) == len(expected)
+    if "limit" not in query:
+        pages = documents.find_all(replace(asked, limit=2))
+        assert "".join(sorted(found.id for found in pages)) == "".join(sorted(expected))
+
+
+def test_collections_anywhere(db: firestore.Client, documents: Documents, parts: str) -> None:
+    """All collections of one id, in the order of their paths."""
+    group = f"group-{uuid.uuid4().hex}"
+    for name in ("a", "b"):
+        db.document(parts, name, group, "g").set({"kind": "even"})
+    found = documents.find(Query(collection=group, group=True, where=[EVEN]))
+    assert [document.path for document in found] == [f"{parts}/{name}/{group}/g" for name in "ab"]
+
+
+def test_every_document_under_a_document(documents: Documents, parts: str) -> None:
+    """At any depth, and also where a document above is missing."""
+    parent = parts.removesuffix("parts")
+    found = documents.find(Query(collection=parent, group=True, select=[NAME]))
+    assert [document.path.removeprefix(parent) for document in found] == [
+        *(f"parts/{name}" for name in "abcd"),
+        "parts/d/parts/g",
+        *(f"parts/{name}" for name in "ef"),
+        "parts/missing/others/h",
+    ]
+
+
+def test_selected_fields(db: firestore.Client, documents: Documents, parts: str) -> None:
+    """With the fields of the order; times are those of the document."""
+    query = Query(collection=parts, order=["number"], select=["kind", "gone"], limit=1)
+    [found] = documents.find(query)
+    there = db.document(parts, "a").get()
+    assert found.fields == {"kind": "even", "number": 0}
+    assert (found.path, found.written) == (f"{parts}/a", there.update_time)
+    assert found.created == there.create_time
+
+
+class Breaking:
+    """An API whose queries break after two documents."""
+
+    def __init__(self, api: Any) -> None:
+        self._api = api
+        self.limits: list[int] = []
+
+    def run_query(self, request: Any, **options: Any) -> Iterator[Any]:
+        """Two documents, and an error where there are more."""
+        self.limits.append(request.structured_query.limit or 0)
+        for read, answer in enumerate(self._api.run_query(request, **options)):
+            if read == 2:
+                raise exceptions.ServiceUnavailable("broken")  # type: ignore[no-untyped-call]
+            yield answer
+
+
+@pytest.mark.parametrize("order", [[], ["number"], ["-number"]])
+def test_a_broken_stream_goes_on_behind_the_last_document(
+    db: firestore.Client, documents: Documents, parts: str, order: list[str]
 ) -> None:
-    """Of a collection, to a limit; of one that is not there, none."""
-    parent = path()
-    for number in range(5):
-        db.document(parent, "parts", str(number)).set({})
-    assert documents.count(f"{parent}/parts", at_most) == expected
-    assert documents.count(f"{path()}/parts", at_most) == 0
+    """No document comes twice, and no more come than were asked for."""
+    query = Query(collection=parts, order=order, limit=5)
+    whole = documents.find(query)
+    api = Breaking(documents._api)  # noqa: SLF001 - the emulator's
+    broken = Documents(api, db.project, metadata=[("authorization", "Bearer owner")])  # type: ignore[arg-type]
+    assert broken.find(query) == whole
+    assert api.limits == [5, 3, 1]
 
 
-def test_the_first_of_some(
+def test_a_caller_that_stops_reads_no_more(documents: Documents, parts: str) -> None:
+    """The stream itself is left."""
+    counted = Operations()
+    first = next(counting_documents(counted).stream(Query(collection=parts)))
+    assert (first.id, counted.reads) == ("a", 1)
+    assert len(documents.find(Query(collection=parts))) == 6
+
+
+def test_puts_and_merges(
     db: firestore.Client, documents: Documents, path: Callable[[], str]
 ) -> None:
-    """By a field; what has none does not count, and where there is nothing there is none."""
-    parent = path()
-    for name, fields in (
-        ("late", {"kind": "a", "at": AT}),
-        ("early", {"kind": "a", "at": AT - MILLISECOND}),
-        ("other", {"kind": "b", "at": AT - 2 * MILLISECOND}),
-        ("nameless", {"kind": "a"}),
-    ):
-        db.document(parent, "parts", name).set(fields)
-    first = documents.first(f"{parent}/parts", "kind", "a", by="at")
-    assert first is not None
-    assert (first[0], first[1].fields) == ("early", {"kind": "a", "at": AT - MILLISECOND})
-    until = ("at", AT - MILLISECOND)
-    assert documents.count(f"{parent}/parts", not_after=until) == 2
-    assert documents.count(f"{parent}/parts", 1, not_after=until) == 1
-    assert documents.first(f"{parent}/parts", "kind", "c", by="at") is None
+    """A put replaces; a merge writes its fields alone, also inside maps; both create."""
+    one, two = path(), path()
+    documents.commit(Put(one, {"a": 1, "b": {"c": 2, "7 d": 3}, "e": 5}))
+    documents.commit(Merge(one, {("b", "7 d"): 4, ("`f", "\\"): 6}, delete=["e", "gone"]))
+    assert db.document(one).get().to_dict() == {"a": 1, "b": {"c": 2, "7 d": 4}, "`f": {"\\": 6}}
+    documents.commit(Merge(one), Merge(two, {"b": 1}))
+    assert db.document(one).get().to_dict() == {"a": 1, "b": {"c": 2, "7 d": 4}, "`f": {"\\": 6}}
+    documents.commit(Put(one, {"e": 5}), Put(two, {}))
+    assert [db.document(name).get().to_dict() for name in (one, two)] == [{"e": 5}, {}]
 
 
-def test_a_write(db: firestore.Client, documents: Documents, path: Callable[[], str]) -> None:
-    """The whole document, or the field paths that are named; it is made where there is none."""
-    one = path()
-    documents.write(one, {"a": 1, "b": {"c": 2, "d": 3}})
-    documents.write(one, {"b": {"c": 4}}, mask=["b.c"])
-    assert db.document(one).get().to_dict() == {"a": 1, "b": {"c": 4, "d": 3}}
-    documents.write(one, {"e": 5})
-    assert db.document(one).get().to_dict() == {"e": 5}
-    two = path()
-    documents.write(two, {"b": {"c": 4}}, mask=["b.c"])
-    assert db.document(two).get().to_dict() == {"b": {"c": 4}}
-
-
-def test_an_increment(db: firestore.Client, documents: Documents, path: Callable[[], str]) -> None:
-    """Answers with the sum, and leaves what else there is."""
+def test_sums(db: firestore.Client, documents: Documents, path: Callable[[], str]) -> None:
+    """A commit answers with the sums, and leaves the other fields."""
     one = path()
     db.document(one).set({"more": 1})
-    sums = [documents.increment(one, "count", {"at": AT}, seconds=10) for _ in range(3)]
-    assert sums == [1, 2, 3]
-    assert db.document(one).get().to_dict() == {"more": 1, "count": 3, "at": AT}
+    count = Merge(one, {"at": AT}, add={"count": 2, "other": -1})
+    assert [documents.commit(count)[0].sums for _ in range(2)] == [[2, -1], [4, -2]]
+    documents.commit(Update(one, add={"count": 1}))
+    assert db.document(one).get().to_dict() == {"more": 1, "count": 5, "other": -2, "at": AT}
 
 
-def test_all_are_created_or_none(documents: Documents, path: Callable[[], str]) -> None:
-    """One that is there keeps the others away."""
-    there, new = path(), path()
-    documents.create([Create(there, {"a": 1})])
-    with pytest.raises(exceptions.AlreadyExists):
-        documents.create([Create(new, {"a": 2}), Create(there, {"a": 2})])
-    assert documents.get(new) is None
+def test_a_commit_is_made_whole_or_not_at_all(
+    documents: Documents, path: Callable[[], str]
+) -> None:
+    """A condition that fails keeps the other writes away, and names the reason."""
+    there, new, gone = path(), path(), path()
+    [first] = documents.commit(Create(there, {"a": 1}))
+    [second] = documents.commit(Update(there, {"a": 2}, version=first.version))
+    for refused, error in (
+        (Create(there, {"a": 3}), AlreadyRecordedError),
+        (Update(there, {"a": 3}, version=first.version), ChangedMeanwhileError),
+        (Delete(there, first.version), ChangedMeanwhileError),
+        (Update(gone, {"a": 3}), ChangedMeanwhileError),
+        (Update(gone, {"a": 3}, version=first.version), ChangedMeanwhileError),
+    ):
+        with pytest.raises(error):
+            documents.commit(Create(new, {"a": 3}), refused)
+    assert documents.get_all([new, gone]) == [None, None]
+    found = documents.get(there)
+    assert found is not None
+    assert (found.fields, found.version) == ({"a": 2}, second.version)
+    documents.commit(Delete(there, second.version), Delete(gone))
+    assert documents.get(there) is None
 
 
-def test_an_update(db: firestore.Client, documents: Documents, path: Callable[[], str]) -> None:
-    """It sets its fields, deletes others, and leaves the rest."""
-    one = path()
-    db.document(one).set({"set": 1, "deleted": 1, "left": 1, "map": {"whole": 1}})
-    [error] = documents.update_all(
-        [Update(one, {"set": 2, "map": {"new": 1}}, _version(documents, one), ["deleted"])]
-    )
-    assert error is None
-    assert db.document(one).get().to_dict() == {"set": 2, "left": 1, "map": {"new": 1}}
+@pytest.mark.parametrize(
+    ("writes", "repeated"),
+    [
+        ([Merge("a/b", {"c": 1}), Put("a/c", {}), Delete("a/d")], True),
+        ([Merge("a/b", add={"c": 1})], False),
+        ([Update("a/b", add={"c": 1}), Put("a/c", {})], False),
+        ([Update("a/b", add={"c": 1}), Create("a/c", {})], True),
+        ([Merge("a/b", add={"c": 1}), Update("a/c", {}, version=Timestamp())], True),
+        ([Merge("a/b", add={"c": 1}), Delete("a/c", Timestamp())], True),
+    ],
+)
+def test_a_commit_is_made_again_where_it_adds_nothing_twice(
+    writes: list[Write], *, repeated: bool
+) -> None:
+    """A condition that the first commit ends lets no second commit add."""
+    assert may_repeat(writes) is repeated
 
 
-def test_each_update_stands_alone(
+def test_a_transaction_sees_what_it_writes_over(
     db: firestore.Client, documents: Documents, path: Callable[[], str]
 ) -> None:
-    """What was written meanwhile, is gone, or stands twice in the group, hinders no other."""
-    good, changed, gone = path(), path(), path()
-    for one in (good, changed, gone):
-        db.document(one).set({"n": 0})
-    versions = {one: _version(documents, one) for one in (good, changed, gone)}
-    db.document(changed).update({"n": 5})
-    db.document(gone).delete()
-    asked = [changed, gone, good, good]
-    errors = documents.update_all([Update(one, {"n": 9}, versions[one]) for one in asked])
-    assert isinstance(errors[0], exceptions.FailedPrecondition)
-    assert isinstance(errors[1], exceptions.NotFound | exceptions.FailedPrecondition)
-    assert errors[2] is None
-    assert isinstance(errors[3], exceptions.Aborted)
-    assert [_value(db, one) for one in (good, changed, gone)] == [9, 5, None]
+    """Where the document is written meanwhile, everything is done again."""
+    one, seen = path(), list[Any]()
+
+    def writes(found: Document | None) -> Sequence[Write]:
+        seen.append(found and found.fields)
+        return [Put(one, {"count": (found.fields["count"] if found else 0) + 1})]
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda _: documents.transact(one, writes), range(2)))
+    assert db.document(one).get().to_dict() == {"count": 2}
+    assert seen[0] is None
+    assert seen[-1] == {"count": 1}
 
 
-def test_a_version_is_exact(
+def test_a_transaction_that_is_refused_holds_nothing(
     db: firestore.Client, documents: Documents, path: Callable[[], str]
 ) -> None:
-    """The version of a query's snapshot is the same as that of a read."""
+    """The error of the decision comes through; the next writer does not wait."""
     one = path()
     db.document(one).set({"n": 0})
-    snapshot = db.document(one).get()
-    assert snapshot.update_time
-    assert snapshot.update_time.timestamp_pb() == _version(documents, one)
+
+    def refuse(_: Document | None) -> Sequence[Write]:
+        raise LookupError
+
+    counted = Operations()
+    with pytest.raises(LookupError):
+        counting_documents(counted).transact(one, refuse)
+    assert counted.calls == {"BeginTransaction": 1, "GetDocument": 1, "Rollback": 1}
+    documents.commit(Put(one, {"n": 1}))
+
+
+def test_each_write_stands_alone(
+    db: firestore.Client, documents: Documents, path: Callable[[], str]
+) -> None:
+    """A document that was changed, is gone, or stands twice in the group, hinders no other."""
+    good, changed, gone, deleted = path(), path(), path(), path()
+    for name in (good, changed, gone, deleted):
+        db.document(name).set({"n": 0, "cleared": 0, "left": 0})
+    versions = {name: _version(documents, name) for name in (good, changed, gone, deleted)}
+    db.document(changed).update({"n": 5})
+    db.document(gone).delete()
+    updates = [
+        Update(name, {"n": 9}, delete=["cleared"], version=versions[name])
+        for name in (changed, gone, good, good)
+    ]
+    errors = documents.write_each([*updates, Delete(deleted, versions[deleted])])
+    assert [type(error) for error in errors] == [
+        *(ChangedMeanwhileError, ChangedMeanwhileError),
+        *(type(None), exceptions.Aborted, type(None)),
+    ]
+    assert db.document(good).get().to_dict() == {"n": 9, "left": 0}
+    assert [_value(db, name) for name in (changed, gone, deleted)] == [5, None, None]
 
 
 def _version(documents: Documents, path: str) -> Any:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pytest
-from google.cloud import firestore
 
 from functions.gcp.documents import documents
 from functions.records import AlreadyRecordedError, ChangedMeanwhileError
@@ -59,13 +58,13 @@ class Ground:
 
 
 @pytest.fixture(params=["in memory", "in Firestore"])
-def ground(request: pytest.FixtureRequest, db: firestore.Client, event_id: str) -> Ground:
+def ground(request: pytest.FixtureRequest, event_id: str) -> Ground:
     """Each of them."""
     if request.param == "in memory":
         database = Database(lambda: NOW)
         return Ground(event_id, InMemoryNotices(database), InMemoryDeliveries(database))
     real = documents()
-    return Ground(event_id, NoticeStore(real, lambda: db), DeliveryStore(real, lambda: db))
+    return Ground(event_id, NoticeStore(real), DeliveryStore(real))
 
 
 def watch(**fields: Any) -> Watch:

@@ -1,6 +1,5 @@
 """Spec 2.1, design 3: an event's webhook secret is made with its first use, once."""
 
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -28,7 +27,6 @@ def store(of: Documents) -> RememberedSecrets:
 
 @pytest.mark.parametrize("found", [None, {}, {"secret": ""}, {"secret": 7, "more": "kept"}])
 def test_a_missing_secret_is_made(
-    db: firestore.Client,
     event: firestore.DocumentReference,
     stored: firestore.DocumentReference,
     found: dict[str, object] | None,
@@ -37,7 +35,7 @@ def test_a_missing_secret_is_made(
     if found is not None:
         stored.set(found)
     counted = Operations()
-    counting = counting_documents(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
+    counting = counting_documents(counted)
     secret = store(counting).of(event.id)
     assert secret.startswith("whsec_")
     assert stored.get().to_dict() == (found or {}) | {"secret": secret}

@@ -39,11 +39,11 @@ class Ground:
 
 
 @pytest.fixture(params=["in memory", "in Firestore"])
-def ground(request: pytest.FixtureRequest, db: firestore.Client, event_id: str) -> Ground:
+def ground(request: pytest.FixtureRequest, event_id: str) -> Ground:
     """Each of them."""
     if request.param == "in memory":
         return Ground(event_id, InMemoryOrders(Database(lambda: LONG_AGO)))
-    return Ground(event_id, StandingOrderStore(documents(), lambda: db))
+    return Ground(event_id, StandingOrderStore(documents()))
 
 
 def test_an_order_is_found_as_it_was_and_saved_as_it_was_read(ground: Ground) -> None:
@@ -81,17 +81,15 @@ def test_orders_are_due_in_the_order_of_their_looks(ground: Ground) -> None:
     ground.orders.save(second.order.due(None), second.version)
 
 
-def test_a_sweep_sends_again_what_the_receiver_missed(
-    db: firestore.Client, event: firestore.DocumentReference
-) -> None:
+def test_a_sweep_sends_again_what_the_receiver_missed(event: firestore.DocumentReference) -> None:
     """On Firestore: the failures before the acknowledgement, each once, with a task."""
     event.collection("settings").document("webhooks").set({"urls": [{"url": URL, "recover": True}]})
     now = datetime.now(UTC)
     queued = Operations()
     real = documents()
-    deliveries = DeliveryStore(real, lambda: db)
-    settings = SettingsStore(real, lambda: db)
-    orders = StandingOrderStore(real, lambda: db)
+    deliveries = DeliveryStore(real)
+    settings = SettingsStore(real)
+    orders = StandingOrderStore(real)
 
     def ended(outcome: Outcome, seconds: float) -> Delivery:
         at = now + timedelta(seconds=seconds)

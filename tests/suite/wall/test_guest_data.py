@@ -214,7 +214,7 @@ def test_guests_of_an_archived_event_are_forgotten(
         event.collection("photos").document(f"p{number}").set({"status": "approved", "url": "u"})
     times = [NOON, NOON + timedelta(days=30)]
     forgetting = Forgetting(
-        photos=GuestPhotoStore(db, documents()), now=lambda: times[0], monotonic=lambda: 0.0
+        photos=GuestPhotoStore(documents()), now=lambda: times[0], monotonic=lambda: 0.0
     )
     forgetting.schedule(event.id)
     forgetting.sweep()
@@ -240,7 +240,7 @@ def test_guests_of_an_app_with_other_names_are_forgotten(
     picture.set({"to": ADDRESS, "uploaderName": NAME, "url": "u"})
     with grpc.insecure_channel(os.environ["FIRESTORE_EMULATOR_HOST"]) as channel:
         forgetting = Forgetting(
-            photos=GuestPhotoStore(db, Documents.at_emulator(channel, db.project, names)),
+            photos=GuestPhotoStore(Documents.at_emulator(channel, db.project, names)),
             now=lambda: NOON + timedelta(days=31),
             monotonic=lambda: 0.0,
         )

@@ -1,6 +1,5 @@
 """PUBLIC_WALL: copies of approved photos, with the deployed trigger."""
 
-import os
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,7 +7,7 @@ from google.cloud import firestore
 
 from functions.wall.public_wall import PublicWall
 from tests.suite.costs import COSTS
-from tests.suite.operations import Operations, counting_client
+from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess, Written, silenced
 from tests.suite.wall.test_emptying import wait_for
 
@@ -78,13 +77,12 @@ def test_without_the_parameter_there_is_no_wall(
     assert not event.collection("wall").document("p1").get().exists
 
 
-def test_what_a_copy_costs(db: firestore.Client, event: firestore.DocumentReference) -> None:
+def test_what_a_copy_costs(event: firestore.DocumentReference) -> None:
     """One read and one write."""
     with silenced(event.id):
         event.collection("photos").document("p1").set(APPROVED)
     counted = Operations()
-    client = counting_client(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
 
-    PublicWall(client).copy(event.id, "p1")
+    PublicWall(counting_documents(counted)).copy(event.id, "p1")
 
     assert counted.cost() == COSTS["with PUBLIC_WALL, the copy that an approval makes"]

@@ -3,7 +3,6 @@
 Calls and documents are counted at the client; they are the same on every machine.
 """
 
-import os
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -46,7 +45,7 @@ from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.signing.wiring import secrets_in
 from functions.webhooks.store import WallStore
 from tests.suite.costs import COSTS
-from tests.suite.operations import Operations, counting_client, counting_documents
+from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import local_parameters, silenced
 
 ALL = [event_type.value for event_type in EventType]
@@ -71,15 +70,9 @@ def counted() -> Operations:
 
 
 @pytest.fixture
-def client(db: firestore.Client, counted: Operations) -> firestore.Client:
-    """A client whose calls are counted."""
-    return counting_client(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
-
-
-@pytest.fixture
-def counting(db: firestore.Client, counted: Operations) -> Documents:
+def counting(counted: Operations) -> Documents:
     """Documents whose calls are counted."""
-    return counting_documents(db.project, os.environ["FIRESTORE_EMULATOR_HOST"], counted)
+    return counting_documents(counted)
 
 
 @pytest.fixture
@@ -194,7 +187,6 @@ def test_an_edit(
 
 @pytest.fixture
 def worker(
-    client: firestore.Client,
     counting: Documents,
     counted: Operations,
     monkeypatch: pytest.MonkeyPatch,
@@ -203,12 +195,12 @@ def worker(
     for name, value in local_parameters().items():
         monkeypatch.setenv(name, value)
     sender = wiring.sender()
-    deliveries = DeliveryStore(counting, lambda: client)
+    deliveries = DeliveryStore(counting)
     endpoint_health = EndpointHealth(
         deliveries=deliveries,
-        settings=SettingsStore(counting, lambda: client),
+        settings=SettingsStore(counting),
         marks=FailureMarks(notices=NoticeStore(counting), enqueue=counted.enqueue, now=now),
-        outages=OutageMarks(StandingOrderStore(counting, lambda: client), now),
+        outages=OutageMarks(StandingOrderStore(counting), now),
         now=now,
         monotonic=time.monotonic,
     )
@@ -278,7 +270,6 @@ def _make_due(event: firestore.DocumentReference, data: Any) -> None:
 
 def test_a_notice(
     event: firestore.DocumentReference,
-    client: firestore.Client,
     counting: Documents,
     counted: Operations,
 ) -> None:
@@ -301,8 +292,8 @@ def test_a_notice(
     mailbox = Mailbox()
     notifier = Notifier(
         notices=NoticeStore(counting),
-        settings=SettingsStore(counting, lambda: client),
-        deliveries=DeliveryStore(counting, lambda: client),
+        settings=SettingsStore(counting),
+        deliveries=DeliveryStore(counting),
         wall=WallStore(counting),
         mailer=lambda: SendGridMailer("SG.key", mailbox.url, now),
         letterhead=lambda: Letterhead(sender="wall@example.com"),

@@ -20,7 +20,7 @@ from ops.wanted import ROLES
 ROOT: Final = Path(__file__).parents[3]
 ROLE_OF: Final = {
     # adapter: the role that its calls need
-    "functions.gcp.firestore": "datastore.user",
+    "functions.gcp.documents": "datastore.user",
     "functions.gcp.cloud_tasks": "cloudtasks.enqueuer",
 }
 TRIGGER: Final = "eventarc.eventReceiver"
@@ -76,6 +76,6 @@ def test_no_adapter_is_forgotten() -> None:
     clients = {
         f"functions.gcp.{path.stem}"
         for path in (ROOT / "functions/gcp").glob("*.py")
-        if re.search(r"\w+Client\(|firestore\.Client\(|google\.auth\.default\(", path.read_text())
+        if re.search(r"\w+Client\(|google\.auth\.default\(", path.read_text())
     }
-    assert clients <= {*ROLE_OF, "functions.gcp.documents", "functions.gcp.secret_manager"}
+    assert clients <= {*ROLE_OF, "functions.gcp.project", "functions.gcp.secret_manager"}

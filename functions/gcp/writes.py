@@ -1,0 +1,122 @@
+"""Writes of Firestore documents as data; a path is such as `users/u1`.
+
+https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1#write
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from functions.gcp.values import encode, encode_value
+from functions.records import Version
+
+Fields: TypeAlias = Mapping[str, Any] | Mapping[tuple[str, str], Any]
+"""Values by field, or by a map and a field inside the map."""
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Create a document that must not exist."""
+
+    path: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Replace a document, or create it."""
+
+    path: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Write some fields of a document, or create it; all other fields stay.
+
+    Fields in `delete` are deleted. The numbers of `add` are added to fields, where a missing field
+    counts as 0.
+    """
+
+    path: str
+    fields: Fields = field(default_factory=dict)
+    delete: Sequence[str] = field(default=(), kw_only=True)
+    add: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Update(Merge):
+    """Do the same to a document that must exist, in `version` where that is given."""
+
+    version: Version | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete a document; where `version` is given, the document must exist in that version."""
+
+    path: str
+    version: Version | None = None
+
+
+Write: TypeAlias = Create | Put | Merge | Delete
+
+
+def encode_write(write: Write, name: str, into: Any) -> None:
+    """Write `write` into a protobuf `Write`; `name` is the full name of the document.
+
+    Raises:
+        TypeError: a value has a type that Firestore does not know.
+    """
+    condition = into.current_document
+    if isinstance(write, Delete):
+        into.delete = name
+    else:
+        into.update.name = name
+        if isinstance(write, Merge):
+            _encode_some(write, into)
+        else:
+            encode(write.fields, into.update.fields)
+    if isinstance(write, Create):
+        condition.exists = False
+    elif version := getattr(write, "version", None):
+        condition.update_time.CopyFrom(version)
+    elif isinstance(write, Update):
+        condition.exists = True
+
+
+def _encode_some(write: Merge, into: Any) -> None:
+    fields, mask = into.update.fields, []
+    for name, value in write.fields.items():
+        if isinstance(name, str):
+            encode_value(value, fields[name])
+            mask.append(name)
+        else:
+            outer, inner = name
+            encode_value(value, fields[outer].map_value.fields[inner])
+            mask.append(f"{_quoted(outer)}.{_quoted(inner)}")
+    into.update_mask.SetInParent()  # an empty mask keeps all fields; a missing mask replaces them
+    into.update_mask.field_paths.extend((*mask, *write.delete))
+    for name, number in write.add.items():
+        transform = into.update_transforms.add()
+        transform.field_path = name
+        transform.increment.integer_value = number
+
+
+def _quoted(name: str) -> str:
+    """`name` as a segment of a field path."""
+    escaped = name.replace("\\", "\\\\").replace("`", "\\`")
+    return f"`{escaped}`"
+
+
+def may_repeat(writes: Sequence[Write]) -> bool:
+    """Whether a commit of `writes` may be made again when its answer was lost.
+
+    A sum may not be added twice, unless a new document or a version makes the second commit fail.
+    """
+    adds = any(isinstance(write, Merge) and write.add for write in writes)
+    return not adds or any(
+        isinstance(write, Create)
+        or (isinstance(write, Update | Delete) and write.version is not None)
+        for write in writes
+    )
