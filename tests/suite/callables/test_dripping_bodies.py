@@ -6,11 +6,9 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Final
-
-import pytest
 
 from emulator.suite import PROJECT
 from tests.suite.process import FunctionProcess
@@ -67,44 +65,41 @@ class Dripping:
                 self._socket.sendall(b"x")
 
 
-@pytest.fixture
-def stack() -> Iterator[ExitStack]:
-    """Ends connections."""
-    with ExitStack() as entered:
-        yield entered
-
-
-@pytest.fixture(scope="module")
-def function(request: pytest.FixtureRequest) -> Iterator[FunctionProcess]:
-    """The function that the test names, with two places."""
-    with FunctionProcess(request.param, THREADS=str(THREADS), SENDGRID_WEBHOOK_KEY="") as process:
-        yield process
-
-
 JSON: Final = "Content-Type: application/json"
+STAFF: Final = f"Authorization: Bearer {token_of_staff()}"
+
+ANSWERS: Final = {
+    "sendEventRecap": {
+        ("/", (JSON,)): 401,
+        ("/", (JSON, "Authorization: Bearer x")): 401,
+        ("/", (JSON, STAFF)): 408,
+    },
+    "getEmailPreferences": {("/", (JSON,)): 408, ("/robots.txt", (JSON,)): 404},
+    "unsubscribe": {("/", ()): 408},
+    "mailEvents": {("/", ()): 403},
+}
+"""The status of each answer, by function, path and headers."""
 
 
-@pytest.mark.parametrize(
-    ("function", "path", "headers", "status"),
-    [
-        ("sendEventRecap", "/", (JSON,), 401),
-        ("sendEventRecap", "/", (JSON, "Authorization: Bearer x"), 401),
-        ("sendEventRecap", "/", (JSON, "OF STAFF"), 408),
-        ("getEmailPreferences", "/", (JSON,), 408),
-        ("getEmailPreferences", "/robots.txt", (JSON,), 404),
-        ("unsubscribe", "/", (), 408),
-        ("mailEvents", "/", (), 403),
-    ],
-    indirect=["function"],
-)
-def test_a_body_that_drips_gives_its_place_back(
-    stack: ExitStack, function: FunctionProcess, path: str, headers: tuple[str, ...], status: int
-) -> None:
+def answered(function: str) -> list[list[int]]:
+    """The answers to bodies that drip; each time they take both places of the function."""
+    with FunctionProcess(function, THREADS=str(THREADS), SENDGRID_WEBHOOK_KEY="") as process:
+        found = []
+        for path, headers in ANSWERS[function]:
+            with ExitStack() as stack:
+                dripping = [
+                    Dripping(process.port, stack, *headers, path=path) for _ in range(THREADS)
+                ]
+                found.append([connection.answer() for connection in dripping])
+            assert process.post(b"", {}) is not None, "the places are free again"
+        return found
+
+
+def test_a_body_that_drips_gives_its_place_back() -> None:
     """A stranger is refused by the headers, staff after five seconds; and the connection ends."""
-    given = [
-        f"Authorization: Bearer {token_of_staff()}" if header == "OF STAFF" else header
-        for header in headers
-    ]
-    dripping = [Dripping(function.port, stack, *given, path=path) for _ in range(THREADS)]
-    assert [connection.answer() for connection in dripping] == [status] * THREADS
-    assert function.post(b"", {}) is not None, "the places are free again"
+    with ThreadPoolExecutor(len(ANSWERS)) as functions:
+        found = dict(zip(ANSWERS, functions.map(answered, ANSWERS), strict=True))
+    assert found == {
+        function: [[status] * THREADS for status in answers.values()]
+        for function, answers in ANSWERS.items()
+    }

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from emulator.mailbox import (
-    PORT,
     Fault,
     Mailbox,
     bad_address,
@@ -59,14 +58,6 @@ def test_where_nothing_is_accepted_the_organizer_may_retry_at_once(
     assert recap().result == {"sent": GUESTS, "skipped": 0}
     assert len(mailbox.mails) == GUESTS
     assert _once_each(mailbox)
-
-
-def test_without_a_mail_service_nothing_is_sent_and_a_retry_sends(recap: Recap) -> None:
-    """A refused connection is certain."""
-    assert recap().error[0] == "INTERNAL"
-    with Mailbox(port=PORT) as mailbox:
-        assert recap().result == {"sent": GUESTS, "skipped": 0}
-        assert _once_each(mailbox)
 
 
 def test_where_some_is_accepted_a_retry_sends_the_rest_only(

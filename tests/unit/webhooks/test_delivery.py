@@ -126,7 +126,13 @@ def test_no_task_once_the_outcome_is_final(answers: list[int]) -> None:
         attempt_task(after(*answers))
 
 
-@pytest.mark.parametrize("data", [None, [], "x", {}, {"eventId": "e", "deliveryId": 1}])
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(None, [], "x", {}, {"eventId": "e", "deliveryId": 1}),
+        {"eventId": "e", "deliveryId": "d", "attempt": "1"},
+    ],
+)
 def test_a_task_of_somebody_else_is_refused(data: object) -> None:
     """What is no task of an attempt is not guessed at."""
     with pytest.raises(ValueError, match="eventId"):
