@@ -68,7 +68,7 @@ class Dripping:
 JSON: Final = "Content-Type: application/json"
 STAFF: Final = f"Authorization: Bearer {token_of_staff()}"
 
-ANSWERS: Final = {
+ANSWERS: Final[dict[str, dict[tuple[str, tuple[str, ...]], int]]] = {
     "sendEventRecap": {
         ("/", (JSON,)): 401,
         ("/", (JSON, "Authorization: Bearer x")): 401,
