@@ -10,7 +10,6 @@ import { isRefusal, wordsOf } from "../ui/errors.ts";
 import { Heading } from "../ui/heading.tsx";
 import { useLive } from "../ui/live.ts";
 import { Empty, Notice, Skeleton } from "../ui/notice.tsx";
-import { useOnline } from "../ui/online.ts";
 import { Foreign } from "../ui/text.tsx";
 import { DeliveriesView } from "./deliveries/deliveries_view.tsx";
 import { EndpointsView } from "./endpoints/endpoints_view.tsx";
@@ -38,7 +37,6 @@ export function EventPage({ sdk, staff, route }: Props) {
     [sdk, staff, eventId],
   );
   const isRefused = event.state === "missing" || event.state === "failed";
-  const isOnline = useOnline();
 
   return (
     <PlaceContext.Provider value={place}>
@@ -51,9 +49,6 @@ export function EventPage({ sdk, staff, route }: Props) {
       </TopBar>
       <Tabs at={at} eventId={eventId} role={staff.role} />
       <main tabIndex={-1} class={at === "deliveries" ? "wide" : ""}>
-        {!isOnline && at !== "deliveries" && (
-          <Notice kind="warning">Offline: this is what was known last. It goes on by itself.</Notice>
-        )}
         {isRefused ? (
           <Empty title="This event cannot be shown">
             <p>

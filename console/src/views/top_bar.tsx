@@ -2,6 +2,8 @@ import type { Auth } from "firebase/auth";
 import type { ComponentChildren } from "preact";
 
 import { type Staff, leave } from "../data/session.ts";
+import { Notice } from "../ui/notice.tsx";
+import { useOnline } from "../ui/online.ts";
 import { Foreign } from "../ui/text.tsx";
 
 interface Props {
@@ -10,8 +12,9 @@ interface Props {
   readonly children?: ComponentChildren;
 }
 
-/** Where one is, and who. */
+/** The place and the person, and whether there is a network. */
 export function TopBar({ auth, staff, children }: Props) {
+  const isOnline = useOnline();
   return (
     <header class="top">
       {/* No link: the fragment is the address of the view. */}
@@ -32,6 +35,7 @@ export function TopBar({ auth, staff, children }: Props) {
           Sign out
         </button>
       </div>
+      {!isOnline && <Notice kind="warning">You are offline. This page goes on by itself once the network is back.</Notice>}
     </header>
   );
 }

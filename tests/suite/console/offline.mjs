@@ -16,6 +16,7 @@ export default async function offline({ site, admin, eventId, visitor }) {
   await page.getByRole("link", { name: "Overview" }).click();
   await page.getByText("The service cannot be reached").first().waitFor();
   const unknown = await page.locator("main").innerText();
+  const told = await page.getByRole("banner").innerText();
   await upload(eventId, "p2");
   await page.context().setOffline(false);
   await page.evaluate(() => dispatchEvent(new Event("online")));
@@ -24,5 +25,5 @@ export default async function offline({ site, admin, eventId, visitor }) {
   await page.getByRole("link", { name: "Webhooks" }).click();
   await row(page, "photo.uploaded", "Delivered").waitFor();
   await page.getByText("Live", { exact: true }).waitFor();
-  return { rows, unknown };
+  return { rows, unknown, told };
 }

@@ -52,7 +52,7 @@ def test_a_lost_network_is_told_and_made_up_for(
         seen = browser.make("offline", admin=admin, eventId=event.id)
 
     assert seen["rows"] == 1
-    assert "Offline: this is what was known last" in seen["unknown"]
+    assert "You are offline" in seen["told"]
     assert "None was sent yet" not in seen["unknown"]
 
 
