@@ -132,30 +132,17 @@ function masked(address) {
   return `${address[0]}…${last}${address.slice(at)}`;
 }
 
-// The name in the token, which the server has found genuine by now.
-function eventName() {
-  const payload = token.split(".")[0].replaceAll("-", "+").replaceAll("_", "/");
-  return JSON.parse(atob(payload)).eventName;
-}
-
-// `words` into the place `id`, each of the `values` in a direction of its own.
-function write(id, words, values = {}) {
-  const parts = words.split(/%\((\w+)\)s/).map((part, index) => {
-    if (index % 2 === 0) return part;
-    const value = document.createElement("bdi");
-    value.textContent = values[part];
-    return value;
-  });
-  element(id).replaceChildren(...parts);
-}
-
 function showWhose(email) {
-  const event = eventName();
-  const sender = text("Photo wall");
-  write("product", event ? text("%(event)s via %(sender)s") : sender, { event, sender });
-  const address = email && masked(email);
-  write("whose", email ? text("For %(address)s") : text("For the address that your link was sent to."), { address });
-  element("whose").hidden = false;
+  const whose = element("whose");
+  whose.hidden = false;
+  if (!email) {
+    whose.textContent = text("For the address that your link was sent to.");
+    return;
+  }
+  const address = document.createElement("bdi");
+  address.textContent = masked(email);
+  const [start, end] = text("For %(address)s").split("%(address)s");
+  whose.replaceChildren(start, address, end);
 }
 
 // What holds, which for recaps depends on two flags.

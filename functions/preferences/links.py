@@ -5,10 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Self
 
-from functions.mail.lines import shortened
 from functions.signed_links.token import MAX_LENGTH, Scope, TokenKeys
-
-_EVENT_NAME_CHARACTERS: Final = 60
 
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9._-]{{1,{MAX_LENGTH}}}")
 """The characters of a token; no other text is copied into a link."""
@@ -27,13 +24,10 @@ class PreferencesLinks:
     one_click: str
 
     @classmethod
-    def to(
-        cls, base_url: str, keys: TokenKeys, uid: str, now: datetime, *, event_name: str = ""
-    ) -> Self:
+    def to(cls, base_url: str, keys: TokenKeys, uid: str, now: datetime) -> Self:
         """The links on the site `base_url` for the user `uid`, in a mail sent `now`."""
-        name = shortened(event_name, _EVENT_NAME_CHARACTERS)
         return cls(
-            page=page_link(base_url, keys.issue(uid, now, event_name=name)),
+            page=page_link(base_url, keys.issue(uid, now)),
             one_click=one_click_link(base_url, keys.issue(uid, now, Scope.UNSUBSCRIBE)),
         )
 

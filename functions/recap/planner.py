@@ -244,7 +244,7 @@ class Planner:
         recap = Recap(
             mode=wanted.mode,
             letterhead=self._letterhead(),
-            event_name=event_name(event),
+            event_name=text(event.get("name")) or "",
             language=text(event.get("language")),
             reply_to=deliverable(text(event.get("replyTo")) or ""),
             gallery_url=web_address(event.get("galleryUrl")),
@@ -259,11 +259,6 @@ class Planner:
 def tenant_id(event: Mapping[str, Any]) -> str:
     """The tenant of an event; empty for an event without a tenant."""
     return text(event.get("tenantId")) or ""
-
-
-def event_name(event: Mapping[str, Any]) -> str:
-    """The name of an event; empty for an event without a name."""
-    return text(event.get("name")) or ""
 
 
 def recipient(

@@ -27,7 +27,7 @@ from functions.recap.ledger import (
     plan,
     total,
 )
-from functions.recap.planner import Gathered, Planner, event_name, recipient, tenant_id
+from functions.recap.planner import Gathered, Planner, recipient, tenant_id
 from functions.recap.ports import RecapKey, Recaps, Wording
 from functions.recap.report import RecapResult, Report, answer
 from functions.side_by_side import SideBySide
@@ -46,7 +46,7 @@ class RecapSender:
         *,
         recaps: Recaps,
         mailer: Callable[[], BulkMailer],
-        links: Callable[[str], Callable[[str], PreferencesLinks]],
+        links: Callable[[], Callable[[str], PreferencesLinks]],
         side_by_side: SideBySide,
         now: Callable[[], datetime],
         monotonic: Callable[[], float],
@@ -60,7 +60,7 @@ class RecapSender:
             planner: Plans the recipients and their mails.
             recaps: The locks and ledgers.
             mailer: Gives the mail service, with its current key.
-            links: Gives, for the name of an event, what makes the links in a mail to a user id.
+            links: Gives a function that makes the links in a mail to a user id.
             side_by_side: Sends the batches.
             now: The time, aware and in UTC.
             monotonic: Seconds that only grow.
@@ -153,8 +153,7 @@ class RecapSender:
             sleep=self._sleep,
             give_up_at=give_up_at,
         )
-        links = self._links(event_name(event))
-        return report, dispatch, self._planned(claim.key, waiting, guests, gathered, links)
+        return report, dispatch, self._planned(claim.key, waiting, guests, gathered)
 
     def _plan(
         self,
@@ -181,9 +180,8 @@ class RecapSender:
         batches: Iterable[Batch],
         guests: Mapping[str, Guest],
         gathered: Gathered,
-        links: Callable[[str], PreferencesLinks],
     ) -> Sequence[PlannedBatch]:
-        uids = gathered.users.uids
+        links, uids = self._links(), gathered.users.uids
 
         def labels(batch: Batch, guest_id: str) -> Mapping[str, str]:
             return MailLabels(

@@ -90,7 +90,7 @@ def previewer() -> RecapPreview:
     )
 
 
-def _links(event_name: str = "") -> Callable[[str], PreferencesLinks]:
+def _links() -> Callable[[str], PreferencesLinks]:
     signing = keys.token_keys()
     base_url, now = parameters.PUBLIC_BASE_URL.value, _now()
-    return lambda uid: PreferencesLinks.to(base_url, signing, uid, now, event_name=event_name)
+    return lambda uid: PreferencesLinks.to(base_url, signing, uid, now)

@@ -1,9 +1,8 @@
 """Signed tokens in links: a text `payload.sig` about one subject, for one purpose.
 
-The payload is compact JSON in URL-safe base64: the subject (`uid`, or `event` and `share`), `exp`,
-`scope`, and in a recap the `eventName` that the preferences page shows. The signature is that of
-`itsdangerous.URLSafeSerializer` with the scope as its salt; that class can also read these tokens
-(spec 2.4 and 5, design 3).
+The payload is compact JSON in URL-safe base64: the subject (`uid`, or `event` and `share`), `exp`
+and `scope`. The signature is that of `itsdangerous.URLSafeSerializer` with the scope as its salt;
+that class can also read these tokens (spec 2.4 and 5, design 3).
 """
 
 import hashlib
@@ -95,15 +94,13 @@ class TokenKeys:
             for scope in Scope
         }
 
-    def issue(
-        self, uid: str, now: datetime, scope: Scope = Scope.PREFERENCES, *, event_name: str = ""
-    ) -> str:
+    def issue(self, uid: str, now: datetime, scope: Scope = Scope.PREFERENCES) -> str:
         """A token of `scope` for the user `uid`, valid for the scope's lifetime from `now`.
 
         Raises:
             ValueError: `uid` cannot be the id of a document, or `scope` is not about a user.
         """
-        return self.sign((uid,), now + scope.lifetime, scope, event_name=event_name)
+        return self.sign((uid,), now + scope.lifetime, scope)
 
     def check(self, token: object, now: datetime, scope: Scope = Scope.PREFERENCES) -> str:
         """The user id in `token`.
@@ -116,9 +113,7 @@ class TokenKeys:
             raise InvalidTokenError
         return about[0]
 
-    def sign(
-        self, about: Sequence[str], expires_at: datetime, scope: Scope, *, event_name: str = ""
-    ) -> str:
+    def sign(self, about: Sequence[str], expires_at: datetime, scope: Scope) -> str:
         """A token of `scope` that is `about` the documents with these ids, in the scope's order.
 
         It expires with the second of `expires_at`.
@@ -131,8 +126,6 @@ class TokenKeys:
             raise ValueError(f"a token of {scope} is about {', '.join(names)}")
         fields = dict[str, Any](zip(names, about, strict=True))
         fields |= {"exp": int(expires_at.timestamp()), "scope": scope}
-        if event_name:
-            fields["eventName"] = event_name
         # Without URLSafeSerializer's compression: `verify` refuses compressed payloads, so that no
         # stranger's data is ever unpacked.
         payload = base64_encode(json.dumps(fields, separators=(",", ":")))

@@ -246,7 +246,7 @@ class RecapWorld:
             planner,
             recaps=InMemoryRecaps(self._database, through),
             mailer=lambda: InMemoryMailer(self._answer, through),
-            links=lambda _: lambda uid: PreferencesLinks(uid, uid),
+            links=lambda: lambda uid: PreferencesLinks(uid, uid),
             side_by_side=lambda work, items: instance.side_by_side(work, items, at_once=3),
             now=instance.now,
             monotonic=instance.monotonic,

@@ -42,12 +42,10 @@ def new_word() -> str:
     return secrets.token_hex(16)
 
 
-def links(event_name: str = "") -> Callable[[str], PreferencesLinks]:
+def links() -> Callable[[str], PreferencesLinks]:
     """What makes the links of a mail to the user with an id."""
     keys = TokenKeys(["a-made-up-key" * 3])
-    return lambda uid: PreferencesLinks.to(
-        "https://example.com", keys, uid, now(), event_name=event_name
-    )
+    return lambda uid: PreferencesLinks.to("https://example.com", keys, uid, now())
 
 
 def mailer(host: str) -> SendGridMailer:

@@ -1,11 +1,9 @@
 """Design 4: the links in a mail."""
 
-import json
 from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from itsdangerous.encoding import base64_decode
 
 from functions.preferences.links import PreferencesLinks, confirmation_link, page_link
 from functions.signed_links.token import Scope, TokenKeys
@@ -31,15 +29,6 @@ def test_whoever_opens_a_one_click_link_is_asked() -> None:
     """The page that asks gets the token in the fragment too."""
     link = confirmation_link("https://wall.example.com", "a.b")
     assert link == "https://wall.example.com/preferences#unsubscribe=a.b"
-
-
-def test_the_event_is_named_where_people_look() -> None:
-    """Design 3: signed, in one line; the link that reaches logs does not have the name."""
-    links = PreferencesLinks.to("https://x", KEYS, "u", NOW, event_name="Ann &\n Björn")
-    [page, one_click] = [link.partition("token=")[2] for link in (links.page, links.one_click)]
-    assert KEYS.check(page, NOW) == "u"
-    fields = [json.loads(base64_decode(token.partition(".")[0])) for token in (page, one_click)]
-    assert [found.get("eventName") for found in fields] == ["Ann & Björn", None]
 
 
 @pytest.mark.parametrize("token", ["", "a b", "x#y", "<script>", "\r\nX: y", "é", "x" * 4097])

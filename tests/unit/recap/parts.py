@@ -177,7 +177,7 @@ class House:
             self._planner(through, limits),
             recaps=InMemoryRecaps(self.database, through),
             mailer=lambda: self._mailer(through),
-            links=lambda _: links_of,
+            links=lambda: links_of,
             side_by_side=one_after_the_other,
             now=lambda: self.now,
             monotonic=self.monotonic,
