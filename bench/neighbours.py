@@ -17,9 +17,8 @@ of the trigger of its own, whose backlog has ended when the next such turn comes
 random moments, those of the healthy events in all turns of a round at the same moments. The turns
 are short and come round again, so that what else the machine does falls on all alike. Twenty floods
 begin one after the other within ten seconds: the first delivery of an event is due at once, and in
-a twentieth it weighs as much as twenty. The floods'
-own processes get the CPU that the others leave. An attempt that has not come some seconds after the
-last write counts as that late.
+a twentieth it weighs as much as twenty. The floods' own processes get the CPU that the others
+leave. An attempt that has not come some seconds after the last write counts as that late.
 """
 
 import asyncio

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from functions.consents.consent import Consent, State, StoredConsent
 from functions.gcp.documents import Documents
-from functions.gcp.writes import Create, Put, Update
+from functions.gcp.writes import Put, write_as_read
 from functions.records import ChangedMeanwhileError
 
 
@@ -26,8 +26,8 @@ class ConsentStore:
 
     def ask(self, consent_id: str, found: StoredConsent | None, at: datetime) -> bool:
         """Record a question; False where something else was written since `found` was read."""
-        path, fields = _path(consent_id), _fields(State.ASKED, at)
-        asked = Update(path, fields, version=found.version) if found else Create(path, fields)
+        version = found.version if found else None
+        asked = write_as_read(_path(consent_id), _fields(State.ASKED, at), version)
         try:
             self._documents.commit(asked)
         except ChangedMeanwhileError:

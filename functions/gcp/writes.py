@@ -62,6 +62,19 @@ class Delete:
 Write: TypeAlias = Create | Put | Merge | Delete
 
 
+def write_as_read(
+    path: str,
+    fields: Mapping[str, Any],
+    version: Version | None,
+    *,
+    delete: Sequence[str] = (),
+) -> Create | Update:
+    """The write to a document that must be as it was read: missing, where `version` is None."""
+    if version is None:
+        return Create(path, fields)
+    return Update(path, fields, delete=delete, version=version)
+
+
 def encode_write(write: Write, name: str, into: Any) -> None:
     """Write `write` into a protobuf `Write`; `name` is the full name of the document.
 

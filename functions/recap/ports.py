@@ -21,6 +21,11 @@ class RecapKey(NamedTuple):
     event_id: str
     recap_id: str
 
+    @property
+    def path(self) -> str:
+        """Path of the recap's record."""
+        return f"events/{self.event_id}/recaps/{self.recap_id}"
+
 
 @dataclass(frozen=True, slots=True)
 class StoredLock:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict
 
 from functions.gcp.documents import Documents
-from functions.gcp.writes import Create, Update
+from functions.gcp.writes import Update, write_as_read
 from functions.mail.tracking import DeliveryStatus, Tally
 from functions.recap.mail_events import entries
 from functions.recap.mail_events.ports import StoredStatuses
@@ -21,7 +21,7 @@ class StatusStore:
     def load(self, key: RecapKey, batches: Collection[int]) -> StoredStatuses:
         """See `ports.DeliveryStatuses`."""
         numbers = sorted(batches)
-        paths = [f"{_recap(key)}/batches/{number}" for number in numbers]
+        paths = [f"{key.path}/batches/{number}" for number in numbers]
         found, *ledger = self._documents.get_all([_statuses(key), *paths])
         return StoredStatuses(
             {
@@ -41,17 +41,13 @@ class StatusStore:
         version: Version | None,
     ) -> None:
         """See `ports.DeliveryStatuses`."""
-        path, fields = _statuses(key), {"entries": entries.written(statuses)}
+        fields = {"entries": entries.written(statuses)}
         self._documents.commit(
-            Update(path, fields, version=version) if version else Create(path, fields),
+            write_as_read(_statuses(key), fields, version),
             # An update fails where the recap is gone: nothing is written under a deleted event.
-            Update(_recap(key), add=asdict(change)),
+            Update(key.path, add=asdict(change)),
         )
 
 
-def _recap(key: RecapKey) -> str:
-    return f"events/{key.event_id}/recaps/{key.recap_id}"
-
-
 def _statuses(key: RecapKey) -> str:
-    return f"{_recap(key)}/outcomes/mails"
+    return f"{key.path}/outcomes/mails"

@@ -6,7 +6,7 @@ from typing import Any
 
 from functions.gcp.documents import Documents
 from functions.gcp.queries import Query
-from functions.gcp.writes import Create, Update
+from functions.gcp.writes import write_as_read
 from functions.recap.complaints import Complaints, Stop, stop_path
 from functions.recap.ports import RecapKey, StoredStop
 from functions.records import Version
@@ -20,8 +20,7 @@ class ComplaintStore:
 
     def begun(self, key: RecapKey) -> tuple[str, datetime] | None:
         """See `ComplaintRecords`."""
-        path = f"events/{key.event_id}/recaps/{key.recap_id}"
-        found = self._documents.get(path)
+        found = self._documents.get(key.path)
         if not found or not {"tenantId", "startedAt"} <= found.fields.keys():
             return None
         return found.fields["tenantId"], found.fields["startedAt"]
@@ -53,7 +52,6 @@ class ComplaintStore:
 
     def put(self, tenant_id: str, stop: Stop, version: Version | None) -> None:
         """See `ComplaintRecords`; an operator's pardon stays."""
-        path = stop_path(tenant_id)
         fields = {
             "tenantId": tenant_id,
             "since": stop.since,
@@ -61,9 +59,7 @@ class ComplaintStore:
             "complained": stop.complaints.complained,
             "sent": stop.complaints.sent,
         }
-        self._documents.commit(
-            Update(path, fields, version=version) if version else Create(path, fields)
-        )
+        self._documents.commit(write_as_read(stop_path(tenant_id), fields, version))
 
 
 def _stop(fields: Mapping[str, Any]) -> Stop:

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from functions.gcp.documents import Documents
-from functions.gcp.writes import Create, Update
+from functions.gcp.writes import write_as_read
 from functions.recap.mailings import tenant_key
 from functions.recap.ports import Mailed
 
@@ -21,11 +21,8 @@ class MailingStore:
 
     def save(self, tenant_id: str, mailed: Mailed, expire_at: datetime) -> None:
         """See `Mailings`."""
-        path, version = _path(tenant_id), mailed.version
         fields = {"entries": mailed.entries, "expireAt": expire_at}
-        self._documents.commit(
-            Update(path, fields, version=version) if version else Create(path, fields)
-        )
+        self._documents.commit(write_as_read(_path(tenant_id), fields, mailed.version))
 
 
 def _path(tenant_id: str) -> str:

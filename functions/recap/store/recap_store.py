@@ -50,7 +50,7 @@ class RecapStore:
 
     def batches(self, key: RecapKey) -> list[Batch]:
         """See `Recaps`."""
-        found = self._documents.find(Query(collection=f"{_recap_path(key)}/batches"))
+        found = self._documents.find(Query(collection=f"{key.path}/batches"))
         return sorted(map(_batch, found), key=lambda batch: batch.number)
 
     def batch(self, key: RecapKey, number: int) -> Batch | None:
@@ -72,7 +72,7 @@ class RecapStore:
             _held(key, held),
             *(Create(_batch_path(key, batch.number), _batch_fields(batch)) for batch in batches),
             *(Delete(_batch_path(key, batch.number), batch.version) for batch in older),
-            Merge(_recap_path(key), {"recipients": recipients, **asdict(counts)}),
+            Merge(key.path, {"recipients": recipients, **asdict(counts)}),
         )
         planned = [
             replace(batch, version=created.version)
@@ -96,7 +96,7 @@ class RecapStore:
 
     def release(self, key: RecapKey, held: StoredLock, state: RecapState, at: datetime) -> None:
         """See `Recaps`."""
-        recap = Merge(_recap_path(key), {"state": state, "finishedAt": at})
+        recap = Merge(key.path, {"state": state, "finishedAt": at})
         self._documents.commit(_held(key, held), recap)
 
     def sent_at(self, event_id: str) -> Mapping[str, datetime]:
@@ -116,12 +116,8 @@ def _lock_path(event_id: str) -> str:
     return f"events/{event_id}/locks/recap"
 
 
-def _recap_path(key: RecapKey) -> str:
-    return f"events/{key.event_id}/recaps/{key.recap_id}"
-
-
 def _batch_path(key: RecapKey, number: int) -> str:
-    return f"{_recap_path(key)}/batches/{number}"
+    return f"{key.path}/batches/{number}"
 
 
 def _heads(event_id: str, taking: Taking) -> Sequence[Write]:
@@ -137,10 +133,10 @@ def _heads(event_id: str, taking: Taking) -> Sequence[Write]:
     }
     if head.began:
         recap |= {"startedAt": head.began, **asdict(Counts()), **asdict(Tally())}
-    writes = [Merge(_recap_path(RecapKey(event_id, taking.lock.recap_id)), recap)]
+    writes = [Merge(RecapKey(event_id, taking.lock.recap_id).path, recap)]
     if taking.ended:
         state = {"state": RecapState.INTERRUPTED}
-        writes.append(Merge(_recap_path(RecapKey(event_id, taking.ended)), state))
+        writes.append(Merge(RecapKey(event_id, taking.ended).path, state))
     return writes
 
 
@@ -151,7 +147,7 @@ def _held(key: RecapKey, held: StoredLock) -> Update:
 def _changed(key: RecapKey, batch: Batch, change: Counts) -> Sequence[Write]:
     written = Update(_batch_path(key, batch.number), _batch_fields(batch), version=batch.version)
     counts = {name: count for name, count in asdict(change).items() if count}
-    return [written, Merge(_recap_path(key), add=counts)] if counts else [written]
+    return [written, Merge(key.path, add=counts)] if counts else [written]
 
 
 def _lock(fields: Mapping[str, Any]) -> Lock:

@@ -5,7 +5,7 @@ from base64 import b64encode
 from typing import Final
 
 from functions.gcp.documents import Documents
-from functions.gcp.writes import Create, Put, Update
+from functions.gcp.writes import Put, write_as_read
 from functions.webhooks.signing.ports import StoredSecret
 from functions.webhooks.signing.signature import PREFIX
 from functions.webhooks.signing.webhook_secret import FIELDS, WebhookSecret
@@ -31,13 +31,9 @@ class SecretStore:
 
     def replace(self, event_id: str, found: StoredSecret | None, secret: WebhookSecret) -> None:
         """See `ports.SecretRecords`; what else the document holds stays."""
-        path, fields = _path(event_id), secret.fields
+        fields, version = secret.fields, found.version if found else None
         gone = [name for name in FIELDS if name not in fields]
-        self._documents.commit(
-            Update(path, fields, delete=gone, version=found.version)
-            if found
-            else Create(path, fields)
-        )
+        self._documents.commit(write_as_read(_path(event_id), fields, version, delete=gone))
 
     def put(self, event_id: str, secret: WebhookSecret) -> None:
         """See `ports.SecretRecords`."""
