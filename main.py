@@ -54,10 +54,9 @@ _PUBLIC: Final[dict[str, Any]] = {
 }
 
 
-# A deploy reads these while it reads this file, and refuses a map of names with mistakes.
+# A deploy reads these while it reads this file.
 _INSTANCES: Final = max(1, parameters.DELIVERY_INSTANCES.value)
 _THREADS: Final = parameters.THREADS.value
-_NAMES: Final = parameters.app_names()
 
 
 _TO_RECEIVERS: Final[dict[str, Any]] = (
@@ -134,8 +133,7 @@ _LOG: Final[dict[str, Any]] = {
 
 
 @trigger
-# events/{eventId}/photos/{photoId}, or where an app has them
-@firestore_fn.on_document_written(document=_NAMES.photo_path("{eventId}", "{photoId}"), **_TRIGGER)
+@firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
 def onPhotoWritten(event: Any) -> None:
     """A photo was uploaded, moderated, edited or deleted."""
     from functions.webhooks import handlers as webhooks
@@ -148,10 +146,7 @@ def onPhotoWritten(event: Any) -> None:
 
 
 @trigger
-# events/{eventId}, or where an app has them
-@firestore_fn.on_document_written(
-    document=_NAMES.event_path("{eventId}"), **_TRIGGER | {"max_instances": 1}
-)
+@firestore_fn.on_document_written(document="events/{eventId}", **_TRIGGER | {"max_instances": 1})
 def onEventWritten(event: Any) -> None:
     """An event was created, published, archived, edited or deleted."""
     from functions.wall import handlers as wall

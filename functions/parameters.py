@@ -3,15 +3,12 @@
 https://firebase.google.com/docs/functions/config-env
 """
 
-import functools
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from firebase_functions.params import PROJECT_ID, BoolParam, IntParam, StringParam
-
-from functions.app_names import AppNames
 
 MAIL_FROM = StringParam("MAIL_FROM", description="Sender of the recap mails")
 MAIL_REPLY_TO = StringParam(
@@ -68,11 +65,6 @@ ENFORCE_APP_CHECK = BoolParam(
 PUBLIC_WALL = BoolParam(
     "PUBLIC_WALL", default=False, description="Whether guests may list approved photos"
 )
-APP_NAMES = StringParam(
-    "APP_NAMES",
-    default="",
-    description="Names of an app's own collections and fields; may be empty",
-)
 SERVICE_ACCOUNT_WEBHOOKS = StringParam(
     "SERVICE_ACCOUNT_WEBHOOKS", default="wall-webhooks", description="Account of the webhooks"
 )
@@ -101,16 +93,6 @@ def service_account(name: StringParam) -> str:
     From an empty address firebase-tools makes a job and a queue that may call no function.
     """
     return f"{name}@{PROJECT_ID}.iam.gserviceaccount.com"
-
-
-@functools.cache
-def app_names() -> AppNames:
-    """The app's names of events, photos and their fields.
-
-    Raises:
-        AppNamesError: the parameter cannot be used.
-    """
-    return AppNames.read(APP_NAMES.value)
 
 
 def in_emulator() -> bool:

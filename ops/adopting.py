@@ -14,13 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from functions.app_names import AppNames
 from functions.wall.address import address_hash, guest_uid, normalised
 from functions.webhooks.messages.milestone import MILESTONES
 from ops import sendgrid
 from ops.cloud import Cloud, OpsError, Outside, say
 from ops.documents import Document, Documents, Write, raw
-from ops.wanted import names_of
 
 FLAGS: Final = ("lifecycle", "recap", "marketing")
 _ALL: Final = "all"
@@ -68,8 +66,7 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
             key = cloud.type_in("    SendGrid key that may read suppressions: ")
             account = sendgrid.Account(outside.root, given.project, key)
             _take(wanted, _of_sendgrid(account, dict(given.group)))
-        names = names_of(outside.root, given.project)
-        adoption = Adoption(Documents(cloud), names, dry_run=given.dry_run)
+        adoption = Adoption(Documents(cloud), dry_run=given.dry_run)
         adoption.events(given.tenant)
         adoption.users(wanted)
     except OpsError as error:
@@ -91,10 +88,8 @@ class Adoption:
         overtaken: How many were not, as somebody else changed them at the same time.
     """
 
-    def __init__(self, documents: Documents, names: AppNames, *, dry_run: bool) -> None:
-        """Read nothing yet; `names` are those of the app's documents."""
+    def __init__(self, documents: Documents, *, dry_run: bool) -> None:
         self._documents = documents
-        self._names = names
         self._dry_run = dry_run
         self.changes = 0
         self.overtaken = 0
@@ -106,15 +101,12 @@ class Adoption:
             OpsError: Firestore refuses.
         """
         writes: list[Write] = []
-        field = self._names.event.of("tenantId")
-        for event in self._documents.walk(self._names.events, select=[field]):
-            own = event.fields.get(field)
+        for event in self._documents.walk("events", select=["tenantId"]):
+            own = event.fields.get("tenantId")
             if not isinstance(own, str) or not own:
-                say(f"{event.path}: no {field}, so nobody is its staff")
+                say(f"{event.path}: no tenantId, so nobody is its staff")
             if tenant in (None, own):
-                event_id = event.path.rpartition("/")[2]
-                count = self._look_at_photos(event_id)
-                writes += self._behind(f"events/{event_id}", count)
+                writes += self._behind(event.path, self._look_at_photos(event.path))
         self._make("milestones behind, told to nobody", writes)
 
     def users(self, wanted: OptOuts) -> None:
@@ -150,16 +142,14 @@ class Adoption:
         ]
         self._make("records of addresses and accounts", _joined(writes + noted))
 
-    def _look_at_photos(self, event_id: str) -> int:
+    def _look_at_photos(self, event: str) -> int:
         """Report the photos that lack something; how many photos there are."""
-        event, names = self._names.event_path(event_id), self._names.photo
         lacks: dict[str, list[str]] = defaultdict(list)
         count = 0
         looked_at = ("status", "url", "uploaderName", "uploaderEmail", "uploaderUid", "createdAt")
-        fields = map(names.of, looked_at)
-        for photo in self._documents.walk(self._names.photos_path(event_id), select=fields):
+        for photo in self._documents.walk(f"{event}/photos", select=looked_at):
             count += 1
-            for lack in _lacks(names.read(photo.fields)):
+            for lack in _lacks(photo.fields):
                 lacks[lack].append(photo.path.rpartition("/")[2])
         for lack, photos in lacks.items():
             self._say_some(f"{event}: photos with {lack}", photos)

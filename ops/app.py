@@ -7,7 +7,6 @@ and the operator is told what to merge into them.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from functions.app_names import DATA_MODEL
 from ops import merging
 from ops.cloud import RefusedError, say
 from ops.parts import Lack, Look, Parts, grants
@@ -85,13 +84,6 @@ class App(Parts):
         """An index of ours counts for every collection of that name; a TTL deletes documents."""
         if self._ours:
             return
-        records = DATA_MODEL.events
-        if records not in {self._wanted.names.events, *self._accepted} and self._sampled(records):
-            yield Lack(
-                f"the app has documents in {records}",
-                ask="With APP_NAMES our records stand there, and a deleted event takes all below "
-                f"its id along. Where no id is an event's as well, agree: --accept {records}",
-            )
         groups: dict[str, set[str]] = {}
         for override in self._wanted.overrides - self._accepted:
             group, _, field = override.partition(".")
@@ -124,15 +116,7 @@ class App(Parts):
         """Ours are among them, and the app's own open nothing of ours to a guest."""
         deployed = self.deployed_rules()
         is_merged = merging.is_merged(deployed, self._rules)
-        has_names = self._wanted.names.maps_events
-        if has_names and is_merged:
-            yield Lack(
-                "our rules are among the deployed ones, but APP_NAMES maps events",
-                ask="With them, staff of a tenant could read the records of another tenant's "
-                "events: put the block of docs/into-your-project.md in their place.",
-            )
-            return
-        if not has_names and not is_merged:
+        if not is_merged:
             yield Lack(
                 "our rules are not among the deployed ones",
                 ask=f"firestore.{self._cloud.project}.rules has both: look at it, and deploy it "

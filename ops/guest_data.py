@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from functions.app_names import DATA_MODEL, AppNames, FieldNames
 from functions.recap import mailings
 from functions.recap.mail_events import entries
 from functions.wall.address import address_hash, guest_uid, normalised
 from ops import sendgrid
 from ops.cloud import Cloud, OpsError, Outside
 from ops.documents import Document, Documents, Write, raw
-from ops.wanted import names_of
 
 _ROUNDS: Final = 5
 """Walks until nothing is found: functions may write while one is under way."""
@@ -46,8 +44,7 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     outside = outside or Outside()
     cloud = Cloud(given.project, outside)
     try:
-        names = names_of(outside.root, given.project)
-        guest = GuestData(Documents(cloud), given.email, given.tenant, names)
+        guest = GuestData(Documents(cloud), given.email, given.tenant)
         if given.what == "export":
             json.dump(guest.export(), sys.stdout, indent=2, ensure_ascii=False)
             sys.stdout.write("\n")
@@ -102,12 +99,8 @@ class GuestData:
         mentions: Paths of documents that name the address where the service does not put it.
     """
 
-    def __init__(
-        self, documents: Documents, email: str, tenant: str | None, names: AppNames = DATA_MODEL
-    ) -> None:
-        """Read nothing yet; `names` are those of the app's documents."""
+    def __init__(self, documents: Documents, email: str, tenant: str | None) -> None:
         self._documents = documents
-        self._names = names
         self.tenant = tenant
         self.addresses = sorted(_spellings(email))
         self._hashes = {address_hash(spelling) for spelling in self.addresses}
@@ -150,10 +143,9 @@ class GuestData:
 
     def _find(self) -> Iterator[Found]:
         self.mentions.clear()
-        field = self._names.event.of("tenantId")
-        for event in self._documents.walk(self._names.events, select=[field]):
-            if self.tenant in (None, event.fields.get(field)):
-                yield from self._of_event(event.path.rpartition("/")[2])
+        for event in self._documents.walk("events", select=["tenantId"]):
+            if self.tenant in (None, event.fields.get("tenantId")):
+                yield from self._of_event(event.path)
         days = hashlib.sha256((self.tenant or "").encode()).hexdigest()[:32]
         for day in self._documents.walk("recapMails"):
             if self.tenant is None or day.path.startswith(f"recapMails/{days}"):
@@ -161,39 +153,33 @@ class GuestData:
         if self.tenant is None:
             yield from self._of_users()
 
-    def _of_event(self, event_id: str) -> Iterator[Found]:
-        names, email = self._names, self._names.photo.of("uploaderEmail")
-        photos = self._photos.setdefault(event_id, set())  # of earlier walks as well
+    def _of_event(self, event: str) -> Iterator[Found]:
+        photos = self._photos.setdefault(event, set())  # of earlier walks as well
         photos |= {
             photo.path.rpartition("/")[2]
-            for photo in self._documents.walk(names.photos_path(event_id), select=[email])
-            if self._is_guest(photo.fields.get(email))
+            for photo in self._documents.walk(f"{event}/photos", select=["uploaderEmail"])
+            if self._is_guest(photo.fields.get("uploaderEmail"))
         }
-        records = DATA_MODEL.event_path(event_id)
-        for event in dict.fromkeys((names.event_path(event_id), records)):
-            for document in self._documents.walk(below=event):
-                _, _, collection, name, *deeper = document.path.split("/")
-                if name in photos and document.path == names.photo_path(event_id, name):
-                    yield from self._photo("photos", document, names.photo)
-                    continue
-                match [collection, *deeper[::2]] if event == records else []:
-                    case ["wall"] if name in photos:
-                        yield from self._photo("wall", document, DATA_MODEL.photo)
-                    case ["deliveries"] if delivery := self._delivery(document, photos):
-                        yield delivery
-                    case ["recaps", "batches"]:
-                        yield from self._batch(document)
-                    case ["recaps", "outcomes"]:
-                        yield from self._bytes("mails of recaps", document, self._without_outcome)
-                    case _ if self._is_named(document):
-                        self.mentions.add(document.path)
+        for document in self._documents.walk(below=event):
+            _, _, collection, name, *deeper = document.path.split("/")
+            match [collection, *deeper[::2]]:
+                case ["photos" | "wall"] if name in photos:
+                    yield from self._photo(collection, document)
+                case ["deliveries"] if delivery := self._delivery(document, photos):
+                    yield delivery
+                case ["recaps", "batches"]:
+                    yield from self._batch(document)
+                case ["recaps", "outcomes"]:
+                    yield from self._bytes("mails of recaps", document, self._without_outcome)
+                case _ if self._is_named(document):
+                    self.mentions.add(document.path)
 
-    def _photo(self, kind: str, photo: Document, names: FieldNames) -> Iterator[Found]:
+    def _photo(self, kind: str, photo: Document) -> Iterator[Found]:
         """A photo, or its copy for guests."""
-        name, email = names.of("uploaderName"), names.of("uploaderEmail")
-        gone = [email] if email in photo.raw else []
-        if gone or photo.fields.get(name):
-            yield Found(kind, photo, Write(photo.path, {name: raw("")}, photo.version, gone))
+        gone = ["uploaderEmail"] if "uploaderEmail" in photo.raw else []
+        if gone or photo.fields.get("uploaderName"):
+            fields = {"uploaderName": raw("")}
+            yield Found(kind, photo, Write(photo.path, fields, photo.version, gone))
 
     def _delivery(self, delivery: Document, photos: set[str]) -> Found | None:
         """A delivery that tells of the guest's photo, or names the address anywhere."""

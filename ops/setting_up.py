@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from functions.app_names import DATA_MODEL
 from ops import merging
 from ops.app import App
 from ops.cloud import Cloud, OpsError, Outside, say
@@ -128,14 +127,11 @@ class SetUp:
         )
         if given.own and wanted.is_beside:
             raise OpsError(f"{self._config.name} says that an app lives there: delete it first.")
-        has_names = wanted.names != DATA_MODEL
-        if given.own and has_names:
-            raise OpsError("APP_NAMES names documents of an app: empty it, or leave --own out.")
         say("An app in the project")
         found = self._app.found()
         for text in found or ["none"]:
             say(f"  {text}")
-        if not given.own and (given.beside or wanted.is_beside or found or has_names):
+        if not given.own and (given.beside or wanted.is_beside or found):
             say(f"  it stays as it is; our pages are for the site {site}")
             self._wanted = replace(wanted, hosting_site=site)
         self._foundations = Foundations(self._cloud, self._wanted)
@@ -151,8 +147,6 @@ class SetUp:
 
     def _write_merged(self) -> None:
         """The rules for somebody to look at and deploy, where ours belong there and are not."""
-        if self._wanted.names.maps_events:
-            return
         deployed = self._app.deployed_rules()
         if not merging.is_merged(deployed, self._rules):
             path = self._root / f"firestore.{self._cloud.project}.rules"

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from functions.app_names import DATA_MODEL, AppNames, AppNamesError
 from ops.cloud import OpsError
 
 REGION: Final = "us-central1"
@@ -90,8 +89,6 @@ class Wanted:
     codebase: str
     overrides: frozenset[str]
     """Fields with indexes or a TTL of their own: `group.field`."""
-    names: AppNames = DATA_MODEL
-    """The app's names of its documents."""
     hosting_site: str = ""
     """Beside an app: the site of the pages. Empty in a project of our own: its default site."""
 
@@ -130,11 +127,10 @@ def read(project: str, root: Path) -> Wanted:
     """Everything that `project` has to have, of the checkout at `root`.
 
     Raises:
-        OpsError: the checkout is not installed, or `APP_NAMES` cannot be used.
+        OpsError: the checkout is not installed.
     """
     config = json.loads((root / "firebase.json").read_text(encoding="utf-8"))
-    names = names_of(root, project)
-    indexes = indexes_of(root, names)
+    indexes = json.loads((root / "firestore.indexes.json").read_text(encoding="utf-8"))
     own = root / config_name(project)
     beside = json.loads(own.read_text(encoding="utf-8")) if own.exists() else {}
     settings = settings_of(root, project)
@@ -159,7 +155,6 @@ def read(project: str, root: Path) -> Wanted:
             f"{field['collectionGroup']}.{field['fieldPath']}"
             for field in indexes["fieldOverrides"]
         ),
-        names=names,
         hosting_site=beside.get("hosting", {}).get("site", ""),
     )
 
@@ -170,41 +165,11 @@ def config_name(project: str) -> str:
 
 
 def files_beside(root: Path, wanted: Wanted) -> dict[Path, str]:
-    """Texts of that file, without rules, and of the indexes that it names where an app has names.
-
-    The pages have a site of their own.
-    """
+    """Text of that file: no rules, and a site of its own for the pages."""
     config = json.loads((root / "firebase.json").read_text(encoding="utf-8"))
     del config["firestore"]["rules"], config["emulators"]
     config["hosting"] = {"site": wanted.hosting_site, **config["hosting"]}
-    files = {config_name(wanted.project): config}
-    if wanted.names != DATA_MODEL:
-        config["firestore"]["indexes"] = f"firebase.{wanted.project}.indexes.json"
-        files[config["firestore"]["indexes"]] = indexes_of(root, wanted.names)
-    return {root / name: json.dumps(file, indent=2) + "\n" for name, file in files.items()}
-
-
-def indexes_of(root: Path, names: AppNames) -> dict[str, Any]:
-    """What firestore.indexes.json has, with the indexes of photos under the app's names."""
-    file: dict[str, Any] = json.loads((root / "firestore.indexes.json").read_text(encoding="utf-8"))
-    for index in file["indexes"]:
-        if index["collectionGroup"] == DATA_MODEL.photos:
-            index["collectionGroup"] = names.photos
-            for field in index["fields"]:
-                field["fieldPath"] = names.photo.of(field["fieldPath"])
-    return file
-
-
-def names_of(root: Path, project: str) -> AppNames:
-    """The names of a project's documents.
-
-    Raises:
-        OpsError: `APP_NAMES` cannot be used.
-    """
-    try:
-        return AppNames.read(settings_of(root, project).get("APP_NAMES", ""))
-    except AppNamesError as error:
-        raise OpsError(str(error)) from error
+    return {root / config_name(wanted.project): json.dumps(config, indent=2) + "\n"}
 
 
 def settings_of(root: Path, project: str) -> dict[str, str]:

@@ -22,12 +22,10 @@ from google.cloud.firestore_v1 import types
 from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
-from functions.app_names import DATA_MODEL, AppNames
 from functions.gcp.project import credentials, project_id
 from functions.gcp.queries import Query, encode_query
 from functions.gcp.values import decoded
 from functions.gcp.writes import Write, encode_write, may_repeat
-from functions.parameters import app_names
 from functions.records import AlreadyRecordedError, ChangedMeanwhileError, Version
 
 CALL_SECONDS: Final = 25.0
@@ -99,9 +97,6 @@ class Documents:
     """Documents by path, such as `users/u1`; one instance serves all threads.
 
     Most methods are one call. A call is retried for at most `seconds` where a repetition is safe.
-
-    Attributes:
-        names: Where the app keeps its events and photos in this database.
     """
 
     def __init__(
@@ -110,21 +105,19 @@ class Documents:
         project: str,
         *,
         metadata: Sequence[tuple[str, str]] = (),
-        names: AppNames = DATA_MODEL,
     ) -> None:
         """Use the default database of `project`; every call sends `metadata`."""
         self._api = api
         self._database = f"projects/{project}/databases/(default)"
         self._root = f"{self._database}/documents/"
         self._metadata = tuple(metadata)
-        self.names = names
 
     @classmethod
-    def at_emulator(cls, channel: grpc.Channel, project: str, names: AppNames = DATA_MODEL) -> Self:
+    def at_emulator(cls, channel: grpc.Channel, project: str) -> Self:
         """The emulator behind `channel`, with an administrator's rights."""
         transport = FirestoreGrpcTransport(channel=channel, credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
         owner = [("authorization", "Bearer owner")]
-        return cls(FirestoreClient(transport=transport), project, metadata=owner, names=names)
+        return cls(FirestoreClient(transport=transport), project, metadata=owner)
 
     def get(
         self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
@@ -360,10 +353,10 @@ def documents() -> Documents:
     emulator = os.environ.get("FIRESTORE_EMULATOR_HOST")
     if emulator:
         channel = grpc.insecure_channel(emulator, options=_NO_LIMIT)
-        return Documents.at_emulator(channel, project_id() or "", app_names())
+        return Documents.at_emulator(channel, project_id() or "")
     given, project = credentials()
     api = FirestoreClient(credentials=given)
-    return Documents(api, project_id() or project, names=app_names())
+    return Documents(api, project_id() or project)
 
 
 def _error(status: Any) -> Exception | None:

@@ -18,14 +18,11 @@ class GuestPhotoStore:
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._names = documents.names
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """See `guest_data.GuestPhotos`."""
-        names = self._names.event
-        fields = [names.of(field) for field in ("status", "archivedAt", FIELD)]
-        found = self._documents.get(self._names.event_path(event_id), fields)
-        return names.read(found.fields) if found else None
+        found = self._documents.get(f"events/{event_id}", ["status", "archivedAt", FIELD])
+        return found.fields if found else None
 
     def set_timer(self, event_id: str, at: datetime | None) -> None:
         """See `guest_data.GuestPhotos`."""
@@ -47,10 +44,10 @@ class GuestPhotoStore:
     def page(self, event_id: str, after: str | None) -> Sequence[GuestPhoto]:
         """See `guest_data.GuestPhotos`."""
         page = Query(
-            collection=self._names.photos_path(event_id),
-            select=[self._names.photo.of(field) for field in ("uploaderName", "uploaderEmail")],
+            collection=f"events/{event_id}/photos",
+            select=["uploaderName", "uploaderEmail"],
             limit=_PAGE,
-            after=[self._names.photo_path(event_id, after)] if after else [],
+            after=[_photo(event_id, after)] if after else [],
         )
         return [
             GuestPhoto(photo.id, photo.version, tells=any(photo.fields.values()))
@@ -59,19 +56,22 @@ class GuestPhotoStore:
 
     def forget(self, event_id: str, photos: Sequence[GuestPhoto]) -> int:
         """See `guest_data.GuestPhotos`."""
-        names = self._names.photo
         errors = self._documents.write_each(
             [
                 Update(
-                    self._names.photo_path(event_id, photo.id),
-                    {names.of("uploaderName"): ""},
-                    delete=[names.of("uploaderEmail")],
+                    _photo(event_id, photo.id),
+                    {"uploaderName": ""},
+                    delete=["uploaderEmail"],
                     version=photo.version,
                 )
                 for photo in photos
             ]
         )
         return sum(error is None for error in errors)
+
+
+def _photo(event_id: str, photo_id: str) -> str:
+    return f"events/{event_id}/photos/{photo_id}"
 
 
 def _timer(event_id: str) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 from functions import log
 from functions.gcp.document_events import DocumentWritten, Snapshot
 from functions.gcp.run_again import run_again
-from functions.parameters import app_names
 from functions.wall import wiring
 from functions.wall.emptying import NotEmptyYetError
 from functions.wall.guest_data import due_at
@@ -35,9 +34,8 @@ def event_written(event: DocumentWritten) -> None:
         with run_again("event.not-emptied"):
             wiring.emptying().empty(event.ids["eventId"])
         return
-    read = app_names().event.read
-    before = read(event.before.fields) if event.before else None
-    if due_at(before) != due_at(read(event.after.fields)):
+    before = event.before.fields if event.before else None
+    if due_at(before) != due_at(event.after.fields):
         with run_again("event.not-timed"):
             wiring.forgetting().schedule(event.ids["eventId"])
 
@@ -54,4 +52,4 @@ def sweep() -> None:
 
 
 def _public(photo: Snapshot | None) -> Mapping[str, Any] | None:
-    return public_fields(app_names().photo.read(photo.fields), photo.created) if photo else None
+    return public_fields(photo.fields, photo.created) if photo else None

@@ -19,11 +19,10 @@ class PublicWall:
         In one transaction, not from the write that a trigger was told of: triggers run late, twice
         and out of order, and a photo that was taken down must not come back.
         """
-        names, copied = self._documents.names, f"events/{event_id}/wall/{photo_id}"
+        copied = f"events/{event_id}/wall/{photo_id}"
 
         def writes(photo: Document | None) -> Sequence[Write]:
-            read = names.photo.read
-            fields = public_fields(read(photo.fields), photo.created) if photo else None
+            fields = public_fields(photo.fields, photo.created) if photo else None
             return [Put(copied, fields) if fields else Delete(copied)]
 
-        self._documents.transact(names.photo_path(event_id, photo_id), writes)
+        self._documents.transact(f"events/{event_id}/photos/{photo_id}", writes)

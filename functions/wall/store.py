@@ -61,8 +61,7 @@ class DeletedEventStore:
 
     def created(self, event_id: str) -> datetime | None:
         """See `emptying.DeletedEvents`."""
-        event = self._documents.names.event_path(event_id)
-        found = self._documents.get(event, ["tenantId"])
+        found = self._documents.get(f"events/{event_id}", ["tenantId"])
         return found.created if found else None
 
     def delete(self, orphans: Sequence[Orphan]) -> None:

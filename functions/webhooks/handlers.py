@@ -2,7 +2,6 @@
 
 from functions.gcp.document_events import DocumentWritten, Snapshot
 from functions.gcp.run_again import run_again
-from functions.parameters import app_names
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks import wiring
@@ -34,11 +33,10 @@ def event_written(event: DocumentWritten) -> None:
 def _photo(photo_id: str, snapshot: Snapshot | None) -> Photo | None:
     if snapshot is None:
         return None
-    fields = app_names().photo.read(snapshot.fields)
-    return Photo.read(photo_id, fields, created=snapshot.created, updated=snapshot.updated)
+    return Photo.read(photo_id, snapshot.fields, created=snapshot.created, updated=snapshot.updated)
 
 
 def _wall_event(snapshot: Snapshot | None) -> WallEvent | None:
     if snapshot is None:
         return None
-    return WallEvent.read(app_names().event.read(snapshot.fields), updated=snapshot.updated)
+    return WallEvent.read(snapshot.fields, updated=snapshot.updated)

@@ -16,21 +16,19 @@ class WallStore:
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._names = documents.names
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """See `ports.Wall`."""
-        found = self._documents.get(self._names.event_path(event_id))
-        return self._names.event.read(found.fields) if found else None
+        found = self._documents.get(f"events/{event_id}")
+        return found.fields if found else None
 
     def count_photos(
         self, event_id: str, at_most: int | None = None, until: datetime | None = None
     ) -> int:
         """See `ports.Wall`; each thousand of them costs as much as the read of a document."""
-        photos = Query(collection=self._names.photos_path(event_id), limit=at_most)
+        photos = Query(collection=f"events/{event_id}/photos", limit=at_most)
         if until:
-            created_at = self._names.photo.of("createdAt")
-            photos = replace(photos, where=[(created_at, "<=", until)], order=[created_at])
+            photos = replace(photos, where=[("createdAt", "<=", until)], order=["createdAt"])
         return self._documents.count(photos)
 
     def first_photo_by(self, event_id: str, photo: Photo) -> Photo | None:
@@ -40,16 +38,14 @@ class WallStore:
             if photo.guest
             else ("uploaderUid", photo.uploader_uid)
         )
-        names = self._names.photo
         photos = Query(
-            collection=self._names.photos_path(event_id),
-            where=[(names.of(field), "==", value or "")],
-            order=[names.of("createdAt")],
+            collection=f"events/{event_id}/photos",
+            where=[(field, "==", value or "")],
+            order=["createdAt"],
             limit=1,
         )
         for first in self._documents.find(photos):
-            fields = names.read(first.fields)
-            return Photo.read(first.id, fields, created=first.created, updated=first.written)
+            return Photo.read(first.id, first.fields, created=first.created, updated=first.written)
         return None
 
     def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str | None]:

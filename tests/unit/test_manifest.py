@@ -198,17 +198,6 @@ def test_a_connector_is_absent_until_it_is_named(endpoints: dict[str, Any]) -> N
     assert behind == dict.fromkeys([*RETRY_SCHEDULE, "sendTestWebhook"], vpc)
 
 
-def test_triggers_follow_the_names_of_an_app() -> None:
-    """And a map with a mistake stops the deploy, with the mistake."""
-    named = rendered(APP_NAMES="events=weddings,photos=pictures")["endpoints"]
-    patterns = [named[name]["eventTrigger"]["eventFilterPathPatterns"] for name in TRIGGERS]
-    documents = ["weddings/{eventId}/pictures/{photoId}", "weddings/{eventId}", "users/{uid}"]
-    assert patterns == [{"document": document} for document in documents]
-    with pytest.raises(subprocess.CalledProcessError) as refused:
-        rendered(APP_NAMES="events=weddings/2026")
-    assert "AppNamesError: APP_NAMES in .env: 'weddings/2026' cannot be" in refused.value.stderr
-
-
 def test_every_parameter_has_a_value_in_env(manifest: dict[str, Any]) -> None:
     """Design 5: a parameter that is not in `.env` stops a deploy that may not ask."""
     lines = (ROOT / ".env").read_text().splitlines()

@@ -26,14 +26,13 @@ class GuestStore:
 
     def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
         """See `ports.Guests`."""
-        names = self._documents.names.photo
         approved = Query(
-            collection=self._documents.names.photos_path(event_id),
-            where=[(names.of("status"), "==", names.status("approved"))],
-            select=[names.of(field) for field in FIELDS],
+            collection=f"events/{event_id}/photos",
+            where=[("status", "==", "approved")],
+            select=FIELDS,
         )
         for photo in self._documents.find_all(approved):
-            yield ApprovedPhoto.read(photo.id, names.read(photo.fields), created=photo.created)
+            yield ApprovedPhoto.read(photo.id, photo.fields, created=photo.created)
 
     def records(self, uids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """See `ports.Guests`."""

@@ -27,9 +27,8 @@ class RecapStore:
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """See `Recaps`."""
-        names = self._documents.names
-        found = self._documents.get(names.event_path(event_id))
-        return names.event.read(found.fields) if found else None
+        found = self._documents.get(f"events/{event_id}")
+        return found.fields if found else None
 
     def lock(self, event_id: str) -> StoredLock | None:
         """See `Recaps`."""

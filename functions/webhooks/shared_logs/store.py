@@ -31,7 +31,7 @@ class LogShareStore:
 
     def load(self, event_id: str, share_id: str) -> StoredLogShare | None:
         """See `ports.LogShares`; a share older than the event belonged to a deleted event."""
-        paths = [self._documents.names.event_path(event_id), _path(event_id, share_id)]
+        paths = [f"events/{event_id}", _path(event_id, share_id)]
         event, found = self._documents.get_all(paths)
         if event is None or found is None or found.created < event.created:
             return None

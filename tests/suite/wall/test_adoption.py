@@ -1,7 +1,10 @@
 """`ops/adopt`: what an app had before is put on record, and a second run does nothing."""
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
@@ -11,6 +14,8 @@ from functions.wall.address import address_hash, guest_uid
 from ops import adopting
 from tests.suite.wall.conftest import SendGrid, scan
 
+PAGE: Final = Path(__file__).parents[3] / "docs/into-your-project.md"
+NOON: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 Operator = Callable[..., tuple[int, str, str]]
 PHOTO: Final = {
     "status": "approved",
@@ -73,18 +78,29 @@ def test_what_is_behind_is_put_on_record_once(operator: Operator, database: Any)
     assert scan(database) == after
 
 
-def test_an_app_with_other_names(
-    operator: Operator, database: firestore.Client, tmp_path: Path
-) -> None:
-    """`APP_NAMES`: its photos are counted and looked at; records are the service's own."""
-    names = "events=weddings,photos=pictures,photo.status.approved=visible,event.tenantId=owner"
-    (tmp_path / f".env.{database.project}").write_text(f"APP_NAMES={names}\n")
-    photos = {f"weddings/w/pictures/p{n}": PHOTO | {"status": "visible"} for n in range(99)}
-    put(database, photos | {"weddings/w/pictures/odd": PHOTO, "weddings/w": {"owner": "a"}})
-    before = scan(database)
-    assert "weddings/w: photos with a status that is none" in operator(adopting.main)[1]
-    behind = {"events/w/milestones/100": {"photoId": None, "reachedAt": None}}
-    assert scan(database) == before | behind
+def test_photos_of_an_app_with_other_names_are_copied(database: firestore.Client) -> None:
+    """The trigger of docs/into-your-project.md, with a picture that is written and deleted."""
+    [block] = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    made: dict[str, Any] = {}
+    exec(compile(block, PAGE, "exec"), made)  # noqa: S102 - our own page
+    made["firestore"] = SimpleNamespace(
+        Client=lambda: database, transactional=firestore.transactional
+    )
+    params = {"eventId": "w1", "photoId": "p1"}
+    event = SimpleNamespace(document="weddings/w1/pictures/p1", params=params)
+    picture = {"state": "visible", "image": "i", "guestName": "Ann", "guestMail": "a@example.com"}
+    database.document(event.document).set(picture | {"takenAt": NOON})
+    made["copy_picture"].__wrapped__(event)
+    assert database.document("events/w1/photos/p1").get().to_dict() == {
+        "status": "approved",
+        "url": "i",
+        "uploaderName": "Ann",
+        "uploaderEmail": "a@example.com",
+        "createdAt": NOON,
+    }
+    database.document(event.document).delete()
+    made["copy_picture"].__wrapped__(event)
+    assert not database.document("events/w1/photos/p1").get().exists
 
 
 def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -> None:

@@ -2,18 +2,14 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
 
-import grpc
 import pytest
 from google.cloud import firestore
 
-from functions.app_names import AppNames
-from functions.gcp.documents import Documents, documents
+from functions.gcp.documents import documents
 from functions.mail.tracking import DeliveryStatus
 from functions.recap import mailings
 from functions.recap.mail_events import entries
@@ -129,42 +125,6 @@ def test_an_erased_guest_is_found_nowhere(
     assert scan(database) == after
 
 
-def test_a_guest_of_an_app_with_other_names(
-    operator: Callable[..., tuple[int, str, str]],
-    database: firestore.Client,
-    sendgrid: SendGrid,
-    tmp_path: Path,
-) -> None:
-    """`APP_NAMES`: erased in the app's photos and in the service's records; told of elsewhere."""
-    names = "events=weddings,photos=pictures,photo.uploaderEmail=mail,photo.uploaderName=by"
-    (tmp_path / f".env.{database.project}").write_text(f"APP_NAMES={names}\n")
-    apps: Scan = {
-        "weddings/e1": {"tenantId": "a"},
-        "weddings/e1/pictures/p1": {"mail": ADDRESS, "by": NAME, "uploaderName": "caption"},
-        "weddings/e1/pictures/p2": {"mail": "bob@example.com", "by": "Bob"},
-        "weddings/e1/deliveries/d2": {"flowers": 3},
-    }
-    guest_book: Scan = {"weddings/e1/book/b": {"text": f"from {ADDRESS}"}}
-    ours = {
-        path: fields
-        for path, fields in DATABASE.items()
-        if path.startswith("events/e1/") and "/photos/" not in path
-    }
-    for path, fields in {**apps, **guest_book, **ours}.items():
-        database.document(path).set(dict(fields))
-    assert not sendgrid.asked
-
-    status, said, errors = operator(guest_data.main, "erase", ADDRESS)
-
-    assert status == 0, said + errors
-    assert "the address stands in weddings/e1/book/b" in errors
-    after = scan(database)
-    assert {path for path, fields in after.items() if tells(fields)} == {"weddings/e1/book/b"}
-    assert after["weddings/e1/pictures/p1"] == {"by": "", "uploaderName": "caption"}
-    kept = ("weddings/e1", "weddings/e1/pictures/p2", "weddings/e1/deliveries/d2")
-    assert {path: after[path] for path in kept} == {path: apps[path] for path in kept}
-
-
 def test_a_dry_run_changes_nothing(
     guest: Callable[..., str], database: firestore.Client, sendgrid: SendGrid
 ) -> None:
@@ -227,23 +187,3 @@ def test_guests_of_an_archived_event_are_forgotten(
     assert not event.collection("guestData").document("timer").get().exists
     [line] = [line for line in capfd.readouterr().out.splitlines() if event.id in line]
     assert json.loads(line)["photos"] == 499
-
-
-def test_guests_of_an_app_with_other_names_are_forgotten(
-    db: firestore.Client, event_id: str
-) -> None:
-    """`APP_NAMES`: read and written where the app has them."""
-    names = AppNames.read("events=weddings,photos=pictures,event.status=is,photo.uploaderEmail=to")
-    wedding = db.collection("weddings").document(event_id)
-    picture = wedding.collection("pictures").document("p1")
-    wedding.set({"is": "archived", "archivedAt": NOON, "keepGuestDataDays": 30})
-    picture.set({"to": ADDRESS, "uploaderName": NAME, "url": "u"})
-    with grpc.insecure_channel(os.environ["FIRESTORE_EMULATOR_HOST"]) as channel:
-        forgetting = Forgetting(
-            photos=GuestPhotoStore(Documents.at_emulator(channel, db.project, names)),
-            now=lambda: NOON + timedelta(days=31),
-            monotonic=lambda: 0.0,
-        )
-        forgetting.schedule(event_id)
-        forgetting.sweep()
-    assert picture.get().to_dict() == {"uploaderName": "", "url": "u"}

@@ -214,37 +214,6 @@ def test_rules_of_the_app_that_open_ours_are_told(app: Operator) -> None:
     assert "the app's own rules open events/…/secrets/webhooks to every guest" in said
 
 
-def test_an_app_with_other_names(app: Operator) -> None:
-    """Indexes for its own collections; our rules, which know no weddings, stay out of its rules."""
-    env = app.checkout / ".env.acme"
-    env.write_text("APP_NAMES=events=weddings,photos=pictures,photo.uploaderEmail=mail\n")
-    assert "empty it, or leave --own out" in app.run("setup", "--own")[2]
-    app.google.documents["events"] = [{"concert": {}}]
-    assert "the app has documents in events" in app.run("setup")[1]
-    assert not app.google.changes + app.commands
-    del app.google.documents["events"]
-    app.run("setup")
-    groups = f"firestore {DATABASE}/collectionGroups"
-    made = {
-        (key.split("/")[-3], *(field["fieldPath"] for field in index["fields"]))
-        for key, index in app.google.resources.items()
-        if key.startswith(groups) and "/indexes/" in key
-    }
-    assert {("pictures", "mail", "createdAt", "__name__")} < made
-    assert "photos" not in {group for group, *_ in made}
-    assert not (app.checkout / "firestore.acme.rules").exists()
-    app.google.sleep(BUILD_SECONDS)
-    app.google.sign_in = SIGN_IN
-    app.done("check")
-    _merge(app, merging.merged(APP_RULES, OURS))
-    status, said, _ = app.run("check")
-    assert (status, "our rules are among the deployed ones" in said) == (1, True)
-    env.write_text("APP_NAMES=events=weddings/2026\n")
-    for script in ("check", "setup"):
-        status, said, errors = app.run(script)
-        assert (status, said, "'weddings/2026' cannot be events" in errors) == (1, "", True)
-
-
 @pytest.mark.parametrize("arguments", [[], ["--beside"]])
 def test_an_empty_project_is_ones_own(operator: Operator, arguments: list[str]) -> None:
     """Unless the operator says otherwise; then no rules are deployed."""
