@@ -15,6 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -71,6 +72,7 @@ class Outside:
     type_in: Callable[[str], str] = getpass.getpass
     address: str = "https://{host}"
     root: Path = ROOT
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
 class Cloud:

@@ -2,6 +2,7 @@
 
 Found by a walk through every document of the tenant's events and through all user records, so that
 no spelling of the address is missed. An opt-out stays, in a record named by a hash of the address.
+While the recap of an event is being sent, the records of that event stay as they are.
 """
 
 import argparse
@@ -11,9 +12,11 @@ import contextlib
 import copy
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,7 +47,7 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     outside = outside or Outside()
     cloud = Cloud(given.project, outside)
     try:
-        guest = GuestData(Documents(cloud), given.email, given.tenant)
+        guest = GuestData(Documents(cloud), given.email, given.tenant, now=outside.now)
         if given.what == "export":
             json.dump(guest.export(), sys.stdout, indent=2, ensure_ascii=False)
             sys.stdout.write("\n")
@@ -61,6 +64,11 @@ def _erase(guest: "GuestData", cloud: Cloud, root: Path, *, dry_run: bool) -> No
         _say(f"{'would erase in ' if dry_run else 'erased in '}{kind}: {count}")
     for path in guest.mentions:
         _say(f"left, for somebody to look at: the address stands in {path}")
+    if guest.sending:
+        raise OpsError(
+            f"A recap is being sent: {', '.join(sorted(guest.sending))}. It may mail the guest. "
+            "Run this again when it is done, after ten minutes at the latest."
+        )
     if guest.tenant:
         _say("User records and SendGrid are not of one tenant: without --tenant they are erased.")
         return
@@ -89,6 +97,12 @@ class Found:
     document: Document
     write: Write | None
 
+    @property
+    def event(self) -> str:
+        """Id of the event below which the document stands; empty: below none."""
+        collection, event, *below = self.document.path.split("/")
+        return event if collection == "events" and below else ""
+
 
 class GuestData:
     """The data of the guest with the address `email`.
@@ -97,17 +111,23 @@ class GuestData:
         tenant: The tenant whose events are looked at; None: every tenant's.
         accounts: User ids of the guest's accounts, as far as records were found.
         mentions: Paths of documents that name the address where the service does not put it.
+        sending: Events with records of the guest whose recap was being sent during the erasure.
     """
 
-    def __init__(self, documents: Documents, email: str, tenant: str | None) -> None:
+    def __init__(
+        self, documents: Documents, email: str, tenant: str | None, *, now: Callable[[], datetime]
+    ) -> None:
         self._documents = documents
+        self._now = now
         self.tenant = tenant
         self.addresses = sorted(_spellings(email))
         self._hashes = {address_hash(spelling) for spelling in self.addresses}
         self._records = {guest_uid(digest) for digest in self._hashes}
+        self._address = _whole(self.addresses)
         self._photos: dict[str, set[str]] = {}
         self.accounts: set[str] = set()
         self.mentions: set[str] = set()
+        self.sending: set[str] = set()
 
     def export(self) -> dict[str, Any]:
         """What there is, for the guest to read."""
@@ -130,16 +150,26 @@ class GuestData:
             OpsError: documents were changed by others again and again.
         """
         counts: dict[str, int] = {}
+        events: set[str] = set()
         for _ in range(_ROUNDS):
-            writes = []
-            for found in self._find():
-                if found.write:
-                    writes.append(found.write)
-                    counts[found.kind] = counts.get(found.kind, 0) + 1
-            if dry_run or not writes:
+            there = [found for found in self._find() if found.write]
+            events |= {found.event for found in there if found.event}
+            # Read after the walk, which takes minutes; and once more after the last write, because
+            # a recap that started before it has the address still.
+            self.sending |= {event for event in events if self._is_sending(event)}
+            free = [found for found in there if found.event not in self.sending]
+            for found in free:
+                counts[found.kind] = counts.get(found.kind, 0) + 1
+            if dry_run or not free:
                 return counts
-            self._documents.write(writes)
+            self._documents.write([found.write for found in free if found.write])
         raise OpsError("Documents of the guest were changed meanwhile: run this again.")
+
+    def _is_sending(self, event_id: str) -> bool:
+        """Whether a call that sends the event's recap holds its lock."""
+        lock = self._documents.get(f"events/{event_id}/locks/recap")
+        leased = lock.fields.get("leasedUntil") if lock else None
+        return isinstance(leased, str) and self._now() < datetime.fromisoformat(leased)
 
     def _find(self) -> Iterator[Found]:
         self.mentions.clear()
@@ -171,7 +201,7 @@ class GuestData:
                     yield from self._batch(document)
                 case ["recaps", "outcomes"]:
                     yield from self._bytes("mails of recaps", document, self._without_outcome)
-                case _ if self._is_named(document):
+                case _ if self._is_named(document.fields):
                     self.mentions.add(document.path)
 
     def _photo(self, kind: str, photo: Document) -> Iterator[Found]:
@@ -190,9 +220,11 @@ class GuestData:
             ids |= {data[part]["id"] for part in ("photo", "latestPhoto") if part in data}
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
-        if not ids & photos and not self._is_named(delivery):
+        is_theirs = bool(ids & photos)
+        if not is_theirs and not self._is_named(body) and not self._is_named(delivery.fields):
             return None
-        text = json.dumps(self._scrubbed(body), ensure_ascii=False, separators=(",", ":"))
+        scrubbed = self._scrubbed(body, is_theirs=is_theirs)
+        text = json.dumps(scrubbed, ensure_ascii=False, separators=(",", ":"))
         log = delivery.fields.get("log") or []
         if text == delivery.fields["body"] and not any("answer" in attempt for attempt in log):
             return None
@@ -203,18 +235,21 @@ class GuestData:
         fields = {"body": raw(text), "log": attempts}
         return Found("deliveries", delivery, Write(delivery.path, fields, delivery.version))
 
-    def _scrubbed(self, value: Any) -> Any:
-        """What a body tells, without the guest."""
+    def _scrubbed(self, value: Any, *, is_theirs: bool) -> Any:
+        """What a body tells, without the guest; `is_theirs`: it tells of the guest's photo."""
         match value:
             case dict():
-                without = {"uploaderName": "", "uploaderEmail": None}
+                is_theirs = is_theirs or self._is_guest(value.get("uploaderEmail"))
+                without = {"uploaderName": "", "uploaderEmail": None} if is_theirs else {}
                 return {
-                    name: without[name] if name in without else self._scrubbed(inner)
+                    name: without[name]
+                    if name in without
+                    else self._scrubbed(inner, is_theirs=is_theirs)
                     for name, inner in value.items()
                 }
             case list():
-                return [self._scrubbed(inner) for inner in value]
-            case str() if self._is_in(value):
+                return [self._scrubbed(inner, is_theirs=is_theirs) for inner in value]
+            case str() if self._address.search(value.casefold()):
                 return ""
         return value
 
@@ -257,7 +292,7 @@ class GuestData:
         for user in self._documents.walk("users"):
             uid = user.path.partition("/")[2]
             if uid not in self._records and not self._is_guest(user.fields.get("email")):
-                if self._is_named(user):
+                if self._is_named(user.fields):
                     self.mentions.add(user.path)
                 continue
             mine.append(user)
@@ -284,14 +319,25 @@ class GuestData:
     def _is_guest(self, email: object) -> bool:
         return isinstance(email, str) and bool(_spellings(email) & set(self.addresses))
 
-    def _is_in(self, text: str) -> bool:
-        return any(address in text.casefold() for address in self.addresses)
-
-    def _is_named(self, document: Document) -> bool:
-        return self._is_in(json.dumps(document.fields, ensure_ascii=False))
+    def _is_named(self, value: Any) -> bool:
+        """Whether a text in the value, however deep, names the address."""
+        match value:
+            case dict():
+                return any(self._is_named(inner) for pair in value.items() for inner in pair)
+            case list():
+                return any(self._is_named(inner) for inner in value)
+            case str():
+                return bool(self._address.search(value.casefold()))
+        return False
 
 
 _BY_HASH: Final = ("allowances", "batches of recaps", "mails of recaps")
+
+
+def _whole(addresses: Sequence[str]) -> re.Pattern[str]:
+    """Finds an address in a text, and no longer address that ends or begins with it."""
+    some = "|".join(map(re.escape, addresses))
+    return re.compile(rf"(?<![\w.+%~^!#$-])(?<!\w')(?:{some})(?![\w-])(?!\.\w)")
 
 
 def _spellings(email: str) -> set[str]:
