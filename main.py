@@ -255,7 +255,7 @@ def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
     wall.sweep()
 
 
-@signed_in()
+@signed_in
 @https_fn.on_call(
     service_account=_RECAP,
     **_RECAP_PLACES,
@@ -269,7 +269,7 @@ def sendEventRecap(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     return handlers.send_event_recap(request)
 
 
-@signed_in()
+@signed_in
 @https_fn.on_call(
     service_account=_RECAP,
     **_RECAP_PLACES,
@@ -323,7 +323,7 @@ def mailEvents(request: flask.Request) -> flask.Response:
     return handlers.mail_events(request)
 
 
-@signed_in()
+@signed_in
 @https_fn.on_call(**_ACTION, **_TO_RECEIVERS)
 def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer tries a webhook URL of an event."""
@@ -332,7 +332,7 @@ def sendTestWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     return handlers.send_test(request)
 
 
-@signed_in(times=10)  # a page of deliveries each
+@signed_in
 @https_fn.on_call(**_ACTION)
 def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An organizer has deliveries sent again."""
@@ -341,7 +341,7 @@ def resendWebhook(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     return handlers.resend(request)
 
 
-@signed_in()
+@signed_in
 @https_fn.on_call(**_ACTION)
 def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """A superadmin replaces the webhook secret of an event."""
@@ -350,7 +350,7 @@ def rotateWebhookSecret(request: https_fn.CallableRequest[Any]) -> dict[str, Any
     return handlers.rotate_secret(request)
 
 
-@signed_in()
+@signed_in
 @https_fn.on_call(**_ACTION | {"service_account": _LOGS})
 def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin gives out a link to the deliveries to one URL."""
@@ -359,7 +359,7 @@ def shareWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     return handlers.share_log(request)
 
 
-@signed_in()
+@signed_in
 @https_fn.on_call(**_ACTION | {"service_account": _LOGS})
 def revokeWebhookLog(request: https_fn.CallableRequest[Any]) -> dict[str, Any]:
     """An admin ends such a link."""

@@ -57,7 +57,7 @@ VPC_EGRESS = StringParam(
 )
 
 STAFF_CALLS_AN_HOUR = IntParam(
-    "STAFF_CALLS_AN_HOUR", default=60, description="Calls of one function by a tenant's staff"
+    "STAFF_CALLS_AN_HOUR", default=60, description="Calls of one function by one person of staff"
 )
 ENFORCE_APP_CHECK = BoolParam(
     "ENFORCE_APP_CHECK", default=False, description="Whether callables take calls of own apps only"

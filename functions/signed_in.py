@@ -1,52 +1,60 @@
-"""Callables of staff: the caller's role, and the tenant's limit on calls.
+"""Callables of staff: the role, the arguments, and the limit on one person's calls.
 
-Both are checked from the headers alone, before the body is read.
+The checks come in this order (design 3): ID token, role, arguments, count, and then those of the
+use case. A call that is refused for its role or its arguments is not counted.
 """
 
-import functools
-import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-from firebase_functions.https_fn import AuthData
+from firebase_functions.https_fn import CallableRequest
 
 from functions import access, parameters
 from functions.call_error import CallError, Code
 from functions.gcp import callables
+from functions.timestamps import wire_time
+
+A = TypeVar("A")
 
 
-def signed_in(*, times: int = 1) -> Callable[[Any], Any]:
+def signed_in(declared: Any) -> Any:
     """Serve a callable to staff; see `callables.signed_in`.
 
-    A tenant has `times` its `STAFF_CALLS_AN_HOUR` calls of the function. A superadmin without a
-    tenant has a limit of their own.
+    Other callers are refused before the body is read. The handler calls `staff_call`.
     """
-
-    def served(declared: Any) -> Any:
-        name = inspect.unwrap(declared).__name__
-        return callables.signed_in(declared, functools.partial(admit, name, times))
-
-    return served
+    return callables.signed_in(declared, access.staff)
 
 
-def admit(function: str, times: int, identity: AuthData) -> None:
-    """Check the role and count the call.
+def staff_call(
+    function: str,
+    request: CallableRequest[Any],
+    read: Callable[[Any], A],
+    *,
+    roles: frozenset[access.Role] = access.STAFF,
+    times: int = 1,
+) -> tuple[access.Caller, A]:
+    """The caller with one of `roles`, and what `read` makes of the arguments; counts the call.
+
+    A person has `times` `STAFF_CALLS_AN_HOUR` calls of `function` in an hour (spec 8).
 
     Raises:
-        CallError: `permission-denied` without a role, `resource-exhausted` over the limit.
+        CallError: `permission-denied` for another role, `invalid-argument` from `read`,
+            `resource-exhausted` over the limit.
         Exception: the call could not be counted.
     """
     from functions.signed_links import wiring  # noqa: PLC0415 - a cold start
     from functions.signed_links.limiter import TooManyCallsError  # noqa: PLC0415
 
-    caller = access.staff(identity)
-    counted = f"tenant {caller.tenant_id}" if caller.tenant_id else f"user {caller.uid}"
+    caller = access.staff(request.auth, roles)
+    arguments = read(request.data)
     at_most = times * parameters.STAFF_CALLS_AN_HOUR.value
     try:
-        wiring.limiter().pass_or_raise(function, counted, secret="", at_most=at_most)
+        wiring.limiter().pass_or_raise(function, f"user {caller.uid}", secret="", at_most=at_most)
     except TooManyCallsError as error:
         raise CallError(
             Code.RESOURCE_EXHAUSTED,
-            f"Your tenant has made its {at_most} calls of {function} this hour; call again from"
+            f"You have made your {at_most} calls of {function} this hour; call again from"
             f" {error.until:%H:%M} UTC on.",
+            {"possibleFrom": wire_time(error.until)},
         ) from None
+    return caller, arguments

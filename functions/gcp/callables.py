@@ -55,7 +55,7 @@ def anonymous(declared: Any) -> Any:
     return _served(declared, lambda _: None)
 
 
-def signed_in(declared: Any, admit: Callable[[AuthData], None] = lambda _: None) -> Any:
+def signed_in(declared: Any, admit: Callable[[AuthData], object] = lambda _: None) -> Any:
     """Serve the callable `declared` to callers with a valid ID token whom `admit` lets pass.
 
     Other callers get `unauthenticated`; with `ENFORCE_APP_CHECK`, so do calls from apps of other

@@ -14,13 +14,13 @@ from functions import log, parameters
 from functions.call_error import CallError, Code
 from functions.consents.consent import State
 from functions.consents.wiring import consents
+from functions.event_arguments import refuse_unknown
 from functions.gcp.request_body import bounded_body
 from functions.preferences import wiring
 from functions.preferences.links import confirmation_link, end_page
 from functions.preferences.preferences import (
     EmailPreferences,
     Flag,
-    InvalidChoicesError,
     email_address,
     read_choices,
 )
@@ -59,11 +59,9 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
         CallError: those of spec 7.2, `invalid-argument` also for flags that cannot be changed;
             `resource-exhausted` over the limit on calls.
     """
+    refuse_unknown(request.data, "token", "preferences")
     token = IN_A_MAIL.token(request.data)
-    try:
-        choices = read_choices(request.data.get("preferences"))
-    except InvalidChoicesError as invalid:
-        _refuse(Code.INVALID_ARGUMENT, str(invalid))
+    choices = read_choices(request.data.get("preferences"))
     uid = _admitted("updateEmailPreferences", request.raw_request, token)
     try:
         wiring.users().choose(uid, choices)

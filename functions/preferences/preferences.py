@@ -7,7 +7,10 @@ record gets every mail (design 3).
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Any, Final, NoReturn, Self
+
+from functions.call_error import CallError, Code
+from functions.event_arguments import refuse_unknown
 
 FIELD: Final = "emailPreferences"
 """The field of the user record with the flags."""
@@ -24,10 +27,6 @@ class Flag(StrEnum):
 TRANSACTIONAL: Final = "transactional"
 
 CHOICES_EXAMPLE: Final = '{"recap": false}'
-
-
-class InvalidChoicesError(ValueError):
-    """The request holds no valid choices; the message says what to change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +71,18 @@ def read_choices(data: object) -> dict[Flag, bool]:
     """The new values of flags, from `{"recap": false, …}`.
 
     Raises:
-        InvalidChoicesError: a flag is unknown or cannot be changed, a value is not a boolean, or
-            `data` is empty.
+        CallError: `invalid-argument`, where a flag is unknown or cannot be changed, a value is not
+            a boolean, or `data` is empty.
     """
     if not isinstance(data, Mapping) or not data:
-        raise InvalidChoicesError(f"preferences must be an object such as {CHOICES_EXAMPLE}.")
+        _refuse(f"preferences must be an object such as {CHOICES_EXAMPLE}.")
     if TRANSACTIONAL in data:
-        raise InvalidChoicesError("The flag transactional cannot be turned off; leave it out.")
-    if not set(data) <= set(Flag):
-        raise InvalidChoicesError(f"preferences may name only the flags {', '.join(Flag)}.")
+        _refuse("The flag transactional cannot be turned off; leave it out.")
+    refuse_unknown(data, *Flag, within="preferences")
     if not all(isinstance(value, bool) for value in data.values()):
-        raise InvalidChoicesError("Every flag must be true or false.")
+        _refuse("Every flag must be true or false.")
     return {Flag(name): value for name, value in data.items()}
+
+
+def _refuse(message: str) -> NoReturn:
+    raise CallError(Code.INVALID_ARGUMENT, message)

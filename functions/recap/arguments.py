@@ -54,7 +54,7 @@ class PreviewArguments(RecapArguments):
     @classmethod
     def read(cls, data: Any) -> Self:
         """See `RecapArguments`."""
-        fields = _recap(data)
+        fields = _recap(data, "guest", "sendToMe")
         guest = data.get("guest")
         if guest is not None and (
             not isinstance(guest, str) or not 0 < len(guest) <= GUEST_CHARACTERS
@@ -64,8 +64,8 @@ class PreviewArguments(RecapArguments):
         return cls(**fields, guest=guest, send_to_me=send_to_me)
 
 
-def _recap(data: Any) -> dict[str, Any]:
-    event = read_event(data)
+def _recap(data: Any, *others: str) -> dict[str, Any]:
+    event = read_event(data, "mode", "subject", "message", "onlyNew", *others)
     mode = data.get("mode")
     if mode is not None and (not isinstance(mode, str) or mode not in list(Mode)):
         _refuse("mode must be personal or all.")

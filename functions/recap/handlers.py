@@ -5,10 +5,10 @@ from typing import Any
 
 from firebase_functions.https_fn import CallableRequest
 
-from functions import access
 from functions.mail.address import deliverable
 from functions.recap import wiring
 from functions.recap.arguments import PreviewArguments, RecapArguments
+from functions.signed_in import staff_call
 
 
 def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
@@ -17,8 +17,8 @@ def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as in spec 7.1.
     """
-    caller = access.staff(request.auth)
-    result = wiring.sender().send(caller, RecapArguments.read(request.data))
+    caller, wanted = staff_call("sendEventRecap", request, RecapArguments.read)
+    result = wiring.sender().send(caller, wanted)
     answer: dict[str, Any] = {"sent": result.sent, "skipped": result.skipped}
     return answer | ({"message": result.message} if result.message else {})
 
@@ -29,8 +29,7 @@ def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as in spec 7.5.
     """
-    caller = access.staff(request.auth)
-    wanted = PreviewArguments.read(request.data)
+    caller, wanted = staff_call("previewEventRecap", request, PreviewArguments.read)
     own_address = _verified_address(request.auth.token if request.auth else {})
     preview = wiring.previewer().show(caller, wanted, own_address)
     answer: dict[str, Any] = {

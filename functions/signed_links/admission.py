@@ -14,6 +14,7 @@ from functions.signed_links.client_address import client_address
 from functions.signed_links.limiter import TooManyCallsError
 from functions.signed_links.link import TOO_MANY_CALLS, Link
 from functions.signed_links.token import InvalidTokenError, Scope, TokenKeys
+from functions.timestamps import wire_time
 
 
 def admitted(
@@ -34,8 +35,10 @@ def admitted(
     try:
         wiring.limiter().pass_or_raise(function, client_of(request), keys[0])
         return TokenKeys(keys).verify(token, wiring.now(), scope)
-    except TooManyCallsError:
-        raise CallError(Code.RESOURCE_EXHAUSTED, TOO_MANY_CALLS) from None
+    except TooManyCallsError as error:
+        raise CallError(
+            Code.RESOURCE_EXHAUSTED, TOO_MANY_CALLS, {"possibleFrom": wire_time(error.until)}
+        ) from None
     except InvalidTokenError:
         raise link.not_valid from None
 

@@ -12,7 +12,8 @@ from typing import Any, Final, Self
 from unittest.mock import patch
 
 import grpc
-from firebase_functions.https_fn import AuthData
+from firebase_functions.https_fn import AuthData, CallableRequest
+from flask import Request
 
 from functions import signed_in
 from functions.gcp.documents import Documents
@@ -156,11 +157,13 @@ def counting_documents(counted: Operations) -> Documents:
 
 
 def admit_staff(function: str, documents: Documents) -> None:
-    """Count a call of staff in `documents`, as is done before the function runs."""
+    """Count a call of staff in `documents`, as each handler does first."""
     limiter = Limiter(CallCountStore(documents), now=lambda: datetime.now(UTC))
-    claims = {"uid": "u1", "role": "admin", "tenantId": uuid.uuid4().hex}
+    uid = uuid.uuid4().hex
+    auth = AuthData(uid, {"uid": uid, "role": "admin", "tenantId": "acme"})
     with (
         patch.dict(os.environ, local_parameters()),
         patch.object(wiring, "limiter", lambda: limiter),
     ):
-        signed_in.admit(function, 1, AuthData(uid="u1", token=claims))
+        request: CallableRequest[Any] = CallableRequest(data={}, raw_request=Request({}), auth=auth)
+        signed_in.staff_call(function, request, dict)

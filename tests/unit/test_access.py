@@ -1,19 +1,12 @@
 """Roles and tenants (spec 5, design 3)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
-import flask
 import pytest
-from firebase_functions.https_fn import AuthData, CallableRequest
-from werkzeug.test import EnvironBuilder
 
-from functions.access import ADMINS, Caller, Role, check_tenant, staff
+from functions.access import Caller, Role, check_tenant, staff
 from functions.call_error import CallError, Code
-from functions.recap import handlers as recaps
-from functions.webhooks.actions import handlers as actions
-from functions.webhooks.shared_logs import handlers as shared_logs
 
 
 @dataclass(frozen=True)
@@ -97,53 +90,3 @@ def test_the_tenants_decide(
         with pytest.raises(CallError) as refused:
             check_tenant(caller, event, asked)
         assert refused.value.code is code
-
-
-SUPERADMINS = frozenset({Role.SUPERADMIN})
-Handler = Callable[[CallableRequest[Any]], dict[str, Any]]
-
-HANDLERS: dict[Handler, frozenset[Role]] = {
-    recaps.send_event_recap: frozenset(Role),
-    recaps.preview_event_recap: frozenset(Role),
-    actions.send_test: ADMINS,
-    actions.resend: ADMINS,
-    actions.rotate_secret: SUPERADMINS,
-    shared_logs.share_log: ADMINS,
-    shared_logs.revoke_log: ADMINS,
-}
-"""The roles that each call of staff is for (spec 4 and 5)."""
-
-
-class AdmittedError(Exception):
-    """The handler has let the caller pass."""
-
-
-def _admitted(*_: object) -> NoReturn:
-    raise AdmittedError
-
-
-@pytest.mark.parametrize("role", [None, "guest", *Role])
-@pytest.mark.parametrize("handler", HANDLERS)
-def test_each_call_is_for_its_roles(
-    handler: Handler,
-    role: str | None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Spec 5; of a caller who is refused not even the arguments are read (design 3)."""
-    for use_case in ("recap.wiring.sender", "recap.wiring.previewer"):
-        monkeypatch.setattr(f"functions.{use_case}", _admitted)
-    monkeypatch.setattr("functions.webhooks.actions.wiring.actions", _admitted)
-    monkeypatch.setattr("functions.webhooks.shared_logs.wiring.log_links", _admitted)
-    raw = flask.Request(EnvironBuilder().get_environ())
-
-    def call(data: object) -> None:
-        auth = AuthData(uid="u", token={"role": role, "tenantId": "t"})
-        handler(CallableRequest(data=data, raw_request=raw, auth=auth))
-
-    if role in HANDLERS[handler]:
-        with pytest.raises(AdmittedError):
-            call({"eventId": "e", "deliveryId": "d", "shareId": "s"})
-    else:
-        with pytest.raises(CallError) as denied:
-            call(None)
-        assert denied.value.code is Code.PERMISSION_DENIED

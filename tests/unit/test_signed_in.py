@@ -1,95 +1,179 @@
-"""Callables of staff: a role, and so many calls of a tenant in an hour."""
+"""Design 3: the checks of a call by staff, in their order, and the limit on a person's calls."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import flask
 import pytest
-from firebase_functions import https_fn
-from firebase_functions.https_fn import CallableRequest
 
+import main
 from functions import parameters
+from functions.access import ADMINS, Role
+from functions.call_error import CallError, Code
 from functions.gcp import callables
-from functions.signed_in import signed_in
 from functions.signed_links import wiring
 from functions.signed_links.limiter import Limiter
+from tests.unit.test_protocol import CALLABLES
 
-NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
-AT_MOST = 60
-"""What `.env` has."""
+NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+AT_MOST: Final = 60
+"""The value in `.env`."""
+
+CALLS: Final[Mapping[str, tuple[dict[str, Any], str, str]]] = {
+    # callable: valid arguments, a misspelt one, the one that was meant
+    "sendEventRecap": ({"eventId": "e"}, "mesage", "message"),
+    "previewEventRecap": ({"eventId": "e"}, "send_to_me", "sendToMe"),
+    "sendTestWebhook": ({"eventId": "e", "url": "https://a.example"}, "events", "event"),
+    "resendWebhook": ({"eventId": "e", "deliveryId": "d"}, "dryrun", "dryRun"),
+    "rotateWebhookSecret": ({"eventId": "e"}, "event_id", "eventId"),
+    "shareWebhookLog": ({"eventId": "e", "url": "https://a.example"}, "can_resend", "canResend"),
+    "revokeWebhookLog": ({"eventId": "e", "shareId": "s"}, "tenant", "tenantId"),
+    "getWebhookLog": ({"token": "t"}, "outcomes", "outcome"),
+    "resendSharedWebhook": ({"token": "t"}, "deliveryID", "deliveryId"),
+    "updateEmailPreferences": ({"token": "t"}, "preference", "preferences"),
+}
 
 
 class Counts:
     """The shared counts, in memory."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, int] = {}
+        self.calls: dict[str, int] = {}
 
     def add(self, key: str, expire_at: datetime, seconds: float) -> int:
         """Count one more."""
         del expire_at, seconds
-        self._calls[key] = self._calls.get(key, 0) + 1
-        return self._calls[key]
+        self.calls[key] = self.calls.get(key, 0) + 1
+        return self.calls[key]
 
 
 @pytest.fixture
-def claims(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the ID token says; a test may change it."""
-    given = {"uid": "u1", "role": "moderator", "tenantId": "acme"}
-    limiter = Limiter(Counts(), now=lambda: NOW)
+def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
+    """The counts; the use cases behind them find no event."""
+
+    def reached() -> None:
+        raise CallError(Code.NOT_FOUND, "The call passed the checks.")
+
+    counts = Counts()
+    limiter = Limiter(counts, now=lambda: NOW)
     monkeypatch.setattr(wiring, "limiter", lambda: limiter)
+    for use_case in (
+        *("recap.wiring.sender", "recap.wiring.previewer", "webhooks.actions.wiring.actions"),
+        *("webhooks.shared_logs.wiring.log_links", "preferences.wiring.users"),
+    ):
+        monkeypatch.setattr(f"functions.{use_case}", reached)
+    return counts
+
+
+@pytest.fixture
+def claims(monkeypatch: pytest.MonkeyPatch, counts: Counts) -> dict[str, Any]:
+    """The claims of the ID token; a test may change them."""
+    del counts
+    given = {"uid": "u1", "role": "superadmin", "tenantId": "acme"}
     monkeypatch.setattr(callables, "_app", lambda: None)
     monkeypatch.setattr("firebase_admin.auth.verify_id_token", lambda *_, **__: dict(given))
     monkeypatch.setenv(parameters.STAFF_CALLS_AN_HOUR.name, str(AT_MOST))
     return given
 
 
-def call(served: Any) -> tuple[int, str]:
-    """Status and message of a call."""
-    headers = {"Authorization": "Bearer t", "Content-Type": "application/json"}
+def call(name: str, data: object) -> dict[str, Any]:
+    """The error of a call by the person whom the fixture `claims` describes."""
     app = flask.Flask("worker")
-    with app.test_request_context(method="POST", data=b'{"data": 1}', headers=headers):
-        answer = served(flask.request)
-    return answer.status_code, answer.get_json().get("error", {}).get("message", "")
+    headers = {"Authorization": "Bearer t"}
+    with app.test_request_context(method="POST", json={"data": data}, headers=headers):
+        answer: flask.Response = getattr(main, name)(flask.request)
+    error: dict[str, Any] = answer.get_json()["error"]
+    return error
 
 
-def declared(name: str, **options: int) -> Any:
-    """A callable of staff."""
-
-    def handler(_: CallableRequest[Any]) -> int:
-        return 1
-
-    handler.__name__ = name
-    return signed_in(**options)(https_fn.on_call()(handler))
+STAFF: Final = [name for name, (valid, *_) in CALLS.items() if "eventId" in valid]
 
 
-def test_a_tenant_has_so_many_calls_of_a_function_in_an_hour(claims: dict[str, Any]) -> None:
-    """All of its staff together; other functions and tenants are not touched."""
-    preview = declared("preview")
-    assert [call(preview)[0] for _ in range(AT_MOST)] == [200] * AT_MOST
-    claims["uid"] = "u2"
-    status, message = call(preview)
-    assert status == 429
-    assert message == (
-        "Your tenant has made its 60 calls of preview this hour; call again from 19:00 UTC on."
-    )
-    assert call(declared("send"))[0] == 200
-    claims["tenantId"] = "other"
-    assert call(preview)[0] == 200
+def test_the_table_has_every_callable() -> None:
+    """`getEmailPreferences` alone takes any argument: spec 7.2 names all its refusals."""
+    assert CALLS.keys() | {"getEmailPreferences"} == set(CALLABLES)
 
 
-def test_a_function_may_have_more(claims: dict[str, Any]) -> None:
-    """Pages of one piece of work; a superadmin without a tenant counts alone."""
+@pytest.mark.parametrize("name", CALLS)
+def test_an_unknown_argument_is_refused_by_its_name(
+    name: str, claims: dict[str, Any], counts: Counts
+) -> None:
+    """Design 3: `invalid-argument` names the nearest known one; nothing is read or counted."""
+    del claims
+    valid, misspelt, meant = CALLS[name]
+    for given in (None, "x", {"y": 1}):
+        error = call(name, valid | {misspelt: given})
+        assert error == {
+            "status": "INVALID_ARGUMENT",
+            "message": f"Unknown argument {misspelt}: write {meant}.",
+        }
+    error = call(name, valid | {"x" * 1000: 1})
+    known = "token, " if "token" in valid else "eventId, tenantId"
+    assert error["message"].startswith(f"Unknown argument {'x' * 64}: this call knows {known}")
+    assert counts.calls == {}
+
+
+def test_an_unknown_flag_is_refused_by_its_name(claims: dict[str, Any], counts: Counts) -> None:
+    """Design 3: the same holds inside an object."""
+    del claims
+    data = {"token": "t", "preferences": {"recap": False, "Marketing": False}}
+    assert call("updateEmailPreferences", data) == {
+        "status": "INVALID_ARGUMENT",
+        "message": "Unknown argument Marketing in preferences: write marketing.",
+    }
+    assert counts.calls == {}
+
+
+@pytest.mark.parametrize("name", STAFF)
+def test_calls_are_checked_in_order(name: str, claims: dict[str, Any], counts: Counts) -> None:
+    """Design 3: ID token, role, arguments, count, event; each check hides the later ones."""
+    valid, misspelt, _ = CALLS[name]
+    claims["role"] = "guest"
+    assert call(name, {misspelt: 1})["status"] == "PERMISSION_DENIED"
     claims["role"] = "superadmin"
-    del claims["tenantId"]
-    resend = declared("resend", times=2)
-    statuses = [call(resend)[0] for _ in range(2 * AT_MOST + 1)]
-    assert statuses == [200] * 2 * AT_MOST + [429]
+    assert call(name, valid | {misspelt: 1})["status"] == "INVALID_ARGUMENT"
+    assert counts.calls == {}
+    times = 10 if name == "resendWebhook" else 1
+    for _ in range(times * AT_MOST):
+        assert call(name, valid)["status"] == "NOT_FOUND"
+    assert call(name, valid | {misspelt: 1})["status"] == "INVALID_ARGUMENT"
+    assert call(name, valid) == {
+        "status": "RESOURCE_EXHAUSTED",
+        "message": (
+            f"You have made your {times * AT_MOST} calls of {name} this hour;"
+            " call again from 19:00 UTC on."
+        ),
+        "details": {"possibleFrom": "2026-05-01T19:00:00.000Z"},
+    }
+
+
+def test_a_person_uses_up_nobody_elses_calls(claims: dict[str, Any]) -> None:
+    """Spec 8: calls are counted by person and function, not by tenant."""
+    claims["role"] = "moderator"
+    statuses = [call("previewEventRecap", {"eventId": "e"})["status"] for _ in range(AT_MOST + 1)]
+    assert statuses == ["NOT_FOUND"] * AT_MOST + ["RESOURCE_EXHAUSTED"]
+    assert call("sendEventRecap", {"eventId": "e"})["status"] == "NOT_FOUND"
     claims["uid"] = "u2"
-    assert call(resend)[0] == 200
+    assert call("previewEventRecap", {"eventId": "e"})["status"] == "NOT_FOUND"
 
 
-def test_somebody_without_a_role_is_refused_before_the_body(claims: dict[str, Any]) -> None:
-    """Spec 5; nothing is counted."""
-    del claims["role"]
-    assert call(declared("preview"))[0] == 403
+ROLES: Final = {
+    "sendEventRecap": frozenset(Role),
+    "previewEventRecap": frozenset(Role),
+    "rotateWebhookSecret": frozenset({Role.SUPERADMIN}),
+}
+"""The roles that a call of staff is for (spec 4 and 5); every other call is for `ADMINS`."""
+
+
+@pytest.mark.parametrize("role", [None, "guest", *Role])
+@pytest.mark.parametrize("name", STAFF)
+def test_each_call_is_for_its_roles(
+    name: str, role: str | None, claims: dict[str, Any], counts: Counts
+) -> None:
+    """Spec 5; the arguments of a caller with another role are not read (design 3)."""
+    claims["role"] = role
+    allowed = role in ROLES.get(name, ADMINS)
+    status = call(name, CALLS[name][0] if allowed else None)["status"]
+    assert status == ("NOT_FOUND" if allowed else "PERMISSION_DENIED")
+    assert bool(counts.calls) == allowed

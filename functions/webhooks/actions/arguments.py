@@ -19,6 +19,9 @@ from functions.webhooks.messages.event_type import EventType
 ANNOUNCED_MINUTES: Final = 10_080
 """How early a secret can be announced: a week."""
 
+_OF_A_PAGE: Final = ("next", "url", "event", "until", "outcome")
+"""Arguments of `resendWebhook` that go with `since`."""
+
 _OUTCOMES: Final[Mapping[str, tuple[Outcome, ...]]] = {
     "failed": UNDELIVERED,
     "success": (Outcome.SUCCESS,),
@@ -39,7 +42,7 @@ class TestArguments(EventArguments):
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
-        event = read_event(data)
+        event = read_event(data, "url", "event")
         given = data.get("event")
         event_type = EventType.PHOTO_UPLOADED if given is None else event_type_argument(given)
         return cls(**event, url=url_argument(data.get("url")), event_type=event_type)
@@ -72,7 +75,7 @@ class ResendArguments(EventArguments):
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
-        event = read_event(data)
+        event = read_event(data, "deliveryId", "since", *_OF_A_PAGE, "dryRun")
         delivery_id, since = data.get("deliveryId"), data.get("since")
         if (delivery_id is None) == (since is None):
             refuse("Give either deliveryId or since.")
@@ -81,7 +84,7 @@ class ResendArguments(EventArguments):
             return cls(**event, what=_page(data, dry_run=dry_run))
         if not is_id(delivery_id):
             refuse("deliveryId must be the id of a delivery of the event.")
-        for name in ("next", "url", "event", "until", "outcome"):
+        for name in _OF_A_PAGE:
             if data.get(name) is not None:
                 refuse(f"{name} goes with since; leave it out where deliveryId is given.")
         if dry_run:
@@ -98,7 +101,7 @@ class RotateArguments(EventArguments):
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
-        event = read_event(data)
+        event = read_event(data, "activeInMinutes")
         given = data.get("activeInMinutes")
         minutes = 0 if given is None else given
         if type(minutes) is not int or not 0 <= minutes <= ANNOUNCED_MINUTES:  # a bool is an int

@@ -6,6 +6,7 @@ from firebase_functions.https_fn import CallableRequest
 
 from functions import access
 from functions.access import Role
+from functions.signed_in import staff_call
 from functions.timestamps import wire_time
 from functions.webhooks.actions import wiring
 from functions.webhooks.actions.arguments import (
@@ -23,8 +24,8 @@ def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `Actions.send_test` says.
     """
-    caller = access.staff(request.auth, access.ADMINS)
-    delivery = wiring.actions().send_test(caller, TestArguments.read(request.data))
+    caller, wanted = staff_call("sendTestWebhook", request, TestArguments.read, roles=access.ADMINS)
+    delivery = wiring.actions().send_test(caller, wanted)
     last = delivery.log[-1] if delivery.log else None
     return {
         "deliveryId": delivery.id,
@@ -44,8 +45,13 @@ def resend(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `Actions.resend` says.
     """
-    caller = access.staff(request.auth, access.ADMINS)
-    wanted = ResendArguments.read(request.data)
+    caller, wanted = staff_call(
+        "resendWebhook",
+        request,
+        ResendArguments.read,
+        roles=access.ADMINS,
+        times=10,  # a page of deliveries each
+    )
     if isinstance(wanted.what, Page) and wanted.what.dry_run:
         foreseen = wiring.actions().foresee(caller, wanted, wanted.what)
         barred = {str(obstacle): foreseen.barred.get(obstacle, 0) for obstacle in Obstacle}
@@ -67,8 +73,11 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `Actions.rotate_secret` says.
     """
-    caller = access.staff(request.auth, frozenset({Role.SUPERADMIN}))
-    rotated = wiring.actions().rotate_secret(caller, RotateArguments.read(request.data))
+    superadmin = frozenset({Role.SUPERADMIN})
+    caller, wanted = staff_call(
+        "rotateWebhookSecret", request, RotateArguments.read, roles=superadmin
+    )
+    rotated = wiring.actions().rotate_secret(caller, wanted)
     active_from = wire_time(rotated.active_from)
     until = wire_time(rotated.old_secret_used_until)
     message = f"Deliveries may be signed with the old secret until {until}: accept both."

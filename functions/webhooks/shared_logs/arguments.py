@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Self
 
-from functions.event_arguments import EventArguments, flag_argument, is_id, read_event
+from functions.event_arguments import (
+    EventArguments,
+    flag_argument,
+    is_id,
+    read_event,
+    refuse_unknown,
+)
 from functions.signed_links.link import TO_A_LOG
 from functions.webhooks.arguments import event_type_argument, refuse, time_argument, url_argument
 from functions.webhooks.deliveries.delivery import Outcome, Place
@@ -29,7 +35,7 @@ class ShareArguments(EventArguments):
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
-        event = read_event(data)
+        event = read_event(data, "url", "days", "canResend")
         url, given = url_argument(data.get("url")), data.get("days")
         days = LONGEST_DAYS if given is None else given
         if type(days) is not int or not 1 <= days <= LONGEST_DAYS:  # a bool is an int
@@ -47,7 +53,7 @@ class RevokeArguments(EventArguments):
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
-        event = read_event(data)
+        event = read_event(data, "shareId")
         share_id = data.get("shareId")
         if not is_id(share_id):
             refuse("shareId must be the id of a share of the event.")
@@ -66,6 +72,7 @@ class LogArguments:
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
+        refuse_unknown(data, "token", "outcome", "event", "after")
         token = TO_A_LOG.token(data)
         outcome, event, after = (data.get(name) for name in ("outcome", "event", "after"))
         return cls(
@@ -86,6 +93,7 @@ class ResendSharedArguments:
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
+        refuse_unknown(data, "token", "deliveryId")
         token = TO_A_LOG.token(data)
         delivery_id = data.get("deliveryId")
         if not is_id(delivery_id):

@@ -5,6 +5,7 @@ from typing import Any
 from firebase_functions.https_fn import CallableRequest
 
 from functions import access
+from functions.signed_in import staff_call
 from functions.signed_links.admission import admitted
 from functions.signed_links.link import TO_A_LOG
 from functions.signed_links.token import Scope
@@ -26,8 +27,10 @@ def share_log(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `LogLinks.give_out` says.
     """
-    caller = access.staff(request.auth, access.ADMINS)
-    shared = wiring.log_links().give_out(caller, ShareArguments.read(request.data))
+    caller, wanted = staff_call(
+        "shareWebhookLog", request, ShareArguments.read, roles=access.ADMINS
+    )
+    shared = wiring.log_links().give_out(caller, wanted)
     return {
         "link": shared.link,
         "shareId": shared.share.id,
@@ -41,8 +44,9 @@ def revoke_log(request: CallableRequest[Any]) -> dict[str, Any]:
     Raises:
         CallError: as `LogLinks.revoke` says.
     """
-    caller = access.staff(request.auth, access.ADMINS)
-    wanted = RevokeArguments.read(request.data)
+    caller, wanted = staff_call(
+        "revokeWebhookLog", request, RevokeArguments.read, roles=access.ADMINS
+    )
     revoked_at = wiring.log_links().revoke(caller, wanted)
     return {"shareId": wanted.share_id, "revokedAt": wire_time(revoked_at)}
 

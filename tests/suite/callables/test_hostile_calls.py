@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +23,9 @@ from tests.suite.call import call
 from tests.suite.process import FunctionProcess
 from tests.unit.contract.hostile_arguments import NAMES, VALUES
 
-MAIN: Final = (Path(__file__).parents[3] / "main.py").read_text()
+ROOT: Final = Path(__file__).parents[3]
+ENV: Final = (ROOT / ".env").read_text()
+MAIN: Final = (ROOT / "main.py").read_text()
 CALLABLES: Final = re.findall(
     r"^@https_fn\.on_call\(.*?^def (\w+)\(", MAIN, re.DOTALL | re.MULTILINE
 )
@@ -200,6 +203,21 @@ def test_other_headers_mean_nothing(called: Called) -> None:
         }
     )
     assert odd.code == plain.code
+
+
+def test_the_deployed_limit_on_calls() -> None:
+    """Spec 8: a person has the calls that `.env` says; a call with an unknown argument is none."""
+    [at_most] = re.findall(r"^STAFF_CALLS_AN_HOUR=(\d+)$", ENV, re.MULTILINE)
+    with FunctionProcess("sendTestWebhook", STAFF_CALLS_AN_HOUR=at_most) as function:
+        at, token = f"http://127.0.0.1:{function.port}/", sign_in("superadmin").id_token
+        wanted = {"eventId": "none", "url": "https://example.com"}
+        unknown = call("sendTestWebhook", wanted | {"dryrun": True}, id_token=token, at=at)
+        answers = [call("sendTestWebhook", wanted, id_token=token, at=at) for _ in range(121)]
+    assert unknown.error[0] == "INVALID_ARGUMENT"
+    passed = [answer.error[0] for answer in answers].index("RESOURCE_EXHAUSTED")
+    assert int(at_most) <= passed <= 2 * int(at_most)  # twice, if a new hour begins meanwhile
+    possible_from = datetime.fromisoformat(answers[passed].body["error"]["details"]["possibleFrom"])
+    assert timedelta(0) < possible_from - datetime.now(UTC) <= timedelta(hours=1)
 
 
 @pytest.mark.parametrize("name", CALLABLES)

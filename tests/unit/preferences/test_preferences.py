@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.call_error import CallError
 from functions.preferences.preferences import (
     EmailPreferences,
-    InvalidChoicesError,
     email_address,
     opted_out_of_recap,
     read_choices,
@@ -63,7 +63,7 @@ def test_any_choices(data: Any) -> None:
     if data and valid:
         assert read_choices(data) == data
     else:
-        with pytest.raises(InvalidChoicesError, match=r"\w"):
+        with pytest.raises(CallError, match=r"\w"):
             read_choices(data)
 
 
@@ -77,18 +77,19 @@ def test_any_choices(data: Any) -> None:
         ({"transactional": True}, "transactional"),
         ({"newsletter": False}, "recap"),
         ({"recap": False, "emailPreferences.x": False}, "recap"),
+        ({"recaps": False}, r"^Unknown argument recaps in preferences: write recap\.$"),
     ],
 )
 def test_choices_that_cannot_be(data: object, hint: str) -> None:
     """The refusal says what can be chosen."""
-    with pytest.raises(InvalidChoicesError, match=hint):
+    with pytest.raises(CallError, match=hint):
         read_choices(data)
 
 
 @pytest.mark.parametrize("value", [0, 1, None, "false", [], {}])
 def test_flag_that_is_no_boolean(value: Any) -> None:
     """Only true and false can be chosen."""
-    with pytest.raises(InvalidChoicesError, match="true or false"):
+    with pytest.raises(CallError, match="true or false"):
         read_choices({"recap": value})
 
 

@@ -10,12 +10,6 @@ from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.lines import greeted_name
 
 
-def test_a_misspelt_event_id_is_named() -> None:
-    """Not the form of an id that is not there."""
-    with pytest.raises(CallError, match=r"Unknown field eventid: write eventId\."):
-        RecapArguments.read({"eventid": "midsummer"})
-
-
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
