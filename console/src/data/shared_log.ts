@@ -5,7 +5,7 @@ import type { Filters } from "../domain/filters.ts";
 import { call } from "./call.ts";
 
 export interface SharedPage {
-  /** The console's name of the URL: its host, and a hash of the whole. */
+  /** The console's name of the URL: its host and four characters. */
   readonly url: string;
   readonly canResend: boolean;
   readonly expiresAt: Date;

@@ -37,7 +37,7 @@ export function callName({ url, label }: { readonly url: string; readonly label:
 
 /**
  * What stands for a URL in the page's own address, in notices and on the receiver's page: its host,
- * and a hash of the whole. An address is sent to colleagues and kept in histories, where a URL with
+ * and four characters. An address is sent to colleagues and kept in histories, where a URL with
  * a key has no place. The service gives the same names (functions/webhooks/deliveries/endpoint_url.py).
  */
 export function nameOf(url: string): string {
@@ -57,7 +57,7 @@ export function named(name: string, urls: Iterable<string>): string | null {
   return null;
 }
 
-// 52 bits (cyrb53): enough to tell some URLs of one event apart, and no way back.
+// 16 bits (of cyrb53) tell the URLs of one event apart, and confirm no guess of a key.
 function hash(text: string): string {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;
@@ -67,8 +67,7 @@ function hash(text: string): string {
     low = Math.imul(low ^ code, 1597334677);
   }
   high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  return (4294967296 * (0xfffff & low) + (high >>> 0)).toString(36);
+  return (high & 0xffff).toString(16).padStart(4, "0");
 }
 
 /** Why nothing could ever be delivered to `url`; null where something could. As the service judges. */

@@ -18,7 +18,6 @@ _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 _UNREADABLE: Final = re.compile(r"[^a-z0-9.-]")
 _NAME_CHARACTERS: Final = 60
 _WORD: Final = 0xFFFFFFFF
-_BASE_36: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class UnusableUrlError(ValueError):
@@ -91,25 +90,20 @@ def host_of(url: str) -> str | None:
 
 
 def name_of(url: str) -> str:
-    """The name of `url` where people read it who may not read its keys: host and hash of the whole.
+    """The name of `url` for people who may not read its keys: its host and four characters.
 
     The console gives the same names (`console/src/domain/endpoint.ts`), so that an admin finds the
-    URL there. The hash tells the URLs of one event apart.
+    URL there. 16 bits of a hash tell the URLs of one event apart, and confirm no guess of a key.
     """
     readable = _UNREADABLE.sub("", (host_of(url) or "").lower())[:_NAME_CHARACTERS]
     return f"{readable or 'url'}~{_hash(url)}"
 
 
 def _hash(text: str) -> str:
-    """52 bits in base 36 (cyrb53), over the UTF-16 of JavaScript."""
+    """16 bits in hexadecimal of a hash (cyrb53) of the UTF-16 of JavaScript."""
     high, low = 0xDEADBEEF, 0x41C6CE57
     for (code,) in struct.iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
         high = (high ^ code) * 2654435761 & _WORD
         low = (low ^ code) * 1597334677 & _WORD
     high = (high ^ high >> 16) * 2246822507 & _WORD ^ (low ^ low >> 13) * 3266489909 & _WORD
-    low = (low ^ low >> 16) * 2246822507 & _WORD ^ (high ^ high >> 13) * 3266489909 & _WORD
-    number, digits = (low & 0xFFFFF) << 32 | high, ""
-    while number:
-        number, digit = divmod(number, 36)
-        digits = _BASE_36[digit] + digits
-    return digits or "0"
+    return f"{high & 0xFFFF:04x}"
