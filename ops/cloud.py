@@ -45,10 +45,12 @@ class RefusedError(OpsError):
 
     def __init__(self, status: int, answer: bytes, call: str) -> None:
         try:
-            error = json.loads(answer)["error"]
+            told = json.loads(answer)
+            # Firestore's streams, such as runQuery, answer with an array.
+            error = (told[0] if isinstance(told, list) else told)["error"]
             self.text, reasons = str(error["message"]), [error.get("status")]
             reasons += [detail.get("reason") for detail in error.get("details", [])]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, LookupError, TypeError):
             self.text, reasons = "an answer that is not JSON", []
         self.status = status
         self.is_switched_off = "SERVICE_DISABLED" in reasons

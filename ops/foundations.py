@@ -211,10 +211,11 @@ class Foundations(Parts):
     def quota(self) -> Iterator[Lack]:
         """Google refuses a function that may take more than the region has, and makes no queue."""
         path = f"v1/{self._project}/locations/global/services/run.googleapis.com/quotaInfos"
-        info = self._cloud.get("cloudquotas", f"{path}/{CPU_QUOTA}") or {}
+        info = self._readable("cloudquotas", f"{path}/{CPU_QUOTA}")
         values = [
             int(limit["details"]["value"])
-            for limit in info.get("dimensionsInfos", [])  # the most specific one comes first
+            # The most specific one comes first.
+            for limit in (info or {}).get("dimensionsInfos", [])
             if limit.get("dimensions", {}).get("region", REGION) == REGION
         ]
         needed, largest = self._wanted.largest.max_cpu, self._wanted.largest
@@ -222,6 +223,13 @@ class Foundations(Parts):
             f"  the settings let {largest.name} take {needed:g} vCPU, and all functions together "
             f"{self._wanted.max_cpu:g}"
         )
+        if info is None:
+            yield Lack(
+                f"you may not read the quota {CPU_QUOTA}",
+                ask=f"Ask somebody who may whether it is {needed:g} vCPU in {REGION} at least.",
+                is_note=True,
+            )
+            return
         if not values:
             yield Lack(f"the quota {CPU_QUOTA} is not known yet", is_under_way=True)
             return
@@ -240,7 +248,15 @@ class Foundations(Parts):
         """Organizations of today name the domains whose members may have roles."""
         for name in _POLICIES:
             path = f"v2/{self._project}/policies/{name}:getEffectivePolicy"
-            rules = (self._cloud.get("orgpolicy", path) or {}).get("spec", {}).get("rules", [])
+            policy = self._readable("orgpolicy", path)
+            if policy is None:
+                yield Lack(
+                    f"you may not read the policy {name}",
+                    ask="Ask somebody who may whether it lets allUsers have a role.",
+                    is_note=True,
+                )
+                continue
+            rules = policy.get("spec", {}).get("rules", [])
             limits = [rule for rule in rules if "values" in rule or rule.get("denyAll")]
             limits += [rule for rule in rules if rule.get("enforce")]
             if limits and not any(rule.get("allowAll") for rule in rules):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from ops.cloud import Cloud
+from ops.cloud import Cloud, RefusedError
 from ops.wanted import REGION, Wanted
 
 _APIS_AT_ONCE: Final = 20
@@ -23,6 +23,8 @@ class Lack:
     """What the operator has to do."""
     is_under_way: bool = False
     """Google is making it."""
+    is_note: bool = False
+    """Only somebody can tell whether it is right: it is printed, and nothing stops."""
 
 
 Look: TypeAlias = Callable[[], Iterator[Lack]]
@@ -56,6 +58,15 @@ class Parts:
                     {"serviceIds": some},
                 ),
             )
+
+    def _readable(self, api: str, path: str) -> Any:
+        """A resource, empty where it is not there; None where whoever deploys may not read it."""
+        try:
+            return self._cloud.get(api, path) or {}
+        except RefusedError as error:
+            if error.status == 403:  # noqa: PLR2004 - HTTP's own number
+                return None
+            raise
 
     def _bound(self, api: str, path: str, roles: Iterable[str], account: str) -> Iterator[Lack]:
         """Roles that an account has to have on a resource."""

@@ -209,7 +209,7 @@ class SetUp:
                 if lack.mend:
                     lack.mend()
                     self._changes += 1
-                else:
+                elif not lack.is_note:
                     left.append(lack)
         return left
 
@@ -219,13 +219,14 @@ class SetUp:
             raise OpsError("Then run this again.")
 
     def _seen(self, looks: Sequence[tuple[str, Look]]) -> list[Lack]:
-        """The missing parts, printed with the way to mend them."""
+        """The missing parts, printed with the way to mend them; notes are printed too."""
         lacks = []
         for title, look in looks:
             say(title)
             for lack in look():
                 say(f"  {lack.text}" + (f"\n    {lack.ask}" if lack.ask else ""))
-                lacks.append(lack)
+                if not lack.is_note:
+                    lacks.append(lack)
         return lacks
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from emulator import env_file
 from ops.cloud import OpsError
 
 REGION: Final = "us-central1"
@@ -173,8 +174,15 @@ def files_beside(root: Path, wanted: Wanted) -> dict[Path, str]:
 
 
 def settings_of(root: Path, project: str) -> dict[str, str]:
-    """The settings of a project: `.env`, and the project's own file after it."""
-    return {**_settings(root / ".env"), **_settings(root / f".env.{project}")}
+    """The settings of a project: `.env`, and the project's own file after it.
+
+    Raises:
+        OpsError: a line of a file is no setting.
+    """
+    try:
+        return {**env_file.read(root / ".env"), **env_file.read(root / f".env.{project}")}
+    except env_file.EnvFileError as error:
+        raise OpsError(str(error)) from error
 
 
 def manifest(root: Path, settings: Mapping[str, str]) -> dict[str, Any]:
@@ -228,12 +236,7 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
 
 
 def _filled(text: str, settings: Mapping[str, str]) -> str:
-    return _PARAMETER.sub(lambda found: settings[found[1]], text)
-
-
-def _settings(path: Path) -> dict[str, str]:
-    """The settings of a file; none where it is not there."""
-    if not path.exists():
-        return {}
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return dict(line.partition("=")[::2] for line in lines if line and not line.startswith("#"))
+    try:
+        return _PARAMETER.sub(lambda found: settings[found[1]], text)
+    except KeyError as error:
+        raise OpsError(f"{error.args[0]} stands in no .env: the repository's has it.") from error

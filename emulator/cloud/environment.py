@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
+from emulator import env_file
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.environment import ROOT, STATE, VENV
 from emulator.processes import MARK, OWNER
@@ -21,7 +22,7 @@ _MARKS: Final = (MARK, OWNER)
 
 def parameters() -> dict[str, str]:
     """The settings of `.env` and, over them, of `.env.demo-wall`, as a deploy to it reads them."""
-    return _read(".env") | _read(f".env.{PROJECT}")
+    return env_file.read(ROOT / ".env") | env_file.read(ROOT / f".env.{PROJECT}")
 
 
 def of_function(name: str, signature: str, given: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -57,8 +58,3 @@ def of_function(name: str, signature: str, given: Mapping[str, str] = os.environ
         **parameters(),
         **{variable: given[variable] for variable in (*STAND_INS, *_MARKS) if variable in given},
     }
-
-
-def _read(name: str) -> dict[str, str]:
-    lines = (ROOT / name).read_text().splitlines()
-    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))

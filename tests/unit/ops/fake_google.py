@@ -326,6 +326,9 @@ class FakeGoogle:
                 page = [{"config": {"name": name}} for name in names[start : start + _PAGE]]
                 more = len(names) > start + _PAGE
                 return {"services": page} | ({"nextPageToken": f"{start + _PAGE}"} if more else {})
+            case "serviceusage", str(rest) if rest.startswith("/services/"):
+                is_on = path.rpartition("/")[2] in self.apis
+                return {"state": "ENABLED" if is_on else "DISABLED"}
             case "cloudresourcemanager", "":
                 return {"projectId": PROJECT, "projectNumber": NUMBER}
             case "firebase", "":
@@ -361,6 +364,8 @@ class FakeGoogle:
                     self._set_policy(resource, body["policy"])
                 bindings = json.loads(json.dumps(self.policies.get(resource, [])))
                 return {"etag": str(hash(str(bindings))), "bindings": bindings}
+            case "testIamPermissions":
+                return {"permissions": body["permissions"]}
             case "batchEnable":
                 assert len(body["serviceIds"]) <= 20
                 self.apis |= dict.fromkeys(body["serviceIds"], self.now)

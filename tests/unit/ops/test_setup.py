@@ -8,6 +8,7 @@ import pytest
 
 from functions.secret_readers import SECRET_READERS
 from ops import wanted
+from ops.cloud import RefusedError
 from tests.unit.ops.conftest import FirstRun, Operator
 from tests.unit.ops.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION
 
@@ -140,6 +141,37 @@ def test_an_organization_that_forbids_all_users(operator: Operator) -> None:
     assert status == 1
     assert "gcloud org-policies reset iam.allowedPolicyMemberDomains --project=acme" in said
     assert operator.commands == []
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [("GET cloudquotas", "is 20 vCPU in us-central1"), ("GET orgpolicy", "allUsers have a role")],
+)
+def test_what_the_deployer_may_not_read_is_asked_of_the_person(
+    operator: Operator, call: str, told: str
+) -> None:
+    """The quota or the organization's policy: the set-up goes on."""
+    operator.google.refuse = call
+    needed = f"{wanted.read('acme', operator.checkout).largest.max_cpu:g} vCPU"
+    assert told.replace("20 vCPU", needed) in operator.done("setup")
+
+
+def test_the_reason_of_a_stream_is_read() -> None:
+    """Firestore's streams answer with an array that has one error."""
+    error = {"code": 403, "message": "off", "details": [{"reason": "SERVICE_DISABLED"}]}
+    for answer in ({"error": error}, [{"error": error}]):
+        refused = RefusedError(403, json.dumps(answer).encode(), "POST firestore")
+        assert (refused.is_switched_off, refused.text) == (True, "off")
+
+
+def test_an_odd_line_of_settings_is_told_by_its_number(operator: Operator) -> None:
+    """Before anything is looked at; a quoted value is one as firebase-tools read it."""
+    (operator.checkout / ".env.acme").write_text('export PUBLIC_BASE_URL="https://a.wall" # ours\n')
+    assert wanted.read("acme", operator.checkout).site == "a.wall"
+    (operator.checkout / ".env.acme").write_text("A=1\nPUBLIC_BASE_URL: https://a.wall\n")
+    for script in ("check", "setup"):
+        _, said, errors = operator.run(script)
+        assert (said, errors) == ("", ".env.acme, line 2: write NAME=value, or # in front.\n")
 
 
 def test_a_callable_is_asked(ready: Operator) -> None:

@@ -1,0 +1,59 @@
+"""`.env` is read as firebase-tools read it: their own parser is asked as well."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from emulator import env_file
+from emulator.environment import ROOT
+
+ENV: Final = ROOT / "emulator/node_modules/firebase-tools/lib/functions/env.js"
+TEXTS: Final = (
+    "A=1\nB=two words # a comment\n# C=3\n\n  D = 4  \n",
+    "export A=1\nexportB=2\n",
+    "A=\"https://wall.events\"\nB='single # no comment'\n",
+    'A="line\\nbreak \\"quoted\\""\nB=\'no \\n escape\'\n',
+    'A="two\nlines"\nB=after\n',
+    "A=\nB=\n\nC=last",
+    "A='open\nB=2\n",
+    "A=1\r\nB=2\r\n",
+    "A=Photo Wall <photos@wall.events>\nB=a=b\n",
+    'A=half "quoted"\nB="x" # comment\n',
+    "a.b/c=1\n",
+)
+REFUSED: Final = ("A=1\nno setting here\n", "\n\nA:1\n", '=1\nA="x" y\n')
+
+
+def _asked(text: str) -> tuple[dict[str, str], list[str]]:
+    """What firebase-tools read, and the lines that they refuse."""
+    program = f"const {{envs, errors}} = require({json.dumps(str(ENV))}).parse({json.dumps(text)});"
+    program += "console.log(JSON.stringify([envs, errors]))"
+    ran = subprocess.run(["node", "-e", program], capture_output=True, text=True, check=True)
+    envs, errors = json.loads(ran.stdout)
+    return envs, errors
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_settings_are_those_of_firebase_tools(tmp_path: Path, text: str) -> None:
+    """Quotes, comments, `export`, values of several lines."""
+    (tmp_path / ".env").write_bytes(text.encode())
+    envs, errors = _asked(text)
+    assert errors == []
+    assert env_file.read(tmp_path / ".env") == envs
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_line_that_is_no_setting_is_refused_by_its_number(tmp_path: Path, text: str) -> None:
+    """firebase-tools refuse it too."""
+    (tmp_path / ".env").write_text(text)
+    assert _asked(text)[1]
+    with pytest.raises(env_file.EnvFileError, match=r"^\.env, line [123]: "):
+        env_file.read(tmp_path / ".env")
+
+
+def test_a_missing_file_has_no_settings(tmp_path: Path) -> None:
+    """`.env.PROJECT` need not be there."""
+    assert env_file.read(tmp_path / ".env.acme") == {}
