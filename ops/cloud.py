@@ -128,14 +128,9 @@ class Cloud:
         while "operations/" in made.get("name", "") and not made.get("done"):
             self._outside.sleep(_OPERATION_SECONDS)
             made = self.call("GET", api, f"{version}/{made['name']}")
-        while made.get("kind") == "compute#operation" and made["status"] != "DONE":
-            self._outside.sleep(_OPERATION_SECONDS)
-            made = self.call("GET", api, made["selfLink"].partition(".googleapis.com/")[2])
         if "error" in made:
-            error = made["error"]
-            code = made.get("httpErrorStatusCode") or error.get("code", 500)
-            failed = json.dumps({"error": error.get("errors", [error])[0]}).encode()
-            raise RefusedError(code, failed, f"{method} {path}")
+            failed = json.dumps({"error": made["error"]}).encode()
+            raise RefusedError(made["error"].get("code", 500), failed, f"{method} {path}")
         return made
 
     def policy(self, api: str, path: str) -> dict[str, Any]:

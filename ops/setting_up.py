@@ -17,7 +17,6 @@ from ops.cloud import Cloud, OpsError, Outside, say
 from ops.deployed import Deployed
 from ops.foundations import Foundations
 from ops.parts import Lack, Look
-from ops.static_ip import StaticIp
 from ops.wanted import Wanted, config_name, files_beside, read
 
 DEPLOY_WAITS: Final = (0, 60, 120, 180, 240)
@@ -53,7 +52,6 @@ class SetUp:
         self._root = root
         self._given = given
         self._rules = (root / "firestore.rules").read_text(encoding="utf-8")
-        self._static_ip = StaticIp(cloud, wanted) if given.static_ip else None
         self._changes = 0
 
     def all(self) -> None:
@@ -69,9 +67,6 @@ class SetUp:
             for path, text in self._files.items():
                 path.write_text(text, encoding="utf-8")
         self._mend(self._foundations.looks)
-        if self._static_ip:
-            self._mend(self._static_ip.looks)
-            self._stop_at(self._static_ip.conditions)
         self._stop_at(self._foundations.conditions)
         under_way = self._deploy()
         say("Once more, after the deploy")
@@ -98,8 +93,6 @@ class SetUp:
         self._look_around()
         foundations, deployed = self._foundations, self._deployed
         lacks = self._seen(foundations.looks + foundations.conditions)
-        if self._static_ip:
-            lacks += self._seen(self._static_ip.looks + self._static_ip.conditions)
         lacks += self._seen(deployed.looks + deployed.answering)
         if self._wanted.is_beside:
             lacks += self._seen([*self._app.conditions, *self._app.to_merge])
@@ -249,11 +242,6 @@ def _run(
         default=[],
         metavar="NAME",
         help="a function, queue or field of the app that a deploy may take over",
-    )
-    parser.add_argument(
-        "--static-ip",
-        action="store_true",
-        help="one fixed address for all requests to receivers; costs some $18 a month",
     )
     given = parser.parse_args(arguments)
     try:

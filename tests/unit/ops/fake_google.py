@@ -4,8 +4,7 @@
 It knows resources by their paths, as Google's REST APIs do, and refuses what Google refuses: calls
 of an API that is off or was switched on a moment ago, roles for an account that is a moment old,
 `allUsers` where the organization forbids it, more CPU than the region has, triggers while
-Eventarc's own account is new, alerts on metrics that are new, more addresses than the quota has,
-routers and connectors of a network that is not there. Its clock is moved by the test.
+Eventarc's own account is new, alerts on metrics that are new. Its clock is moved by the test.
 """
 
 import json
@@ -33,10 +32,10 @@ _COLLECTIONS: Final = {
     *("functions", "services", "queues", "triggers", "jobs", "indexes", "fields", "secrets"),
     *("versions", "serviceAccounts", "webApps", "alertPolicies", "notificationChannels"),
     *("metrics", "dashboards", "budgets", "databases", "releases", "sites", "rulesets"),
-    *("networks", "addresses", "routers", "connectors", "repositories"),
+    "repositories",
 }
 _LIST_KEYS: Final = {"serviceAccounts": "accounts", "webApps": "apps"}
-_IDS: Final = ("functionId", "secretId", "databaseId", "siteId", "connectorId")
+_IDS: Final = ("functionId", "secretId", "databaseId", "siteId")
 _READS: Final = ("getIamPolicy", "getEffectivePolicy", "runQuery", "test")
 _PAGE: Final = 5
 
@@ -68,7 +67,6 @@ class FakeGoogle:
         self.now = 0.0
         self.has_firebase = False
         self.milli_cpu = 20_000
-        self.addresses = 8
         self.forbids_all_users = False
         self.apis: dict[str, float] = {}
         self.resources: dict[str, dict[str, Any]] = {}
@@ -106,7 +104,7 @@ class FakeGoogle:
         url = urlsplit(path)
         query = {key: values[0] for key, values in parse_qs(url.query).items()}
         api, path = host.removesuffix(".googleapis.com"), url.path.lstrip("/")
-        path = re.sub(r"^(admin/|compute/)?v\d\w*/", "", path)
+        path = re.sub(r"^(admin/)?v\d\w*/", "", path)
         if self.refuse and self.refuse in f"{method} {api} {path}":
             raise RefusedError(403, "PERMISSION_DENIED", "The caller does not have permission.")
         self._needs(api)
@@ -116,8 +114,6 @@ class FakeGoogle:
             self.changes.append(f"{method} {api} {path}" + (f":{verb}" if verb else ""))
         if verb:
             return self._custom(verb, api, path, body)
-        if "operations/" in path and api == "compute":
-            return self._operation_of_compute(path, "DONE")
         if "operations/" in path:
             return {"name": path, "done": True}
         if special := self._special(method, api, path, query, body):
@@ -138,7 +134,7 @@ class FakeGoogle:
             body = body | {"etag": old["etag"] + "+"}
         if "ttlConfig" in body:
             body = {"ttlConfig": {"state": "CREATING"}}
-        name = last if api in ("logging", "compute") else path
+        name = last if api == "logging" else path
         return (
             self._made_function(path, body)
             if api == "cloudfunctions"
@@ -198,7 +194,7 @@ class FakeGoogle:
         self._check(api, path, body)
         if kind == "functions":
             return self._made_function(f"{path}/{name}", body)
-        full = name if api in ("logging", "compute") else f"{path}/{name}"
+        full = name if api == "logging" else f"{path}/{name}"
         extra = {
             "queues": {"state": "RUNNING"},
             "jobs": {"state": "ENABLED"},
@@ -206,21 +202,9 @@ class FakeGoogle:
             "dashboards": {"etag": "e1"},
             "webApps": {"appId": f"1:{NUMBER}:web:{name}"},
             "sites": {"type": "DEFAULT_SITE" if name == PROJECT else "USER_SITE"},
-            "addresses": {"address": "203.0.113.7"},
-            "connectors": {"state": "READY"},
         }.get(kind, {})
         made = self._keep(api, f"{path}/{name}", {**body, "name": full, **extra})
-        if api == "compute":
-            if kind == "addresses" and len(self.names(kind)) > self.addresses:
-                del self.resources[f"{api} {path}/{name}"]
-                return self._operation_of_compute(path, "DONE") | {
-                    "httpErrorStatusCode": 403,
-                    "error": {
-                        "errors": [{"code": "QUOTA_EXCEEDED", "message": "STATIC_ADDRESSES"}]
-                    },
-                }
-            return self._operation_of_compute(f"{path.rpartition('/')[0]}/operations/1", "RUNNING")
-        if kind in ("databases", "webApps", "connectors"):
+        if kind in ("databases", "webApps"):
             return self._operation(made)
         return made
 
@@ -245,10 +229,6 @@ class FakeGoogle:
     def _operation(self, _: Any) -> dict[str, Any]:
         return {"name": f"operations/{len(self.changes)}"}
 
-    def _operation_of_compute(self, path: str, status: str) -> dict[str, Any]:
-        link = f"https://www.googleapis.com/compute/v1/{path}"
-        return {"kind": "compute#operation", "name": "1", "status": status, "selfLink": link}
-
     # --- what Google refuses ---------------------------------------------------------------------
 
     def _check(self, api: str, path: str, body: Any) -> None:
@@ -260,20 +240,11 @@ class FakeGoogle:
         }
         if api in ("cloudfunctions", "monitoring") and kind in refuse:
             refuse[kind]()
-        if kind in ("routers", "connectors") and "network" in body:
-            self._get(
-                "compute", f"projects/{PROJECT}/global/networks/{body['network'].split('/')[-1]}"
-            )
-        for nat in body.get("nats", []) if kind == "routers" else []:
-            for address in nat["natIps"]:
-                self._get("compute", address)
 
     def _check_cpu(self, body: Any) -> None:
         service = body["serviceConfig"]
         if "maxInstanceCount" not in service:
             return
-        if "vpcConnector" in service:
-            self._get("vpcaccess", service["vpcConnector"])
         asked = int(service["maxInstanceCount"] * float(service["availableCpu"]) * 1000)
         if asked > self.milli_cpu:
             raise RefusedError(

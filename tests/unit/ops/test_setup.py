@@ -253,6 +253,25 @@ def test_a_parameter_sets_the_instances(operator: Operator) -> None:
     assert "--preferred-value=70000 --project=acme" in said
 
 
+def test_a_connector_is_the_one_of_the_settings(ready: Operator) -> None:
+    """`VPC_CONNECTOR`: what posts goes through it, and out again where it is empty."""
+    path = ready.checkout / "manifest.json"
+    before = path.read_text()
+    manifest = json.loads(before)
+    vpc = {"connector": "wall-webhooks", "egressSettings": "ALL_TRAFFIC"}
+    manifest["endpoints"]["deliverWebhook"]["vpc"] = vpc
+    path.write_text(json.dumps(manifest))
+    ready.done("setup")
+    function = f"cloudfunctions {REGION}/functions/deliverWebhook"
+    service = ready.google.resources[function]["serviceConfig"]
+    assert service["vpcConnector"].endswith("/wall-webhooks")
+    path.write_text(before)
+    status, said, _ = ready.run("check")
+    assert (status, "deliverWebhook is behind wall-webhooks" in said) == (1, True)
+    ready.done("setup")
+    assert "vpcConnector" not in ready.google.resources[function]["serviceConfig"]
+
+
 def test_a_projects_own_settings_count(operator: Operator) -> None:
     """`.env.PROJECT`, as firebase-tools reads it after `.env`."""
     (operator.checkout / ".env.acme").write_text("SERVICE_ACCOUNT_RECAP=mailer\n")
