@@ -39,7 +39,9 @@ def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
         "html": preview.html,
         "text": preview.text,
         "recipients": preview.recipients,
+        "hadRecap": preview.had_recap,
         "left": preview.left,
+        "hidden": preview.hidden,
     }
     if preview.skipped is not None:
         answer["skipped"] = preview.skipped

@@ -221,6 +221,11 @@ def plan(recipients: Sequence[str], *, per_batch: int, first: int = 0) -> list[B
     ]
 
 
+def open_batches(batches: Iterable[Batch]) -> list[Batch]:
+    """The batches that are still to be sent."""
+    return [batch for batch in batches if batch.state is BatchState.PLANNED]
+
+
 def total(batches: Iterable[Batch]) -> Counts:
     """The sum of the numbers of all batches."""
     return sum((batch.counts for batch in batches), start=Counts())

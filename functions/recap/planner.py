@@ -16,11 +16,11 @@ from functions.preferences.reach import SkipReason
 from functions.recap.allowance import Allowance, Allowed
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.guests import Audience, Guest
-from functions.recap.ledger import RECIPIENTS_PER_CALL, Batch
+from functions.recap.ledger import RECIPIENTS_PER_CALL, Batch, Counts, open_batches
 from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.photos import web_address
 from functions.recap.ports import ComplaintRecords, Guests, Mailings, RecapKey, Recaps
-from functions.recap.recipients import Skipped, UserRecords, due_guests
+from functions.recap.recipients import Skipped, UserRecords, in_turn
 from functions.recap.report import Report
 from functions.wall.fields import text
 
@@ -40,12 +40,21 @@ class RecapLimits:
     per_tenant: int = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """The guests on the approved photos of an event, and their user records."""
+    """Everything that was read for a recap.
+
+    Attributes:
+        audience: The guests on the approved photos of the event.
+        users: The user records of the guests.
+        sent_at: Time of the last recap of the event, by guest id.
+        only_new: Whether no guest may get a second recap.
+    """
 
     audience: Audience
     users: UserRecords
+    sent_at: Mapping[str, datetime]
+    only_new: bool
 
     @property
     def willing(self) -> list[Guest]:
@@ -59,7 +68,29 @@ class Gathered:
         A recipient who is on no approved photo any more is left out without being counted.
         """
         guests, skipped = self.audience.by_id, self.users.skip_reasons
-        return [guest for guest in batch.recipients if guest in guests and guest not in skipped]
+        spared = self.spared(batch)
+        return [
+            guest
+            for guest in batch.recipients
+            if guest in guests and guest not in skipped and guest not in spared
+        ]
+
+    def spared(self, batch: Batch) -> set[str]:
+        """Ids of the recipients of a planned `batch` who get no second recap."""
+        return self.sent_at.keys() & batch.recipients if self.only_new else set()
+
+    def had_recap(self, ids: Iterable[str]) -> int:
+        """Number of these guests who have had a recap of the event."""
+        return sum(guest in self.sent_at for guest in ids)
+
+    def continued(self, before: Counts, ledger: Iterable[Batch]) -> Report:
+        """The report of a call that continues an interrupted recap, before anything is sent."""
+        spared = sum(len(self.spared(batch)) for batch in open_batches(ledger))
+        return Report(before=before, hidden=self.audience.hidden, spared=spared)
+
+    def as_if_all_wanted(self) -> "Gathered":
+        """The same without any guest's choice."""
+        return replace(self, users=replace(self.users, skip_reasons={}))
 
     def skip_reasons_of(self, batch: Batch) -> list[SkipReason]:
         """The reasons why recipients of a planned `batch` get no mail any more."""
@@ -74,7 +105,7 @@ class Choice:
     Attributes:
         chosen: The recipients, in the order of sending.
         skipped: The guests who get no recap, by reason.
-        left: Guests without any recap of this event who are not chosen.
+        left: Guests who are not chosen and would be the first of the next recap.
         short: Whether the tenant's maximum of mails today is below the number that is left.
         spared: Guests who had a recap of this event and get no second one now.
     """
@@ -149,13 +180,22 @@ class Planner:
         found = self._complaints.find(tenant_id(event))
         return found.stop.refusal if found and found.stop.holds else None
 
-    def gather(self, wanted: RecapArguments, room: int) -> Gathered:
-        """Read photos and user records; a guest's pictures may take `room` bytes of a mail."""
+    def gather(self, wanted: RecapArguments, room: int, *, first: bool) -> Gathered:
+        """Read photos, user records and earlier recaps.
+
+        Args:
+            wanted: The event, and whether guests may get a second recap.
+            room: Bytes of a mail for a guest's pictures.
+            first: Whether the event had no recap before.
+        """
         audience = Audience(wanted.mode, shows=self._shows, at_most=self.limits.per_call, room=room)
         for photo in self._guests.approved_photos(wanted.event_id):
             audience.add(photo)
         return Gathered(
-            audience, UserRecords.read(self._guests, audience.guests, self._skip_reason)
+            audience=audience,
+            users=UserRecords.read(self._guests, audience.guests, self._skip_reason),
+            sent_at={} if first else self._recaps.sent_at(wanted.event_id),
+            only_new=wanted.only_new,
         )
 
     def allowance(
@@ -180,34 +220,26 @@ class Planner:
 
     def choose(
         self,
-        wanted: RecapArguments,
         gathered: Gathered,
-        *,
-        first: bool,
         allow: Callable[[Sequence[Guest], Callable[[Allowed], Sequence[Guest]]], None],
     ) -> Choice:
         """Choose the recipients of a new recap.
 
         Args:
-            wanted: The event, and whether guests may get a second recap.
             gathered: The guests.
-            first: Whether the event had no recap before.
             allow: `Allowance.reserve`, which records the choice, or `Allowance.look`, which does
                 not; both let the choice be made among the guests who may get another mail.
         """
         willing = gathered.willing
-        sent_at: Mapping[str, datetime] | None = {} if first else None
         chosen: Sequence[Guest] = []
         full, left, spared, short = 0, 0, 0, False
 
         def choose(allowed: Allowed) -> Sequence[Guest]:
-            nonlocal chosen, full, left, spared, short, sent_at
-            if sent_at is None:
-                sent_at = self._recaps.sent_at(wanted.event_id)
-            waiting = due_guests(allowed.guests, sent_at, only_new=wanted.only_new)
+            nonlocal chosen, full, left, spared, short
+            waiting = in_turn(allowed.guests, gathered.sent_at, only_new=gathered.only_new)
             at_most = min(self.limits.per_call, allowed.mails)
             chosen = waiting[:at_most]
-            left = sum(guest.id not in sent_at for guest in waiting[at_most:])
+            left = len(waiting) - len(chosen)
             spared = len(allowed.guests) - len(waiting)
             full = len(willing) - len(allowed.guests)
             short = allowed.mails < min(self.limits.per_call, len(waiting))

@@ -19,9 +19,9 @@ from functions.mail.provider import BulkMailer
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import PreviewArguments
 from functions.recap.guests import Audience, Guest
-from functions.recap.ledger import Batch, BatchState, resumable, total
+from functions.recap.ledger import Batch, BatchState, open_batches, resumable, total
 from functions.recap.planner import Gathered, Planner, recipient
-from functions.recap.ports import RecapKey, Recaps
+from functions.recap.ports import RecapKey, Recaps, StoredLock
 from functions.recap.recipients import Skipped
 from functions.recap.report import Report, outlook
 from functions.signed_links.limiter import TooManyCallsError
@@ -47,7 +47,9 @@ class Preview:
         text: The plain part; empty in the same case.
         recipients: Number of guests who would get the recap, at most.
         skipped: Number of guests who would be skipped; None for an event of few guests.
+        had_recap: Number of these recipients who have had a recap of the event.
         left: Guests who would be left for the next recap.
+        hidden: Photos on hosts that may not stand in mails.
         blocked: The error with which `sendEventRecap` would refuse the call now, if any.
         message: The note that `sendEventRecap` would give.
         mailed: Whether the preview was mailed to the caller; None where it was not asked for.
@@ -60,7 +62,9 @@ class Preview:
     text: str
     recipients: int
     skipped: int | None
+    had_recap: int
     left: int
+    hidden: int
     blocked: CallError | None
     message: str | None
     mailed: bool | None
@@ -128,9 +132,15 @@ class RecapPreview:
         try:
             mailer = self._mailer()
             self._links()  # a recap needs them; a preview shows nobody's
-            gathered = self._planner.gather(wanted, mailer.bytes_per_recipient)
-            plan = self._plan(event, wanted, gathered)
-            message = self._message(event, wanted, gathered, plan.ids, mailer.bytes_per_recipient)
+            found = self._recaps.lock(wanted.event_id)
+            gathered = self._planner.gather(wanted, mailer.bytes_per_recipient, first=found is None)
+            is_told = len(gathered.audience.guests) >= self._min_guests
+            plan = self._plan(
+                event, wanted, gathered if is_told else gathered.as_if_all_wanted(), found
+            )
+            # With few guests the choice of the shown guest would reveal who opted out.
+            ids = plan.ids if is_told else []
+            message = self._message(event, wanted, gathered, ids, mailer.bytes_per_recipient)
         except CallError:
             raise
         except Exception as error:
@@ -142,21 +152,19 @@ class RecapPreview:
         if to and message.copies:
             _confirm(wanted.event_id, mailer, mailer.send(_marked(message, to)))
         text, html = message.filled(message.copies[0]) if message.copies else ("", "")
-        is_told = len(gathered.audience.guests) >= self._min_guests
-        chose = plan.skipped.opted_out + plan.skipped.unreachable
-        recipients = len(plan.ids) if is_told else len(plan.ids) + chose
-        report = plan.report if is_told or not chose else replace(plan.report, nobody=None)
         return Preview(
             sender=message.sender,
             reply_to=message.reply_to or message.sender,
             subject=message.subject,
             html=html,
             text=text,
-            recipients=recipients,
+            recipients=len(plan.ids),
             skipped=plan.skipped.total if is_told else None,
-            left=report.left,
+            had_recap=gathered.had_recap(plan.ids),
+            left=plan.report.left,
+            hidden=gathered.audience.hidden,
             blocked=plan.blocked,
-            message=outlook(report, recipients),
+            message=outlook(plan.report, len(plan.ids)),
             mailed=bool(message.copies) if to else None,
         )
 
@@ -179,10 +187,13 @@ class RecapPreview:
         return own_address
 
     def _plan(
-        self, event: Mapping[str, Any], wanted: PreviewArguments, gathered: Gathered
+        self,
+        event: Mapping[str, Any],
+        wanted: PreviewArguments,
+        gathered: Gathered,
+        found: StoredLock | None,
     ) -> _Plan:
-        """The plan that `sendEventRecap` would make now."""
-        found = self._recaps.lock(wanted.event_id)
+        """The plan that `sendEventRecap` would make now, with the lock that was `found`."""
         blocked, continued = self._planner.stopped(event), None
         try:
             continued = resumable(found.lock if found else None, self._now())
@@ -194,17 +205,17 @@ class RecapPreview:
         )
         before = total(ledger)
         if before.sent:
-            waiting = [batch for batch in ledger if batch.state is BatchState.PLANNED]
+            waiting = open_batches(ledger)
             return _Plan(
                 ids=[guest for batch in waiting for guest in gathered.remaining(batch)],
                 skipped=Skipped.of(
                     reason for batch in waiting for reason in gathered.skip_reasons_of(batch)
                 ),
-                report=Report(before=before, hidden=gathered.audience.hidden),
+                report=gathered.continued(before, ledger),
                 blocked=blocked,
             )
         allowance = self._planner.allowance(event, key, reserved=False)
-        choice = self._planner.choose(wanted, gathered, first=found is None, allow=allowance.look)
+        choice = self._planner.choose(gathered, allowance.look)
         return _Plan(
             ids=[guest.id for guest in choice.chosen],
             skipped=choice.skipped,
@@ -222,9 +233,7 @@ class RecapPreview:
     ) -> EmailMessage:
         """The mail of one guest; it has no copy where there is no guest to show."""
         audience = gathered.audience
-        # With few guests the choice of the shown guest would reveal who opted out.
-        is_told = len(audience.guests) >= self._min_guests
-        guest = _shown(wanted, ids if is_told else [], audience)
+        guest = _shown(wanted, ids, audience)
         shown = self._planner.with_pictures(wanted, audience, [guest.id] if guest else [])
         composer = self._planner.composer(event, wanted, audience, bytes_per_recipient)
         links = self._links_of_nobody()

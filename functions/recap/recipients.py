@@ -95,16 +95,17 @@ class Skipped:
         return sum(astuple(self))
 
 
-def due_guests(
+def in_turn(
     guests: Iterable[Guest], sent_at: Mapping[str, datetime], *, only_new: bool
 ) -> Sequence[Guest]:
-    """Guests without a recap of the event; if every guest has one, all, the oldest recap first.
+    """The guests to mail, first those without a recap of the event, then the oldest recap first.
 
     Args:
         guests: In any order, which is kept among equals.
         sent_at: Time of the last recap, by guest id.
         only_new: Whether no guest may get a second recap.
     """
-    waiting = sorted(guests, key=lambda guest: sent_at.get(guest.id, _NEVER))
-    new = [guest for guest in waiting if guest.id not in sent_at]
-    return new if new or only_new else waiting
+    return sorted(
+        (guest for guest in guests if not (only_new and guest.id in sent_at)),
+        key=lambda guest: sent_at.get(guest.id, _NEVER),
+    )

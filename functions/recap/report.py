@@ -25,7 +25,7 @@ class Report:
         batches: Counts of all its batches now.
         under_way: Recipients of batches whose result is not recorded.
         skipped: Guests who were skipped before the batches were planned.
-        left: Guests without any recap of this event who are in no batch.
+        left: Guests who are in no batch, and the first of the next recap.
         full: Skipped guests whose address had the tenant's maximum of recaps today.
         short: Whether the tenant's maximum of mails today is below the number that is left.
         spared: Guests who had a recap of this event and get no second one now.
@@ -139,11 +139,12 @@ def _notes(report: Report, *, ahead: bool = False) -> list[str]:
     if report.left:
         notes.append(
             f"{report.left} guests are left; the next recap, possible "
-            f"{'in' if report.batches.sent else 'within'} 24 hours, goes to them first."
+            f"{'in' if report.batches.sent else 'within'} 24 hours, goes to them first "
+            "(with onlyNew, only to guests without one)."
         )
     if report.hidden and report.batches.sent:
         notes.append(
             f"{report.hidden} photos are not shown, as they are on none of the hosts of "
-            "PHOTO_HOSTS."
+            "PHOTO_HOSTS, to which the operator of the service can add theirs."
         )
     return notes

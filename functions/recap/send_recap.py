@@ -22,8 +22,8 @@ from functions.recap.labels import MailLabels
 from functions.recap.ledger import (
     TIMEOUT,
     Batch,
-    BatchState,
     RecapState,
+    open_batches,
     plan,
     total,
 )
@@ -131,15 +131,14 @@ class RecapSender:
         if claim.resumed:
             claim.read_ledger()
         mailer = self._mailer()
-        gathered = self._planner.gather(wanted, mailer.bytes_per_recipient)
+        gathered = self._planner.gather(wanted, mailer.bytes_per_recipient, first=claim.first)
         audience = gathered.audience
         before = total(claim.ledger.values())
         if before.sent:
-            report = Report(before=before, hidden=audience.hidden)
+            report = gathered.continued(before, claim.ledger.values())
         else:
-            per_batch = mailer.recipients_per_request
-            report = self._plan(claim, allowance, gathered, wanted, per_batch)
-        waiting = [batch for batch in claim.ledger.values() if batch.state is BatchState.PLANNED]
+            report = self._plan(claim, allowance, gathered, mailer.recipients_per_request)
+        waiting = open_batches(claim.ledger.values())
         ids = {guest for batch in waiting for guest in batch.recipients}
         guests = self._planner.with_pictures(wanted, audience, ids)
         dispatch = Dispatch(
@@ -160,10 +159,9 @@ class RecapSender:
         claim: Claim,
         allowance: Allowance,
         gathered: Gathered,
-        wanted: RecapArguments,
         per_batch: int,
     ) -> Report:
-        choice = self._planner.choose(wanted, gathered, first=claim.first, allow=allowance.reserve)
+        choice = self._planner.choose(gathered, allowance.reserve)
         batches = plan(
             [guest.id for guest in choice.chosen],
             first=max(claim.ledger, default=-1) + 1,

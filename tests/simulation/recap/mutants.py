@@ -333,8 +333,15 @@ MUTANTS: Final = (
         "turns-forgotten",
         "that nobody gets a second recap before everybody had one",
         planner,
-        "due_guests",
+        "in_turn",
         _everybodys_turn,
+    ),
+    _recap(
+        "newcomers-forgotten",
+        "that a recap for newcomers is for newcomers, where it continues another one",
+        planner.Gathered,
+        "spared",
+        lambda *_: set(),
     ),
     _recap(
         "given-back-after-the-release",

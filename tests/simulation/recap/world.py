@@ -15,7 +15,7 @@ from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
 from functions.recap import mailings
-from functions.recap.arguments import Mode, PreviewArguments, RecapArguments
+from functions.recap.arguments import PreviewArguments, RecapArguments
 from functions.recap.complaints import Complaints, Level, Limit, Stop, day_of, stop_path
 from functions.recap.ledger import (
     COOLDOWN,
@@ -91,6 +91,7 @@ _CALLS_AT: Final = (
     24 * HOUR + MINUTE,
     25 * HOUR,
 )
+_SECOND_EVENING_AT: Final = (28 * HOUR, 28 * HOUR + MINUTE, 28 * HOUR + 11 * MINUTE)
 _LAST_CALL: Final = 55 * HOUR
 _OPT_OUTS_AT: Final = (0, 3 * SECOND, 5 * MINUTE, 11 * MINUTE, 30 * MINUTE)
 
@@ -163,6 +164,7 @@ class RecapWorld:
         self._holder_of: dict[str, str] = {}
         self._holder = ""
         self._began: dict[str, datetime] = {}
+        self._only_new: set[str] = set()
         self._opted_out: dict[str, datetime] = {}
         self._stopped_at: datetime | None = None
         self._news: list[tuple[Mail, TrackingEvent]] = []
@@ -195,6 +197,9 @@ class RecapWorld:
             if number:
                 at = _CALLS_AT[self._choices.between(f"call {number} at", 0, len(_CALLS_AT) - 1)]
             later(at, partial(self._call, f"call-{number}"))
+        if self._choices.happens("second evening", 0.4, "calls on the second evening"):
+            for number, at in enumerate(_SECOND_EVENING_AT, start=calls):
+                later(at, partial(self._call, f"call-{number}"))
         for number, address in enumerate(self._guests):
             if self._choices.happens(f"opt-out {number}", 0.15, "opts out"):
                 at = self._choices.between(f"opt-out {number} at", 0, len(_OPT_OUTS_AT) - 1)
@@ -279,12 +284,15 @@ class RecapWorld:
     def _call(self, name: str, *, look: bool = False) -> None:
         self._began[name] = self._simulation.now
         caller = Caller(name, Role.ADMIN, TENANT)
+        only_new = self._choices.happens(f"{name} newcomers", 0.3, "goes to newcomers alone")
+        if only_new:
+            self._only_new.add(name)
         # The subject tells the mail service's end which call a request is of.
-        wanted = RecapArguments(event_id=EVENT, mode=Mode.PERSONAL, subject=name)
+        wanted = RecapArguments(event_id=EVENT, subject=name, only_new=only_new)
 
         def send(parts: Parts) -> RecapResult:
             if look:
-                asked = PreviewArguments(event_id=EVENT, subject=name)
+                asked = PreviewArguments(event_id=EVENT, subject=name, only_new=only_new)
                 self._shown = parts.preview.show(caller, asked, None)
             return parts.sender.send(caller, wanted)
 
@@ -294,8 +302,8 @@ class RecapWorld:
         if not isinstance(end, Returned):
             return
         result: RecapResult = end.value
-        self._check_shown(result)
         batches = self._batches(self._recap_of[name])
+        self._check_shown(result, {guest for batch in batches for guest in batch.recipients})
         sent = sum(
             len(batch.recipients)
             for batch in batches
@@ -310,13 +318,15 @@ class RecapWorld:
         if name == "last":
             self._last_sent = result.sent
 
-    def _check_shown(self, result: RecapResult) -> None:
+    def _check_shown(self, result: RecapResult, recipients: set[str]) -> None:
         """Whatever has been before, what was shown a moment ago is what has happened."""
         shown = self._shown
         if shown is None:
             return
         if shown.blocked:
             self._simulation.violation(f"it was shown as refused: {shown.blocked.message}")
+        if shown.had_recap != len(recipients & self._had_a_turn(but=self._recap_of["last"])):
+            self._simulation.violation(f"{shown.had_recap} were shown as having had a recap")
         if (shown.recipients, shown.skipped) != (result.sent, result.skipped):
             self._simulation.violation(
                 f"shown were {shown.recipients} recipients and {shown.skipped} skipped, "
@@ -330,8 +340,9 @@ class RecapWorld:
         self._pardon()
         self._wanted = {*self._guests, *self._newcomers()} - set(self._opted_out)
         new = {one for one in self._wanted if address_hash(one) not in self._had_a_turn()}
-        self._last_wanted = min(len(new or self._wanted), LIMITS.per_call)
         self._call("last", look=True)
+        wanted = new if "last" in self._only_new else self._wanted
+        self._last_wanted = min(len(wanted), LIMITS.per_call)
 
     def _pardon(self) -> None:
         """An operator lets the tenant send again."""
@@ -367,8 +378,11 @@ class RecapWorld:
             self._simulation.violation("one guest has two mails of one recap")
         if not self._counts_against(recap_id, address):
             self._simulation.violation("a mail that does not count against the allowance")
-        if any(one.address == address for one in self._mails):
+        earlier = [one for one in self._mails if one.address == address]
+        if earlier:
             self._check_everybody_had_one(recap_id)
+        if call in self._only_new and any(one.started_at < mail.started_at for one in earlier):
+            self._simulation.violation("a second mail to a guest by a call for newcomers")
         began = self._began[call]
         if self._stopped_at and self._stopped_at < began:
             self._simulation.violation(f"a mail of {call}, and the tenant is stopped")
@@ -407,10 +421,11 @@ class RecapWorld:
         if there - planned - self._had_a_turn():
             self._simulation.violation("a second mail to a guest, while another has had none")
 
-    def _had_a_turn(self) -> set[str]:
+    def _had_a_turn(self, but: str = "") -> set[str]:
         return {
             guest
             for recap_id, _ in self._database.collection(f"events/{EVENT}/recaps")
+            if recap_id != but
             for batch in self._batches(recap_id)
             if batch.state is not BatchState.PLANNED
             for guest in batch.recipients + batch.refused

@@ -10,7 +10,7 @@ from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
 from functions.recap.guests import Audience, Guest
 from functions.recap.photos import MAX_PHOTOS, ApprovedPhoto, Picture, is_resized, web_address
-from functions.recap.recipients import due_guests
+from functions.recap.recipients import in_turn
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -151,14 +151,12 @@ def test_a_document_of_nothing_but_wrong_types_is_read() -> None:
     assert (photo.email, photo.url, photo.featured, photo.created_at) == ("", None, False, NOON)
 
 
-def test_first_the_guests_who_never_had_a_recap_alone_then_everybody() -> None:
-    """Design 3, "More than 5,000 recipients"; the last turn that is longest ago comes first."""
+def test_guests_without_a_recap_come_first_and_then_the_oldest_recap() -> None:
+    """Design 3, "More than 5,000 recipients": everybody has a turn."""
     guests = [Guest(f"{name}@example.com", 0) for name in "abc"]
     sent_at = {guests[0].id: NOON, guests[1].id: NOON - timedelta(days=2)}
-    assert due_guests(guests, sent_at, only_new=False) == [guests[2]]
-    sent_at[guests[2].id] = NOON - timedelta(days=1)
-    assert due_guests(guests, sent_at, only_new=True) == []
-    assert due_guests(guests, sent_at, only_new=False) == [guests[1], guests[2], guests[0]]
+    assert in_turn(guests, sent_at, only_new=False) == [guests[2], guests[1], guests[0]]
+    assert in_turn(guests, sent_at, only_new=True) == [guests[2]]
 
 
 def test_of_originals_a_mail_shows_few() -> None:

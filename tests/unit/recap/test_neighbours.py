@@ -79,7 +79,7 @@ def test_a_tenant_sends_so_many_mails_a_day(house: House) -> None:
     assert result.message == (
         "Your events have sent as many recap mails as they may in 24 hours "
         "(RECAP_MAILS_PER_DAY). 2 guests are left; the next recap, possible in 24 hours, goes to "
-        "them first."
+        "them first (with onlyNew, only to guests without one)."
     )
     house.event("e3")
     house.guests(1, "e3")
@@ -283,14 +283,21 @@ def test_photos_come_from_hosts_that_the_project_trusts(
 def test_a_photo_of_another_host_is_in_no_mail_and_the_answer_says_so(
     house: House, mode: Mode
 ) -> None:
-    """The guest has the mail all the same."""
+    """Spec 4.9: the preview says it first; the guest has the mail all the same."""
     house.hosts = PhotoHosts.read("example.com", "")
     house.photo("a@example.com")
     house.photo("a@example.com", url="https://evil.example/track.gif")
+    preview = house.preview(mode=mode)
     result = house.send(mode=mode)
-    assert result.message == (
-        "1 photos are not shown, as they are on none of the hosts of PHOTO_HOSTS."
+    assert (
+        result.message
+        == preview.message
+        == (
+            "1 photos are not shown, as they are on none of the hosts of PHOTO_HOSTS, to which the "
+            "operator of the service can add theirs."
+        )
     )
+    assert preview.hidden == 1
     ((_, message),) = house.mails
     everything = message.text + message.html + "".join(message.copies[0].values.values())
     assert "https://example.com/0.jpg" in everything

@@ -252,20 +252,28 @@ def _unreachable(house: House, address: str) -> None:
     house.database.commit(Set(f"users/guest-{address_hash(address)}", back))
 
 
+@pytest.mark.parametrize("only_new", [False, True])
 @pytest.mark.parametrize("others", [0, MIN_GUESTS_TO_COUNT_SKIPPED - 2])
 @pytest.mark.parametrize("before", [_opted_out, _unreachable])
 def test_of_few_guests_nobody_learns_what_one_has_chosen(
-    house: House, others: int, before: Callable[[House, str], None]
+    house: House, others: int, before: Callable[[House, str], None], *, only_new: bool
 ) -> None:
     """Spec 4.9: the whole answer is the same as for a guest who wants the mail."""
     stranger = "stranger@example.com"
     house.guests(others)
     house.photo(stranger)
     house.photo(stranger)
-    willing = house.preview(min_guests=MIN_GUESTS_TO_COUNT_SKIPPED)
-    before(house, stranger)
-    assert house.preview(min_guests=MIN_GUESTS_TO_COUNT_SKIPPED) == willing
-    assert (willing.recipients, willing.skipped) == (others + 1, None)
+    for had_recap in (0, others + 1):
+        willing = house.preview(min_guests=MIN_GUESTS_TO_COUNT_SKIPPED, onlyNew=only_new)
+        before(house, stranger)
+        seen = house.preview(min_guests=MIN_GUESTS_TO_COUNT_SKIPPED, onlyNew=only_new)
+        assert seen == willing
+        expected = 0 if only_new and had_recap else others + 1
+        assert (willing.recipients, willing.skipped) == (expected, None)
+        assert willing.had_recap == (0 if only_new else had_recap)
+        house.database.commit(Set(f"users/guest-{address_hash(stranger)}", {}))
+        house.send()
+        house.later(hours=24)
 
 
 # What stands in the way of the call itself.

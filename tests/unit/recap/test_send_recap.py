@@ -9,11 +9,13 @@ from functions.call_error import CallError, Code
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.recap.arguments import RecapArguments
-from functions.recap.ledger import BatchState
+from functions.recap.ledger import Batch, BatchState, Lock
 from functions.recap.planner import RecapLimits
 from functions.recap.report import RecapResult
 from functions.wall.address import address_hash
-from tests.in_memory.through import ServiceError
+from tests.in_memory.database import Create
+from tests.in_memory.recap import lock_path
+from tests.in_memory.through import Crash, ServiceError
 from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, TENANT, Answer, At, House, guest
 
 
@@ -80,25 +82,95 @@ def test_an_account_that_has_another_address_by_now_opts_nobody_else_out(house: 
     assert house.send().sent == 1
 
 
+@pytest.mark.parametrize(("only_new", "sent"), [(False, 7), (True, 1)])
+def test_a_second_recap_goes_to_everybody_or_to_newcomers_alone(
+    house: House, *, only_new: bool, sent: int
+) -> None:
+    """Spec 4.1, rule 1; the preview says how many had one before."""
+    house.guests(6)
+    assert house.send().sent == 6
+    house.later(hours=24)
+    house.guests(7)
+    preview = house.preview(onlyNew=only_new)
+    assert (preview.recipients, preview.had_recap) == (sent, sent - 1)
+    assert house.send(onlyNew=only_new).sent == sent
+
+
 def test_at_most_5000_recipients_a_call_and_the_rest_with_the_next(house: House) -> None:
     """Spec 4.1, rule 2, here with 3; design 3: nobody gets two before everybody had one."""
     house.guests(5)
-    wanted, sender = RecapArguments(event_id=EVENT), house.sender(limits=RecapLimits(per_call=3))
-    first = sender.send(ORGANIZER, wanted)
+    limits = RecapLimits(per_call=3)
+    first = house.send(limits=limits)
     assert first.sent == 3
     assert first.message == (
-        "2 guests are left; the next recap, possible in 24 hours, goes to them first."
+        "2 guests are left; the next recap, possible in 24 hours, goes to them first (with "
+        "onlyNew, only to guests without one)."
+    )
+    before = list(house.addresses)
+    house.later(hours=24)
+    preview = house.preview(limits=limits)
+    assert (preview.recipients, preview.had_recap, preview.left) == (3, 1, 2)
+    assert house.send(limits=limits).sent == 3
+    assert set(house.addresses) == {guest(number) for number in range(5)}
+    house.later(hours=24)
+    assert house.send(limits=limits).sent == 3
+    assert set(before) - {house.addresses[5]} <= set(house.addresses[6:])
+
+
+@pytest.mark.parametrize(("guests", "again"), [(4999, 4999), (5000, 5000), (5001, 5000)])
+def test_up_to_5000_guests_everybody_gets_every_recap(
+    house: House, guests: int, again: int
+) -> None:
+    """Spec 4.1, rules 1 and 2, on both sides of the limit."""
+    house.guests(guests)
+    had_one = tuple(address_hash(guest(number)) for number in range(guests - 1))
+    earlier = Batch(number=0, state=BatchState.ACCEPTED, recipients=had_one, started_at=NOON)
+    house.database.commit(Create(f"events/{EVENT}/recaps/r0", {}))
+    house.database.commit(Create(f"events/{EVENT}/recaps/r0/batches/0", earlier))
+    house.database.commit(
+        Create(
+            lock_path(EVENT),
+            Lock(
+                recap_id="r0", holder="h", leased_until=None, cooldown_until=None, unfinished=False
+            ),
+        )
     )
     house.later(hours=24)
-    assert sender.send(ORGANIZER, wanted) == RecapResult(
-        2,
-        0,
-        "3 guests have had a recap of this event before: this one went to guests without one "
-        "alone.",
-    )
-    assert sorted(house.addresses) == [guest(number) for number in range(5)]
+    preview = house.preview()
+    assert (preview.recipients, preview.had_recap) == (again, again - 1)
+    assert preview.left == guests - again
+
+
+@pytest.mark.parametrize("crashed", [False, True])
+def test_only_new_sends_nobody_a_second_recap_when_it_continues(
+    house: House, *, crashed: bool
+) -> None:
+    """Spec 4.1, `onlyNew`: of an interrupted recap for everybody only newcomers get the rest."""
+
+    def crash() -> None:
+        raise Crash
+
+    house.guests(4)
+    house.send()
     house.later(hours=24)
-    assert sender.send(ORGANIZER, wanted).sent == 3
+    for number in (7, 8, 9):
+        house.photo(guest(number))
+    if crashed:
+        with pytest.raises(Crash):
+            house.send(At("recaps.settle", crash))
+        house.later(minutes=10)
+    else:
+        house.answers = [(202, {}, b""), *[(401, {}, ERRORS)] * 3]
+        assert refusal(house).code is Code.INTERNAL
+    before = len(house.mails)
+    preview = house.preview(onlyNew=True)
+    result = house.send(onlyNew=True)
+    assert house.addresses[before:] == [guest(9)]
+    assert (preview.recipients, preview.had_recap, result.sent) == (1, 0, 1)
+    assert result.message == (
+        "This continued an interrupted recap, which has now 3 mails in all. 4 guests have had a "
+        "recap of this event before: this one went to guests without one alone."
+    )
 
 
 def test_only_new_never_sends_a_second_recap(house: House) -> None:
