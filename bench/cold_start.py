@@ -26,9 +26,9 @@ from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
 from emulator.cloud.function_process import ENTRY
 from emulator.cloud.secret_manager import SecretManager
+from emulator.firebase import PROJECT
 from emulator.mailbox import Mailbox
 from emulator.people import Person, sign_in
-from emulator.suite import PROJECT
 from functions.gcp.documents import documents
 from functions.signed_links.token import TokenKeys
 from functions.webhooks.deliveries.delivery import Attempt, Delivery

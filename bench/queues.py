@@ -16,7 +16,7 @@ from typing import Final
 from emulator.cloud.api_server import ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
 from emulator.cloud.dispatcher import NO_ANSWER, Dispatcher, Queue, Report, Retries
-from emulator.suite import PROJECT
+from emulator.firebase import PROJECT
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
 
 __all__ = ["Forget", "Instances", "Report", "WaitUntilIdle", "dispatch"]

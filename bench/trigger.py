@@ -20,7 +20,7 @@ from bench.delivery import on_one_cpu
 from bench.figures import spread
 from bench.turns import tree_cpu
 from emulator.environment import ROOT
-from emulator.suite import PROJECT
+from emulator.firebase import PROJECT
 from tests.suite.metadata_server import MetadataServer
 from tests.suite.process import FunctionProcess, Written
 

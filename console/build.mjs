@@ -1,13 +1,16 @@
-// Builds the pages into ../public: `node build.mjs`. With --tests, the tests into ../.emulator.
+// Builds the pages into ../public, as a deploy does: `node build.mjs`. With `--site FOLDER` into that folder, which
+// gets a copy of what is committed in ../public: the local suite has a site of its own. With --tests, the tests
+// into ../.emulator.
 
-import { readFile, readdir, rm, mkdir, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { cp, readFile, readdir, rm, mkdir, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ROOT = join(HERE, "..");
-const SITE = join(ROOT, "public");
+const PUBLIC = join(ROOT, "public");
+const SITE = process.argv[2] === "--site" ? resolve(process.argv[3]) : PUBLIC;
 const CATALOGUES = join(ROOT, "functions", "mail", "catalogues");
 const ASSETS = join(SITE, "app");
 const TESTS = join(ROOT, ".emulator", "console-tests");
@@ -44,7 +47,13 @@ const OPTIONS = {
 };
 
 if (process.argv.includes("--tests")) await buildTests();
-else await Promise.all([buildPages(), buildTexts(), buildSamples()]);
+else {
+  if (SITE !== PUBLIC) {
+    await rm(SITE, { recursive: true, force: true });
+    await cp(PUBLIC, SITE, { recursive: true });
+  }
+  await Promise.all([buildPages(), buildTexts(), buildSamples()]);
+}
 
 async function parameter(name) {
   const texts = await Promise.all(
@@ -99,7 +108,7 @@ async function buildSamples() {
 
 // The texts of the preferences page, a file for each language, out of the mails' catalogues.
 async function buildTexts() {
-  const sources = ["preferences.html", "preferences.js"].map((name) => join(SITE, name));
+  const sources = ["preferences.html", "preferences.js"].map((name) => join(PUBLIC, name));
   const files = await Promise.all(sources.map((path) => readFile(path, "utf8")));
   const page = files.join("\n").replace(/\s+/g, " ");
   for (const language of languages) {

@@ -16,7 +16,8 @@ STATUS_CANNOT_START = 2
 SHELL_SIGNAL_BASE = 128
 
 DESCRIPTION = """\
-Runs the service on this machine: Firebase's emulators with the functions in main.py.
+Runs the service on this machine: the functions in main.py as they are deployed, beside Firebase's
+emulators of Firestore, Auth and Hosting.
 
 What it needs beforehand: Python 3.11 to 3.14, Node.js 20 or newer, and access to the package
 registries. The first run installs the rest inside this checkout, which takes a minute or two.
@@ -28,7 +29,7 @@ examples:
   python3 -m emulator test unit
   python3 -m emulator test suite -k recap
 
-Its logs are in .emulator/; the emulators' is .emulator/suite.log.
+Its logs are in .emulator/; the service's is .emulator/suite.log.
 """
 
 
@@ -83,12 +84,11 @@ def _read_command_line() -> "tuple[str, list[str]]":
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parsed = parser.parse_args()
     arguments = list(parsed.arguments)
-    if parsed.command in ("exec", "cloud"):
+    if parsed.command == "exec":
         if arguments[:1] == ["--"]:
             del arguments[0]
         if not arguments:
-            name = parsed.command
-            parser.error(f"{name} needs a command: python3 -m emulator {name} -- CMD …")
+            parser.error("exec needs a command: python3 -m emulator exec -- CMD …")
     elif not COMMANDS[parsed.command][0] and arguments:
         parser.error(f"{parsed.command} takes no arguments")
     return parsed.command, arguments

@@ -1,12 +1,13 @@
 """The catalogue of event types for people: a page made of docs/openapi.yaml.
 
-    ./venv/bin/python -m emulator.catalogue     # writes public/events.html and public/openapi.json
+    ./venv/bin/python -m emulator.catalogue [FOLDER]     # writes events.html and openapi.json
 
-The pages' build runs it, and so does Hosting's deploy.
+FOLDER is `public` where none is given. The pages' build runs it, and so does Hosting's deploy.
 """
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,20 +21,21 @@ from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 ROOT = Path(__file__).resolve().parent.parent
 DESCRIPTION = ROOT / "docs" / "openapi.yaml"
 VERIFIERS = ROOT / "docs" / "receiving.md"
-PAGE = ROOT / "public" / "events.html"
-JSON_FILE = ROOT / "public" / "openapi.json"
+PAGE = "events.html"
+JSON_FILE = "openapi.json"
 
 TEMPLATE = ROOT / "emulator" / "catalogue.html"
 
 
 def main() -> None:
     """Write both files."""
-    for path, text in pages().items():
-        path.write_text(text, encoding="utf-8")
+    folder = Path(*sys.argv[1:]) if sys.argv[1:] else ROOT / "public"
+    for name, text in pages().items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
-def pages() -> dict[Path, str]:
-    """What the files hold, by their paths."""
+def pages() -> dict[str, str]:
+    """What the files hold, by their names."""
     document: dict[str, Any] = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
     environment = Environment(autoescape=True, trim_blocks=False)
     environment.filters["text"] = _text

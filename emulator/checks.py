@@ -12,13 +12,13 @@ from concurrent.futures import Future
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from emulator.cloud.local_cloud import LocalCloud
+from emulator.cloud.local_cloud import LocalCloud, NotStartedError
 from emulator.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
 from emulator.environment import ROOT, SetupError, python, say, tool_environment
+from emulator.firebase import read_addresses
 from emulator.ports import check_ports
 from emulator.processes import ProcessTree
 from emulator.pythons import Interpreter
-from emulator.suite import SuiteError, read_addresses
 
 PYTEST_FOUND_NOTHING = 5
 
@@ -132,7 +132,7 @@ def _run_check(check: Check, extra: Sequence[str], run: Run) -> str:
         try:
             with LocalCloud() as cloud:
                 return _run_on_cloud(check, cloud.environment, extra, run)
-        except SuiteError as error:
+        except NotStartedError as error:
             say(str(error))
             return "FAILED (not started)"
     for command in check.commands:

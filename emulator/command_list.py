@@ -13,8 +13,7 @@ COMMANDS = {
     # name: its arguments, and what it does
     "demo": ("", "show the main job on a small made-up event, then end"),
     "up": ("", "start everything and keep it up until Ctrl-C, for trying things by hand"),
-    "exec": ("-- CMD …", "run CMD inside the suite and return its exit status"),
-    "cloud": ("-- CMD …", "the same, beside the deployed shape that the checks run against"),
+    "exec": ("-- CMD …", "run CMD beside the service and return its exit status"),
     "test": ("[CHECK …] [--all] [pytest's arguments]", "run every check, or only the named ones;"),
     "bench": ("[NAME …]", "measure what the service costs, all or only:"),
     "setup": ("", "install what the other commands and a deploy need"),
@@ -95,7 +94,7 @@ CHECKS = (
     ),
     Check(
         "emulators",
-        "`exec` and `up`: the service on Firebase's functions emulator",
+        "`exec`, `up`, and the service on Firebase's own functions emulator",
         _PYTEST,
         folder="tests/emulators",
         needs_ports=True,

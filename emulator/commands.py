@@ -4,10 +4,9 @@ import os
 from collections.abc import Sequence
 
 from emulator import checks, pins
-from emulator.cloud.local_cloud import LocalCloud
+from emulator.cloud.local_cloud import LOG, LocalCloud, NotStartedError
 from emulator.environment import say
 from emulator.processes import ProcessTree
-from emulator.suite import LOG, Suite, SuiteError
 
 STATUS_FAILED = 1
 
@@ -27,17 +26,14 @@ def run(command: str, arguments: Sequence[str]) -> int:
     try:
         with ProcessTree() as tree:
             return _run_in(tree, command, arguments)
-    except SuiteError as error:
+    except NotStartedError as error:
         say(str(error))
         return STATUS_FAILED
 
 
 def _run_in(tree: ProcessTree, command: str, arguments: Sequence[str]) -> int:
     if command == "exec":
-        with Suite() as suite:
-            return tree.run(arguments, suite.environment)
-    if command == "cloud":
-        with LocalCloud() as cloud:
+        with LocalCloud(warm=True) as cloud:
             return tree.run(arguments, cloud.environment)
     if command == "bench":
         with LocalCloud() as cloud:
@@ -51,22 +47,20 @@ def _demo() -> int:
     # Needed by one command only, and not cheap to import.
     from emulator import demo, stand_ins  # noqa: PLC0415
 
-    with stand_ins.started(demo.show) as started, Suite() as suite:
-        _enter(suite)
+    with stand_ins.started(demo.show) as started, LocalCloud(warm=True) as cloud:
+        os.environ.update(cloud.environment)  # for clients in this process
         return demo.run(started)
 
 
 def _up() -> int:
     from emulator import stand_ins, up  # noqa: PLC0415
 
-    with stand_ins.started(up.print_request) as started, Suite(on_line=up.print_line) as suite:
-        _enter(suite)
-        print(up.begin(suite, started), flush=True)
-        suite.ended.wait()
+    with (
+        stand_ins.started(up.print_request) as started,
+        LocalCloud(warm=True, on_print=up.print_line) as cloud,
+    ):
+        os.environ.update(cloud.environment)  # likewise
+        print(up.begin(cloud, started), flush=True)
+        cloud.ended.wait()
         say(f"The emulators have ended by themselves; see {LOG}.")
         return STATUS_FAILED
-
-
-def _enter(suite: Suite) -> None:
-    """Let this process's own clients find the emulators."""
-    os.environ.update(suite.environment)

@@ -6,8 +6,8 @@ from typing import Any
 
 from google.cloud import firestore
 
+from emulator.firebase import PROJECT
 from emulator.stand_ins import StandIns
-from emulator.suite import PROJECT
 
 EVENT = "midsummer"
 TENANT = "demo"

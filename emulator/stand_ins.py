@@ -12,11 +12,11 @@ from typing import cast
 from google.cloud import firestore
 
 from emulator import certificates
+from emulator.firebase import PROJECT, read_addresses
 from emulator.mailbox import PORT as MAILBOX_PORT
 from emulator.mailbox import EventWebhook, Mailbox
 from emulator.ports import check_ports
 from emulator.receiver import Receiver, Request, Script, always, fails, slow
-from emulator.suite import PROJECT, read_addresses
 
 RECEIVER_PORT = 9443
 # Longer than the 5 seconds that a delivery may take (spec 8).

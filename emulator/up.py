@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from emulator import people
 from emulator.certificates import SERVER
+from emulator.cloud.local_cloud import LOG, LocalCloud
 from emulator.environment import ROOT, STATE
+from emulator.firebase import ADDRESS_VARIABLES, PROJECT
 from emulator.midsummer import TENANT, Midsummer
 from emulator.receiver import Request, describe
 from emulator.stand_ins import ADDRESSES, StandIns
-from emulator.suite import ADDRESS_VARIABLES, LOG, PROJECT, Suite
 
 # Who can sign in to the console; everybody with the same password.
 STAFF = ("admin", "moderator", "superadmin")
@@ -19,12 +20,10 @@ PASSWORD = "midsummer"  # noqa: S105 - of people who are made up, on this machin
 # For `. .emulator/calls` in another terminal.
 CALLS = STATE / "calls"
 
-_USER_LINE = re.compile(r"^>\s+(.*)")
-_NOTABLE = re.compile(r"^(⚠|⬢)\s+(.*)")
-# The emulator looks whether a new worker answers, and the worker complains about the question.
-_PROBES = ("WARNING:root:Request has invalid method. GET", "ERROR:root:Invalid request, unable to")
+# What gunicorn says of its own life.
+_STARTING = re.compile(r"\[[^]]+\] \[\d+\] \[INFO\] ")
 # What structured log lines have besides their message, and nobody reads in a terminal.
-_UNREAD_FIELDS = {"severity", "level", "message", "event", "time", "timestamp"}
+_UNREAD_FIELDS = {"severity", "message", "time", "logging.googleapis.com/labels"}
 
 _CALL = (
     "call() { curl -s \"$BASE/$1\" -H 'Content-Type: application/json'"
@@ -32,7 +31,7 @@ _CALL = (
 )
 
 
-def begin(suite: Suite, stand_ins: StandIns) -> str:
+def begin(cloud: LocalCloud, stand_ins: StandIns) -> str:
     """Make the event, and write what the calls of docs/calls.md need.
 
     Returns:
@@ -48,15 +47,15 @@ def begin(suite: Suite, stand_ins: StandIns) -> str:
         for role in STAFF
     }
     variables = {
-        "BASE": f"http://{suite.addresses['functions']}/{PROJECT}/us-central1",
+        "BASE": f"http://{cloud.addresses['functions']}/{PROJECT}/us-central1",
         "TOKEN": staff["admin"].id_token,
         "SUPERADMIN": staff["superadmin"].id_token,
         "WALL_SECRET": midsummer.secret(),
     }
-    variables |= {name: suite.environment[name] for name in ADDRESS_VARIABLES.values()}
+    variables |= {name: cloud.environment[name] for name in ADDRESS_VARIABLES.values()}
     lines = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
     CALLS.write_text("\n".join([*lines, _CALL, ""]))
-    return _overview(suite, variables["WALL_SECRET"], lines)
+    return _overview(cloud, variables["WALL_SECRET"], lines)
 
 
 def print_request(request: Request) -> None:
@@ -65,22 +64,18 @@ def print_request(request: Request) -> None:
 
 
 def print_line(line: str) -> None:
-    """Print a line of the emulators, where it says anything."""
+    """Print a line that a function has printed, where it says anything."""
     if text := readable(line):
         _say(text)
 
 
 def readable(line: str) -> str:
-    """Return a line of the emulators' log for reading, empty where it is only noise.
+    """Return a line of a function for reading, empty where it is only noise.
 
-    What functions print and what went wrong is kept; a structured line shows its message first.
+    A structured line shows its message first.
     """
-    if found := _NOTABLE.match(line):
-        return f"emulators  {found[2]}"
-    if not (found := _USER_LINE.match(line)) or not found[1].strip():
-        return ""
-    text = found[1]
-    if text.startswith(_PROBES):
+    text = line.strip()
+    if not text or _STARTING.match(text):
         return ""
     try:
         record = json.loads(text)
@@ -88,10 +83,9 @@ def readable(line: str) -> str:
         record = None
     if not isinstance(record, dict):
         return f"functions  {text}"
-    level = str(record.get("severity", record.get("level", "info"))).upper()
-    message = record.get("message", record.get("event", ""))
     rest = [f"{name}={value}" for name, value in record.items() if name not in _UNREAD_FIELDS]
-    return " ".join(["functions ", level, str(message), *rest])
+    first = [str(record.get(name, "")) for name in ("severity", "message")]
+    return " ".join(["functions ", *first, *rest])
 
 
 def _say(text: str) -> None:
@@ -99,16 +93,16 @@ def _say(text: str) -> None:
     print(f"{text}\n", end="", flush=True)
 
 
-def _overview(suite: Suite, secret: str, lines: Sequence[str]) -> str:
+def _overview(cloud: LocalCloud, secret: str, lines: Sequence[str]) -> str:
     # By the name in its certificate.
     receiver = ADDRESSES["webhook receiver"].replace("127.0.0.1", "localhost")
     rows = [
-        ("functions", f"http://{suite.addresses['functions']}/{PROJECT}/us-central1/<name>"),
-        *((name, suite.addresses[name]) for name in ("firestore", "auth", "tasks")),
+        ("functions", f"http://{cloud.addresses['functions']}/{PROJECT}/us-central1/<name>"),
+        *((name, cloud.addresses[name]) for name in ("firestore", "auth")),
         ("receiver", f"https://{receiver}  /ok /flaky /dead /slow"),
         ("mailbox", f"http://{ADDRESSES['mailbox']}/"),
-        ("page", f"http://{suite.addresses['hosting']}/preferences"),
-        ("console", f"http://{suite.addresses['hosting']}/console"),
+        ("page", f"http://{cloud.addresses['hosting']}/preferences"),
+        ("console", f"http://{cloud.addresses['hosting']}/console"),
         ("log", str(LOG)),
     ]
     return "\n".join(

@@ -10,7 +10,7 @@ import yaml
 from emulator.cloud.dispatcher import Queue, Retries
 from emulator.cloud.environment import of_function, parameters
 from emulator.environment import ROOT, VENV_PYTHON, SetupError
-from emulator.suite import PROJECT
+from emulator.firebase import PROJECT
 
 _RENDER: Final = (
     "from firebase_functions.private import serving;"

@@ -8,8 +8,8 @@ from typing import Final
 from emulator import env_file
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.environment import ROOT, STATE, VENV
+from emulator.firebase import PROJECT
 from emulator.processes import MARK, OWNER
-from emulator.suite import PROJECT
 
 REGION: Final = "us-central1"
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 
 from google.events.cloud.firestore import DocumentEventData
 
-from emulator.suite import PROJECT
+from emulator.firebase import PROJECT
 
 FIRST_BACKOFF: Final = 1.0
 """Seconds. Eventarc waits ten; a test need not."""

@@ -11,8 +11,8 @@ from emulator.cloud.environment import REGION
 from emulator.cloud.eventarc import PATH, Announced, Eventarc
 from emulator.cloud.functions import Functions
 from emulator.environment import ROOT
+from emulator.firebase import PROJECT
 from emulator.server import HOST
-from emulator.suite import PROJECT
 
 SILENCE: Final = "/eventarc/silenced/"
 """With an event's id: after a PUT no trigger is called for writes to that event, and after a DELETE

@@ -3,8 +3,8 @@
 import contextlib
 import json
 import os
+import re
 import signal
-import socket
 import subprocess
 import threading
 import urllib.error
@@ -17,8 +17,8 @@ from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.environment import of_function
 from emulator.cloud.secret_manager import SecretManager
 from emulator.environment import ROOT, VENV
+from emulator.firebase import PROJECT
 from emulator.server import HOST
-from emulator.suite import PROJECT
 
 ENTRY: Final = "emulator/cloud/entry.py"
 
@@ -30,6 +30,7 @@ PRINTED: Final = ">  "
 
 _START_SECONDS: Final = 60
 _ANSWER_SECONDS: Final = 120
+_LISTENING: Final = re.compile(rf"Listening at: http://{HOST}:(\d+)")
 _BOOTED: Final = "Booting worker"
 
 
@@ -73,8 +74,7 @@ class FunctionProcess:
         Raises:
             TimeoutError: It does not listen after a minute.
         """
-        with socket.create_server((HOST, 0)) as free:
-            self.port: int = free.getsockname()[1]
+        self.port = 0
         signature = "cloudevent" if event else "http"
         self._secrets = contextlib.ExitStack()
         if secrets is not None:
@@ -89,7 +89,7 @@ class FunctionProcess:
                 f"--target={function}",
                 f"--signature-type={signature}",
                 f"--host={HOST}",
-                f"--port={self.port}",
+                "--port=0",
             ],
             cwd=ROOT,
             env=of_function(function, signature, given) | environment,
@@ -168,7 +168,9 @@ class FunctionProcess:
         for line in self._process.stdout:
             self.output.append(line)
             self._on_line(line)
-            if _BOOTED in line:
+            if found := _LISTENING.search(line):
+                self.port = int(found[1])
+            elif _BOOTED in line:
                 self._ready.set()
         self._ready.set()
 

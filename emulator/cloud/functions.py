@@ -43,6 +43,15 @@ class Functions:
             self._processes[name] = loop.run_in_executor(self._starting, self._start, name)
         return (await asyncio.shield(self._processes[name])).port
 
+    async def warm(self) -> None:
+        """Start the functions that no client calls, and wait until they listen.
+
+        Raises:
+            TimeoutError: One does not start.
+        """
+        background = [name for name, one in self._functions.items() if one.trigger or one.queue]
+        await asyncio.gather(*map(self.port, background))
+
     async def close(self) -> None:
         """End every process."""
         for process in await asyncio.gather(*self._processes.values(), return_exceptions=True):

@@ -1,4 +1,4 @@
-"""The service as it is deployed, on this machine: what tests and measurements run against.
+"""The service as it is deployed, on this machine.
 
 Firestore, Auth and Hosting are Firebase's emulators. The functions are what Google runs, and are
 called by the stand-ins of Eventarc and Cloud Tasks, and by Google's front end.
@@ -10,8 +10,8 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, Self
 
 from emulator import certificates
@@ -35,20 +35,21 @@ from emulator.environment import (
     log_tail,
     say,
 )
-from emulator.ports import check_ports
-from emulator.server import HOST
-from emulator.suite import (
+from emulator.firebase import (
     LOCAL_CONFIG,
     PROJECT,
-    START_LIMIT,
-    SuiteError,
     client_environment,
     local_config,
     read_addresses,
     server_environment,
 )
+from emulator.ports import check_ports
+from emulator.server import HOST
 
-LOG: Final = STATE / "cloud.log"
+LOG: Final = STATE / "suite.log"
+
+START_LIMIT: Final = 180.0
+"""Seconds. A start takes about ten; the rest is for a slow machine."""
 
 _JAVA: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Duser.language=en")
 """It starts sooner, and leaves the CPU to others."""
@@ -56,15 +57,27 @@ _JAVA: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Duser.language=
 _TRIGGER_SECONDS: Final = 120.0
 
 
+class NotStartedError(Exception):
+    """An emulator did not start; the text says which, and how its output ends."""
+
+
 class LocalCloud:
     """The running service; a context manager.
 
     Attributes:
+        addresses: `host:port` of each emulator by its name in firebase.json.
         environment: What a program needs in its environment to be a client.
+        ended: Set when an emulator has ended, by itself or not.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, *, warm: bool = False, on_print: Callable[[str], None] | None = None
+    ) -> None:
         """Start nothing.
+
+        Args:
+            warm: Whether functions that events and queues call start at once, not when called.
+            on_print: Called with each line that a function prints.
 
         Raises:
             SetupError: A tool is missing.
@@ -72,23 +85,25 @@ class LocalCloud:
         self.addresses = read_addresses()
         self.environment = client_environment(self.addresses)
         self.environment[LOG_VARIABLE] = str(LOG)
-        del self.environment["CLOUD_TASKS_EMULATOR_HOST"]
+        self.ended = threading.Event()
+        self._warm = warm
+        self._on_print = on_print
         self._running = contextlib.ExitStack()
         self._loop = asyncio.new_event_loop()
         self._writing = threading.Lock()
 
     def __enter__(self) -> Self:
-        """Start everything but the functions, which start when they are called.
+        """Start everything but functions that are not warm: those start when they are called.
 
         Raises:
             SetupError: A port is taken, or `main.py` cannot be loaded.
-            SuiteError: An emulator did not start.
+            NotStartedError: An emulator did not start.
         """
         check_ports(self.addresses)
         certificates.ensure()
         STATE.mkdir(exist_ok=True)
         LOG.write_bytes(b"")
-        say("Starting the local cloud …", end="")
+        say("Starting the service …", end="")
         started = time.monotonic()
         try:
             self._start()
@@ -104,6 +119,9 @@ class LocalCloud:
 
     def _start(self) -> None:
         pages = _free_port()
+        thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        thread.start()
+        self._running.callback(self._loop.call_soon_threadsafe, self._loop.stop)
         with ThreadPoolExecutor(1) as threads:
             reading = threads.submit(deployment.read)
             emulators = {
@@ -111,18 +129,19 @@ class LocalCloud:
                 "Auth and Hosting": self._start_firebase(pages),
             }
             functions = reading.result()
+        self._run(self._serve(functions, pages))
+        warming = self._begin(self._functions.warm()) if self._warm else None
         for name, emulator in emulators.items():
             if not emulator.is_ready_within(START_LIMIT):
                 tail = "\n".join(f"  {line}" for line in log_tail(LOG))
-                raise SuiteError(f"{name} did not start\n{LOG.relative_to(ROOT)} ends:\n{tail}")
-        thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        thread.start()
-        self._running.callback(self._loop.call_soon_threadsafe, self._loop.stop)
-        self._running.callback(lambda: self._run(_cancel_others()))
-        self._run(self._serve(functions, pages))
+                raise NotStartedError(
+                    f"{name} did not start\n{LOG.relative_to(ROOT)} ends:\n{tail}"
+                )
         for function in functions:
             if function.trigger:
                 eventarc.register(self.addresses["firestore"], function.name, function.trigger)
+        if warming:
+            warming.result()
 
     def _start_firestore(self) -> Program:
         environment = server_environment()
@@ -140,6 +159,7 @@ class LocalCloud:
             environment,
             "is now running",
             self._log,
+            self.ended,
         )
         self._running.callback(emulator.end)
         return emulator
@@ -157,6 +177,7 @@ class LocalCloud:
             server_environment(),
             "All emulators ready",
             self._log,
+            self.ended,
         )
         self._running.callback(emulators.end)
         return emulators
@@ -168,10 +189,10 @@ class LocalCloud:
         apis = ApiServer(CloudTasks(PROJECT, queues, dispatcher.take), keys)
         self._running.callback(apis.close)
         self.environment[ADDRESS_VARIABLE] = apis.address
-        self._functions = Functions(
-            functions, self.environment, lambda line: self._log(f"{PRINTED}{line}")
-        )
+        self._functions = Functions(functions, self.environment, self._print)
         self._running.callback(lambda: self._run(self._functions.close()))
+        # Before that, so that nothing starts a function anew.
+        self._running.callback(lambda: self._run(_cancel_others()))
         front = Front(self._functions, eventarc.Eventarc(self._bring), pages, self._log)
         self._running.callback(self._loop.call_soon_threadsafe, front.close)
         ports = [int(self.addresses[name].rpartition(":")[2]) for name in ("functions", "hosting")]
@@ -202,7 +223,15 @@ class LocalCloud:
         return await http.post(port, headers, body, seconds)
 
     def _run(self, what: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(what, self._loop).result()
+        self._begin(what).result()
+
+    def _begin(self, what: Coroutine[Any, Any, None]) -> Future[None]:
+        return asyncio.run_coroutine_threadsafe(what, self._loop)
+
+    def _print(self, line: str) -> None:
+        self._log(f"{PRINTED}{line}")
+        if self._on_print:
+            self._on_print(line)
 
     def _log(self, line: str) -> None:
         with self._writing, LOG.open("a") as log:

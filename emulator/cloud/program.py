@@ -20,8 +20,18 @@ class Program:
         environment: Mapping[str, str],
         ready: str,
         on_line: Callable[[str], None],
+        ended: threading.Event,
     ) -> None:
-        """Start `command`; it is ready when it prints a line that holds `ready`."""
+        """Start `command`.
+
+        Args:
+            command: The program and its arguments.
+            environment: Its environment.
+            ready: It is ready when it prints a line that holds this.
+            on_line: Called with each line that it prints.
+            ended: Set when it has ended.
+        """
+        self._ended = ended
         self._ready = ready
         self._on_line = on_line
         self._settled = threading.Event()
@@ -62,4 +72,5 @@ class Program:
                 if self._ready in line:
                     self._is_ready = True
                     self._settled.set()
+        self._ended.set()
         self._settled.set()

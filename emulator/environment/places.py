@@ -13,3 +13,5 @@ NODE_HOME = ROOT / "emulator"
 NODE_MODULES = NODE_HOME / "node_modules"
 # Of the pages: a package of its own, so that Hosting's deploy installs nothing else.
 CONSOLE = ROOT / "console"
+# The pages that the local suite serves; a deploy builds its own into public/.
+PAGES = STATE / "public"

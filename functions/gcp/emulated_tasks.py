@@ -1,4 +1,4 @@
-"""The tasks emulator of firebase-tools."""
+"""The tasks emulator of firebase-tools, for an app's developer who runs the functions there."""
 
 import base64
 import http.client

@@ -16,6 +16,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from emulator.environment import PAGES
+from emulator.firebase import local_config, read_addresses
+
 ROOT: Final = Path(__file__).parents[2]
 
 # firebase-tools' own packing of a functions source, with the configuration of firebase.json.
@@ -141,15 +144,14 @@ class _References(HTMLParser):
 
 def test_every_page_of_the_site_opens_with_what_it_loads() -> None:
     """Where the links in mails lead: the pages, their scripts, styles and pictures."""
-    site = ROOT / json.loads((ROOT / "firebase.json").read_text())["hosting"]["public"]
-    pages = {path.stem: _References(path.read_text()).found for path in site.glob("*.html")}
+    pages = {path.stem: _References(path.read_text()).found for path in PAGES.glob("*.html")}
     assert "preferences" in pages
     missing = {
         (page, reference)
         for page, references in pages.items()
         for reference in references
         if reference.startswith("/")
-        and not any((site / f"{reference[1:]}{end}").is_file() for end in ("", ".html"))
+        and not any((PAGES / f"{reference[1:]}{end}").is_file() for end in ("", ".html"))
     }
     assert missing == set()
 
@@ -181,12 +183,34 @@ def test_hosting_builds_the_pages_that_are_not_committed(tmp_path: Path) -> None
             build.split(), cwd=tmp_path, check=True, capture_output=True, env=environment
         )
 
-    assert _files(tmp_path / "public") == _files(ROOT / "public")
+    assert _files(tmp_path / "public") == _files(PAGES)
     for name in ("console", "deliveries"):
         page = (tmp_path / "public" / f"{name}.html").read_text()
         [reached] = re.findall(r"connect-src ([^;\"]*)", page)
         assert "https://us-central1-my-wall.cloudfunctions.net" in reached.split()
         assert "*" not in reached
+
+
+def test_the_local_suite_builds_pages_of_its_own() -> None:
+    """What a deploy has built for its project is neither served here nor overwritten."""
+    assert local_config(read_addresses())["hosting"]["public"] == ".emulator/public"
+    assert "http://127.0.0.1:*" in (PAGES / "console.html").read_text()
+
+
+def test_only_local_pages_may_connect_to_emulators() -> None:
+    """What is deployed names no address of a machine."""
+    deployed = (ROOT / "firebase.json").read_text()
+    config = local_config(read_addresses())
+
+    policies = [
+        header["value"]
+        for rule in config["hosting"]["headers"]
+        for header in rule["headers"]
+        if header["key"] == "Content-Security-Policy"
+    ]
+    assert len(policies) == deployed.count("connect-src")
+    assert all("connect-src http://127.0.0.1:9099 " in policy for policy in policies)
+    assert "http://" not in deployed
 
 
 def _files(folder: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""`python3 -m emulator exec`: Firebase's functions emulator runs the service, and CMD beside it."""
+"""`python3 -m emulator exec`: the service runs as it is deployed, and CMD beside it."""
 
 import os
 import socket
@@ -15,7 +15,7 @@ ROOT: Final = Path(__file__).parents[2]
 LIMIT: Final = 240
 
 _TRIES: Final = """
-import json, os, urllib.error, urllib.request, uuid
+import json, os, socket, urllib.error, urllib.request, uuid
 from google.cloud import firestore
 from emulator import certificates
 from emulator.receiver import Receiver, always
@@ -38,11 +38,16 @@ with Receiver(certificates.SERVER, scripts={"/hook": always()}) as receiver:
     delivered = len(receiver.wait_for(bool, 120))
 base = f"http://127.0.0.1:5001/{project}/us-central1"
 token = json.dumps({"data": {"token": "none"}}).encode()
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
 print(
     delivered,
     opened(f"{base}/getEmailPreferences", token),
     opened("http://127.0.0.1:5000/preferences"),
     opened("http://127.0.0.1:5000/api/getEmailPreferences", token),
+    *(port for port in (5000, 5001, 8080, 9099, 9180, 9443, 9499) if listens(port)),
 )
 """
 
@@ -63,15 +68,16 @@ def start(*arguments: str) -> "subprocess.Popen[str]":
 def test_exec_hands_its_streams_and_status_through_and_leaves_nothing_running() -> None:
     """CMD has our standard input and output to itself; its exit status is ours.
 
-    It begins once every function is loaded: a trigger fires, a task runs, a callable answers and
-    the page opens, with keys that come from Secret Manager.
+    A trigger fires, a task runs, a callable answers and the page opens, with keys that come from
+    Secret Manager. Nobody listens where the mailbox is, or Firebase's emulator of tasks.
     """
     runner = start("--", "sh", "-c", f"echo ${MARK}; python -; exit 7")
 
     output, errors = runner.communicate(_TRIES, timeout=LIMIT)
 
     mark, tried = output.split("\n", 1)
-    assert (runner.returncode, tried.split()) == (7, ["1", "403", "200", "403"]), errors
+    answers, ports = ["1", "403", "200", "403"], ["5000", "5001", "8080", "9099"]
+    assert (runner.returncode, tried.split()) == (7, [*answers, *ports]), errors
     assert marked(mark) == []
 
 

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, Self
 
-from emulator.suite import PROJECT
+from emulator.firebase import PROJECT
 
 _ACCOUNT: Final = {"email": f"wall-webhooks@{PROJECT}.iam.gserviceaccount.com", "scopes": []}
 _TOKEN: Final = {"access_token": "made-up", "expires_in": 3600, "token_type": "Bearer"}

@@ -16,7 +16,7 @@ from google.events.cloud.firestore import DocumentEventData
 from emulator.cloud.environment import parameters
 from emulator.cloud.front import SILENCE
 from emulator.cloud.function_process import FunctionProcess
-from emulator.suite import read_addresses
+from emulator.firebase import read_addresses
 
 __all__ = ["FunctionProcess", "Written", "local_parameters", "silenced"]
 

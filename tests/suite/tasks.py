@@ -14,7 +14,7 @@ from emulator.cloud import cloud_tasks
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer, Refused
 from emulator.cloud.secret_manager import SecretManager
 from emulator.environment import local_secrets
-from emulator.suite import PROJECT
+from emulator.firebase import PROJECT
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Final
 
-from emulator.suite import PROJECT
+from emulator.firebase import PROJECT
 from tests.suite.process import FunctionProcess
 
 THREADS: Final = 2

@@ -18,7 +18,7 @@ from google.cloud import firestore
 
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.secret_manager import DISABLED, SecretManager
-from emulator.suite import PROJECT
+from emulator.firebase import PROJECT
 from functions.signed_links.token import KEY_BYTES, TokenKeys
 from tests.suite.call import Answer
 from tests.suite.process import FunctionProcess

@@ -17,9 +17,9 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from emulator.firebase import PROJECT as SUITE_PROJECT
 from emulator.midsummer import TENANT
 from emulator.people import sign_in
-from emulator.suite import PROJECT as SUITE_PROJECT
 from emulator.up import PASSWORD
 from tests.suite.rules.client import PROJECT, Client
 

@@ -9,7 +9,7 @@ from firebase_functions import firestore_fn
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import firestore
 
-from emulator.suite import PROJECT
+from emulator.firebase import PROJECT
 from functions.gcp.document_events import DocumentWritten, trigger
 from tests.suite.metadata_server import MetadataServer
 from tests.suite.process import FunctionProcess, Written
