@@ -1,6 +1,7 @@
 """What a photo may look like, and what may become of it (spec 2.2 and 3.1)."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -330,6 +331,25 @@ def test_an_approval_says_who_and_when_and_changes_nothing_else(
     administrator.replace(f"{wall}/photos/p", photo(uid))
 
     assert not moderator.update(f"{wall}/photos/p", approval(email) | fields)
+
+
+@pytest.mark.parametrize("decision", [approval, rejection])
+def test_a_decision_with_what_was_seen_holds_for_no_other_photo(
+    decision: Callable[[str], dict[str, Any]],
+    moderator: Client,
+    administrator: Client,
+    wall: str,
+    uid: str,
+    email: str,
+) -> None:
+    """docs/data-model.md: a guest may upload another photo under the id of a deleted one."""
+    seen = photo(uid)
+    shown = {"url": seen["url"], "createdAt": seen["createdAt"]}
+    for swapped in ({"url": "https://example.com/2.jpg"}, {"createdAt": PAST + timedelta(1)}):
+        administrator.replace(f"{wall}/photos/p", seen | swapped)
+        assert not moderator.update(f"{wall}/photos/p", decision(email) | shown)
+    administrator.replace(f"{wall}/photos/p", seen)
+    assert moderator.update(f"{wall}/photos/p", decision(email) | shown)
 
 
 def test_nobody_approves_or_rejects_in_the_name_of_an_address_that_is_not_verified(

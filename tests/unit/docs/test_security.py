@@ -8,9 +8,7 @@ import pytest
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs/security.md").read_text()
-_TABLE: Final = PAGE.partition("## Who could do what, and what stops them\n")[2].partition("\n## ")[
-    0
-]
+_TABLE: Final = PAGE.partition("## Attacks and defences\n")[2].partition("\n## ")[0]
 ROWS: Final = [line for line in _TABLE.splitlines() if line.startswith("| ")][1:]
 
 
