@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from functions.consents.consent import Consent, State, StoredConsent
-from functions.gcp.documents import Documents
-from functions.gcp.writes import Put, write_as_read
-from functions.records import ChangedMeanwhileError
+from functions.documents.documents import Documents
+from functions.documents.refusals import ChangedMeanwhileError
+from functions.documents.write import Put, write_as_read
 
 
 class ConsentStore:

@@ -1,4 +1,4 @@
-"""The way to Firestore: documents, queries and commits through its API client.
+"""Firestore behind `functions.documents`: queries and commits through its API client.
 
 The codec is our own. The client library reads a document as a stream with a thread of its own and
 wraps every value several times, which takes twice the CPU, and five times with group commit.
@@ -10,9 +10,8 @@ import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple, Self
+from datetime import UTC
+from typing import Any, Final, Self, TypeVar
 
 import grpc
 from google.api_core import exceptions
@@ -22,15 +21,15 @@ from google.cloud.firestore_v1 import types
 from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
+from functions.documents.document import Document, Written
+from functions.documents.documents import CALL_SECONDS, TRANSACTIONS, Documents
+from functions.documents.query import Query
+from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
+from functions.documents.write import Write, may_repeat
 from functions.gcp.project import credentials, project_id
-from functions.gcp.queries import Query, encode_query
+from functions.gcp.queries import encode_query
 from functions.gcp.values import decoded
-from functions.gcp.writes import Write, encode_write, may_repeat
-from functions.records import AlreadyRecordedError, ChangedMeanwhileError, Version
-
-CALL_SECONDS: Final = 25.0
-"""Limit of one call with its retries: longer than an outage of some seconds, and short enough to
-leave time for further calls."""
+from functions.gcp.writes import encode_write
 
 _TRANSIENT: Final = (
     exceptions.ServiceUnavailable,
@@ -49,12 +48,6 @@ _RETRY_STREAM: Final = StreamingRetry(_MAY_PASS, initial=0.1, maximum=2.0, timeo
 _IN_TRANSACTION: Final = RETRY.with_predicate(if_exception_type(*_TRANSIENT))
 """Without `Aborted`, after which the whole transaction has to be repeated."""
 
-_TRANSACTIONS: Final = 5
-"""Tries of one transaction, as many as Google's libraries make."""
-
-_PAGE: Final = 3000
-"""Documents of one query: some megabytes."""
-
 _REFUSALS: Final[Mapping[type[Exception], type[ChangedMeanwhileError]]] = {
     exceptions.AlreadyExists: AlreadyRecordedError,
     exceptions.FailedPrecondition: ChangedMeanwhileError,
@@ -62,42 +55,13 @@ _REFUSALS: Final[Mapping[type[Exception], type[ChangedMeanwhileError]]] = {
 }
 """The answers to a write whose condition does not hold."""
 
+Kind = TypeVar("Kind", bound="FirestoreDocuments")
+
 _NO_LIMIT: Final = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document as it was read; `version` is the protobuf `Timestamp` of its last write."""
-
-    path: str
-    fields: Mapping[str, Any]
-    version: Version
-    created: datetime
-
-    @property
-    def id(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
-
-    @property
-    def written(self) -> datetime:
-        """The time of the last write, in microseconds."""
-        written: datetime = self.version.ToDatetime(UTC)
-        return written
-
-
-class Written(NamedTuple):
-    """The result of a write: the new version, and the new sums of `add`."""
-
-    version: Version
-    sums: Sequence[int]
-
-
-class Documents:
-    """Documents by path, such as `users/u1`; one instance serves all threads.
-
-    Most methods are one call. A call is retried for at most `seconds` where a repetition is safe.
-    """
+class FirestoreDocuments(Documents):
+    """The documents of the default database of a project."""
 
     def __init__(
         self,
@@ -122,15 +86,8 @@ class Documents:
     def get(
         self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
     ) -> Document | None:
-        """The document, or only `fields` of it; None where it does not exist.
-
-        Raises:
-            GoogleAPICallError: the document could not be read.
-        """
-        request = types.GetDocumentRequest(name=self._root + path)
-        if fields:  # an empty mask would return no fields
-            request.mask.field_paths.extend(fields)
-        return self._read(request, seconds)
+        """See `Documents`."""
+        return self._one(path, fields, seconds)
 
     def get_all(
         self,
@@ -139,15 +96,11 @@ class Documents:
         *,
         fields: Sequence[str] = (),
     ) -> Sequence[Document | None]:
-        """The documents in the order of `paths`, None for each that does not exist.
-
-        Raises:
-            GoogleAPICallError: the documents could not be read.
-        """
+        """See `Documents`."""
         if not paths:
             return []
         if len(paths) == 1:
-            return [self.get(paths[0], fields, seconds=seconds)]  # cheaper than a stream
+            return [self._one(paths[0], fields, seconds)]  # cheaper than a stream
         names = [self._root + path for path in paths]
         request = types.BatchGetDocumentsRequest(
             database=self._database, documents=list(dict.fromkeys(names))
@@ -159,37 +112,8 @@ class Documents:
         found = {document.name: self._document(document) for document in documents}
         return [found.get(name) for name in names]
 
-    def find(self, query: Query) -> Sequence[Document]:
-        """The documents of a query.
-
-        Raises:
-            GoogleAPICallError: the query failed.
-        """
-        return list(self.stream(query))
-
-    def find_all(self, query: Query) -> Iterator[Document]:
-        """The documents of a query, in one call for every `query.limit` documents.
-
-        Raises:
-            GoogleAPICallError: a page could not be read.
-        """
-        size = query.limit or _PAGE
-        page = replace(query, limit=size)
-        while True:
-            found = self.find(page)
-            yield from found
-            if len(found) < size:
-                return
-            page = page.behind(found[-1].path, found[-1].fields)
-
     def stream(self, query: Query) -> Iterator[Document]:
-        """The documents of a query as they come; a caller that stops early reads no more of them.
-
-        A stream that breaks goes on behind the last document.
-
-        Raises:
-            GoogleAPICallError: the query failed.
-        """
+        """See `Documents`."""
         last: Document | None = None
         read = 0
 
@@ -210,11 +134,7 @@ class Documents:
         return _RETRY_STREAM(rest)()
 
     def count(self, query: Query) -> int:
-        """The number of documents of a query; a thousand cost as much as the read of a document.
-
-        Raises:
-            GoogleAPICallError: the query failed.
-        """
+        """See `Documents`."""
         request = types.RunAggregationQueryRequest()
         asked = types.RunAggregationQueryRequest.pb(request)
         asked.parent = self._parent(query)
@@ -224,30 +144,15 @@ class Documents:
         return int(answer.result.aggregate_fields["count"].integer_value)
 
     def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
-        """Make all writes, or none; there is no retry where it could add a number twice.
-
-        Raises:
-            AlreadyRecordedError: a document of a `Create` exists.
-            ChangedMeanwhileError: a document is missing, or has another version.
-            GoogleAPICallError: any other error; the writes may have been made all the same.
-        """
+        """See `Documents`."""
         return self._commit(writes, RETRY if may_repeat(writes) else None, seconds)
 
     def transact(
         self, path: str, decide: Callable[[Document | None], Sequence[Write]]
     ) -> Sequence[Written]:
-        """Read the document at `path` and make the writes that `decide` returns, in a transaction.
-
-        The whole is done again where the document was written meanwhile, perhaps by a commit of
-        this very transaction whose answer was lost.
-
-        Raises:
-            ChangedMeanwhileError: others kept writing the document.
-            Exception: the error of `decide`; nothing was written.
-            GoogleAPICallError: any other error; the writes may have been made all the same.
-        """
+        """See `Documents`."""
         earlier = b""  # keeps the transaction's place among others
-        for _ in range(_TRANSACTIONS):
+        for _ in range(TRANSACTIONS):
             begin = types.BeginTransactionRequest(
                 database=self._database, options={"read_write": {"retry_transaction": earlier}}
             )
@@ -267,14 +172,8 @@ class Documents:
 
     def write_each(
         self, writes: Sequence[Write], seconds: float = CALL_SECONDS
-    ) -> Sequence[Exception | None]:
-        """Make each write by itself; returns the error of each, as of `commit`, None for success.
-
-        `Aborted` means that `writes` has the document twice.
-
-        Raises:
-            GoogleAPICallError: the call failed; some writes may have been made all the same.
-        """
+    ) -> Sequence[Written | Exception]:
+        """See `Documents`."""
         request = types.BatchWriteRequest(database=self._database)
         encoded = types.BatchWriteRequest.pb(request).writes
         places: dict[str, int] = {}
@@ -282,11 +181,19 @@ class Documents:
             if places.setdefault(write.path, place) == place:
                 encode_write(write, self._root + write.path, encoded.add())
         answer = types.BatchWriteResponse.pb(self._call(self._api.batch_write, request, seconds))
-        errors: list[Exception | None]
-        errors = [exceptions.Aborted("written twice")] * len(writes)  # type: ignore[no-untyped-call]
-        for place, status in zip(places.values(), answer.status, strict=True):
-            errors[place] = _error(status)
-        return errors
+        results: list[Written | Exception]
+        results = [exceptions.Aborted("written twice")] * len(writes)  # type: ignore[no-untyped-call]
+        for place, status, result in zip(
+            places.values(), answer.status, answer.write_results, strict=True
+        ):
+            results[place] = _error(status) or _written(result)
+        return results
+
+    def _one(self, path: str, fields: Sequence[str], seconds: float) -> Document | None:
+        request = types.GetDocumentRequest(name=self._root + path)
+        if fields:  # an empty mask would return no fields
+            request.mask.field_paths.extend(fields)
+        return self._read(request, seconds)
 
     def _read(self, request: Any, seconds: float, retry: Retry = RETRY) -> Document | None:
         try:
@@ -306,10 +213,7 @@ class Documents:
             answer = self._call(self._api.commit, request, seconds, retry)
         except tuple(_REFUSALS) as refused:
             raise _REFUSALS[type(refused)] from refused
-        return [
-            Written(result.update_time, [value.integer_value for value in result.transform_results])
-            for result in types.CommitResponse.pb(answer).write_results
-        ]
+        return list(map(_written, types.CommitResponse.pb(answer).write_results))
 
     def _roll_back(self, transaction: bytes) -> None:
         """Free the documents of a transaction; they are free after some time without it too."""
@@ -324,7 +228,7 @@ class Documents:
         return Document(
             found.name[len(self._root) :],
             decoded(found.fields),
-            found.update_time,
+            found.update_time.ToNanoseconds(),
             found.create_time.ToDatetime(UTC),
         )
 
@@ -350,13 +254,23 @@ class Documents:
 @functools.cache
 def documents() -> Documents:
     """The process's own, made on first use: a deploy reads `main.py` without credentials."""
+    return of_this_process(FirestoreDocuments)
+
+
+def of_this_process(kind: type[Kind]) -> Kind:
+    """Documents of that kind, in the emulator where there is one."""
     emulator = os.environ.get("FIRESTORE_EMULATOR_HOST")
     if emulator:
         channel = grpc.insecure_channel(emulator, options=_NO_LIMIT)
-        return Documents.at_emulator(channel, project_id() or "")
+        return kind.at_emulator(channel, project_id() or "")
     given, project = credentials()
     api = FirestoreClient(credentials=given)
-    return Documents(api, project_id() or project)
+    return kind(api, project_id() or project)
+
+
+def _written(result: Any) -> Written:
+    sums = [value.integer_value for value in result.transform_results]
+    return Written(result.update_time.ToNanoseconds(), sums)
 
 
 def _error(status: Any) -> Exception | None:

@@ -1,21 +1,15 @@
-"""Queries of Firestore as data.
+"""Writes a query as protobuf.
 
 https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1#structuredquery
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final, Self, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final
 
 from google.cloud.firestore_v1.types import StructuredQuery
 
+from functions.documents.query import NAME, Query
 from functions.gcp.values import encode_value
-
-NAME: Final = "__name__"
-"""The field with the path of a document."""
-
-Condition: TypeAlias = tuple[str, str, Any]
-"""A field, an operator and a value, such as `("status", "==", "approved")`."""
 
 _OPERATORS: Final[Mapping[str, int]] = {
     "==": StructuredQuery.FieldFilter.Operator.EQUAL,
@@ -25,37 +19,6 @@ _OPERATORS: Final[Mapping[str, int]] = {
     ">=": StructuredQuery.FieldFilter.Operator.GREATER_THAN_OR_EQUAL,
     "in": StructuredQuery.FieldFilter.Operator.IN,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """The documents of a collection that meet every condition.
-
-    Attributes:
-        collection: Path of the collection, such as `events/e1/photos`.
-        group: Whether `collection` is only the id of collections anywhere; or, where it ends in a
-            slash as in `events/e1/`, stands for every collection under a document.
-        where: The conditions.
-        order: Fields, `-` before a descending one; equal documents follow by path, in the direction
-            of the last field. A field that is compared by `<` or `>` must stand first.
-        select: Fields to read beside those of `order`; empty: all.
-        limit: Most documents to read; None: no limit.
-        after: Values of `order` and a path: only documents behind that place.
-    """
-
-    collection: str
-    group: bool = False
-    where: Sequence[Condition] = ()
-    order: Sequence[str] = ()
-    select: Sequence[str] = ()
-    limit: int | None = None
-    after: Sequence[Any] = ()
-
-    def behind(self, path: str, fields: Mapping[str, Any], read: int = 0) -> Self:
-        """The rest of the query behind that document, with which `read` documents were read."""
-        values = [fields[name.removeprefix("-")] for name in self.order]
-        limit = None if self.limit is None else self.limit - read
-        return replace(self, after=(*values, path), limit=limit)
 
 
 def encode_query(query: Query, root: str, into: Any) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.recap import mailings
 from functions.recap.guests import Guest
 from functions.recap.ports import Mailed, Mailings, RecapKey
-from functions.records import ChangedMeanwhileError
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.recap.arguments import Mode
 from functions.recap.ledger import (
     COOLDOWN,
@@ -32,7 +33,6 @@ from functions.recap.ports import (
     Taking,
     Wording,
 )
-from functions.records import ChangedMeanwhileError
 
 _CRASHED: Final = "the call ended before its answer"
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from functions import log
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import (
     Accepted,
@@ -19,7 +20,6 @@ from functions.mail.provider import BulkMailer
 from functions.recap.claim import Claim
 from functions.recap.ledger import Batch, BatchState
 from functions.recap.mail.composer import Recipient
-from functions.records import ChangedMeanwhileError
 from functions.side_by_side import SideBySide
 
 REQUESTS_AT_ONCE: Final = 3

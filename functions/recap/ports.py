@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from functions.documents.document import Version
 from functions.recap.arguments import Mode
 from functions.recap.complaints import Complaints, Stop
 from functions.recap.ledger import Batch, Counts, Lock, RecapState
 from functions.recap.photos import ApprovedPhoto
-from functions.records import Version
 
 
 class RecapKey(NamedTuple):

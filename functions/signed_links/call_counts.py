@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from functions.gcp.documents import Documents
-from functions.gcp.writes import Merge
+from functions.documents.documents import Documents
+from functions.documents.write import Merge
 
 
 class CallCountStore:

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from functions import log
-from functions.records import Version
+from functions.documents.document import Version
 
 SETTLED: Final = timedelta(minutes=15)
 """After that time no function is at work any more that began before the deletion."""

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
 from functions import log
-from functions.records import Version
+from functions.documents.document import Version
 from functions.wall.emptying import NotEmptyYetError
 from functions.wall.fields import time
 from functions.wall.wall_event import EventStatus

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from functions.gcp.documents import Documents
-from functions.gcp.queries import Query
-from functions.gcp.writes import Delete, Put, Update
+from functions.documents.documents import Documents
+from functions.documents.query import Query
+from functions.documents.write import Delete, Put, Update
 from functions.wall.guest_data import FIELD, GuestPhoto
 
 _PAGE: Final = 500  # the most that one BatchWrite takes
@@ -56,7 +56,7 @@ class GuestPhotoStore:
 
     def forget(self, event_id: str, photos: Sequence[GuestPhoto]) -> int:
         """See `guest_data.GuestPhotos`."""
-        errors = self._documents.write_each(
+        results = self._documents.write_each(
             [
                 Update(
                     _photo(event_id, photo.id),
@@ -67,7 +67,7 @@ class GuestPhotoStore:
                 for photo in photos
             ]
         )
-        return sum(error is None for error in errors)
+        return sum(not isinstance(result, Exception) for result in results)
 
 
 def _photo(event_id: str, photo_id: str) -> str:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from functions.gcp.documents import Document, Documents
-from functions.gcp.writes import Delete, Put, Write
+from functions.documents.document import Document
+from functions.documents.documents import Documents
+from functions.documents.write import Delete, Put, Write
 from functions.wall.public_photo import public_fields
 
 

@@ -5,10 +5,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
-from functions.gcp.documents import Documents
-from functions.gcp.queries import NAME, Query
-from functions.gcp.writes import Delete, Put, Update, Write
-from functions.records import ChangedMeanwhileError
+from functions.documents.documents import Documents
+from functions.documents.query import NAME, Query
+from functions.documents.refusals import ChangedMeanwhileError
+from functions.documents.write import Delete, Put, Update, Write
 from functions.wall.emptying import Orphan, Tombstone
 
 _PAGE: Final = 500  # the most that one BatchWrite takes

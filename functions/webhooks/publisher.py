@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from functions import log
+from functions.documents.refusals import AlreadyRecordedError
 from functions.gcp.task_queue import Enqueue
-from functions.records import AlreadyRecordedError
 from functions.side_by_side import SideBySide
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent

@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from functions.gcp.documents import Documents
-from functions.gcp.queries import Query
+from functions.documents.documents import Documents
+from functions.documents.query import Query
 from functions.wall.fields import text
 from functions.wall.photo import Photo
 

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
+from functions.documents.document import Version
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome, Unknown
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT, KEY_NAME, refusal
@@ -28,7 +30,6 @@ from functions.recap.ports import (
     StoredStop,
     Taking,
 )
-from functions.records import ChangedMeanwhileError, Version
 from tests.in_memory.database import (
     AlreadyExistsError,
     ChangedError,

@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from functions.records import AlreadyRecordedError, ChangedMeanwhileError, Version
+from functions.documents.document import Version
+from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import (
     Cursor,

@@ -16,7 +16,8 @@ from firebase_functions.https_fn import AuthData, CallableRequest
 from flask import Request
 
 from functions import signed_in
-from functions.gcp.documents import Documents
+from functions.documents.documents import Documents
+from functions.gcp.documents import FirestoreDocuments
 from functions.gcp.task_queue import Task
 from functions.signed_links import wiring
 from functions.signed_links.call_counts import CallCountStore
@@ -153,7 +154,7 @@ def counting_documents(counted: Operations) -> Documents:
     """Documents of the emulator; every call is counted."""
     channel = grpc.insecure_channel(os.environ["FIRESTORE_EMULATOR_HOST"])
     counting = grpc.intercept_channel(channel, _Interceptor(counted))
-    return Documents.at_emulator(counting, os.environ["GCLOUD_PROJECT"])
+    return FirestoreDocuments.at_emulator(counting, os.environ["GCLOUD_PROJECT"])
 
 
 def admit_staff(function: str, documents: Documents) -> None:

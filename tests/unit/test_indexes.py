@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from google.cloud.firestore_v1 import types
 
-from functions.gcp.documents import Documents
+from functions.gcp.documents import FirestoreDocuments
 from functions.recap.ports import ComplaintRecords
 from functions.recap.store.complaint_store import ComplaintStore
 from functions.wall.photo import Photo
@@ -164,7 +164,7 @@ class Needed:
 def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
     """The queries that a method of a store makes."""
     api = Asked()
-    documents = Documents(api, "demo-wall")  # type: ignore[arg-type]
+    documents = FirestoreDocuments(api, "demo-wall")  # type: ignore[arg-type]
     stores = (
         DeliveryStore(documents),
         LogShareStore(documents),

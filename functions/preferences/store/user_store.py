@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from functions.gcp.documents import Documents
-from functions.gcp.writes import Merge
+from functions.documents.documents import Documents
+from functions.documents.write import Merge
 from functions.preferences import accounts, reach
 from functions.preferences.preferences import FIELD, Flag
 from functions.wall.address import guest_uid

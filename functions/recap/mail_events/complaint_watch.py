@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from functions import log
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.recap.complaints import LIMITS, Level, Limit, Stop, day_of, stop_path
 from functions.recap.ports import ComplaintRecords, RecapKey
-from functions.records import ChangedMeanwhileError
 
 
 class ComplaintWatch:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from functions.documents.document import Version
 from functions.mail.tracking import DeliveryStatus, Tally
 from functions.preferences.preferences import Flag
 from functions.recap.ports import RecapKey
-from functions.records import Version
 
 
 @dataclass(frozen=True, slots=True)

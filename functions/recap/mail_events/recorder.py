@@ -18,6 +18,7 @@ from typing import Final
 
 from functions import log
 from functions.consents.consent import LABEL
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.preferences import Flag, email_address
 from functions.preferences.reach import UNREACHABLE_FOR
@@ -25,7 +26,6 @@ from functions.recap.labels import MailLabels
 from functions.recap.mail_events.complaint_watch import ComplaintWatch
 from functions.recap.mail_events.ports import Consents, DeliveryStatuses, StoredStatuses, Users
 from functions.recap.ports import RecapKey
-from functions.records import ChangedMeanwhileError
 from functions.side_by_side import SideBySide
 from functions.wall.address import address_hash, guest_uid, normalised
 

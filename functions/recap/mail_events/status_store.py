@@ -3,13 +3,13 @@
 from collections.abc import Collection, Mapping
 from dataclasses import asdict
 
-from functions.gcp.documents import Documents
-from functions.gcp.writes import Update, write_as_read
+from functions.documents.document import Version
+from functions.documents.documents import Documents
+from functions.documents.write import Update, write_as_read
 from functions.mail.tracking import DeliveryStatus, Tally
 from functions.recap.mail_events import entries
 from functions.recap.mail_events.ports import StoredStatuses
 from functions.recap.ports import RecapKey
-from functions.records import Version
 
 
 class StatusStore:

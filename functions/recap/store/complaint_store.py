@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
-from functions.gcp.documents import Documents
-from functions.gcp.queries import Query
-from functions.gcp.writes import write_as_read
+from functions.documents.document import Version
+from functions.documents.documents import Documents
+from functions.documents.query import Query
+from functions.documents.write import write_as_read
 from functions.recap.complaints import Complaints, Stop, stop_path
 from functions.recap.ports import RecapKey, StoredStop
-from functions.records import Version
 
 
 class ComplaintStore:

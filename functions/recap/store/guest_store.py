@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from functions.gcp.documents import Documents
-from functions.gcp.queries import Query
+from functions.documents.documents import Documents
+from functions.documents.query import Query
 from functions.preferences import accounts
 from functions.recap.photos import FIELDS, ApprovedPhoto
 from functions.side_by_side import SideBySide

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from functions.gcp.documents import Documents
-from functions.gcp.writes import write_as_read
+from functions.documents.documents import Documents
+from functions.documents.write import write_as_read
 from functions.recap.mailings import tenant_key
 from functions.recap.ports import Mailed
 

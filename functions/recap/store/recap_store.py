@@ -10,13 +10,13 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from functions.gcp.documents import Document, Documents
-from functions.gcp.queries import NAME, Query
-from functions.gcp.writes import Create, Delete, Merge, Put, Update, Write
+from functions.documents.document import Document, Version
+from functions.documents.documents import Documents
+from functions.documents.query import NAME, Query
+from functions.documents.write import Create, Delete, Merge, Put, Update, Write
 from functions.mail.tracking import Tally
 from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
 from functions.recap.ports import RecapKey, StoredLock, Taking
-from functions.records import Version
 
 
 class RecapStore:

@@ -12,8 +12,8 @@ from typing import Final
 
 from functions import log
 from functions.access import Caller, check_event
+from functions.documents.refusals import AlreadyRecordedError
 from functions.event_arguments import EventArguments
-from functions.records import AlreadyRecordedError
 from functions.side_by_side import SideBySide
 from functions.timestamps import wire_time
 from functions.webhooks.actions.arguments import (

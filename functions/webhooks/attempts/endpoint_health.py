@@ -26,8 +26,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions import log
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.recent import Recent
-from functions.records import ChangedMeanwhileError
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.ports import Deliveries

@@ -12,8 +12,8 @@ from typing import Final
 from urllib.parse import quote
 
 from functions import log
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
-from functions.records import ChangedMeanwhileError
 from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.attempts.prompt_receivers import PromptReceivers
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task

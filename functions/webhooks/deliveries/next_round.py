@@ -5,8 +5,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from functions.call_error import CallError, Code
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
-from functions.records import ChangedMeanwhileError
 from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError

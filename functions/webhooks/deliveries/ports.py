@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from functions.records import Version
+from functions.documents.document import Version
 from functions.webhooks.deliveries.delivery import (
     Cursor,
     Delivery,

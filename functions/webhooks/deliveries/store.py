@@ -5,11 +5,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from functions.gcp.documents import CALL_SECONDS, RETRY, Document, Documents
-from functions.gcp.group_commit import GroupCommit
-from functions.gcp.queries import Condition, Query
-from functions.gcp.writes import Create, Update
-from functions.records import Version
+from functions.documents.document import Document, Version
+from functions.documents.documents import Documents
+from functions.documents.query import Condition, Query
+from functions.documents.write import Create, Update
 from functions.webhooks.deliveries.delivery import (
     KEPT_FOR,
     Attempt,
@@ -26,17 +25,13 @@ from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
 
 _SWEEP_PAGE: Final = 300
-_GROUP: Final = 100
 
 
 class DeliveryStore:
     """See `ports.Deliveries`."""
 
     def __init__(self, documents: Documents) -> None:
-        """The reads and writes of all attempts in an instance go together."""
         self._documents = documents
-        self._loads = GroupCommit(documents.get_all, at_most=_GROUP, seconds=CALL_SECONDS)
-        self._updates = GroupCommit(documents.write_each, at_most=_GROUP, seconds=CALL_SECONDS)
 
     def create(
         self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
@@ -61,7 +56,7 @@ class DeliveryStore:
 
     def load(self, event_id: str, delivery_id: str) -> StoredDelivery | None:
         """See `ports.Deliveries`."""
-        found = self._loads(_path(event_id, delivery_id))
+        found = self._documents.get(_path(event_id, delivery_id))
         return StoredDelivery(_delivery(found), found.version) if found else None
 
     def save(self, delivery: Delivery, version: Version) -> None:
@@ -69,17 +64,14 @@ class DeliveryStore:
         applying = {"begun": delivery.begun, "slow": delivery.slow}
         fields = _progress(delivery) | {name: value for name, value in applying.items() if value}
         cleared = [name for name, value in applying.items() if not value]
-        self._update(Update(_path_of(delivery), fields, delete=cleared, version=version))
+        self._documents.commit(Update(_path_of(delivery), fields, delete=cleared, version=version))
 
     def restart(self, delivery: Delivery, version: Version) -> None:
         """See `ports.Deliveries`."""
         begun = delivery.next_attempt_at or delivery.created_at
         fields = _progress(delivery) | {"round": delivery.round, "expireAt": begun + KEPT_FOR}
         cleared = ("reason", "begun", "slow")
-        self._update(Update(_path_of(delivery), fields, delete=cleared, version=version))
-
-    def _update(self, write: Update) -> None:
-        RETRY(self._updates)(write)
+        self._documents.commit(Update(_path_of(delivery), fields, delete=cleared, version=version))
 
     def ended(
         self, event_id: str, wanted: EndedWithin, after: Cursor | None, limit: int

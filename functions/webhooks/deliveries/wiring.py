@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from functions import parameters
-from functions.gcp.documents import documents
+from functions.gcp.grouped_documents import grouped_documents
 from functions.gcp.task_queue import Enqueue, Task
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
@@ -19,8 +19,8 @@ AT_ONCE: Final = 20
 
 @functools.cache
 def store() -> DeliveryStore:
-    """The records of deliveries."""
-    return DeliveryStore(documents())
+    """The records of deliveries; attempts read and write theirs together."""
+    return DeliveryStore(grouped_documents())
 
 
 @functools.cache

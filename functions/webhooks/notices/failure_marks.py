@@ -6,8 +6,8 @@ The mark is recorded before its task is queued; the sweep finds a mark whose tas
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
-from functions.records import ChangedMeanwhileError
 from functions.webhooks.notices.look_task import look_task
 from functions.webhooks.notices.ports import Notices, StoredWatch
 from functions.webhooks.notices.watch import Watch

@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions import log
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.mail.provider import Mailer
-from functions.records import ChangedMeanwhileError
 from functions.wall.fields import text
 from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
 from functions.webhooks.deliveries.ports import Deliveries

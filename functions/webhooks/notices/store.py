@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from functions.gcp.documents import Documents
-from functions.gcp.queries import NAME, Query
-from functions.gcp.writes import Create, Update
-from functions.records import Version
+from functions.documents.document import Version
+from functions.documents.documents import Documents
+from functions.documents.query import NAME, Query
+from functions.documents.write import Create, Update
 from functions.webhooks.notices.ports import StoredWatch
 from functions.webhooks.notices.watch import Standing, Watch, WatchedUrl
 from functions.webhooks.settings import webhook_settings

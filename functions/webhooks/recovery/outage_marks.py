@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from functions.records import ChangedMeanwhileError
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.webhooks.recovery.ports import StandingOrders
 from functions.webhooks.recovery.standing_order import StandingOrder
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from functions import log
-from functions.records import ChangedMeanwhileError
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.side_by_side import SideBySide
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome
 from functions.webhooks.deliveries.endpoint_url import host_of

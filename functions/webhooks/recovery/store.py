@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from functions.gcp.documents import Documents
-from functions.gcp.queries import Query
-from functions.gcp.writes import Create, Update
-from functions.records import Version
+from functions.documents.document import Version
+from functions.documents.documents import Documents
+from functions.documents.query import Query
+from functions.documents.write import Create, Update
 from functions.webhooks.recovery.ports import StoredOrder
 from functions.webhooks.recovery.standing_order import StandingOrder
 from functions.webhooks.settings.webhook_settings import key

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from functions.gcp.documents import Documents
-from functions.gcp.writes import Update
+from functions.documents.documents import Documents
+from functions.documents.write import Update
 from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings, key
 
 

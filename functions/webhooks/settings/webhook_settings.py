@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
-from functions.records import Version
+from functions.documents.document import Version
 from functions.webhooks.messages.event_type import EventType
 
 MAX_URLS: Final = 20

@@ -3,10 +3,10 @@
 from contextlib import suppress
 from datetime import datetime
 
-from functions.gcp.documents import Documents
-from functions.gcp.queries import Query
-from functions.gcp.writes import Create, Update
-from functions.records import AlreadyRecordedError
+from functions.documents.documents import Documents
+from functions.documents.query import Query
+from functions.documents.refusals import AlreadyRecordedError
+from functions.documents.write import Create, Update
 from functions.webhooks.shared_logs.log_share import LogShare
 from functions.webhooks.shared_logs.ports import StoredLogShare
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Protocol
 
-from functions.records import Version
+from functions.documents.document import Version
 from functions.webhooks.signing.webhook_secret import WebhookSecret
 
 SECRET_KEPT: Final = timedelta(minutes=1)

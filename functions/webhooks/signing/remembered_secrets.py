@@ -10,8 +10,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.recent import Recent
-from functions.records import ChangedMeanwhileError
 from functions.webhooks.signing.ports import SECRET_KEPT, SecretRecords
 from functions.webhooks.signing.webhook_secret import NextSecret, WebhookSecret
 

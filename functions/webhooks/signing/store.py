@@ -4,8 +4,8 @@ import secrets
 from base64 import b64encode
 from typing import Final
 
-from functions.gcp.documents import Documents
-from functions.gcp.writes import Put, write_as_read
+from functions.documents.documents import Documents
+from functions.documents.write import Put, write_as_read
 from functions.webhooks.signing.ports import StoredSecret
 from functions.webhooks.signing.signature import PREFIX
 from functions.webhooks.signing.webhook_secret import FIELDS, WebhookSecret

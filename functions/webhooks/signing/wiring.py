@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from functions.gcp.documents import Documents
+from functions.documents.documents import Documents
 from functions.gcp.documents import documents as shared_documents
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 from functions.webhooks.signing.store import SecretStore, new_secret

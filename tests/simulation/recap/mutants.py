@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.outcome import Later, SendOutcome
 from functions.mail.sendgrid import refusal
 from functions.mail.tracking import DeliveryStatus, Tally
@@ -17,7 +18,6 @@ from functions.recap.mail_events import recorder
 from functions.recap.mail_events.ports import StoredStatuses
 from functions.recap.mail_events.recorder import MailEvents
 from functions.recap.ports import RecapKey, StoredLock, Taking
-from functions.records import ChangedMeanwhileError
 from tests.in_memory import recap as memory
 from tests.in_memory.database import Set, Update
 from tests.in_memory.recap import (

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from unittest import mock
 
+from functions.documents.refusals import AlreadyRecordedError
 from functions.gcp.task_queue import Task
-from functions.records import AlreadyRecordedError
 from functions.wall.photo import Photo
 from functions.webhooks import publisher
 from functions.webhooks.attempts import sweeper, worker

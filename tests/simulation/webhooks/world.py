@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Task
-from functions.records import ChangedMeanwhileError
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.actions.actions import Actions

@@ -10,7 +10,7 @@ import flask
 from firebase_functions.https_fn import CallableRequest
 from werkzeug.test import EnvironBuilder
 
-from functions.gcp.documents import Documents
+from functions.documents.documents import Documents
 from functions.preferences import wiring
 from functions.preferences.store.user_store import UserStore
 from functions.signed_links import wiring as links

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from functions.access import Caller, Role
-from functions.gcp.documents import Documents
+from functions.documents.documents import Documents
 from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
 from functions.preferences.links import PreferencesLinks

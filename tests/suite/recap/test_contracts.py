@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.documents import documents
 from functions.recap.arguments import Mode
 from functions.recap.claim import Claim
@@ -26,7 +27,6 @@ from functions.recap.ports import (
 from functions.recap.store.complaint_store import ComplaintStore
 from functions.recap.store.mailing_store import MailingStore
 from functions.recap.store.recap_store import RecapStore
-from functions.records import ChangedMeanwhileError
 from tests.in_memory.database import Database
 from tests.in_memory.recap import InMemoryComplaints, InMemoryMailings, InMemoryRecaps, recap_path
 from tests.suite.recap.wall import TENANT, Wall

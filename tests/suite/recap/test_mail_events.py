@@ -13,7 +13,9 @@ from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from emulator.people import sign_in
 from functions.consents.store import ConsentStore
-from functions.gcp.documents import Documents, documents
+from functions.documents.documents import Documents
+from functions.documents.refusals import ChangedMeanwhileError
+from functions.gcp.documents import documents
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.preferences.store.user_store import UserStore
 from functions.recap.complaints import stop_path
@@ -25,7 +27,6 @@ from functions.recap.mail_events.recorder import MailEvents
 from functions.recap.mail_events.status_store import StatusStore
 from functions.recap.ports import RecapKey
 from functions.recap.store.complaint_store import ComplaintStore
-from functions.records import ChangedMeanwhileError
 from functions.side_by_side import Threads
 from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.database import Database, Set

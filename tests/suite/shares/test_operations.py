@@ -9,7 +9,7 @@ from unittest.mock import patch
 from google.cloud import firestore
 
 from functions.access import Caller, Role
-from functions.gcp.documents import Documents
+from functions.documents.documents import Documents
 from functions.signed_links import wiring as links
 from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter

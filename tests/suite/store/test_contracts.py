@@ -14,8 +14,8 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
 from functions.gcp.documents import documents
-from functions.records import AlreadyRecordedError, ChangedMeanwhileError
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import (
     Attempt,

@@ -1,22 +1,30 @@
-"""Documents, queries and commits, against what Firestore's library reads and writes."""
+"""What `Documents` does, in Firestore and in memory: the same cases are put to both.
+
+Unit tests and simulation are worth what their documents in memory are like the real ones.
+"""
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta, timezone
+from enum import StrEnum
+from typing import Any, Final
 
 import pytest
 from google.api_core import exceptions
 from google.cloud import firestore
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from functions.gcp.documents import Document, Documents
+from functions.documents.document import Document, Written
+from functions.documents.documents import Documents
+from functions.documents.query import NAME, Query
+from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
+from functions.documents.write import Create, Delete, Merge, Put, Update, Write, may_repeat
+from functions.gcp.documents import FirestoreDocuments
 from functions.gcp.documents import documents as documents_of_this_process
-from functions.gcp.queries import NAME, Query
-from functions.gcp.writes import Create, Delete, Merge, Put, Update, Write, may_repeat
-from functions.records import AlreadyRecordedError, ChangedMeanwhileError
+from functions.gcp.grouped_documents import grouped_documents
+from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.suite.operations import Operations, counting_documents
 
 AT = datetime(2026, 5, 1, 12, 30, 15, 123456, tzinfo=UTC)
@@ -39,10 +47,32 @@ EVERYTHING = {
 }
 
 
-@pytest.fixture
-def documents() -> Documents:
+IN_FIRESTORE: Final = pytest.mark.parametrize("documents", ["in Firestore"], indirect=True)
+"""For tests of what a client does with Firestore's answers."""
+
+
+class Kind(StrEnum):
+    """A field of `parts`."""
+
+    EVEN = "even"
+    ODD = "odd"
+
+
+@pytest.fixture(params=["in Firestore", "in groups", "in memory"])
+def documents(request: pytest.FixtureRequest) -> Documents:
     """What is tested."""
+    match request.param:
+        case "in memory":
+            return InMemoryDocuments(Firestore(lambda: datetime.now(UTC)))
+        case "in groups":
+            return grouped_documents()
     return documents_of_this_process()
+
+
+def fields(documents: Documents, path: str) -> Any:
+    """Fields of a document; None where it is not there."""
+    found = documents.get(path)
+    return found and found.fields
 
 
 @pytest.fixture
@@ -51,6 +81,7 @@ def path() -> Callable[[], str]:
     return lambda: f"things/{uuid.uuid4().hex}"
 
 
+@IN_FIRESTORE
 def test_every_value_is_what_the_library_says(
     db: firestore.Client, documents: Documents, path: Callable[[], str]
 ) -> None:
@@ -72,25 +103,32 @@ def test_what_is_no_value(documents: Documents, path: Callable[[], str], value: 
         documents.commit(Create(path(), {"field": value}))
 
 
-def test_some_fields_of_a_document(
-    db: firestore.Client, documents: Documents, path: Callable[[], str]
+def test_every_value_is_read_as_it_was_written(
+    documents: Documents, path: Callable[[], str]
 ) -> None:
+    """Enumerations as texts, times in UTC."""
+    one = path()
+    local = AT.astimezone(timezone(timedelta(hours=2)))
+    documents.commit(Put(one, EVERYTHING | {"enum": Kind.EVEN, "local": local, "tuple": (1,)}))
+    assert fields(documents, one) == EVERYTHING | {"enum": "even", "local": AT, "tuple": [1]}
+    assert type(fields(documents, one)["enum"]) is str
+
+
+def test_some_fields_of_a_document(documents: Documents, path: Callable[[], str]) -> None:
     """Those that are asked for and are there."""
     one = path()
-    db.document(one).set({"a": 1, "b": {"c": 2, "d": 3}, "e": 4})
+    documents.commit(Put(one, {"a": 1, "b": {"c": 2, "d": 3}, "e": 4}))
     found = documents.get(one, ["a", "b.c", "nowhere"])
     assert found
     assert found.fields == {"a": 1, "b": {"c": 2}}
     assert documents.get(path(), ["a"]) is None
 
 
-def test_many_documents(
-    db: firestore.Client, documents: Documents, path: Callable[[], str]
-) -> None:
+def test_many_documents(documents: Documents, path: Callable[[], str]) -> None:
     """In the order of the question, also where one is asked for twice, or is not there."""
     paths = [path() for _ in range(3)]
     for number, one in enumerate(paths):
-        db.document(one).set({"number": number})
+        documents.commit(Put(one, {"number": number}))
     asked = [paths[2], path(), paths[0], paths[2], paths[1]]
     found = documents.get_all(asked)
     assert [document and document.fields["number"] for document in found] == [2, None, 0, 2, 1]
@@ -102,18 +140,24 @@ def test_many_documents(
 
 
 @pytest.fixture
-def parts(db: firestore.Client, path: Callable[[], str]) -> str:
+def parts(documents: Documents, path: Callable[[], str]) -> str:
     """A collection of six documents; the fourth has parts of its own."""
     parent = path()
-    for number, name in enumerate("abcdef"):
-        fields = {"kind": ["even", "odd"][number % 2], "number": number // 2, "more": "text"}
-        db.document(parent, "parts", name).set(fields)
-    db.document(parent, "parts", "d", "parts", "g").set({"kind": "even", "number": 9})
-    db.document(parent, "parts", "missing", "others", "h").set({})
+    documents.commit(
+        *(
+            Put(
+                f"{parent}/parts/{name}",
+                {"kind": list(Kind)[number % 2], "number": number // 2, "more": "text"},
+            )
+            for number, name in enumerate("abcdef")
+        ),
+        Put(f"{parent}/parts/d/parts/g", {"kind": "even", "number": 9}),
+        Put(f"{parent}/parts/missing/others/h", {}),
+    )
     return f"{parent}/parts"
 
 
-EVEN: Any = ("kind", "==", "even")
+EVEN: Final = ("kind", "==", "even")
 
 
 @pytest.mark.parametrize(
@@ -146,11 +190,11 @@ def test_a_query(documents: Documents, parts: str, query: dict[str, Any], expect
         assert "".join(sorted(found.id for found in pages)) == "".join(sorted(expected))
 
 
-def test_collections_anywhere(db: firestore.Client, documents: Documents, parts: str) -> None:
+def test_collections_anywhere(documents: Documents, parts: str) -> None:
     """All collections of one id, in the order of their paths."""
     group = f"group-{uuid.uuid4().hex}"
     for name in ("a", "b"):
-        db.document(parts, name, group, "g").set({"kind": "even"})
+        documents.commit(Put(f"{parts}/{name}/{group}/g", {"kind": "even"}))
     found = documents.find(Query(collection=group, group=True, where=[EVEN]))
     assert [document.path for document in found] == [f"{parts}/{name}/{group}/g" for name in "ab"]
 
@@ -167,14 +211,15 @@ def test_every_document_under_a_document(documents: Documents, parts: str) -> No
     ]
 
 
-def test_selected_fields(db: firestore.Client, documents: Documents, parts: str) -> None:
+def test_selected_fields(documents: Documents, parts: str) -> None:
     """With the fields of the order; times are those of the document."""
     query = Query(collection=parts, order=["number"], select=["kind", "gone"], limit=1)
     [found] = documents.find(query)
-    there = db.document(parts, "a").get()
     assert found.fields == {"kind": "even", "number": 0}
-    assert (found.path, found.written) == (f"{parts}/a", there.update_time)
-    assert found.created == there.create_time
+    there = documents.get(f"{parts}/a")
+    assert there is not None
+    assert (found.path, found.version, found.created) == (there.path, there.version, there.created)
+    assert found.written == found.created
 
 
 class Breaking:
@@ -194,18 +239,20 @@ class Breaking:
 
 
 @pytest.mark.parametrize("order", [[], ["number"], ["-number"]])
+@IN_FIRESTORE
 def test_a_broken_stream_goes_on_behind_the_last_document(
-    db: firestore.Client, documents: Documents, parts: str, order: list[str]
+    db: firestore.Client, documents: FirestoreDocuments, parts: str, order: list[str]
 ) -> None:
     """No document comes twice, and no more come than were asked for."""
     query = Query(collection=parts, order=order, limit=5)
     whole = documents.find(query)
     api = Breaking(documents._api)  # noqa: SLF001 - the emulator's
-    broken = Documents(api, db.project, metadata=[("authorization", "Bearer owner")])  # type: ignore[arg-type]
+    broken = FirestoreDocuments(api, db.project, metadata=[("authorization", "Bearer owner")])  # type: ignore[arg-type]
     assert broken.find(query) == whole
     assert api.limits == [5, 3, 1]
 
 
+@IN_FIRESTORE
 def test_a_caller_that_stops_reads_no_more(documents: Documents, parts: str) -> None:
     """The stream itself is left."""
     counted = Operations()
@@ -214,28 +261,29 @@ def test_a_caller_that_stops_reads_no_more(documents: Documents, parts: str) -> 
     assert len(documents.find(Query(collection=parts))) == 6
 
 
-def test_puts_and_merges(
-    db: firestore.Client, documents: Documents, path: Callable[[], str]
-) -> None:
+def test_puts_and_merges(documents: Documents, path: Callable[[], str]) -> None:
     """A put replaces; a merge writes its fields alone, also inside maps; both create."""
     one, two = path(), path()
     documents.commit(Put(one, {"a": 1, "b": {"c": 2, "7 d": 3}, "e": 5}))
     documents.commit(Merge(one, {("b", "7 d"): 4, ("`f", "\\"): 6}, delete=["e", "gone"]))
-    assert db.document(one).get().to_dict() == {"a": 1, "b": {"c": 2, "7 d": 4}, "`f": {"\\": 6}}
+    assert fields(documents, one) == {"a": 1, "b": {"c": 2, "7 d": 4}, "`f": {"\\": 6}}
     documents.commit(Merge(one), Merge(two, {"b": 1}))
-    assert db.document(one).get().to_dict() == {"a": 1, "b": {"c": 2, "7 d": 4}, "`f": {"\\": 6}}
+    assert fields(documents, one) == {"a": 1, "b": {"c": 2, "7 d": 4}, "`f": {"\\": 6}}
     documents.commit(Put(one, {"e": 5}), Put(two, {}))
-    assert [db.document(name).get().to_dict() for name in (one, two)] == [{"e": 5}, {}]
+    assert [fields(documents, name) for name in (one, two)] == [{"e": 5}, {}]
+    documents.commit(Merge(one, {("e", "f"): 1}), Merge(one, {"g": {"h": {"i": 1, "j": 2}}}))
+    documents.commit(Merge(one, delete=["g.h.i", "g.x.y"]))
+    assert fields(documents, one) == {"e": {"f": 1}, "g": {"h": {"j": 2}}}
 
 
-def test_sums(db: firestore.Client, documents: Documents, path: Callable[[], str]) -> None:
+def test_sums(documents: Documents, path: Callable[[], str]) -> None:
     """A commit answers with the sums, and leaves the other fields."""
     one = path()
-    db.document(one).set({"more": 1})
+    documents.commit(Put(one, {"more": 1, "other": "text"}))
     count = Merge(one, {"at": AT}, add={"count": 2, "other": -1})
     assert [documents.commit(count)[0].sums for _ in range(2)] == [[2, -1], [4, -2]]
     documents.commit(Update(one, add={"count": 1}))
-    assert db.document(one).get().to_dict() == {"more": 1, "count": 5, "other": -2, "at": AT}
+    assert fields(documents, one) == {"more": 1, "count": 5, "other": -2, "at": AT}
 
 
 def test_a_commit_is_made_whole_or_not_at_all(
@@ -280,8 +328,9 @@ def test_a_commit_is_made_again_where_it_adds_nothing_twice(
     assert may_repeat(writes) is repeated
 
 
+@IN_FIRESTORE
 def test_a_transaction_sees_what_it_writes_over(
-    db: firestore.Client, documents: Documents, path: Callable[[], str]
+    documents: Documents, path: Callable[[], str]
 ) -> None:
     """Where the document is written meanwhile, everything is done again."""
     one, seen = path(), list[Any]()
@@ -292,17 +341,36 @@ def test_a_transaction_sees_what_it_writes_over(
 
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(lambda _: documents.transact(one, writes), range(2)))
-    assert db.document(one).get().to_dict() == {"count": 2}
+    assert fields(documents, one) == {"count": 2}
     assert seen[0] is None
     assert seen[-1] == {"count": 1}
 
 
+def test_a_transaction_reads_then_writes(documents: Documents, path: Callable[[], str]) -> None:
+    """A document that is missing, then one that is there; a condition that fails is told."""
+    one, seen = path(), list[Any]()
+
+    def writes(found: Document | None) -> Sequence[Write]:
+        seen.append(found and found.fields)
+        return [Put(one, {"n": len(seen)})]
+
+    documents.transact(one, writes)
+    [written] = documents.transact(one, writes)
+    assert seen == [None, {"n": 1}]
+    found = documents.get(one)
+    assert found is not None
+    assert (found.fields, found.version) == ({"n": 2}, written.version)
+    with pytest.raises(AlreadyRecordedError):
+        documents.transact(one, lambda _: [Create(one, {})])
+
+
+@IN_FIRESTORE
 def test_a_transaction_that_is_refused_holds_nothing(
-    db: firestore.Client, documents: Documents, path: Callable[[], str]
+    documents: Documents, path: Callable[[], str]
 ) -> None:
     """The error of the decision comes through; the next writer does not wait."""
     one = path()
-    db.document(one).set({"n": 0})
+    documents.commit(Put(one, {"n": 0}))
 
     def refuse(_: Document | None) -> Sequence[Write]:
         raise LookupError
@@ -314,34 +382,111 @@ def test_a_transaction_that_is_refused_holds_nothing(
     documents.commit(Put(one, {"n": 1}))
 
 
-def test_each_write_stands_alone(
-    db: firestore.Client, documents: Documents, path: Callable[[], str]
-) -> None:
+def test_each_write_stands_alone(documents: Documents, path: Callable[[], str]) -> None:
     """A document that was changed, is gone, or stands twice in the group, hinders no other."""
-    good, changed, gone, deleted = path(), path(), path(), path()
-    for name in (good, changed, gone, deleted):
-        db.document(name).set({"n": 0, "cleared": 0, "left": 0})
-    versions = {name: _version(documents, name) for name in (good, changed, gone, deleted)}
-    db.document(changed).update({"n": 5})
-    db.document(gone).delete()
+    good, changed, gone, deleted = paths = path(), path(), path(), path()
+    made = documents.commit(*(Put(one, {"n": 0, "cleared": 0, "left": 0}) for one in paths))
+    versions = dict(zip(paths, (written.version for written in made), strict=True))
+    documents.commit(Update(changed, {"n": 5}), Delete(gone))
     updates = [
-        Update(name, {"n": 9}, delete=["cleared"], version=versions[name])
-        for name in (changed, gone, good, good)
+        Update(one, {"n": 9}, delete=["cleared"], version=versions[one])
+        for one in (changed, gone, good, good)
     ]
-    errors = documents.write_each([*updates, Delete(deleted, versions[deleted])])
-    assert [type(error) for error in errors] == [
-        *(ChangedMeanwhileError, ChangedMeanwhileError),
-        *(type(None), exceptions.Aborted, type(None)),
+    results = documents.write_each([*updates, Delete(deleted, versions[deleted])])
+    assert list(map(type, results[:2])) == [ChangedMeanwhileError, ChangedMeanwhileError]
+    assert isinstance(results[3], Exception)
+    found = documents.get(good)
+    assert found is not None
+    assert isinstance(results[2], Written)
+    assert (found.fields, found.version) == ({"n": 9, "left": 0}, results[2].version)
+    assert isinstance(results[4], Written)
+    assert [fields(documents, one) for one in (gone, deleted)] == [None, None]
+    assert fields(documents, changed)["n"] == 5
+
+
+def test_a_write_that_changes_nothing_makes_no_version(
+    documents: Documents, path: Callable[[], str]
+) -> None:
+    """So it stands in nobody's way."""
+    one = path()
+    [made] = documents.commit(Put(one, {"n": 1, "m": {"a": [True]}}))
+    for write in (Put(one, {"m": {"a": [True]}, "n": 1}), Merge(one, {"n": 1}, delete=["gone"])):
+        assert documents.commit(write)[0].version == made.version
+    [changed] = documents.commit(Merge(one, {"m": {"a": [1]}}))
+    assert changed.version > made.version
+
+
+def test_one_commit_may_write_a_document_twice(
+    documents: Documents, path: Callable[[], str]
+) -> None:
+    """The later write finds what the earlier one has made."""
+    one, two = path(), path()
+    documents.commit(Create(one, {"n": 1}), Update(one, {"m": 2}), Put(two, {}), Delete(two))
+    assert (fields(documents, one), fields(documents, two)) == ({"n": 1, "m": 2}, None)
+
+
+MIXED: Final[list[Any]] = [1, "1", None, 1.5, True, b"1", [1], {"b": 1}, AT]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"order": ["a"]}, [None, True, 1, 1.5, AT, "1", b"1", [1], {"b": 1}]),
+        ({"where": [("a", "==", 1)]}, [1]),
+        ({"where": [("a", "==", True)]}, [True]),
+        ({"where": [("a", "==", None)]}, []),
+        ({"where": [("a", ">=", 1)], "order": ["a"]}, [1, 1.5]),
+        ({"where": [("a", ">", "")], "order": ["-a"]}, ["1"]),
+        ({"where": [("a.b", "==", 1)]}, [{"b": 1}]),
+        ({"order": ["nowhere"]}, []),
+    ],
+)
+def test_values_of_other_types(
+    documents: Documents, path: Callable[[], str], query: dict[str, Any], expected: list[Any]
+) -> None:
+    """A comparison finds values of one type; an order has all types, and no missing fields."""
+    above = path()
+    documents.commit(*(Put(f"{above}/v/{n}", {"a": value}) for n, value in enumerate(MIXED)))
+    found = documents.find(Query(collection=f"{above}/v", **query))
+    assert [(type(one.fields["a"]), one.fields["a"]) for one in found] == [
+        (type(value), value) for value in expected
     ]
-    assert db.document(good).get().to_dict() == {"n": 9, "left": 0}
-    assert [_value(db, name) for name in (changed, gone, deleted)] == [5, None, None]
 
 
-def _version(documents: Documents, path: str) -> Any:
-    found = documents.get(path)
-    assert found
-    return found.version
+TEXT: Final = "x" * 1500
 
 
-def _value(db: firestore.Client, path: str) -> Any:
-    return (db.document(path).get().to_dict() or {}).get("n")
+@pytest.mark.parametrize(
+    "where",
+    [
+        ("a", "==", TEXT),
+        ("a", "in", [TEXT]),
+        ("a", "<", TEXT),
+        ("a", "in", []),
+        ("a", "in", list(range(31))),
+    ],
+)
+def test_a_query_that_is_refused(documents: Documents, path: Callable[[], str], where: Any) -> None:
+    """By a text of 1,500 bytes or more, by no value, by more than 30; counted or read."""
+    above = f"{path()}/v"
+    documents.commit(Put(f"{above}/a", {"a": TEXT}))
+    query = Query(collection=above, where=[where], order=["a"] if where[1] == "<" else [])
+    for ask in (documents.find, documents.count):
+        with pytest.raises(Exception, match=r"\w") as refused:
+            ask(query)
+        assert not isinstance(refused.value, ChangedMeanwhileError)
+    assert documents.find(Query(collection=above, where=[("a", "==", TEXT[1:])])) == []
+
+
+@pytest.mark.parametrize("writes", [[b"x" * 2**20], [b"x" * 1_000_000] * 11])
+def test_a_commit_that_is_too_large(
+    documents: Documents, path: Callable[[], str], writes: list[bytes]
+) -> None:
+    """A document of more than 1 MiB, a commit of more than 10 MiB: nothing is written."""
+    paths = [path() for _ in writes]
+    with pytest.raises(Exception, match=r"\w") as refused:
+        documents.commit(
+            *(Put(one, {"a": text}) for one, text in zip(paths, writes, strict=True)), seconds=1
+        )
+    assert not isinstance(refused.value, ChangedMeanwhileError)
+    assert not any(documents.get_all(paths))

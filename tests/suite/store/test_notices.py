@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pytest
 
+from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
 from functions.gcp.documents import documents
-from functions.records import AlreadyRecordedError, ChangedMeanwhileError
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Ended, Outcome
 from functions.webhooks.deliveries.ports import Deliveries
 from functions.webhooks.deliveries.store import DeliveryStore

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from google.cloud import firestore
 
-from functions.gcp.documents import Documents, documents
+from functions.documents.documents import Documents
+from functions.gcp.documents import documents
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 from functions.webhooks.signing.wiring import secrets_in
 from tests.suite.operations import Operations, counting_documents

@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 from google.cloud import firestore
 
+from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
 from functions.gcp.documents import documents
-from functions.records import AlreadyRecordedError, ChangedMeanwhileError
 from functions.side_by_side import Threads
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.next_round import NextRound

@@ -16,7 +16,8 @@ from emulator.mailbox import Mailbox
 from emulator.receiver import always
 from functions.consents.consent import State, consent_id
 from functions.consents.store import ConsentStore
-from functions.gcp.documents import Documents, documents
+from functions.documents.documents import Documents
+from functions.gcp.documents import documents
 from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
 from functions.side_by_side import Threads

@@ -1,0 +1,46 @@
+"""Documents for many threads that each read and write one: see `group_commit`."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any, Final
+
+from functions.documents.document import Document, Written
+from functions.documents.documents import CALL_SECONDS
+from functions.documents.write import Update, Write
+from functions.gcp.documents import RETRY, FirestoreDocuments, of_this_process
+from functions.gcp.group_commit import GroupCommit
+
+_GROUP: Final = 100
+
+
+class GroupedDocuments(FirestoreDocuments):
+    """Reads a document, and updates a document in its version, together with other threads.
+
+    All other calls are those of `FirestoreDocuments`.
+    """
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._reads = GroupCommit(self.get_all, at_most=_GROUP, seconds=CALL_SECONDS)
+        self._updates = GroupCommit(self.write_each, at_most=_GROUP, seconds=CALL_SECONDS)
+
+    def get(
+        self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
+    ) -> Document | None:
+        """See `Documents`."""
+        if fields or seconds != CALL_SECONDS:
+            return super().get(path, fields, seconds=seconds)
+        return self._reads(path)
+
+    def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
+        """See `Documents`."""
+        match writes:
+            case [Update(version=int()) as update] if seconds == CALL_SECONDS:
+                return [RETRY(self._updates)(update)]
+        return super().commit(*writes, seconds=seconds)
+
+
+@functools.cache
+def grouped_documents() -> GroupedDocuments:
+    """The process's own, made on first use."""
+    return of_this_process(GroupedDocuments)
