@@ -21,6 +21,42 @@ MUTANTS: Final = (
     *notices.MUTANTS,
 )
 
+RARE: Final = frozenset(
+    {
+        "restart-without-version",
+        "no-sweeper",
+        "any-round",
+        "too-early-is-done",
+        "joined-and-gone",
+        "success-forgotten",
+        "disable-anyway",
+        "ordered-again",
+        "ordered-back-for-ever",
+        "start-without-lock",
+        "settle-any-version",
+        "plan-over",
+        "crashed-is-planned",
+        "sent-while-open",
+        "cooldown-from-the-first-mail",
+        "taken-by-hope",
+        "newcomers-forgotten",
+        "given-back-anyway",
+        "outcomes-by-themselves",
+        "busy-is-done",
+        "complaints-looked-at-once",
+        "stopped-sends",
+        "secret-without-version",
+        "remembered-since-the-answer",
+        "signs-after-a-long-read",
+        "taken-back-as-told",
+        "unseen-for-no-time",
+        "look-counts-anyway",
+        "gone-is-told",
+        "told-for-ever",
+    }
+)
+"""Mutants that it took more than 20 schedules to catch; only `--all` tries them."""
+
 _ID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
