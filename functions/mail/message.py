@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,12 @@ class EmailMessage:
     html: str
     copies: Sequence[Copy]
     reply_to: str | None = None
+
+    def written_out(self) -> "EmailMessage":
+        """The message to its only recipient, without tags."""
+        [copy] = self.copies
+        text, html = self.filled(copy)
+        return replace(self, text=text, html=html, copies=[replace(copy, values={})])
 
     def filled(self, copy: Copy) -> tuple[str, str]:
         """Text and HTML of `copy`."""

@@ -29,7 +29,7 @@ class BulkMailer(Mailer, Protocol):
 
     @property
     def bytes_per_recipient(self) -> int:
-        """How many bytes may differ for one recipient, counted as JSON."""
+        """How many bytes may differ for each of several recipients, counted as JSON."""
 
 
 class UnusableKeyError(ValueError):

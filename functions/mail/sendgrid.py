@@ -107,7 +107,12 @@ class SendGridMailer:
 
 
 def request_body(message: EmailMessage) -> dict[str, Any]:
-    """The JSON of a request that sends `message`, with one personalization per copy."""
+    """The JSON of a request that sends `message`, with one personalization per copy.
+
+    A single copy is written out: what its tags stand for may be longer than substitutions may be.
+    """
+    if len(message.copies) == 1:
+        message = message.written_out()
     return {
         "from": _mailbox(message.sender),
         **({"reply_to": _mailbox(message.reply_to)} if message.reply_to else {}),

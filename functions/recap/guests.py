@@ -7,10 +7,16 @@ from typing import Final
 from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
 from functions.recap.lines import greeted_name
-from functions.recap.photos import MAIL_BYTES, ApprovedPhoto, Newest, Picture
+from functions.recap.photos import MAIL_BYTES, MAX_REEL, ApprovedPhoto, Newest, Picture
 from functions.wall.address import address_hash, guest_uid, normalised
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+_PHOTOS_OF_MANY: Final = 24
+"""Photos that are kept of a guest where all of all guests would take too much memory."""
+
+_ALL: Final = MAIL_BYTES
+"""More photos than a mail has bytes are kept of no guest."""
 
 
 class Guest:
@@ -22,12 +28,12 @@ class Guest:
 
     __slots__ = ("_named_at", "address", "id", "name", "newest", "photo_count", "spellings")
 
-    def __init__(self, address: str, room: int) -> None:
+    def __init__(self, address: str) -> None:
         self.address = address
         self.id = address_hash(address.casefold())
         self.name = ""
         self.photo_count = 0
-        self.newest = Newest(room)
+        self.newest = Newest(MAIL_BYTES, _ALL)
         self.spellings: tuple[str, ...] = ()
         self._named_at = _NEVER
 
@@ -59,7 +65,9 @@ class Audience:
     """The guests on the approved photos of an event, collected photo by photo.
 
     Memory is bounded: photos are not kept, and pictures only for up to `at_most` guests. With more
-    guests no pictures are kept; `add_again` adds those of the chosen guests later.
+    guests no pictures are kept; `add_again` adds those of the chosen guests later. All pictures of
+    a guest are kept as far as a mail carries them, up to `at_most * room` bytes for all guests;
+    beyond that, each guest has the newest pictures that fit into `room`.
     """
 
     def __init__(
@@ -71,16 +79,18 @@ class Audience:
             mode: Whose photos a guest sees.
             shows: Whether the photo at an address may be shown.
             at_most: Guests whose pictures are kept.
-            room: Bytes of a mail for one guest's pictures.
+            room: Bytes for one guest's pictures, on average.
         """
         self.photo_count = 0
         self.hidden = 0
-        self.reel = Newest(MAIL_BYTES)
+        self.reel = Newest(MAIL_BYTES, MAX_REEL)
         self.crowded = False
+        self._scarce = False
         self._mode = mode
         self._shows = shows
         self._at_most = at_most
         self._room = room
+        self._left = at_most * room
         self._guests: dict[str, Guest] = {}
         self.by_id: dict[str, Guest] = {}
         self._by_spelling: dict[str, Guest | None] = {}
@@ -104,13 +114,22 @@ class Audience:
             guest.count(photo)
             self._remember_uploader(guest, photo)
             if picture and self._mode is Mode.PERSONAL and not self.crowded:
-                guest.newest.add(photo.id, (False, photo.created_at), picture)
+                self._keep(guest, photo, picture)
 
     def add_again(self, photo: ApprovedPhoto, chosen: Mapping[str, Guest]) -> None:
         """Keep the picture of a photo that was counted before, if its guest is `chosen`."""
         guest = self._by_spelling.get(normalised(photo.email)) if photo.email else None
         if guest and guest.id in chosen and (picture := photo.picture(self._shows)):
-            guest.newest.add(photo.id, (False, photo.created_at), picture)
+            self._keep(guest, photo, picture)
+
+    def _keep(self, guest: Guest, photo: ApprovedPhoto, picture: Picture) -> None:
+        before = guest.newest.memory
+        guest.newest.add(photo.id, (False, photo.created_at), picture)
+        self._left -= guest.newest.memory - before
+        if self._left < 0 and not self._scarce:
+            self._scarce = True
+            for narrowed in self._guests.values():
+                narrowed.newest.limit(self._room, _PHOTOS_OF_MANY)
 
     def find(self, email: str) -> Guest | None:
         """The guest with this address, in any spelling; None without such a guest."""
@@ -142,13 +161,16 @@ class Audience:
         address = deliverable(email)
         if address is None:
             return None
-        guest = self._guests.setdefault(address.casefold(), Guest(address, self._room))
+        guest = self._guests.setdefault(address.casefold(), Guest(address))
+        if self._scarce:
+            guest.newest.limit(self._room, _PHOTOS_OF_MANY)
         self.by_id[guest.id] = guest
         guest.spellings = (*guest.spellings, spelling)
         if len(self._guests) > self._at_most and not self.crowded:
             self.crowded = True
             for crowded_out in self._guests.values():
                 crowded_out.newest.forget()
+            self._left = self._at_most * self._room
         return guest
 
     @property

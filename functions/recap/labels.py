@@ -19,7 +19,7 @@ _GUEST: Final = "wall_guest"
 _USER: Final = "wall_user"
 
 _WORD: Final = re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII)
-_NUMBER: Final = re.compile(r"[0-9]{1,4}", re.ASCII)
+_NUMBER: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
 _HASH: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
 _UID: Final = re.compile(r"(?!\.{1,2}\Z)(?!__.*__\Z)[^/\x00-\x1f\x7f]{1,128}")
 

@@ -10,11 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from functions.wall.fields import text, time
 
-MAX_PHOTOS: Final = 24
-"""In one mail, and in the highlight reel (design 3)."""
-
-MAX_ORIGINALS: Final = 4
-"""In one mail; an original, shown where no smaller picture exists, has some 4 MB."""
+MAX_REEL: Final = 24
+"""Photos of the highlight reel (design 3)."""
 
 SMALL_PIXELS: Final = 1600
 """Longer side of a picture that counts as small: a mail may show any number of them."""
@@ -110,15 +107,16 @@ class ApprovedPhoto:
 
 
 class Newest:
-    """The newest pictures of many: at most `MAX_PHOTOS`, and at most `room` bytes of a mail.
+    """The newest pictures of many: at most `at_most`, and at most `room` bytes of a mail.
 
     The limit in bytes keeps long addresses from taking more memory than short ones.
     """
 
-    __slots__ = ("_bytes", "_heap", "_room")
+    __slots__ = ("_at_most", "_bytes", "_heap", "_room")
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int, at_most: int) -> None:
         self._room = room
+        self._at_most = at_most
         self._bytes = 0
         self._heap: list[tuple[tuple[bool, datetime], str, Picture]] = []
 
@@ -126,7 +124,12 @@ class Newest:
         """Keep the picture while pictures of a higher rank leave room for it."""
         heapq.heappush(self._heap, (rank, photo_id, picture))
         self._bytes += _bytes(picture)
-        while len(self._heap) > MAX_PHOTOS or (len(self._heap) > 1 and self._bytes > self._room):
+        self.limit(self._room, self._at_most)
+
+    def limit(self, room: int, at_most: int) -> None:
+        """Keep no more than that from now on."""
+        self._room, self._at_most = room, at_most
+        while len(self._heap) > at_most or (len(self._heap) > 1 and self._bytes > room):
             self._bytes -= _bytes(heapq.heappop(self._heap)[2])
 
     def forget(self) -> None:
@@ -134,19 +137,23 @@ class Newest:
         self._heap.clear()
         self._bytes = 0
 
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that the pictures take, about."""
+        return self._bytes + _OBJECTS_BYTES * len(self._heap)
+
     def pictures(self) -> list[Picture]:
-        """The pictures, highest rank first; at most `MAX_ORIGINALS` are not small."""
-        originals, shown = 0, []
-        for _, _, picture in sorted(self._heap, reverse=True):
-            originals += not picture.small
-            if picture.small or originals <= MAX_ORIGINALS:
-                shown.append(picture)
-        return shown
+        """The pictures, highest rank first."""
+        return [picture for _, _, picture in sorted(self._heap, reverse=True)]
+
+
+_OBJECTS_BYTES: Final = 400
+"""Of a kept picture, beside its addresses."""
 
 
 def _bytes(picture: Picture) -> int:
-    """The least that the picture takes in a mail: one address in the text, two in the HTML."""
-    return len(picture.thumb) + 2 * len(picture.url)
+    """The least that the picture takes in a mail: a link in both parts."""
+    return len(picture.url) + max(len(picture.thumb), len(picture.url))
 
 
 def is_resized(url: str) -> bool:

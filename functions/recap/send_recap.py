@@ -27,7 +27,8 @@ from functions.recap.ledger import (
     plan,
     total,
 )
-from functions.recap.planner import Gathered, Planner, recipient, tenant_id
+from functions.recap.mail.composer import Composer
+from functions.recap.planner import Choice, Gathered, Planner, recipient, tenant_id
 from functions.recap.ports import RecapKey, Recaps, Wording
 from functions.recap.report import RecapResult, Report, answer
 from functions.side_by_side import SideBySide
@@ -134,19 +135,24 @@ class RecapSender:
         gathered = self._planner.gather(wanted, mailer.bytes_per_recipient, first=claim.first)
         audience = gathered.audience
         before = total(claim.ledger.values())
+        composer = self._planner.composer(event, wanted, audience, mailer.bytes_per_recipient)
         if before.sent:
             report = gathered.continued(before, claim.ledger.values())
+            ids = {
+                guest for batch in open_batches(claim.ledger.values()) for guest in batch.recipients
+            }
+            guests = self._planner.with_pictures(wanted, audience, ids)
         else:
-            report = self._plan(claim, allowance, gathered, mailer.recipients_per_request)
+            choice = self._planner.choose(gathered, allowance.reserve)
+            report = choice.report(audience)
+            ids = {guest.id for guest in choice.chosen}
+            guests = self._planner.with_pictures(wanted, audience, ids)
+            self._plan(claim, choice, composer, mailer.recipients_per_request)
         waiting = open_batches(claim.ledger.values())
-        ids = {guest for batch in waiting for guest in batch.recipients}
-        guests = self._planner.with_pictures(wanted, audience, ids)
         dispatch = Dispatch(
             claim=claim,
             mailer=mailer,
-            compose=self._planner.composer(
-                event, wanted, audience, mailer.bytes_per_recipient
-            ).message,
+            compose=composer.message,
             side_by_side=self._side_by_side,
             monotonic=self._monotonic,
             sleep=self._sleep,
@@ -154,23 +160,22 @@ class RecapSender:
         )
         return report, dispatch, self._planned(claim.key, waiting, guests, gathered)
 
-    def _plan(
-        self,
-        claim: Claim,
-        allowance: Allowance,
-        gathered: Gathered,
-        per_batch: int,
-    ) -> Report:
-        choice = self._planner.choose(gathered, allowance.reserve)
+    @staticmethod
+    def _plan(claim: Claim, choice: Choice, composer: Composer, per_batch: int) -> None:
+        nobodys = PreferencesLinks("", "")
         batches = plan(
             [guest.id for guest in choice.chosen],
             first=max(claim.ledger, default=-1) + 1,
             per_batch=per_batch,
+            alone={
+                guest.id
+                for guest in choice.chosen
+                if not composer.fits_among_others(recipient(guest, nobodys))
+            },
         )
         planned = total(batches)
         counts = replace(planned, skipped=choice.skipped.total, left=choice.left + planned.left)
         claim.plan(batches, counts)
-        return choice.report(gathered.audience)
 
     def _planned(
         self,

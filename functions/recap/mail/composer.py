@@ -23,10 +23,25 @@ from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.lines import greeted_name
 from functions.recap.mail.paragraph import linked
-from functions.recap.photos import MAIL_BYTES, MAX_PHOTOS, Picture
+from functions.recap.photos import MAIL_BYTES, Picture
 
 PREHEADER_CHARACTERS: Final = 110
 """Length of the line beside the subject in a mailbox; phones show less."""
+
+FULL_SIZE_PICTURES: Final = 8
+"""In one mail; an original, shown where no smaller picture exists, has some 4 MB."""
+
+_CERTAINLY_FIT: Final = 4
+"""Pictures with addresses of ordinary length that need not be measured."""
+
+_OTHER_VALUES: Final = 2_000
+"""Bytes of a copy beside its photos, counted as JSON: name and links, in both parts."""
+
+_SHORT: Final = 600
+"""Characters of both addresses of a picture of ordinary length."""
+
+_BETWEEN: Final = 2
+"""Bytes between the texts of an object in JSON."""
 
 _templates: Final = templates_in(Path(__file__).parent / "templates")
 
@@ -75,6 +90,13 @@ class Recap:
     photo_count: int = 0
 
 
+class _Layout(NamedTuple):
+    """The photos of a mail, in order: those shown as pictures, and the links behind them."""
+
+    pictures: Sequence[Picture]
+    links: Sequence[Picture]
+
+
 class Photos(NamedTuple):
     """The photos of a mail: in the plain part, and in HTML the first photo and the others."""
 
@@ -99,7 +121,7 @@ class Composer:
         Args:
             recap: The common content of all mails.
             new_word: Gives an unguessable word.
-            bytes_per_recipient: Bytes that may differ for one recipient, counted as JSON.
+            bytes_per_recipient: Bytes that may differ for each of several recipients, as JSON.
             texts: The texts; None: those of the recap's language.
         """
         self._recap = recap
@@ -114,11 +136,6 @@ class Composer:
             if self._personal
             else self._texts.text("Here are the highlights.")
         )
-        self._own_alt = self._texts.text("Your photo")
-        self._own_alts = [
-            self._texts.text("Your photo %(number)s", number=self._texts.number(number))
-            for number in range(1, MAX_PHOTOS + 1)
-        ]
         self._common = {
             "language": self._texts.language,
             "direction": self._texts.direction,
@@ -131,17 +148,29 @@ class Composer:
         }
 
     def message(self, recipients: Iterable[Recipient]) -> EmailMessage:
-        """One message, with a copy for each of `recipients`."""
+        """One message, with a copy for each of `recipients`; a single one has more room."""
+        recipients = list(recipients)
         tags = _Tags(lambda: f"%{self._new_word()}%")
         text, html = self._content(tags)
+        size, room = _json_bytes, self._bytes_per_recipient
+        if len(recipients) == 1:
+            size, room = _bytes, MAIL_BYTES - _bytes(text) - _bytes(html)
         return EmailMessage(
             sender=self._sender(),
             reply_to=self._recap.reply_to or self._recap.letterhead.reply_to,
             subject=self._subject,
             text=text,
             html=html,
-            copies=[self._copy(recipient, tags) for recipient in recipients],
+            copies=[self._copy(recipient, tags, size, room) for recipient in recipients],
         )
+
+    def fits_among_others(self, to: Recipient) -> bool:
+        """Whether a message to several recipients has room for all photos of this one."""
+        few = len(to.pictures) <= _CERTAINLY_FIT
+        if not self._personal or (few and all(map(_is_short, to.pictures))):
+            return True
+        photos = self._rendered(_layout(to.pictures, 0, oldest_first=True), to.photo_count)
+        return sum(map(_json_bytes, photos)) <= self._bytes_per_recipient - _OTHER_VALUES
 
     def _templated_subject(self) -> str:
         text, event = self._texts.text, self._event_name
@@ -168,11 +197,11 @@ class Composer:
             own = Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
             return self._parts(tags, own)
         frame = self._parts(tags, Photos("", "", ""))
-        left = MAIL_BYTES - self._bytes_per_recipient - sum(len(part.encode()) for part in frame)
+        left = MAIL_BYTES - self._bytes_per_recipient - sum(map(_bytes, frame))
         reel = self._photos(
             self._recap.reel,
             self._recap.photo_count,
-            size=lambda part: len(part.encode()),
+            size=_bytes,
             at_most=left,
         )
         return self._parts(tags, reel)
@@ -197,7 +226,8 @@ class Composer:
         )
         return text, html
 
-    def _copy(self, to: Recipient, tags: "_Tags") -> Copy:
+    def _copy(self, to: Recipient, tags: "_Tags", size: Callable[[str], int], room: int) -> Copy:
+        """The copy for one recipient, whose values may take `room`, measured by `size`."""
         html, text = tags.html, tags.text
         values = {
             html["greeting"]: str(self._greeting(self._texts.html, to.name)),
@@ -207,8 +237,8 @@ class Composer:
         }
         if self._personal:
             places = (text["photos"], html["first"], html["photos"])
-            left = self._bytes_per_recipient - _json_bytes(values | dict.fromkeys(places, ""))
-            photos = self._photos(to.pictures, to.photo_count, size=_json_bytes, at_most=left)
+            left = room - sum(map(size, (*values, *values.values(), *places)))
+            photos = self._photos(to.pictures, to.photo_count, size=size, at_most=left)
             values |= dict(zip(places, photos, strict=True))
         return Copy(
             address=to.address,
@@ -233,35 +263,37 @@ class Composer:
         size: Callable[[str], int],
         at_most: int,
     ) -> Photos:
-        """As many `pictures` as fit into `at_most` bytes, and the number of the others of `count`.
+        """As many of `pictures` as fit into `at_most` bytes, and the number of the others.
 
-        Without room for pictures the sentence with the number remains.
+        Pictures that do not fit become links, before links are left out. Without room for any photo
+        the sentence with the number remains.
         """
+        # The first layouts are the largest: look for the first that fits.
+        begin, end = 0, len(pictures) + max(len(pictures) - FULL_SIZE_PICTURES, 0)
+        fitting = self._rendered(_layout(pictures, begin, oldest_first=self._personal), count)
+        if sum(map(size, fitting)) <= at_most:
+            return fitting
+        fitting = self._rendered(_layout(pictures, end, oldest_first=self._personal), count)
+        while end - begin > 1:
+            middle = (begin + end) // 2
+            photos = self._rendered(_layout(pictures, middle, oldest_first=self._personal), count)
+            if sum(map(size, photos)) <= at_most:
+                end, fitting = middle, photos
+            else:
+                begin = middle
+        return fitting
 
-        def fits(photos: Photos) -> bool:
-            return sum(map(size, photos)) <= at_most
-
-        shown = len(pictures)
-        photos = self._rendered(pictures, count)
-        if fits(photos):
-            return photos
-        # Pictures have about equal sizes, so this estimate is close.
-        shown = max(shown * at_most // sum(map(size, photos)), 0)
-        photos = self._rendered(pictures[:shown], count)
-        while shown and not fits(photos):
-            shown -= 1
-            photos = self._rendered(pictures[:shown], count)
-        while fits(more := self._rendered(pictures[: shown + 1], count)):
-            shown, photos = shown + 1, more
-        return photos
-
-    def _rendered(self, pictures: Sequence[Picture], count: int) -> Photos:
-        # Own photos begin with the oldest, the reel with the best.
-        shown = pictures[:: -1 if self._personal else 1]
+    def _rendered(self, layout: "_Layout", count: int) -> Photos:
+        pictures, links = layout
+        number, text = self._texts.number, self._texts.text
         values: dict[str, Any] = {
-            "pictures": shown,
-            "rows": _rows(shown, self._alts(shown)),
-            "shown": len(shown),
+            "pictures": [*pictures, *links],
+            "rows": _rows(pictures, self._alts(pictures)),
+            "links": [
+                (link, text("Photo %(number)s", number=number(place)))
+                for place, link in enumerate(links, start=len(pictures) + 1)
+            ],
+            "shown": len(pictures) + len(links),
             "count": count,
             "own": self._personal,
             "gallery_url": self._recap.gallery_url,
@@ -276,16 +308,41 @@ class Composer:
 
     def _alts(self, pictures: Sequence[Picture]) -> Sequence[str]:
         """The alternative texts of the pictures."""
-        if self._personal:
-            alone = len(pictures) == 1
-            return [self._own_alt] if alone else self._own_alts[: len(pictures)]
-        text, written = self._texts.text, self._texts.number
+        text, number = self._texts.text, self._texts.number
+        if self._personal and len(pictures) == 1:
+            return [text("Your photo")]
         return [
-            text("Photo by %(name)s", name=picture.by)
+            text("Your photo %(number)s", number=number(place))
+            if self._personal
+            else text("Photo by %(name)s", name=picture.by)
             if picture.by
-            else text("Photo %(number)s", number=written(number))
-            for number, picture in enumerate(pictures, start=1)
+            else text("Photo %(number)s", number=number(place))
+            for place, picture in enumerate(pictures, start=1)
         ]
+
+
+def _layout(pictures: Sequence[Picture], step: int, *, oldest_first: bool) -> _Layout:
+    """The photos after so many steps, each of which takes less room than the one before.
+
+    First all photos, of which the originals behind the first few are links; then one more picture
+    becomes a link with each step; then one photo fewer is there.
+
+    Args:
+        pictures: The best or newest first.
+        step: From 0 on.
+        oldest_first: Whether the order is turned round.
+    """
+    made_links = min(step, max(len(pictures) - FULL_SIZE_PICTURES, 0))
+    kept = pictures[: len(pictures) + made_links - step]
+    at_most = min(len(pictures) - made_links, len(kept))
+    shown: list[Picture] = []
+    links: list[Picture] = []
+    originals = 0
+    for picture in kept[:: -1 if oldest_first else 1]:
+        originals += not picture.small
+        fits = len(shown) < at_most and (picture.small or originals <= FULL_SIZE_PICTURES)
+        (shown if fits else links).append(picture)
+    return _Layout(shown, links)
 
 
 def _rows(
@@ -317,5 +374,13 @@ class _Tags:
         self.text = {name: new_tag() for name in self.NAMES}
 
 
-def _json_bytes(value: object) -> int:
-    return len(json.dumps(value))
+def _is_short(picture: Picture) -> bool:
+    return len(picture.thumb) + len(picture.url) <= _SHORT
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode())
+
+
+def _json_bytes(text: str) -> int:
+    return len(json.dumps(text)) + _BETWEEN

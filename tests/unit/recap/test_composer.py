@@ -11,7 +11,7 @@ import pytest
 
 from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
-from functions.mail.sendgrid import BYTES_PER_RECIPIENT
+from functions.mail.sendgrid import BYTES_PER_RECIPIENT, request_body
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.mail.composer import Composer, Recap, Recipient
@@ -23,9 +23,12 @@ LINKS = PreferencesLinks(
 )
 
 
-def _pictures(count: int, length: int = 60) -> list[Picture]:
+def _pictures(count: int, length: int = 60, *, small: bool = True) -> list[Picture]:
     url = "https://example.com/"
-    return [Picture(f"{url}{n}-t{'x' * length}", f"{url}{n}-p{'x' * length}") for n in range(count)]
+    return [
+        Picture(f"{url}{n}-t{'x' * length}", f"{url}{n}-p{'x' * length}", small=small)
+        for n in range(count)
+    ]
 
 
 def _recap(mode: Mode = Mode.PERSONAL, **changed: Any) -> Recap:
@@ -57,29 +60,84 @@ def _parts(message: EmailMessage, number: int = 0) -> tuple[str, str]:
 
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("length", [0, 150, 600, 1900])
-@pytest.mark.parametrize("count", [0, 1, 24])
+@pytest.mark.parametrize("recipients", [1, 2])
+@pytest.mark.parametrize("small", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 24, 300])
 def test_a_mail_is_under_100_kb_however_long_the_addresses(
-    mode: Mode, length: int, count: int
+    mode: Mode, length: int, count: int, recipients: int, *, small: bool
 ) -> None:
     """Gmail cuts off more than that; and a personalization is under SendGrid's 10,000 bytes."""
-    pictures = _pictures(count, length)
+    pictures = _pictures(count, length, small=small)
     recap = _recap(mode, event_name="&" * 5000, message="<" * 4000, reel=pictures, photo_count=9000)
-    message = _composer(recap).message([_recipient(pictures, name="ä" * 60, photo_count=9000)])
+    recipient = _recipient(pictures, name="ä" * 60, photo_count=9000)
+    message = _composer(recap).message([recipient] * recipients)
     text, html = _parts(message)
     assert len(text.encode()) + len(html.encode()) < MAIL_BYTES
-    (copy,) = message.copies
-    assert len(json.dumps(copy.values)) < 10_000
-    shown = sum(picture.url in text for picture in pictures)
-    assert shown == sum(picture.thumb in html for picture in pictures)
+    for personalization in request_body(message)["personalizations"]:
+        assert len(json.dumps(personalization["substitutions"])) < 10_000
+    shown = sum(f"{picture.url}\n" in text for picture in pictures)
+    assert shown == sum(f'href="{picture.url}"' in html for picture in pictures)
     for part in (text, html):
         assert (f"and {9000 - shown:,} more in the gallery" in part) is (shown > 0)
 
 
-def test_all_photos_are_shown_where_they_fit() -> None:
-    """And the first one comes first: own photos tell the evening from its beginning."""
-    text, html = _parts(_composer(_recap()).message([_recipient(_pictures(8))]))
-    assert [line[20] for line in text.splitlines() if line.endswith("xx")] == list("76543210")
+_STORED = 180
+"""Characters of an address in Firebase's storage, about."""
+
+
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize(
+    ("count", "small", "pictures"),
+    [(1, False, 1), (8, False, 8), (12, False, 8), (12, True, 12), (24, False, 8), (24, True, 24)],
+)
+def test_every_photo_is_in_the_mail_as_a_picture_or_a_link(
+    mode: Mode, count: int, pictures: int, *, small: bool
+) -> None:
+    """Design 3, "Pictures of a mail"; the address of Firebase's storage is some 180 characters."""
+    photos = _pictures(count, _STORED, small=small)
+    recap = _recap(mode, reel=photos, photo_count=count)
+    text, html = _parts(_composer(recap).message([_recipient(photos)]))
     assert "more in the gallery" not in html + text
+    order = list(reversed(photos)) if mode is Mode.PERSONAL else photos
+    assert re.findall("^https.*x$", text, re.MULTILINE) == [photo.url for photo in order]
+    assert re.findall('<img src="(.*?)"', html) == [photo.thumb for photo in order[:pictures]]
+    linked = re.findall('<a href="([^"]*)" style="[^"]*">Photo ([0-9]+)</a>', html)
+    behind = range(pictures + 1, count + 1)
+    assert linked == [(order[number - 1].url, str(number)) for number in behind]
+
+
+@pytest.mark.parametrize(("small", "pictures"), [(False, 8), (True, 114)])
+def test_a_hundred_and_twenty_photos_are_in_the_mail_of_one(*, small: bool, pictures: int) -> None:
+    """As far as 100 kB carry: pictures become links before a photo is left out."""
+    photos = _pictures(120, _STORED, small=small)
+    message = _composer(_recap()).message([_recipient(photos)])
+    text, html = _parts(message)
+    assert html.count("<img") == pictures
+    assert html.count(">Photo ") == 120 - pictures
+    assert "more in the gallery" not in html + text
+    body = request_body(message)
+    assert body["personalizations"][0]["substitutions"] == {}
+    assert [part["value"] for part in body["content"]] == [text, html]
+
+
+def test_what_no_mail_carries_is_counted() -> None:
+    """The oldest photos of a guest with a thousand; the first pictures stay pictures."""
+    text, html = _parts(_composer(_recap()).message([_recipient(_pictures(1000, _STORED))]))
+    (left,) = {int(found) for found in re.findall("and ([0-9]+) more in the gallery", text + html)}
+    assert html.count("<img") == 8
+    assert left == 1000 - html.count(">Photo ") - 8
+    assert 90_000 < len(text.encode()) + len(html.encode()) < MAIL_BYTES
+
+
+def test_a_guest_whose_photos_need_more_room_gets_a_message_of_their_own() -> None:
+    """SendGrid's limit is one on what may differ for each of several recipients."""
+    composer = _composer(_recap())
+    fits = [composer.fits_among_others(_recipient(_pictures(n, _STORED))) for n in range(1, 25)]
+    assert (fits[:8], fits[-8:]) == ([True] * 8, [False] * 8)
+    for number in range(1, fits.index(False) + 1):
+        photos = _pictures(number, _STORED)
+        text, html = _parts(composer.message([_recipient(photos), _recipient()]))
+        assert "more in the gallery" not in text + html
 
 
 @pytest.mark.parametrize("mode", Mode)

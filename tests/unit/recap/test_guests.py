@@ -9,7 +9,7 @@ import pytest
 from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
 from functions.recap.guests import Audience, Guest
-from functions.recap.photos import MAX_PHOTOS, ApprovedPhoto, Picture, is_resized, web_address
+from functions.recap.photos import MAX_REEL, ApprovedPhoto, Picture, is_resized, web_address
 from functions.recap.recipients import in_turn
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -80,13 +80,13 @@ def test_a_guest_has_the_id_of_the_normalised_address() -> None:
     assert (guest.id, guest.guest_id) == (digest, f"guest-{digest}")
 
 
-def test_a_guest_has_the_newest_name_and_the_newest_photos() -> None:
-    """What is kept does not grow with the photos."""
+def test_a_guest_has_the_newest_name_and_all_photos() -> None:
+    """Spec 4.1, `personal`: the newest photos first."""
     photos = [_photo(n, "a@example.com", uploaderName=f"Anna {n}") for n in range(100)]
     (guest,) = _audience(Mode.PERSONAL, *photos[50:], *photos[:50]).guests
     assert guest.name == "Anna 99"
     assert guest.photo_count == 100
-    newest = [f"https://example.com/{n}.jpg" for n in range(99, 99 - MAX_PHOTOS, -1)]
+    newest = [f"https://example.com/{n}.jpg" for n in range(99, -1, -1)]
     assert [picture.url for picture in guest.pictures()] == newest
 
 
@@ -94,7 +94,7 @@ def test_the_reel_begins_with_what_is_featured() -> None:
     """Design 3, "Highlight reel": then the newest approved, 24 at most."""
     photos = [_photo(n, featured=n in (3, 5)) for n in range(40)]
     reel = _audience(Mode.ALL, *photos).reel.pictures()
-    newest = list(range(39, 39 - MAX_PHOTOS + 2, -1))
+    newest = list(range(39, 39 - MAX_REEL + 2, -1))
     assert [picture.url for picture in reel] == [
         f"https://example.com/{n}.jpg" for n in [5, 3, *newest]
     ]
@@ -153,20 +153,20 @@ def test_a_document_of_nothing_but_wrong_types_is_read() -> None:
 
 def test_guests_without_a_recap_come_first_and_then_the_oldest_recap() -> None:
     """Design 3, "More than 5,000 recipients": everybody has a turn."""
-    guests = [Guest(f"{name}@example.com", 0) for name in "abc"]
+    guests = [Guest(f"{name}@example.com") for name in "abc"]
     sent_at = {guests[0].id: NOON, guests[1].id: NOON - timedelta(days=2)}
     assert in_turn(guests, sent_at, only_new=False) == [guests[2], guests[1], guests[0]]
     assert in_turn(guests, sent_at, only_new=True) == [guests[2]]
 
 
-def test_of_originals_a_mail_shows_few() -> None:
-    """Four of some 4 MB each; any number of pictures that are made small, and known by name."""
+def test_a_small_picture_is_known_by_its_field_or_by_its_name() -> None:
+    """An original has some 4 MB, of which a mail shows few."""
     resized = "https://example.com/o/a%2Fb_400x400.webp?alt=media"
     photos = [_photo(n, "a@example.com", thumbUrl=None) for n in range(10)]
     photos += [_photo(n, "a@example.com", thumbUrl=None, url=f"{resized}&{n}") for n in (10, 11)]
     photos += [_photo(n, "a@example.com") for n in range(12, 20)]
     (guest,) = _audience(Mode.PERSONAL, *photos).guests
-    assert [picture.small for picture in guest.pictures()] == [True] * 10 + [False] * 4
+    assert [picture.small for picture in guest.pictures()] == [True] * 10 + [False] * 10
 
 
 @pytest.mark.parametrize(

@@ -426,3 +426,22 @@ def test_the_record_names_no_address(house: House) -> None:
     assert (recap["mode"], recap["startedBy"], recap["startedAt"]) == ("all", "organizer", NOON)
     assert house.batches()[0].recipients == (address_hash(guest(0)),)
     assert "@" not in repr([recap, house.batches()])
+
+
+@pytest.mark.parametrize("count", [1, 12, 120])
+def test_each_guest_sees_all_their_own_photos(house: House, count: int) -> None:
+    """Spec 1, `personal`: whose photos need more room than a shared request has is alone in one."""
+    house.guests(3)
+    stored = "https://firebasestorage.example.com/v0/b/p1.appspot.com/o/" + "x" * 120
+    own = [f"{stored}/{number}.jpg" for number in range(count)]
+    for url in own:
+        house.later(seconds=1)
+        house.photo("ann@example.com", url=url)
+    assert house.preview(guest="ann@example.com").text.count(stored) == count
+    assert house.send().sent == 4
+    [(_, message)] = [mail for mail in house.mails if mail[0] == "ann@example.com"]
+    assert len(message.copies) == (2 if count == 1 else 1)
+    [copy] = [copy for copy in message.copies if copy.address == "ann@example.com"]
+    text, html = message.filled(copy)
+    assert [line for line in text.splitlines() if line.startswith(stored)] == own
+    assert all(html.count(f'href="{url}"') == 1 for url in own)
