@@ -9,15 +9,13 @@ import time
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from emulator import pictures
 from emulator.mailbox import pages
 from emulator.mailbox.faults import Fault, FaultKind
+from emulator.mailbox.inbox import Inbox
 from emulator.mailbox.sendgrid import MAX_REQUEST_BYTES, Problem, error_body, problems
-
-if TYPE_CHECKING:
-    from emulator.mailbox.mailbox import Mailbox  # which imports this module
 
 # Seconds that a hanging request is held at most.
 HANG_LIMIT = 600.0
@@ -26,19 +24,15 @@ _JSON = "application/json"
 _HTML = "text/html; charset=utf-8"
 
 
-def handler_of(box: "Mailbox") -> type[BaseHTTPRequestHandler]:
-    """Return the class that serves one mailbox."""
-
-    class Handler(_Handler):
-        mailbox = box
-
-    return Handler
+def handler_of(box: Inbox) -> type[BaseHTTPRequestHandler]:
+    """Return the class that serves one inbox."""
+    return type("Handler", (_Handler,), {"mailbox": box})
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    mailbox: "Mailbox"
+    mailbox: Inbox
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""

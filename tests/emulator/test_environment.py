@@ -123,8 +123,7 @@ def test_pages_are_built_again_once_a_source_changes(
     page.write_text("one")
     monkeypatch.setattr(console, "CONSOLE", tmp_path)
     monkeypatch.setattr(console, "ROOT", tmp_path)
-    for name in ("_TEXTS", "_PAGES"):
-        monkeypatch.setattr(console, name, page.parent)
+    monkeypatch.setattr(console, "_TEXTS", page.parent)
     before = console.sources()
 
     os.utime(page, (1, 1))
