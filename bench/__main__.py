@@ -1,14 +1,17 @@
 """`python3 -m emulator bench [NAME …]`: what the service costs, measured on this machine.
 
-Each experiment is a module with a `main`. It prints its figure, the reference that was measured in
-the same run, and the ratio. A figure that does not depend on the machine is also held by a test.
+Each experiment is a module whose `rows` are figures, each with the reference that was measured in
+the same run. All of them make one table.
 """
 
 import argparse
 import importlib
-import time
+import sys
 
+from bench.figures import Row
 from emulator.command_list import BENCHES
+
+_HEADINGS = Row("what", "figure", "aim", "reference")
 
 
 def main() -> None:
@@ -19,13 +22,16 @@ def main() -> None:
     unknown = sorted(set(names) - set(BENCHES))
     if unknown:
         parser.error(f"no experiment is called {unknown[0]}; there are {', '.join(BENCHES)}")
+    rows = [_HEADINGS]
     for name in names:
         experiment = importlib.import_module(f"bench.{name.replace('-', '_')}")
         headline = (experiment.__doc__ or "").partition("\n")[0]
-        print(f"\n== {name}: {headline}", flush=True)
-        began = time.monotonic()
-        experiment.main()
-        print(f"   ({time.monotonic() - began:.0f} s)", flush=True)
+        print(f"{name}: {headline}", file=sys.stderr, flush=True)
+        rows += experiment.rows()
+    cells = [(row.what, row.figure, row.aim, row.reference) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        print("  ".join(map(str.ljust, line, widths)).rstrip())
 
 
 if __name__ == "__main__":

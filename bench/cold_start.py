@@ -10,7 +10,7 @@ import os
 import statistics
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,12 +19,12 @@ from typing import Any, Final
 from google.cloud import firestore
 
 from bench.delivery import delivery_to
-from bench.figures import spread
+from bench.figures import Row, spread
 from bench.turns import KEEPS, peer, receive
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE, ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
-from emulator.cloud.function_process import ENTRY
+from emulator.cloud.function_process import ENTRY, FunctionProcess
 from emulator.cloud.secret_manager import SecretManager
 from emulator.firebase import PROJECT
 from emulator.mailbox import Mailbox
@@ -33,7 +33,6 @@ from functions.gcp.documents import documents
 from functions.signed_links.token import TokenKeys
 from functions.webhooks.deliveries.delivery import Attempt, Delivery
 from functions.webhooks.deliveries.store import DeliveryStore
-from tests.suite.process import FunctionProcess
 
 ROUNDS: Final = 12
 SMALLEST: Final = "the smallest worker"
@@ -65,8 +64,8 @@ class Start:
         return seconds
 
 
-def main() -> None:
-    """Print the figures."""
+def rows() -> Iterator[Row]:
+    """A row for each function that somebody waits for."""
     certificates.ensure()
     with ExitStack() as stack:
         receiver = stack.enter_context(peer(receive))
@@ -83,10 +82,11 @@ def main() -> None:
             if number:  # the first fills the file cache
                 for name, value in seconds.items():
                     found[name].append(value)
-    reference = found[SMALLEST]
+    reference = found.pop(SMALLEST)
+    beside = f"{SMALLEST}: {statistics.median(reference):.2f} s"
     for name, values in found.items():
         ratios = [own / smallest for own, smallest in zip(values, reference, strict=True)]
-        print(f"{name:24}{statistics.median(values):6.2f} s   {spread(ratios)} times it")
+        yield Row(f"cold start of {name}", f"{spread(ratios)} times", "1.05", beside)
 
 
 def _drop(_: Queued) -> None:
@@ -169,7 +169,3 @@ class _Wall:
         delivery = delivery_to(self._url, self.event()["eventId"])
         self._store.create(delivery.event_id, [delivery])
         return delivery
-
-
-if __name__ == "__main__":
-    main()

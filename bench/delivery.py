@@ -3,11 +3,8 @@
 The worker is the whole `functions-framework` process tree, with every safety on: the address
 check, the deadline, the record, the log. The Firestore emulator, the receiver and the driver are
 other processes and are not counted. The reference is one process with one `requests.Session` that
-posts the same bodies to the same receiver. Seconds of CPU, user and system.
-
-The deployed worker has one CPU (`main.py`), so it is held to one here, and measured without that
-as well: with more, the threads of one interpreter spend a good part of their time on waking each
-other up.
+posts the same bodies to the same receiver. Seconds of CPU, user and system. The worker is held to
+one CPU, as it is deployed (`main.py`).
 
 All are warm. A machine's pace changes within seconds, so they take turns of some deliveries each,
 and a ratio is the median over the rounds.
@@ -20,68 +17,59 @@ import statistics
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from typing import Final
 
-from bench.figures import spread
-from bench.turns import CLOSES, KEEPS, peer, receive, send_alone, sign_and_post, tree_cpu
+from bench.figures import Row, spread
+from bench.turns import CLOSES, KEEPS, peer, receive, sign_and_post, tree_cpu
 from emulator import certificates
+from emulator.cloud.function_process import FunctionProcess
 from functions.gcp.documents import documents
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
-from tests.suite.process import FunctionProcess
 
-IN_FLIGHT: Final = (16, 64, 80)
+AIMS: Final = {16: "2.5", 64: "2.2"}
+"""Times the reference, by the attempts in flight."""
 FIRST_IN_FLIGHT: Final = 16
 ROUNDS: Final = 12
 TURN: Final = 160
 
 
-def main() -> None:
-    """Print the figures."""
+def rows() -> Iterator[Row]:
+    """The worker's deliveries, and what the first one to a receiver takes on top."""
     certificates.ensure()
     with ExitStack() as stack:
         receiver = stack.enter_context(peer(receive))
         address = f"https://localhost:{receiver.ask('port')}"
         loop = stack.enter_context(peer(sign_and_post, address + KEEPS))
-        lanes = {
-            f"{n} in flight, {where}": Lane(address + KEEPS, n, stack, one_cpu=one_cpu)
-            for where, one_cpu in (("one CPU", True), ("all CPUs", False))
-            for n in IN_FLIGHT
-        }
-        first = Lane(address + CLOSES, FIRST_IN_FLIGHT, stack, one_cpu=True)
-        alone = stack.enter_context(peer(send_alone, address))
+        lanes = {in_flight: Lane(address + KEEPS, in_flight, stack) for in_flight in AIMS}
+        first = Lane(address + CLOSES, FIRST_IN_FLIGHT, stack)
         reference: list[float] = []
-        ratios: dict[str, list[float]] = {name: [] for name in lanes}
+        ratios: dict[int, list[float]] = {in_flight: [] for in_flight in lanes}
         firsts: list[float] = []
-        alones: list[float] = []
         for number in range(ROUNDS + 1):
             bodies = [delivery_to(address, "bench").body.encode() for _ in range(TURN)]
             own = loop.ask(bodies) / TURN
-            costs = {name: lane.turn() for name, lane in lanes.items()}
+            costs = {in_flight: lane.turn() for in_flight, lane in lanes.items()}
             new = first.turn()
-            new_alone = alone.ask(bodies) / TURN
             if number == 0:
                 before = receiver.ask("connections")
                 continue  # everybody warms up
             reference.append(own)
-            alones.append(new_alone / own)
-            for name, cost in costs.items():
-                ratios[name].append(cost / own)
-            firsts.append((new - costs[f"{FIRST_IN_FLIGHT} in flight, one CPU"]) / own)
-        kept = receiver.ask("connections") - before
-    print(
-        f"reference: sign and post             {statistics.median(reference) * 1000:5.2f} ms of CPU"
-    )
-    for name, found in ratios.items():
-        print(f"worker, {name:25}    {spread(found)} times the reference")
-    print(f"first delivery to a receiver       + {spread(firsts)} times the reference")
-    print(f"  of the sender alone, one thread  + {spread(alones)} times the reference")
-    deliveries = ROUNDS * TURN * len(lanes)
-    kept -= 2 * ROUNDS * TURN  # those that the other path has closed
-    print(f"handshakes to the receiver that keeps connections: {kept} in {deliveries} deliveries")
+            for in_flight, cost in costs.items():
+                ratios[in_flight].append(cost / own)
+            firsts.append((new - costs[FIRST_IN_FLIGHT]) / own)
+        handshakes = receiver.ask("connections") - before
+    beside = f"sign and post: {statistics.median(reference) * 1000:.2f} ms of CPU"
+    for in_flight, found in ratios.items():
+        what = f"CPU of a delivery, {in_flight} in flight"
+        yield Row(what, f"{spread(found)} times", AIMS[in_flight], beside)
+    yield Row("first delivery to a receiver, on top", f"{spread(firsts)} times", "2.5", beside)
+    deliveries = ROUNDS * TURN
+    handshakes -= deliveries  # with the path that closes each connection
+    yield Row(f"TLS handshakes in {deliveries * len(lanes):,} deliveries", f"{handshakes:,}")
 
 
 @contextmanager
@@ -101,12 +89,12 @@ def on_one_cpu() -> Iterator[None]:
 class Lane:
     """A worker, and the deliveries that it is given."""
 
-    def __init__(self, url: str, in_flight: int, stack: ExitStack, *, one_cpu: bool) -> None:
+    def __init__(self, url: str, in_flight: int, stack: ExitStack) -> None:
         self._url = url
         self._in_flight = in_flight
         self._event_id = f"bench-{uuid.uuid4().hex[:8]}"
         self._store = DeliveryStore(documents())
-        with on_one_cpu() if one_cpu else nullcontext():
+        with on_one_cpu():
             self._worker = stack.enter_context(
                 FunctionProcess("deliverWebhook", THREADS=str(in_flight))
             )
@@ -147,7 +135,3 @@ def delivery_to(url: str, event_id: str) -> Delivery:
         data={"photo": {"id": "p1", "status": "pending", "url": "https://example.com/p1.jpg"}},
         now=datetime.now(UTC),
     )
-
-
-if __name__ == "__main__":
-    main()

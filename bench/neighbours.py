@@ -31,7 +31,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -42,16 +42,16 @@ from typing import Any, Final
 import psutil
 from google.cloud import firestore
 
-from bench.figures import latencies, p50, p99
+from bench.figures import Row, latencies, p50, p99
 from bench.firestore import own_firestore
 from bench.queues import Forget, Instances, WaitUntilIdle, dispatch
 from bench.turns import make_way, peer, until_closed
 from emulator import certificates
 from emulator.cloud.api_server import ADDRESS_VARIABLE
-from emulator.cloud.function_process import ENTRY
+from emulator.cloud.function_process import ENTRY, FunctionProcess
+from emulator.cloud.written import Written
 from emulator.receiver import Receiver, always, fails
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
-from tests.suite.process import FunctionProcess, Written
 
 AIM: Final = 1.5
 ROUNDS: Final = 4
@@ -118,8 +118,8 @@ class Found:
     busy: list[float] = field(default_factory=list)
 
 
-def main() -> None:
-    """Print the figures."""
+def rows() -> Iterator[Row]:
+    """First and second attempts of the healthy events, beside each kind of flood."""
     certificates.ensure()
     found = {turn: Found() for turn in TURNS}
     with ExitStack() as stack:
@@ -134,7 +134,7 @@ def main() -> None:
                     found[turn].first += first
                     found[turn].second += second
                     found[turn].busy.append(busy)
-    _print(found)
+    yield from _rows(found)
 
 
 class Wall:
@@ -337,23 +337,19 @@ async def _keep_silent(pipe: Connection, count: int) -> None:
         pipe.send([server.sockets[0].getsockname()[1] for server in servers])
 
 
-def _print(found: Mapping[Turn, Found]) -> None:
-    print(f"{'beside':<37} {'attempts':<9} {'latency':<26}      n   times alone      CPU")
+def _rows(found: Mapping[Turn, Found]) -> Iterator[Row]:
     for turn, of_turn in found.items():
         for name in ("first", "second"):
             seconds: list[float] = getattr(of_turn, name)
             times = _times(seconds, getattr(found[ALONE], name))
-            told = "" if turn is ALONE else "  not held up" if max(times) <= AIM else "  held up"
-            print(
-                f"{turn.name:<37} {name:<9} {latencies(seconds)}  {len(seconds):5}"
-                f"  {times[0]:6.2f} {times[1]:6.2f}   {statistics.mean(of_turn.busy):3.0f} %{told}"
+            yield Row(
+                f"{name} attempts beside: {turn.name}",
+                f"{latencies(seconds)} of {len(seconds)}",
+                f"{AIM} times alone",
+                f"{times[0]:.2f}, {times[1]:.2f} times; CPU {statistics.mean(of_turn.busy):.0f} %",
             )
 
 
 def _times(ours: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
     """Median and 99th percentile, as ratios."""
     return p50(ours) / p50(others), p99(ours) / p99(others)
-
-
-if __name__ == "__main__":
-    main()

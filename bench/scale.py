@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bench import flood
+from bench.costs import COSTS, Cost
 from bench.estimate import (
     ATTEMPT_CPU,
     CPU_TARGET,
@@ -18,6 +19,7 @@ from bench.estimate import (
     RECORD_KIB,
     TRIGGER_CPU,
 )
+from bench.operations import dollars
 from bench.prices import (
     AS_OF,
     CPU_SECOND,
@@ -26,14 +28,8 @@ from bench.prices import (
     GIB_SECOND,
     LOG_GIB,
     OUT_GIB,
-    READ,
-    REQUEST,
     STORED_GIB_MONTH,
-    TASK,
-    TASK_OPERATIONS,
-    WRITE,
 )
-from tests.suite.costs import COSTS, Cost
 
 _MILLION: Final = 1_000_000
 _KIB_PER_GIB: Final = 1024**2
@@ -49,7 +45,7 @@ def bill() -> Iterator[str]:
     kept = RECORD_KIB / _KIB_PER_GIB * _MILLION
     rows = {
         "documents, tasks and requests of an upload with one URL, and of its delivery": (
-            _operations(upload) + _operations(delivery)
+            dollars(upload) + dollars(delivery)
         ),
         "CPU and memory of both, on instances kept at 60 %": (
             CPU_SECOND.of(both) + GIB_SECOND.of(both * GIB)
@@ -65,23 +61,13 @@ def bill() -> Iterator[str]:
     }
     yield f"| a million, {AS_OF} | $ |"
     yield "|---|---|"
-    for name, dollars in rows.items():
-        yield f"| {name} | {dollars:.2f} |"
+    for name, cost in rows.items():
+        yield f"| {name} | {cost:.2f} |"
     yield f"| in all | {sum(rows.values()):.2f} |"
     moved = Cost(reads=1, writes=1, tasks=1)
-    yield f"| on top: a worker moves it to the slow queue | {_operations(moved):.2f} |"
-    failed = _operations(COSTS["a delivery that fails four times"]) - _operations(delivery)
+    yield f"| on top: a worker moves it to the slow queue | {dollars(moved):.2f} |"
+    failed = dollars(COSTS["a delivery that fails four times"]) - dollars(delivery)
     yield f"| … it fails four times | {failed:.2f} |"
-
-
-def _operations(cost: Cost) -> float:
-    """Dollars for a million: documents, tasks, and the requests that start the work."""
-    return (
-        READ.of(cost.reads)
-        + WRITE.of(cost.writes)
-        + TASK.of(cost.tasks * TASK_OPERATIONS)
-        + REQUEST.of(max(cost.posts, 1))
-    ) * _MILLION
 
 
 def main() -> None:

@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import resource
-import ssl
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,16 +11,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
-import certifi
 import psutil
 import requests
 
 from emulator import certificates
 from emulator.receiver import Answer, Receiver, always
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.sender.http_sender import HttpSender
-from functions.webhooks.sender.ports import Source
-from functions.webhooks.sender.resolver import SystemResolver
 from functions.webhooks.signing.signature import HEADER, sign
 
 KEEPS: Final = "/keeps"
@@ -98,30 +92,6 @@ def sign_and_post(pipe: Connection, url: str) -> None:
                 }
                 session.post(url, data=body, headers=headers, timeout=5).raise_for_status()
             pipe.send(own_cpu() - began)
-
-
-def send_alone(pipe: Connection, address: str) -> None:
-    """The worker's sender in one thread; answers what first posts take more than kept ones."""
-    tls = ssl.create_default_context(cafile=certifi.where())
-    tls.load_verify_locations(certificates.CA)
-    sender = HttpSender(
-        tls,
-        resolve=SystemResolver.of_system(time.monotonic),
-        ports=None,
-        monotonic=time.monotonic,
-        allow_loopback=True,
-    )
-    headers = {"Content-Type": "application/json"}
-    with until_closed():
-        while True:
-            bodies: list[bytes] = pipe.recv()
-            taken = []
-            for path in (KEEPS, CLOSES):
-                to, began = EndpointUrl.parse(address + path), own_cpu()
-                for body in bodies:
-                    sender.post(to, headers, body, Source("bench", "bench"))
-                taken.append(own_cpu() - began)
-            pipe.send(taken[1] - taken[0])
 
 
 def tree_cpu(pid: int) -> float:

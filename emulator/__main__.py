@@ -106,7 +106,7 @@ def _help() -> str:
             lines += [f"{under}{check.name:11}{check.says}" for check in CHECKS]
             lines += [f"{under}--all      rarer mutants, long schedules and more floods as well"]
         if name == "bench":
-            lines += [under + " ".join(BENCHES[:5]), under + " ".join(BENCHES[5:])]
+            lines.append(under + " ".join(BENCHES))
     return "\n".join([*lines, "", EXAMPLES])
 
 

@@ -19,19 +19,7 @@ COMMANDS = {
     "setup": ("", "install what the other commands and a deploy need"),
     "pins": ("[--upgrade]", "make requirements.txt of requirements.in, with hashes"),
 }
-BENCHES = (
-    "operations",
-    "delivery",
-    "trigger",
-    "cold-start",
-    "recap",
-    "mail-events",
-    "growth",
-    "load",
-    "neighbours",
-    "scale",
-    "adopt",
-)
+BENCHES = ("operations", "delivery", "cold-start", "recap", "neighbours")
 
 
 class Check(NamedTuple):

@@ -15,6 +15,7 @@ import grpc
 from firebase_functions.https_fn import AuthData, CallableRequest
 from flask import Request
 
+from bench.costs import Cost
 from functions import signed_in
 from functions.documents.documents import Documents
 from functions.gcp.documents import FirestoreDocuments
@@ -22,7 +23,6 @@ from functions.gcp.task_queue import Task
 from functions.signed_links import wiring
 from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
-from tests.suite.costs import Cost
 from tests.suite.process import local_parameters
 
 ENTRIES_A_READ: Final = 1000

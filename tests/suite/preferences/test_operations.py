@@ -11,9 +11,9 @@ import pytest
 from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
+from bench.costs import COSTS
 from functions.call_error import CallError
 from functions.preferences import handlers
-from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.preferences.here import request, served
 

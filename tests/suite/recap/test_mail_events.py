@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pytest
 
+from bench.costs import COSTS
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from emulator.people import sign_in
@@ -32,7 +33,6 @@ from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.database import Database, Set
 from tests.in_memory.recap import InMemoryStatuses, batch_path, recap_path
 from tests.suite.call import Answer, call, url
-from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess
 from tests.suite.recap.sender import now

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 from google.cloud import firestore
 
+from bench.costs import COSTS
 from functions.access import Caller, Role
 from functions.documents.documents import Documents
 from functions.signed_links import wiring as links
@@ -25,7 +26,6 @@ from functions.webhooks.shared_logs.shared_log import PAGE, SharedLog
 from functions.webhooks.shared_logs.store import LogShareStore
 from functions.webhooks.store import WallStore
 from tests.suite.actions.conftest import TENANT, Configure, Record
-from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, admit_staff, counting_documents
 from tests.suite.preferences.here import request
 from tests.suite.process import local_parameters

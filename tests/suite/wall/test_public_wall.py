@@ -5,8 +5,8 @@ from typing import Any
 
 from google.cloud import firestore
 
+from bench.costs import COSTS
 from functions.wall.public_wall import PublicWall
-from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess, Written, silenced
 from tests.suite.wall.test_emptying import wait_for

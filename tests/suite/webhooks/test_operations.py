@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import pytest
 from google.cloud import firestore
 
+from bench.costs import COSTS
 from emulator.mailbox import Mailbox
 from emulator.receiver import always
 from functions.consents.consent import State, consent_id
@@ -45,7 +46,6 @@ from functions.webhooks.sender import wiring
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.signing.wiring import secrets_in
 from functions.webhooks.store import WallStore
-from tests.suite.costs import COSTS
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import local_parameters, silenced
 

@@ -6,8 +6,9 @@ from typing import Final
 
 import pytest
 
-from bench.prices import AS_OF, READ, REQUEST, TASK, TASK_OPERATIONS, WRITE
-from tests.suite.costs import COSTS, Cost
+from bench.costs import COSTS, Cost
+from bench.operations import dollars
+from bench.prices import AS_OF
 
 ROOT: Final = Path(__file__).parents[3]
 BENCHMARKS: Final = (ROOT / "docs/benchmarks.md").read_text()
@@ -16,17 +17,6 @@ _HEADINGS: Final = (
     "| what | Firestore calls | documents read, written | tasks | POSTs | mail requests "
     "| $ a million |"
 )
-
-
-def dollars(cost: Cost) -> float:
-    """Of a million: documents, tasks, and the requests that start the work."""
-    requests = max(cost.posts, 1)
-    return (
-        READ.of(cost.reads)
-        + WRITE.of(cost.writes)
-        + TASK.of(cost.tasks * TASK_OPERATIONS)
-        + REQUEST.of(requests)
-    ) * 1_000_000
 
 
 def row(what: str, cost: Cost) -> str:

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Final
 
+from bench.costs import COSTS, Cost
+from bench.operations import dollars
 from bench.prices import CPU_SECOND, MAIL, READ
-from tests.suite.costs import COSTS, Cost
-from tests.unit.docs.test_costs import dollars
 
 SECURITY: Final = (Path(__file__).parents[3] / "docs/security.md").read_text()
 HOUR: Final = 3600
