@@ -27,10 +27,10 @@ def lint(tree: Path) -> tuple[int, str]:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of what the check reads."""
-    (tmp_path / "emulator").mkdir()
-    for name in ("pyproject.toml", "emulator/__init__.py", "emulator/core_contract.py"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "functions", tmp_path / "functions")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for name in ("functions", "emulator"):
+        ignored = shutil.ignore_patterns("node_modules", "certs")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     return tmp_path
 
 
@@ -49,6 +49,7 @@ def tree(tmp_path: Path) -> Path:
         ("webhooks/sender/pause.py", "import time\n", ["sender.pause imports time,"]),
         ("recap/pause.py", "", ["- functions.recap.pause"]),
         ("pause.py", "", ["- functions.pause"]),
+        ("../emulator/pause.py", "", ["- emulator.pause"]),
     ],
 )
 def test_a_new_module_is_pure_and_has_a_layer(
