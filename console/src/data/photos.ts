@@ -4,60 +4,53 @@ import {
   type Firestore,
   type QueryDocumentSnapshot,
   collection,
-  deleteDoc,
   doc,
   getCountFromServer,
   getDocsFromServer,
   limit,
   orderBy,
   query,
+  runTransaction,
   serverTimestamp,
-  startAfter,
-  updateDoc,
   where,
 } from "firebase/firestore";
 
 import { type Decision, type Photo, STATUSES, type Status } from "../domain/photo.ts";
-import { answered } from "./errors.ts";
+import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, text } from "./fields.ts";
 import { listenToAll } from "./listen.ts";
 
-export const PHOTOS_PAGE = 24;
+export const PHOTOS_PAGE = 48;
 /** Most that the rules let anybody count at once. */
 export const COUNTED = 500;
 
-export type PhotoCursor = QueryDocumentSnapshot;
-
-export interface PhotoPage {
+export interface PhotoList {
   readonly photos: readonly Photo[];
-  /** Where the next page begins; null where this is the last. */
-  readonly next: PhotoCursor | null;
+  readonly hasMore: boolean;
 }
 
-/** One page of the photos of that status, the newest first, whenever it changes. */
+/**
+ * The first `most` photos of that status, whenever they change. Waiting photos come oldest first, so
+ * that an upload moves none of them; the others newest first.
+ */
 export function watchPhotos(
   db: Firestore,
   eventId: string,
   status: Status,
-  after: PhotoCursor | null,
-  onPage: (page: PhotoPage) => void,
+  most: number,
+  onPhotos: (list: PhotoList) => void,
   onError: (error: unknown) => void,
 ): () => void {
-  const page = query(
+  const list = query(
     photosOf(db, eventId),
     where("status", "==", status),
-    orderBy("createdAt", "desc"),
-    ...(after ? [startAfter(after)] : []),
-    // One more tells whether there is another page.
-    limit(PHOTOS_PAGE + 1),
+    orderBy("createdAt", status === "pending" ? "asc" : "desc"),
+    // One more tells whether there are more.
+    limit(most + 1),
   );
   return listenToAll(
-    page,
-    ({ docs }) => {
-      const shown = docs.slice(0, PHOTOS_PAGE);
-      const last = shown.at(-1);
-      onPage({ photos: shown.map(read), next: docs.length > PHOTOS_PAGE && last ? last : null });
-    },
+    list,
+    ({ docs }) => onPhotos({ photos: docs.slice(0, most).map(read), hasMore: docs.length > most }),
     onError,
   );
 }
@@ -92,35 +85,49 @@ export async function guestsOf(db: Firestore, eventId: string): Promise<readonly
   return [...guests.values()].sort((one, other) => one.name.localeCompare(other.name));
 }
 
-/** Carries out a decision of somebody with that address. */
+/**
+ * Carries out a decision of somebody with that address on the photo that was shown; rejects with a
+ * `ChangedMeanwhileError` where another picture has its id by now, or somebody else has decided.
+ */
 export async function decide(
   db: Firestore,
   eventId: string,
-  photoId: string,
+  shown: Photo,
   decision: Decision,
   email: string,
   reason = "",
 ): Promise<void> {
-  const photo = doc(photosOf(db, eventId), photoId);
-  await answered(written(), "the photo");
+  const place = doc(photosOf(db, eventId), shown.id);
+  const deciding = runTransaction(db, async (transaction) => {
+    const found = await transaction.get(place);
+    const now = found.exists() ? read(found) : null;
+    const isReplaced = now && (now.url !== shown.url || now.createdAt?.getTime() !== shown.createdAt?.getTime());
+    if (isReplaced) throw new ChangedMeanwhileError("This photo was replaced by another one meanwhile. Look at it again.");
+    if (isDone(decision, now, email)) return;
+    if (!now) throw new ChangedMeanwhileError("This photo has been deleted meanwhile.");
+    if (now.status !== shown.status) throw new ChangedMeanwhileError("Somebody else has decided on this photo meanwhile.");
+    if (decision === "delete") transaction.delete(place);
+    else transaction.update(place, fieldsOf(decision, email, reason));
+  });
+  await answered(deciding, "the photo");
+}
 
-  function written(): Promise<void> {
-    switch (decision) {
-      case "approve":
-        return updateDoc(photo, { status: "approved", approvedAt: serverTimestamp(), approvedBy: email });
-      case "reject":
-        return updateDoc(photo, {
-          status: "rejected",
-          rejectedAt: serverTimestamp(),
-          rejectedBy: email,
-          reason: reason || null,
-        });
-      case "feature":
-      case "unfeature":
-        return updateDoc(photo, { featured: decision === "feature" });
-      case "delete":
-        return deleteDoc(photo);
-    }
+// Whether an attempt whose answer was lost has carried the decision out.
+function isDone(decision: Decision, now: Photo | null, email: string): boolean {
+  if (decision === "delete") return now === null;
+  const status = { approve: "approved", reject: "rejected", feature: null, unfeature: null }[decision];
+  return status !== null && now?.status === status && now.decidedBy === email;
+}
+
+function fieldsOf(decision: Exclude<Decision, "delete">, email: string, reason: string) {
+  switch (decision) {
+    case "approve":
+      return { status: "approved", approvedAt: serverTimestamp(), approvedBy: email };
+    case "reject":
+      return { status: "rejected", rejectedAt: serverTimestamp(), rejectedBy: email, reason: reason || null };
+    case "feature":
+    case "unfeature":
+      return { featured: decision === "feature" };
   }
 }
 

@@ -38,6 +38,26 @@ export function decisions({ status, featured }: Pick<Photo, "status" | "featured
   }
 }
 
+/** The photo after a decision of somebody with that address. */
+export function decidedAs(photo: Photo, decision: Decision, email: string): Photo {
+  switch (decision) {
+    case "approve":
+      return { ...photo, status: "approved", decidedBy: email, reason: null };
+    case "reject":
+      return { ...photo, status: "rejected", decidedBy: email };
+    case "feature":
+    case "unfeature":
+      return { ...photo, featured: decision === "feature" };
+    case "delete":
+      return photo;
+  }
+}
+
+/** The decision that undoes another (design 6: between approved and rejected); null where nothing does. */
+export function undoing(decision: Decision): Decision | null {
+  return ({ approve: "reject", reject: "approve", feature: "unfeature", unfeature: "feature", delete: null } as const)[decision];
+}
+
 /** What a decision is called on its button, where the photo stands so. */
 export function decisionWords(decision: Decision, status: Status): string {
   if (decision === "reject") return status === "approved" ? "Take down" : "Reject";

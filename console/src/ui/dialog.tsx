@@ -14,14 +14,16 @@ export function Dialog({ title, onClose, children }: Props) {
   useEffect(() => {
     const element = dialog.current;
     const before = document.activeElement;
+    // Not into a field that a key would write into, unless it asks for the focus.
     element?.showModal();
+    (element?.querySelector<HTMLElement>("[autofocus]") ?? element)?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={id} onCancel={(event) => { event.preventDefault(); onClose(); }}>
+    <dialog ref={dialog} tabIndex={-1} aria-labelledby={id} onCancel={(event) => { event.preventDefault(); onClose(); }}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>

@@ -1,7 +1,9 @@
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { Calls } from "../data/calls.ts";
+import { Decisions } from "../data/decisions.ts";
 import { type WallEvent, watchEvent } from "../data/events.ts";
+import { PHOTOS_PAGE, type PhotoList, watchPhotos } from "../data/photos.ts";
 import { type Staff, idToken } from "../data/session.ts";
 import { type Route, type View, linkTo } from "../domain/address.ts";
 import { statusWords } from "../domain/event.ts";
@@ -9,13 +11,14 @@ import { type Role, TITLES, isOpenTo, tabsOf } from "../domain/tabs.ts";
 import { isRefusal, wordsOf } from "../ui/errors.ts";
 import { Heading } from "../ui/heading.tsx";
 import { useLive } from "../ui/live.ts";
+import { useLive as useLiveList } from "../ui/live.tsx";
 import { Empty, Notice, Skeleton } from "../ui/notice.tsx";
 import { Foreign } from "../ui/text.tsx";
 import { DeliveriesView } from "./deliveries/deliveries_view.tsx";
 import { EndpointsView } from "./endpoints/endpoints_view.tsx";
 import { OverviewView } from "./overview/overview_view.tsx";
 import { PhotosView } from "./photos/photos_view.tsx";
-import { PlaceContext, type Sdk, usePlace } from "./place.ts";
+import { PlaceContext, type Sdk, WaitingContext, usePlace } from "./place.ts";
 import { RecapsView } from "./recaps/recaps_view.tsx";
 import { SecretView } from "./secret.tsx";
 import { SharingView } from "./sharing.tsx";
@@ -33,13 +36,21 @@ export function EventPage({ sdk, staff, route }: Props) {
   const { eventId, at } = route;
   const event = useLive<WallEvent>((onEvent, onError) => watchEvent(sdk.db, eventId, onEvent, onError), [eventId]);
   const place = useMemo(
-    () => ({ sdk, staff, eventId, calls: new Calls(() => idToken(sdk.auth), eventId) }),
+    () => ({ sdk, staff, eventId, calls: new Calls(() => idToken(sdk.auth), eventId), decisions: new Decisions(sdk.db, eventId, staff.email) }),
     [sdk, staff, eventId],
   );
+  const [most, setMost] = useState(PHOTOS_PAGE);
+  const waiting = useLiveList<PhotoList>(
+    (onValue, onError) => watchPhotos(sdk.db, eventId, "pending", most, onValue, onError),
+    [sdk, eventId],
+    most,
+  );
+  const photos = useMemo(() => ({ live: waiting, more: () => setMost(most + PHOTOS_PAGE) }), [waiting, most]);
   const isRefused = event.state === "missing" || event.state === "failed";
 
   return (
     <PlaceContext.Provider value={place}>
+    <WaitingContext.Provider value={photos}>
       <TopBar auth={sdk.auth} staff={staff}>
         <div class="event-name">
           <span class="slash" aria-hidden="true">/</span>
@@ -47,7 +58,7 @@ export function EventPage({ sdk, staff, route }: Props) {
           {event.state === "there" && <span class="tag">{statusWords(event.value.status)}</span>}
         </div>
       </TopBar>
-      <Tabs at={at} eventId={eventId} role={staff.role} />
+      <Tabs at={at} eventId={eventId} role={staff.role} waiting={waiting.value ?? null} />
       <main tabIndex={-1} class={at === "deliveries" ? "wide" : ""}>
         {isRefused ? (
           <Empty title="This event cannot be shown">
@@ -64,6 +75,7 @@ export function EventPage({ sdk, staff, route }: Props) {
           event.state === "there" ? <Body route={route} event={event.value} /> : <Skeleton />
         )}
       </main>
+    </WaitingContext.Provider>
     </PlaceContext.Provider>
   );
 }
@@ -72,10 +84,11 @@ interface TabsProps {
   readonly at: View;
   readonly eventId: string;
   readonly role: Role;
+  readonly waiting: PhotoList | null;
 }
 
 /** The ways to the views; those of webhooks stand in a second row. */
-function Tabs({ at, eventId, role }: TabsProps) {
+function Tabs({ at, eventId, role, waiting }: TabsProps) {
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     // On a phone not all of them are in sight.
@@ -91,6 +104,9 @@ function Tabs({ at, eventId, role }: TabsProps) {
           <li key={title}>
             <a href={linkTo(view, eventId)} aria-current={views.includes(at) ? (views.length > 1 ? "true" : "page") : undefined}>
               {title}
+              {view === "photos" && waiting !== null && waiting.photos.length > 0 && (
+                <span class="tally">{waiting.photos.length}{waiting.hasMore && "+"}<span class="unseen"> waiting</span></span>
+              )}
             </a>
           </li>
         ))}

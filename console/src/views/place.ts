@@ -6,7 +6,10 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
 import type { Calls } from "../data/calls.ts";
+import type { Decisions } from "../data/decisions.ts";
+import type { PhotoList } from "../data/photos.ts";
 import type { Staff } from "../data/session.ts";
+import type { Live } from "../ui/live.tsx";
 
 /** Firebase, as the views use it. */
 export interface Sdk {
@@ -19,6 +22,21 @@ export interface Place {
   readonly staff: Staff;
   readonly eventId: string;
   readonly calls: Calls;
+  readonly decisions: Decisions;
+}
+
+/** The photos that wait, the oldest first, and how to see more of them. */
+export interface Waiting {
+  readonly live: Live<PhotoList>;
+  readonly more: () => void;
+}
+
+export const WaitingContext = createContext<Waiting | null>(null);
+
+export function useWaiting(): Waiting {
+  const waiting = useContext(WaitingContext);
+  if (!waiting) throw new Error("outside of an event");
+  return waiting;
 }
 
 export const PlaceContext = createContext<Place | null>(null);

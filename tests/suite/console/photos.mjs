@@ -1,42 +1,47 @@
 // A moderator decides on photos, by keyboard and by mouse; an admin makes, publishes and archives an
 // event.
 
-import { signIn } from "./steps.mjs";
+import { showPictures, signIn } from "./steps.mjs";
 
 export default async function photos({ site, admin, moderator, eventId, newId, visitor }) {
   const found = {};
   let page = await visitor();
-  await page.route("https://photos.example.com/**", (route) =>
-    route.fulfill({ contentType: "image/svg+xml", body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
-  );
+  await showPictures(page);
   await signIn(page, site, moderator, `#/events/${eventId}/photos`);
   const grid = page.getByRole("list", { name: "Waiting photos" });
   const tiles = grid.getByRole("listitem");
-  await tiles.nth(23).waitFor();
-  await page.getByRole("button", { name: "Older" }).click();
-  await page.getByText("Page 2").waitFor();
-  await tiles.nth(5).waitFor();
-  found.onSecondPage = await tiles.count();
-  await page.getByRole("button", { name: "Newer" }).click();
-  await tiles.nth(23).waitFor();
+  const tile = (guest) => tiles.filter({ has: page.getByText(guest, { exact: true }) });
+  await tiles.nth(47).waitFor();
+  found.onTab = await page.getByRole("link", { name: "Photos" }).innerText();
+  await page.getByRole("button", { name: "Show more" }).click();
+  await tiles.nth(49).waitFor();
+  found.shown = await tiles.count();
 
-  // By keyboard alone: approve the first, reject the one that takes its place, delete the next.
-  await tiles.first().getByRole("button", { name: "Look at the photo of Guest 0", exact: true }).focus();
+  // By keyboard alone: approve the first, reject the next, delete the one after that.
+  await tile("Guest 0").getByRole("button", { name: "Look at" }).focus();
   await page.keyboard.press("a");
-  await page.getByText("Approved: photo of Guest 0.").waitFor();
   await page.keyboard.press("r");
   await page.getByText("Rejected: photo of Guest 1.").waitFor();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Delete");
   const dialog = page.getByRole("dialog");
+  found.picture = await dialog.getByRole("img").getAttribute("src");
   await dialog.getByRole("button", { name: "Delete" }).click();
-  await page.getByText("Deleted: photo of Guest 3.").waitFor();
+  await tile("Guest 3").getByText("Deleted").waitFor();
 
-  // By mouse, with a reason.
-  await tiles.first().getByRole("button", { name: "Look at" }).click();
+  // By mouse, with a reason; no key is typed into it by accident.
+  await tile("Guest 2").getByRole("button", { name: "Look at" }).click();
+  await page.keyboard.press("a");
+  found.typed = await dialog.getByLabel("Reason").inputValue();
   await dialog.getByLabel("Reason").fill("blurred");
   await dialog.getByRole("button", { name: "Reject" }).click();
   await page.getByText("Rejected: photo of Guest 2.").waitFor();
+
+  // A decision is undone where it was made.
+  await tile("Guest 4").getByRole("button", { name: "Approve" }).click();
+  await tile("Guest 4").getByRole("button", { name: "Undo" }).click();
+  await tile("Guest 4").getByText("Rejected").waitFor();
+  await tile("Guest 4").getByRole("button", { name: "Undo" }).waitFor();
 
   await page.getByRole("link", { name: "Approved", exact: true }).click();
   const approved = page.getByRole("list", { name: "Approved photos" }).getByRole("listitem");
@@ -45,6 +50,15 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await approved.getByRole("button", { name: "Take down" }).click();
   await page.getByText("No photo is approved yet").waitFor();
   await page.getByText("Taken down: photo of").waitFor();
+
+  // All that is shown, after a question that says how many.
+  await page.getByRole("link", { name: "Waiting", exact: true }).click();
+  await tiles.nth(44).waitFor();
+  await page.getByRole("button", { name: "Approve all" }).click();
+  found.question = await dialog.getByRole("heading").innerText();
+  await dialog.getByRole("button", { name: "Approve all" }).click();
+  await page.getByText("No photo is waiting").waitFor();
+  await page.waitForFunction(() => !document.querySelector(".photo .badge.retrying"));
 
   page = await visitor();
   await signIn(page, site, admin);

@@ -32,14 +32,21 @@ function encoded(fields) {
   );
 }
 
-export function upload(eventId, photoId) {
+export function upload(eventId, photoId, uploaderName = "Ann") {
   return write(`events/${eventId}/photos/${photoId}`, {
     status: "pending",
     url: "https://example.com/1.jpg",
-    uploaderName: "Ann",
+    uploaderName,
     uploaderUid: "ann",
     createdAt: new Date(),
   });
+}
+
+/** Every picture of a guest loads, and is empty. */
+export function showPictures(page) {
+  return page.route(/^https:\/\/[a-z.]*example\.com\//, (route) =>
+    route.fulfill({ contentType: "image/svg+xml", body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
+  );
 }
 
 /**

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from google.cloud import firestore
 
@@ -17,27 +18,24 @@ def test_an_evening_is_moderated(
     configure: Callable[..., None],
     record: Record,
 ) -> None:
-    """By keyboard and by mouse, in pages; what is decided is on record as the rules want it."""
+    """By keyboard and by mouse; what is decided is on record as the rules want it."""
     configure("https://example.com/fails", "https://example.com/works")
     record("https://example.com/fails")
     record("https://example.com/works", outcome="success")
     now = datetime.now(UTC)
-    for number in range(30):
+    for number in range(50):
         event.collection("photos").document(f"p{number}").set(
-            {
-                "status": "pending",
-                "url": f"https://photos.example.com/{number}.jpg",
-                "uploaderName": f"Guest {number}",
-                "uploaderEmail": f"guest-{number}@example.com",
-                "uploaderUid": "guest",
-                "createdAt": now - timedelta(minutes=number),
-            }
+            photo(number, now - timedelta(minutes=60 - number))
         )
     new_id = f"{event.id}-new"
     seen = browser.make("photos", admin=admin, moderator=moderator, eventId=event.id, newId=new_id)
 
     photos = {photo.id: photo.to_dict() or {} for photo in event.collection("photos").get()}
-    assert seen["onSecondPage"] == 6
+    assert (seen["onTab"].split(), seen["shown"]) == (["Photos48+", "waiting"], 50)
+    assert (seen["picture"], seen["typed"]) == ("https://photos.example.com/3.jpg", "")
+    assert seen["question"] == "Approve 45 photos?"
+    assert {photos[f"p{number}"]["status"] for number in range(5, 50)} == {"approved"}
+    assert photos["p4"]["status"] == "rejected"
     assert [photos[f"p{number}"]["status"] for number in (0, 1, 2)] == ["rejected"] * 3
     assert photos["p0"]["featured"]
     assert {photos[photo]["rejectedBy"] for photo in ("p0", "p1", "p2")} == {moderator["email"]}
@@ -49,6 +47,69 @@ def test_an_evening_is_moderated(
     assert (made["tenantId"], made["status"]) == (TENANT, "archived")
     assert made["publishedAt"] < made["archivedAt"]
     tiles = " ".join(" ".join(seen["tiles"]).split())
-    assert "Waiting 26" in tiles
+    assert "Waiting 0" in tiles
     assert "1 of 2 1 receiver does not take what is sent." in tiles
     db.document("events", new_id).delete()
+
+
+def test_a_decision_is_of_the_photo_that_was_shown(
+    browser: Browser,
+    moderator: dict[str, str],
+    event: firestore.DocumentReference,
+    configure: Callable[..., None],
+) -> None:
+    """Uploads come to the end and move nothing; a photo that was swapped stays as it is."""
+    configure()
+    now = datetime.now(UTC)
+    for number in range(3):
+        event.collection("photos").document(f"p{number}").set(
+            photo(number, now - timedelta(minutes=60 - number))
+        )
+    swapped = photo(2, now) | {"url": "https://example.com/another.jpg"}
+    fields = swapped | {"createdAt": now.isoformat()}
+    seen = browser.make(
+        "moving", moderator=moderator, eventId=event.id, swapped={"id": "p2", "fields": fields}
+    )
+
+    photos = {one.id: (one.to_dict() or {})["status"] for one in event.collection("photos").get()}
+    assert seen["order"] == ["Guest 0", "Guest 1", "Guest 2", "Late 1"]
+    assert photos == {
+        "p0": "rejected",
+        "p1": "approved",
+        "p2": "pending",
+        "late-1": "pending",
+        "late-2": "pending",
+    }
+    assert seen["swapped"] == (
+        "Photo of Guest 2: This photo was replaced by another one meanwhile. Look at it again."
+    )
+
+
+def test_a_decision_is_kept_until_the_server_has_confirmed_it(
+    browser: Browser,
+    moderator: dict[str, str],
+    event: firestore.DocumentReference,
+    configure: Callable[..., None],
+) -> None:
+    """Without an answer it is marked, told, asked about before the page closes, and sent later."""
+    configure()
+    event.collection("photos").document("p0").set(photo(0, datetime.now(UTC)))
+    seen = browser.make("unconfirmed", moderator=moderator, eventId=event.id)
+
+    kept = "1 decision is not confirmed yet, and kept here: leave this page open."
+    assert seen["told"].startswith(kept)
+    assert seen["asked"] == "beforeunload"
+    after = event.collection("photos").document("p0").get().to_dict() or {}
+    assert (after["status"], after["approvedBy"]) == ("approved", moderator["email"])
+
+
+def photo(number: int, created: datetime) -> dict[str, Any]:
+    """A waiting photo of a guest of that number."""
+    return {
+        "status": "pending",
+        "url": f"https://photos.example.com/{number}.jpg",
+        "uploaderName": f"Guest {number}",
+        "uploaderEmail": f"guest-{number}@example.com",
+        "uploaderUid": "guest",
+        "createdAt": created,
+    }

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 
 import { type Decision, type Photo, STATUS_WORDS, decisionWords, decisions, photoOf } from "../../domain/photo.ts";
 import { Dialog } from "../../ui/dialog.tsx";
+import { Field } from "../../ui/form.tsx";
 import { Picture } from "../../ui/picture.tsx";
 import { Foreign } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
@@ -32,10 +33,12 @@ export function PhotoDialog({ photo, mayDecide, onDecide, onClose }: Props) {
           {given && <div><dt>Reason</dt><dd><Foreign>{given}</Foreign></dd></div>}
         </dl>
         {mayDecide && open.includes("reject") && (
-          <div class="field">
-            <label for="photo-reason">Reason, if you {decisionWords("reject", status).toLowerCase()} it (may stay empty)</label>
-            <input id="photo-reason" value={reason} maxLength={REASON_CHARACTERS} onInput={(event) => setReason(event.currentTarget.value)} />
-          </div>
+          <Field
+            label={`Reason, if you ${decisionWords("reject", status).toLowerCase()} it (may stay empty)`}
+            value={reason}
+            max={REASON_CHARACTERS}
+            onChange={setReason}
+          />
         )}
         <div class="actions end">
           <button type="button" onClick={onClose}>Close</button>

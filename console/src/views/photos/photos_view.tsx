@@ -1,31 +1,33 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { type PhotoCursor, type PhotoPage, decide, watchPhotos } from "../../data/photos.ts";
+import { isOpen } from "../../data/decisions.ts";
+import { PHOTOS_PAGE, type PhotoList, watchPhotos } from "../../data/photos.ts";
 import { moderates } from "../../data/session.ts";
 import { linkToPhotos } from "../../domain/address.ts";
-import { type Decision, type Photo, STATUSES, STATUS_WORDS, type Status, decisionOf, photoOf } from "../../domain/photo.ts";
-import { ActionButton, useWork } from "../../ui/busy.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { EMPTY, type Grid, arranged } from "../../domain/grid.ts";
+import { type Decision, type Photo, STATUSES, STATUS_WORDS, type Status, decidedAs, decisionOf, photoOf, undoing } from "../../domain/photo.ts";
+import { count } from "../../domain/words.ts";
 import { wordsOf } from "../../ui/errors.ts";
+import { Ask } from "../../ui/form.tsx";
 import { Heading } from "../../ui/heading.tsx";
-import { useLive } from "../../ui/live.ts";
-import { Empty, Notice, Skeleton } from "../../ui/notice.tsx";
-import { usePlace } from "../place.ts";
+import { type Live, Shown, useLive } from "../../ui/live.tsx";
+import { Empty, Notice } from "../../ui/notice.tsx";
+import { Picture } from "../../ui/picture.tsx";
+import { usePlace, useWaiting } from "../place.ts";
 import { PhotoDialog } from "./photo_dialog.tsx";
 import { PhotoTile } from "./photo_tile.tsx";
 
-const DONE: Readonly<Record<Decision, string>> = {
-  approve: "Approved",
-  reject: "Rejected",
-  feature: "Featured",
-  unfeature: "No longer featured",
-  delete: "Deleted",
-};
-
-/** The photos of one status, page by page, and the decisions on them. */
+/** The photos of one status, as many as are asked for, and the decisions on them. */
 export function PhotosView({ status }: { readonly status: Status }) {
-  const { staff, eventId } = usePlace();
-  const mayDecide = moderates(staff) && staff.isVerified;
+  const { sdk, staff, eventId } = usePlace();
+  const [most, setMost] = useState(PHOTOS_PAGE);
+  const waiting = useWaiting();
+  const others = useLive<PhotoList>(
+    (onValue, onError) => (status === "pending" ? () => {} : watchPhotos(sdk.db, eventId, status, most, onValue, onError)),
+    [sdk, eventId, status],
+    most,
+  );
+  const live: Live<PhotoList> = status === "pending" ? waiting.live : others;
   return (
     <>
       <div class="view-head">
@@ -43,154 +45,174 @@ export function PhotosView({ status }: { readonly status: Status }) {
           Decisions bear your e-mail address, and yours is not verified yet. Sign in by a mailed link once: that verifies it.
         </Notice>
       )}
-      <Pages status={status} mayDecide={mayDecide} />
+      <Shown live={live} rows={6} label="Loading photos…">
+        {(list) => (
+          <>
+            <PhotoGrid list={list} status={status} />
+            {list.hasMore && (
+              <div class="actions middle-row">
+                <button type="button" onClick={() => (status === "pending" ? waiting.more() : setMost(most + PHOTOS_PAGE))}>Show more</button>
+              </div>
+            )}
+          </>
+        )}
+      </Shown>
     </>
   );
 }
 
-function Pages({ status, mayDecide }: { readonly status: Status; readonly mayDecide: boolean }) {
-  const { sdk, eventId } = usePlace();
-  // Where each page that was turned began, the present one last; the first page has no cursor.
-  const [cursors, setCursors] = useState<readonly PhotoCursor[]>([]);
-  const after = cursors.at(-1) ?? null;
-  const page = useLive<PhotoPage>(
-    (onValue, onError) => watchPhotos(sdk.db, eventId, status, after, onValue, onError),
-    [sdk, eventId, status, after],
-  );
-  useEffect(() => {
-    // A page whose photos are all decided on is empty: back to the page before.
-    if (page.state === "there" && !page.value.photos.length && cursors.length) setCursors(cursors.slice(0, -1));
-  }, [page]);
-
-  if (page.state === "failed") return <Notice kind="error">{wordsOf(page.error)}</Notice>;
-  if (page.state !== "there") return <Skeleton rows={6} label="Loading photos…" />;
-  const { photos, next } = page.value;
-  return (
-    <>
-      <Grid photos={photos} mayDecide={mayDecide} status={status} />
-      {(cursors.length > 0 || next) && (
-        <div class="actions pages">
-          <button type="button" aria-disabled={!cursors.length} onClick={() => setCursors(cursors.slice(0, -1))}>Newer</button>
-          <span class="quiet-text">Page {cursors.length + 1}</span>
-          <button type="button" aria-disabled={!next} onClick={() => next && setCursors([...cursors, next])}>Older</button>
-        </div>
-      )}
-    </>
-  );
-}
-
-interface GridProps {
-  readonly photos: readonly Photo[];
-  readonly mayDecide: boolean;
-  readonly status: Status;
-}
-
-function Grid({ photos, mayDecide, status }: GridProps) {
-  const { sdk, staff, eventId } = usePlace();
-  const [at, setAt] = useState(0);
+function PhotoGrid({ list, status }: { readonly list: PhotoList; readonly status: Status }) {
+  const { staff, decisions } = usePlace();
+  const mayDecide = moderates(staff) && staff.isVerified;
+  const [, drawAgain] = useState(0);
+  useEffect(() => decisions.watch(() => drawAgain((times) => times + 1)), [decisions]);
+  const [beginning, setBeginning] = useState(0);
+  const shown = useRef<Grid>(EMPTY);
+  const grid = useMemo(() => (shown.current = arranged(shown.current, list.photos, !list.hasMore)), [list, beginning]);
+  const [currentId, setCurrentId] = useState<string | null>(null);
   const [openId, setOpenId] = useState<string | null>(null);
-  const [deleting, setDeleting] = useState<Photo | null>(null);
-  const [told, setTold] = useState("");
-  const [error, setError] = useState("");
-  const grid = useRef<HTMLUListElement>(null);
-  // Whether the keyboard is in the grid: the photo that has it may leave with its decision.
-  const isInside = useRef(false);
-  const current = Math.min(at, photos.length - 1);
+  const [asked, setAsked] = useState<Photo | "all" | null>(null);
+  const element = useRef<HTMLUListElement>(null);
 
-  const focus = (place: number) => {
-    setAt(place);
-    grid.current?.querySelectorAll<HTMLElement>(".picture")[place]?.focus();
+  const made = (photo: Photo) => decisions.made.get(photo.id);
+  // As it stands by the decision that was made here.
+  const present = (photo: Photo): Photo => {
+    const latest = made(photo);
+    return latest && latest.progress !== "refused" ? decidedAs(photo, latest.decision, staff.email) : photo;
   };
-  useEffect(() => {
-    if (isInside.current && document.activeElement === document.body && current >= 0) focus(current);
-  }, [photos]);
+  const isLeft = (photo: Photo) => present(photo).status === status && !grid.gone.has(photo.id) && made(photo)?.decision !== "delete";
+  const left = grid.photos.filter(isLeft);
+  const refused = [...decisions.made.values()].filter(({ progress }) => progress === "refused");
+  const late = [...decisions.made.values()].filter(({ progress }) => progress === "late").length;
+  const latest = [...decisions.made.values()].at(-1);
+  const current = grid.photos.find(({ id }) => id === currentId) ?? left[0] ?? grid.photos[0];
 
-  async function carryOut(photo: Photo, decision: Decision, reason = "") {
-    setError("");
-    try {
-      await decide(sdk.db, eventId, photo.id, decision, staff.email, reason);
-      const done = decision === "reject" && photo.status === "approved" ? "Taken down" : DONE[decision];
-      setTold(`${done}: ${photoOf(photo)}.`);
-    } catch (caught) {
-      setTold("");
-      setError(wordsOf(caught));
-    }
-  }
-  const ask = (photo: Photo, decision: Decision) => {
-    if (decision === "delete") setDeleting(photo);
-    else void carryOut(photo, decision);
+  const focus = (photo: Photo | undefined) => {
+    if (!photo) return;
+    setCurrentId(photo.id);
+    element.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(photo.id)}"] .picture`)?.focus();
+  };
+  const decide = (photo: Photo, decision: Decision, reason = "") => {
+    if (decision === "delete" && asked !== photo) return setAsked(photo);
+    void decisions.make(photo, decision, reason);
+    return undefined;
+  };
+  const undo = (photo: Photo) => {
+    const latest = made(photo);
+    const back = latest?.progress === "done" ? undoing(latest.decision) : null;
+    if (latest && back) void decisions.make(decidedAs(latest.photo, latest.decision, staff.email), back);
+  };
+  const putAway = () => {
+    decisions.clear();
+    shown.current = EMPTY;
+    setBeginning(beginning + 1);
   };
 
   function onKey(event: KeyboardEvent) {
-    const photo = photos[current];
-    if (!photo || event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = stepOf(event.key, grid.current);
+    // The photo under the keyboard, as it is shown.
+    const id = (event.target as HTMLElement).closest<HTMLElement>("[data-id]")?.dataset["id"];
+    const place = grid.photos.findIndex((one) => one.id === id);
+    const photo = grid.photos[place];
+    if (!photo || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    const step = stepOf(event.key, element.current);
     if (step !== null) {
       event.preventDefault();
-      focus(Math.max(0, Math.min(photos.length - 1, current + step)));
+      focus(grid.photos[Math.max(0, Math.min(grid.photos.length - 1, place + step))]);
       return;
     }
-    const decision = mayDecide ? decisionOf(event.key, photo) : null;
+    if (event.key.toLowerCase() === "u" && mayDecide) return undo(photo);
+    const decision = mayDecide && isLeft(photo) ? decisionOf(event.key, photo) : null;
     if (!decision) return;
     event.preventDefault();
-    ask(photo, decision);
+    decide(photo, decision);
+    // On to the next one that is left; back where it was the last.
+    if (decision === "approve" || decision === "reject") focus(grid.photos.slice(place + 1).find(isLeft) ?? grid.photos.find((one) => one !== photo && isLeft(one)));
   }
 
-  const open = photos.find(({ id }) => id === openId);
+  const open = grid.photos.find(({ id }) => id === openId);
+  const done = grid.photos.length - left.length;
   return (
     <>
-      {mayDecide && photos.length > 0 && (
+      {mayDecide && grid.photos.length > 0 && (
         <p class="quiet-text keys">
           By keyboard: arrows to move,{" "}
           {status !== "approved" && <><kbd>A</kbd> approve, </>}
           {status !== "rejected" && <><kbd>R</kbd> {status === "approved" ? "take down" : "reject"}, </>}
           {status === "approved" && <><kbd>F</kbd> feature, </>}
-          <kbd>Delete</kbd> delete, <kbd>Enter</kbd> look closely.
+          <kbd>U</kbd> undo, <kbd>Delete</kbd> delete, <kbd>Enter</kbd> look closely.
         </p>
       )}
-      <p class="quiet-text" role="status">{told}</p>
-      {error && <Notice kind="error">{error}</Notice>}
-      {photos.length === 0 && <Nothing status={status} />}
-      <ul
-        ref={grid}
-        class="photos"
-        aria-label={`${STATUS_WORDS[status]} photos`}
-        onKeyDown={onKey}
-        onFocusIn={() => (isInside.current = true)}
-        onFocusOut={(event) => {
-          // A photo that leaves takes the focus with it, to nowhere; anything else goes somewhere.
-          if (event.relatedTarget) isInside.current = grid.current?.contains(event.relatedTarget as Node) ?? false;
-        }}
-      >
-        {photos.map((photo, place) => (
+      <div class="actions grid-actions">
+        {mayDecide && status === "pending" && left.length > 1 && (
+          <button type="button" onClick={() => setAsked("all")}>Approve all {left.length} shown…</button>
+        )}
+        {done > 0 && <button type="button" class="quiet" onClick={putAway}>Put away {count(done, "decided photo", "decided photos")}</button>}
+        {grid.heldBack > 0 && <button type="button" onClick={putAway}>Show {count(grid.heldBack, "newer photo", "newer photos")}</button>}
+        <span class="quiet-text" role="status">{latest?.progress === "done" && `${doneWords(latest.decision, latest.photo.status)}: ${photoOf(latest.photo)}.`}</span>
+      </div>
+      {late > 0 && (
+        <Notice kind="warning">
+          {count(late, "decision is", "decisions are")} not confirmed yet, and kept here: leave this page open. The service is asked again until it answers.
+        </Notice>
+      )}
+      {refused.map(({ photo, error }) => (
+        <Notice key={photo.id} kind="error"><bdi>{capital(photoOf(photo))}</bdi>: {wordsOf(error)}</Notice>
+      ))}
+      {left.length === 0 && <Nothing status={status} />}
+      <ul ref={element} class="photos" aria-label={`${STATUS_WORDS[status]} photos`} onKeyDown={onKey}>
+        {grid.photos.map((photo) => (
           <PhotoTile
             key={photo.id}
-            photo={photo}
+            photo={present(photo)}
+            made={made(photo)}
+            isLeft={isLeft(photo)}
             mayDecide={mayDecide}
-            isCurrent={place === current}
-            onFocus={() => setAt(place)}
+            isCurrent={photo === current}
+            onFocus={() => setCurrentId(photo.id)}
             onOpen={() => setOpenId(photo.id)}
-            onDecide={(decision) => ask(photo, decision)}
+            onDecide={(decision) => decide(photo, decision)}
+            onUndo={() => undo(photo)}
           />
         ))}
       </ul>
       {open && (
         <PhotoDialog
-          photo={open}
-          mayDecide={mayDecide}
+          photo={present(open)}
+          mayDecide={mayDecide && isLeft(open) && !isOpen(made(open))}
           onDecide={(decision, reason) => {
             setOpenId(null);
-            if (decision === "delete") setDeleting(open);
-            else void carryOut(open, decision, reason);
+            decide(open, decision, reason);
           }}
           onClose={() => setOpenId(null)}
         />
       )}
-      {deleting && (
-        <DeleteDialog photo={deleting} run={() => carryOut(deleting, "delete")} onClose={() => setDeleting(null)} />
+      {asked === "all" && (
+        <Ask
+          title={`Approve ${count(left.length, "photo", "photos")}?`}
+          action="Approve all"
+          run={async () => left.forEach((photo) => decide(photo, "approve"))}
+          onClose={() => setAsked(null)}
+        >
+          <p>All photos that are shown here and wait: from <bdi>{photoOf(left[0] ?? { uploaderName: "" })}</bdi> to <bdi>{photoOf(left.at(-1) ?? { uploaderName: "" })}</bdi>. Guests see them at once, and the receivers are notified.</p>
+        </Ask>
+      )}
+      {asked !== null && asked !== "all" && (
+        <Ask title="Delete this photo?" action="Delete" kind="danger" close="Keep it" run={async () => void decide(asked, "delete")} onClose={() => setAsked(null)}>
+          <div class="large"><Picture url={asked.thumbUrl ?? asked.url} alt={photoOf(asked)} /></div>
+          <p>The <bdi>{photoOf(asked)}</bdi> cannot be brought back. To hide a photo only, reject it or take it down.</p>
+        </Ask>
       )}
     </>
   );
+}
+
+function doneWords(decision: Decision, status: Status): string {
+  if (decision === "reject") return status === "approved" ? "Taken down" : "Rejected";
+  return { approve: "Approved", feature: "Featured", unfeature: "No longer featured", delete: "Deleted" }[decision];
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 // How many photos a key moves on; null where it is no arrow.
@@ -200,37 +222,13 @@ function stepOf(key: string, grid: HTMLElement | null): number | null {
   return steps[key] ?? null;
 }
 
+const NOTHING: Readonly<Record<Status, readonly [string, string]>> = {
+  pending: ["No photo is waiting", "Guests' photos show here as soon as they are uploaded, unless the event shows them at once."],
+  approved: ["No photo is approved yet", "Approved photos are the ones that guests see, and that a recap holds."],
+  rejected: ["No photo is rejected", "Rejected photos stay here, and can be approved after all."],
+};
+
 function Nothing({ status }: { readonly status: Status }) {
-  const words = {
-    pending: ["No photo is waiting", "Guests' photos show here as soon as they are uploaded, unless the event shows them at once."],
-    approved: ["No photo is approved yet", "Approved photos are the ones that guests see, and that a recap holds."],
-    rejected: ["No photo is rejected", "Rejected photos stay here, and can be approved after all."],
-  }[status];
-  return <Empty title={words[0] ?? ""}><p>{words[1]}</p></Empty>;
-}
-
-interface DeleteProps {
-  readonly photo: Photo;
-  readonly run: () => Promise<void>;
-  readonly onClose: () => void;
-}
-
-function DeleteDialog({ photo, run, onClose }: DeleteProps) {
-  const work = useWork();
-  const remove = () =>
-    work.run(async () => {
-      await run();
-      onClose();
-    });
-  return (
-    <Dialog title="Delete this photo?" onClose={onClose}>
-      <div class="stack">
-        <p>The <bdi>{photoOf(photo)}</bdi> cannot be brought back. To hide a photo only, reject it or take it down.</p>
-        <div class="actions end">
-          <button type="button" onClick={onClose}>Keep it</button>
-          <ActionButton busy={work.isBusy} kind="danger" onClick={remove}>Delete</ActionButton>
-        </div>
-      </div>
-    </Dialog>
-  );
+  const [title, words] = NOTHING[status];
+  return <Empty title={title}><p>{words}</p></Empty>;
 }

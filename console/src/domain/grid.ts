@@ -1,0 +1,33 @@
+// The order in which photos are shown while guests upload and others decide: nothing that is shown moves.
+
+import type { Photo } from "./photo.ts";
+
+export interface Grid {
+  readonly photos: readonly Photo[];
+  /** Ids of photos that have left the list since they were shown. */
+  readonly gone: ReadonlySet<string>;
+  /** Photos of the list that would come before a photo that is shown. */
+  readonly heldBack: number;
+}
+
+export const EMPTY: Grid = { photos: [], gone: new Set(), heldBack: 0 };
+
+/**
+ * The grid after `list` has changed: a photo keeps its place, also once it has left the list; what
+ * comes after the last one is added, and what would come before waits until it is asked for.
+ * `isWhole` says that the list has no further photos behind its last.
+ */
+export function arranged({ photos: shown }: Grid, list: readonly Photo[], isWhole: boolean): Grid {
+  const listed = new Map(list.map((photo) => [photo.id, photo]));
+  const known = new Set(shown.map(({ id }) => id));
+  const lastShown = list.findLastIndex(({ id }) => known.has(id));
+  const end = list.at(-1);
+  // A newer photo may have pushed it out of the list, where it still belongs.
+  const isBeyond = ({ createdAt }: Photo) => !isWhole && createdAt !== null && end?.createdAt != null && createdAt < end.createdAt;
+  const arrivals = list.filter(({ id }, place) => place > lastShown && !known.has(id));
+  return {
+    photos: [...shown.map((photo) => listed.get(photo.id) ?? photo), ...arrivals],
+    gone: new Set(shown.filter((photo) => !listed.has(photo.id) && !isBeyond(photo)).map(({ id }) => id)),
+    heldBack: shown.length ? list.filter(({ id }, place) => place < lastShown && !known.has(id)).length : 0,
+  };
+}

@@ -1,0 +1,149 @@
+import type { ComponentChildren, TargetedEvent } from "preact";
+import { useId } from "preact/hooks";
+
+import { ActionButton, useWork } from "./busy.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Notice } from "./notice.tsx";
+
+interface FieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly type?: "text" | "url" | "email" | "password" | "search" | "datetime-local" | "lines";
+  /** What to choose from: values and words. */
+  readonly options?: readonly (readonly [string, string])[];
+  readonly hint?: ComponentChildren;
+  /** Why it cannot be left so. */
+  readonly problem?: string | null | undefined;
+  readonly doubt?: string | null | undefined;
+  readonly max?: number;
+  readonly placeholder?: string;
+  readonly mono?: boolean;
+  readonly complete?: string;
+  readonly focus?: boolean;
+  readonly onEnter?: () => void;
+}
+
+/** A text, a moment or a choice, with its label and what there is to say of it. */
+export function Field({ label, value, onChange, type = "text", options, hint, problem, doubt, max, placeholder, mono, complete = "off", focus, onEnter }: FieldProps) {
+  const id = useId();
+  const common = {
+    id,
+    value,
+    "aria-invalid": Boolean(problem),
+    "aria-describedby": `${id}-told`,
+    autoFocus: focus,
+    class: mono ? "mono" : "",
+    ...(max && { maxLength: max }),
+  };
+  const input = (event: TargetedEvent<HTMLInputElement | HTMLTextAreaElement>) => onChange(event.currentTarget.value);
+  return (
+    <div class={`field ${type}`}>
+      <label for={id}>{label}</label>
+      {options ? (
+        <select {...common} onChange={(event) => onChange(event.currentTarget.value)}>
+          {options.map(([one, words]) => <option key={one} value={one}>{words}</option>)}
+        </select>
+      ) : type === "lines" ? (
+        <textarea {...common} rows={5} spellcheck onInput={input} />
+      ) : (
+        <input
+          {...common}
+          type={type as "text"}
+          placeholder={placeholder ?? ""}
+          autoComplete={complete}
+          spellcheck={false}
+          onInput={input}
+          onKeyDown={(event) => event.key === "Enter" && onEnter?.()}
+        />
+      )}
+      <div id={`${id}-told`} class="told">
+        {problem && <p class="field-error">{problem}</p>}
+        {!problem && doubt && <p class="field-doubt">{doubt}</p>}
+        {hint && <p class="quiet-text">{hint}</p>}
+      </div>
+    </div>
+  );
+}
+
+interface CheckProps {
+  readonly isOn: boolean;
+  readonly onChange: (isOn: boolean) => void;
+  /** Of the choice that it is one answer of. */
+  readonly name?: string;
+  readonly children: ComponentChildren;
+}
+
+export function Check({ isOn, onChange, name, children }: CheckProps) {
+  return (
+    <label class="check">
+      <input
+        type={name ? "radio" : "checkbox"}
+        checked={isOn}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+        {...(name && { name })}
+      />
+      <span>{children}</span>
+    </label>
+  );
+}
+
+interface ChoiceProps<Value> {
+  readonly label: string;
+  readonly chosen: Value;
+  readonly options: readonly (readonly [string, Value])[];
+  readonly onChoose: (value: Value) => void;
+}
+
+/** A few buttons, of which one is pressed. */
+export function Choice<Value extends string | number | boolean>({ label, chosen, options, onChoose }: ChoiceProps<Value>) {
+  return (
+    <div class="choice" role="group" aria-label={label}>
+      {options.map(([words, value]) => (
+        <button key={words} type="button" aria-pressed={value === chosen} onClick={() => onChoose(value)}>{words}</button>
+      ))}
+    </div>
+  );
+}
+
+interface DialogProps {
+  readonly title: string;
+  /** What the button that carries it out says. */
+  readonly action: ComponentChildren;
+  /** Carries it out; the dialog closes itself unless this says that it stays. */
+  readonly run: () => Promise<"stay" | void>;
+  readonly onClose: () => void;
+  readonly kind?: "primary" | "danger";
+  /** What the button that carries nothing out says. */
+  readonly close?: string;
+  readonly disabled?: boolean;
+  /** Whether there is nothing (more) to carry out. */
+  readonly isDone?: boolean;
+  readonly slow?: string;
+  /** What is said before the error. */
+  readonly children: ComponentChildren;
+}
+
+/** Everything that is asked in a dialog: a form, or a question that has no fields. */
+export function Ask({ title, action, run, onClose, kind = "primary", close = "Cancel", disabled = false, isDone = false, slow, children }: DialogProps) {
+  const work = useWork();
+  function submit(event: Event) {
+    event.preventDefault();
+    if (disabled || isDone) return;
+    void work.run(async () => {
+      if ((await run()) !== "stay") onClose();
+    });
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form class="stack" onSubmit={submit} noValidate>
+        {children}
+        {work.error && <Notice kind="error">{work.error}</Notice>}
+        <div class="actions end">
+          <button type="button" onClick={onClose}>{isDone ? "Close" : close}</button>
+          {!isDone && <ActionButton busy={work.isBusy} kind={kind} submits disabled={disabled} {...(slow && { slow })}>{action}</ActionButton>}
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,92 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { wordsOf } from "./errors.ts";
+import { Notice, Skeleton } from "./notice.tsx";
+
+/** What is known of something that the server tells. */
+export interface Live<Value> {
+  /** Undefined until it is known; null where the server has no such thing. */
+  readonly value: Value | null | undefined;
+  /** Why it is not known (any more). */
+  readonly error: unknown;
+  /** Counts the reports of the server. */
+  readonly news: number;
+}
+
+const UNKNOWN = { value: undefined, error: null, news: 0 };
+
+type Watch<Value> = (onValue: (value: Value | null) => void, onError: (error: unknown) => void) => () => void;
+
+/**
+ * What a listener tells, from the moment on at which the component is there. What was known of the
+ * same thing stays while `most`, the length of a list, grows.
+ */
+export function useLive<Value>(watch: Watch<Value>, inputs: readonly unknown[], most = 0): Live<Value> {
+  const [live, setLive] = useState<Live<Value>>(UNKNOWN);
+  const stop = useRef<(() => void) | null>(null);
+  const start = () => {
+    let isWanted = true;
+    const end = watch(
+      (value) => isWanted && setLive(({ news }) => ({ value, error: null, news: news + 1 })),
+      (error) => isWanted && setLive(({ news }) => ({ value: undefined, error, news })),
+    );
+    return () => {
+      isWanted = false;
+      end();
+    };
+  };
+  useEffect(() => {
+    setLive(UNKNOWN);
+    return () => {
+      stop.current?.();
+      stop.current = null;
+    };
+  }, inputs);
+  useEffect(() => {
+    // The longer list is begun before the shorter one ends, so that the SDK keeps what it has.
+    const before = stop.current;
+    stop.current = start();
+    before?.();
+  }, [...inputs, most]);
+  return live;
+}
+
+/** What is asked for when the view is opened, when `inputs` change, and when the network is back. */
+export function useAsked<Value>(ask: () => Promise<Value>, inputs: readonly unknown[], news: unknown = null): Live<Value> {
+  const [live, setLive] = useState<Live<Value>>(UNKNOWN);
+  const [round, setRound] = useState(0);
+  useEffect(() => setLive(UNKNOWN), inputs);
+  useEffect(() => {
+    let isWanted = true;
+    ask().then(
+      (value) => isWanted && setLive(({ news }) => ({ value, error: null, news: news + 1 })),
+      (error: unknown) => isWanted && setLive((before) => ({ ...before, error })),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [...inputs, news, round]);
+  useEffect(() => {
+    if (!live.error) return;
+    const again = () => setRound(round + 1);
+    addEventListener("online", again);
+    return () => removeEventListener("online", again);
+  }, [live.error]);
+  return live;
+}
+
+interface ShownProps<Value> {
+  readonly live: Live<Value>;
+  readonly rows?: number;
+  readonly label?: string;
+  readonly missing?: ComponentChildren;
+  readonly children: (value: Value) => ComponentChildren;
+}
+
+/** What is known, once it is; before that its place, or why it cannot be shown. */
+export function Shown<Value>({ live: { value, error }, rows = 1, label = "Loading…", missing = null, children }: ShownProps<Value>) {
+  if (value === undefined && error) return <Notice kind="error">{wordsOf(error)}</Notice>;
+  if (value === undefined) return <Skeleton rows={rows} label={label} />;
+  return <>{value === null ? missing : children(value)}</>;
+}

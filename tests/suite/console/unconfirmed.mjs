@@ -1,0 +1,26 @@
+// The way to the server is dead while a moderator approves a photo, and comes back.
+
+import { showPictures, signIn } from "./steps.mjs";
+
+export default async function unconfirmed({ site, moderator, eventId, visitor }) {
+  const found = {};
+  const page = await visitor();
+  await showPictures(page);
+  await signIn(page, site, moderator, `#/events/${eventId}/photos`);
+  const tile = page.getByRole("list", { name: "Waiting photos" }).getByRole("listitem");
+  await tile.waitFor();
+  page.removeAllListeners("console"); // a network that is gone is no problem of the page's
+  const hangs = () => {};
+  await page.route(/batchGet|commit/, hangs);
+  await tile.getByRole("button", { name: "Approve" }).click();
+  await tile.getByText("Not confirmed yet").waitFor();
+  found.told = await page.locator(".notice").innerText();
+  const asked = page.waitForEvent("dialog");
+  await page.close({ runBeforeUnload: true });
+  const question = await asked;
+  found.asked = question.type();
+  await question.dismiss();
+  await page.unroute(/batchGet|commit/);
+  await tile.getByText("Approved").waitFor();
+  return found;
+}
