@@ -1,7 +1,6 @@
 """`python3 -m emulator up`: every call of docs/calls.md gets the answer that stands there."""
 
 import json
-import re
 import shutil
 import signal
 import subprocess
@@ -15,30 +14,12 @@ import pytest
 
 from emulator.processes import MARK
 from tests.emulators.marked import marked
+from tests.unit.docs.test_calls import calls
 
 ROOT: Final = Path(__file__).parents[2]
 # Seconds.
 LIMIT: Final = 120
 _MARK: Final = "-- answer --"
-
-
-def calls() -> list[tuple[str, str]]:
-    """The commands of the page, in its order, each with its answer."""
-    page = (ROOT / "docs/calls.md").read_text()
-    found = []
-    for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
-        if language:
-            continue  # for a program, not for a shell
-        command: list[str] = []
-        for line in block.splitlines():
-            if line.startswith("# "):
-                found.append(("\n".join(command), line.removeprefix("# ")))
-                command = []
-            else:
-                command.append(line)
-        if command:
-            found.append(("\n".join(command), ""))
-    return found
 
 
 def shape(answer: str) -> Any:

@@ -83,7 +83,7 @@ class ResendArguments(EventArguments):
         if delivery_id is None:
             return cls(**event, what=_page(data, dry_run=dry_run))
         if not is_id(delivery_id):
-            refuse("deliveryId must be the id of a delivery of the event.")
+            refuse("deliveryId must be the id of a delivery.")
         for name in _OF_A_PAGE:
             if data.get(name) is not None:
                 refuse(f"{name} goes with since; leave it out where deliveryId is given.")

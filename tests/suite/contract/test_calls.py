@@ -110,22 +110,10 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
                 data["mode"] = "both"
             case "previewEventRecap", "invalid-argument":
                 data["sendToMe"] = "yes"
-            case "getEmailPreferences", "invalid-argument":
-                data = {}
-            case "updateEmailPreferences", "invalid-argument":
-                data = anybodys | {"preferences": {"transactional": False}}
-            case "resendWebhook", "invalid-argument":
-                data["since"] = "2026-05-01T18:00:00Z"
-            case "rotateWebhookSecret", "invalid-argument":
-                data["eventId"] = "no/id"
-            case "shareWebhookLog", "invalid-argument":
-                data["url"] = "https://example.com/none"
-            case "revokeWebhookLog", "invalid-argument":
-                data["shareId"] = "no/id"
-            case "getWebhookLog", "invalid-argument":
-                data = {}
-            case "resendSharedWebhook", "invalid-argument":
+            case "resendWebhook" | "resendSharedWebhook", "invalid-argument":
                 data["deliveryId"] = "no/id"
+            case _, "invalid-argument":
+                data = {} if open_to_all else data | {"eventId": "no/id"}
             case _, "permission-denied" if open_to_all:
                 data["token"] = data["token"][:-2]
             case "rotateWebhookSecret", "permission-denied":

@@ -1,0 +1,66 @@
+"""docs/calls.md: each call and its answer keep to docs/openapi.yaml, which repeats none of them."""
+
+import json
+import re
+from typing import Any, Final
+
+import pytest
+
+from tests.unit.contract.promise import (
+    ROOT,
+    answer_schema,
+    callables,
+    problems,
+    request_schema,
+    resolved,
+)
+
+PAGE: Final = (ROOT / "docs/calls.md").read_text()
+
+
+def calls() -> list[tuple[str, str]]:
+    """The commands of the page, in its order, each with its answer."""
+    found = []
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE):
+        if language:
+            continue  # for a program, not for a shell
+        command: list[str] = []
+        for line in block.splitlines():
+            if line.startswith("# "):
+                found.append(("\n".join(command), line.removeprefix("# ")))
+                command = []
+            else:
+                command.append(line)
+        if command:
+            found.append(("\n".join(command), ""))
+    return found
+
+
+def called(command: str) -> tuple[str, Any]:
+    """The function that a command calls, and its arguments."""
+    [(function, plain, quoted)] = re.findall(
+        r"\bcall (\w+) (?:'([^']*)'|\"((?:[^\"\\]|\\.)*)\")", command
+    )
+    return function, json.loads((plain or quoted.replace('\\"', '"')).replace("$", ""))
+
+
+EXAMPLES: Final = [
+    (*called(command), answer) for command, answer in calls() if re.search(r"\bcall \w", command)
+]
+
+
+def test_every_callable_is_shown() -> None:
+    """The page has a call of each function."""
+    assert {function for function, *_ in EXAMPLES} == callables().keys()
+
+
+@pytest.mark.parametrize(("function", "arguments", "answer"), EXAMPLES)
+def test_a_call_keeps_to_the_file(function: str, arguments: object, answer: str) -> None:
+    """The arguments are valid, and the answer has fields of the result alone, and all it needs."""
+    assert problems(request_schema(function), {"data": arguments}) == []
+    if not answer:
+        return
+    schema = resolved(answer_schema(function, 200)["properties"]["result"])
+    shapes = [resolved(shape) for shape in schema.get("oneOf", [schema])]
+    fields = json.loads(answer)["result"].keys()
+    assert any(set(shape["required"]) <= fields <= shape["properties"].keys() for shape in shapes)
