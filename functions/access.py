@@ -1,4 +1,4 @@
-"""Authorization: roles, tenants and the superadmin's explicit tenantId (spec 5, design 3).
+"""Authorization: roles, tenants and the superadmin's explicit tenantId (spec 5, design 3.2).
 
 There are two steps, because arguments are checked in between: `staff` reads the caller from the ID
 token, `check_tenant` decides about an event.
@@ -75,7 +75,7 @@ def staff(identity: Identity | None, roles: frozenset[Role] = STAFF) -> Caller:
 def check_event(
     caller: Caller, event: Mapping[str, Any] | None, asked: str | None
 ) -> Mapping[str, Any]:
-    """The fields of `event`, if `caller` may act on it (design 3).
+    """The fields of `event`, if `caller` may act on it (design 3.3).
 
     Raises:
         CallError: `not-found` where `event` is None; otherwise as in `check_tenant`.

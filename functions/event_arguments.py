@@ -1,4 +1,4 @@
-"""The arguments of every organizer's call: the event and the tenant (spec 4.1, design 3)."""
+"""The arguments of every organizer's call: the event and the tenant (spec 4.1, design 3.5)."""
 
 import difflib
 import re

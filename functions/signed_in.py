@@ -1,6 +1,6 @@
 """Callables of staff: the role, the arguments, and the limit on one person's calls.
 
-The checks come in this order (design 3): ID token, role, arguments, count, and then those of the
+The checks come in this order (design 3.3): ID token, role, arguments, count, and then those of the
 use case. A call that is refused for its role or its arguments is not counted.
 """
 

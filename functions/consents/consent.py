@@ -1,4 +1,4 @@
-"""Whether an address takes a tenant's notices of failing webhooks (design 3).
+"""Whether an address takes a tenant's notices of failing webhooks (design 3.28).
 
     (nothing) ──▶ asked ──▶ confirmed ──▶ ended
                     └───────────────────────▲

@@ -1,4 +1,4 @@
-"""Accounts that a query by a guest's address does not find (design 3).
+"""Accounts that a query by a guest's address does not find (design 3.54).
 
 Firestore compares texts exactly, and an app may store an address as its owner typed it. The record
 of the normalised address, `users/guest-…`, then lists the account's id; a recap reads that record

@@ -1,7 +1,7 @@
 """E-mail preferences: the mails that a user wants (spec 2.3), as stored in the user record.
 
 A flag is off only where the record has the value `false`. A user without a choice or without a
-record gets every mail (design 3).
+record gets every mail (design 3.53).
 """
 
 from collections.abc import Mapping

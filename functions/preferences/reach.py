@@ -1,4 +1,4 @@
-"""Why an address gets no recap, from its user records (design 3).
+"""Why an address gets no recap, from its user records (design 3.61).
 
 An address that hard-bounces is skipped for a year: mail services count the bounces of a sender, and
 further mails would not reach the guest.

@@ -1,4 +1,4 @@
-"""A call's claim on a recap: the lock, and the ledger as this call knows it (spec 3.3, design 3).
+"""A call's claim on a recap: the lock, and the ledger as the call knows it (spec 3.3, design 3.41).
 
 A call that takes the lock ends the claim of the call before, which may still be running after its
 lease. The older call cannot start another batch, because each start is written together with the

@@ -1,4 +1,4 @@
-"""Sends the batches of a recap to the mail service, several at a time (spec 3.3, design 3)."""
+"""Sends the batches of a recap to the mail service, several at a time (spec 3.3, design 3.39)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

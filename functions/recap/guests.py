@@ -49,7 +49,7 @@ class Guest:
 
     @property
     def guest_id(self) -> str:
-        """Id of the guest's user record where the guest has no account (design 3)."""
+        """Id of the guest's user record where the guest has no account (design 3.53)."""
         return guest_uid(address_hash(self.spellings[0]))
 
     @property

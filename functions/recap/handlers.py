@@ -12,7 +12,7 @@ from functions.signed_in import staff_call
 
 
 def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
-    """Answer a call of `sendEventRecap` (spec 4.1); design 3 gives the order of the checks.
+    """Answer a call of `sendEventRecap` (spec 4.1); design 3.3 gives the order of the checks.
 
     Raises:
         CallError: as in spec 7.1.

@@ -1,4 +1,4 @@
-"""The labels of a recap mail, by which its tracking events find their batch (design 3).
+"""The labels of a recap mail, by which its tracking events find their batch (design 3.60).
 
 The mail service keeps labels for years and its staff can see them, so a guest is a hash here.
 """

@@ -1,4 +1,4 @@
-"""The lock of an event and the ledger of a recap (spec 3.3, design 3).
+"""The lock of an event and the ledger of a recap (spec 3.3, design 3.40).
 
 A batch moves through these states. A request is sent only after the step to `started`, and every
 step is a conditional write that fails where another call wrote first:

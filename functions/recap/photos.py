@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from functions.wall.fields import text, time
 
 MAX_REEL: Final = 24
-"""Photos of the highlight reel (design 3)."""
+"""Photos of the highlight reel (design 3.50)."""
 
 SMALL_PIXELS: Final = 1600
 """Longer side of a picture that counts as small: a mail may show any number of them."""

@@ -1,4 +1,4 @@
-"""The network address under which a client's calls are counted (design 3, spec 8)."""
+"""The network address under which a client's calls are counted (design 3.8, spec 8)."""
 
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address

@@ -5,7 +5,7 @@ from functions.signed_links.token import TokenKeys
 
 
 def values() -> tuple[str, ...]:
-    """Every enabled version of the secret, the newest first (design 3).
+    """Every enabled version of the secret, the newest first (design 3.57).
 
     Raises:
         MissingSecretError: no version is enabled.

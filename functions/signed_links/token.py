@@ -2,7 +2,7 @@
 
 The payload is compact JSON in URL-safe base64: the subject (`uid`, or `event` and `share`), `exp`
 and `scope`. The signature is that of `itsdangerous.URLSafeSerializer` with the scope as its salt;
-that class can also read these tokens (spec 2.4 and 5, design 3).
+that class can also read these tokens (spec 2.4 and 5, design 3.57).
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""E-mail addresses as guests type them, and the forms in which they are compared (design 3)."""
+"""E-mail addresses as guests type them, and the forms in which they are compared (design 3.52)."""
 
 import hashlib
 
@@ -9,7 +9,7 @@ def normalised(email: str) -> str:
 
 
 def guest_uid(guest_id: str) -> str:
-    """Id of the user record of an address, whether or not the address has an account (design 3)."""
+    """Id of the user record of an address, with or without an account (design 3.53)."""
     return f"guest-{guest_id}"
 
 

@@ -1,4 +1,4 @@
-"""Which milestones of an event are due and unclaimed (spec 6.1, design 3)."""
+"""Which milestones of an event are due and unclaimed (spec 6.1, design 3.11)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Roles and tenants (spec 5, design 3)."""
+"""Roles and tenants (spec 5, design 3.2)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +33,7 @@ class Identity:
     ],
 )
 def test_the_role_claim_decides_who_is_staff(claims: dict[str, Any], caller: Caller | None) -> None:
-    """Design 3, "role claim": any other role, or none, is denied."""
+    """Design 3.1: any other role, or none, is denied."""
     if caller:
         assert staff(Identity(claims)) == caller
     else:
@@ -82,7 +82,7 @@ def test_a_function_may_ask_for_fewer_roles() -> None:
 def test_the_tenants_decide(
     role: Role, own: str | None, event: str | None, asked: str | None, code: Code | None
 ) -> None:
-    """Design 3, "Superadmin and tenantId"."""
+    """Design 3.2: the tenants of caller, event and argument."""
     caller = Caller("u", role, own)
     if code is None:
         check_tenant(caller, event, asked)

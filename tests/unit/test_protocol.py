@@ -33,7 +33,7 @@ def error_of(name: str, body: bytes) -> str:
 
 @pytest.mark.parametrize("name", sorted(ANONYMOUS))
 def test_a_malformed_body_is_no_fault_of_ours(name: str) -> None:
-    """Design 3: the SDK alone answers `internal`."""
+    """Design 3.6: the SDK alone answers `internal`."""
     assert error_of(name, b"{") == "INVALID_ARGUMENT"
 
 

@@ -1,4 +1,4 @@
-"""Design 3: the checks of a call by staff, in their order, and the limit on a person's calls."""
+"""Design 3.3: the checks of a call by staff, in their order, and the limit on a person's calls."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -99,7 +99,7 @@ def test_the_table_has_every_callable() -> None:
 def test_an_unknown_argument_is_refused_by_its_name(
     name: str, claims: dict[str, Any], counts: Counts
 ) -> None:
-    """Design 3: `invalid-argument` names the nearest known one; nothing is read or counted."""
+    """Design 3.4: `invalid-argument` names the nearest known one; nothing is read or counted."""
     del claims
     valid, misspelt, meant = CALLS[name]
     for given in (None, "x", {"y": 1}):
@@ -115,7 +115,7 @@ def test_an_unknown_argument_is_refused_by_its_name(
 
 
 def test_an_unknown_flag_is_refused_by_its_name(claims: dict[str, Any], counts: Counts) -> None:
-    """Design 3: the same holds inside an object."""
+    """Design 3.4: the same holds inside an object."""
     del claims
     data = {"token": "t", "preferences": {"recap": False, "Marketing": False}}
     assert call("updateEmailPreferences", data) == {
@@ -127,7 +127,7 @@ def test_an_unknown_flag_is_refused_by_its_name(claims: dict[str, Any], counts: 
 
 @pytest.mark.parametrize("name", STAFF)
 def test_calls_are_checked_in_order(name: str, claims: dict[str, Any], counts: Counts) -> None:
-    """Design 3: ID token, role, arguments, count, event; each check hides the later ones."""
+    """Design 3.3: ID token, role, arguments, count, event; each check hides the later ones."""
     valid, misspelt, _ = CALLS[name]
     claims["role"] = "guest"
     assert call(name, {misspelt: 1})["status"] == "PERMISSION_DENIED"
@@ -171,7 +171,7 @@ ROLES: Final = {
 def test_each_call_is_for_its_roles(
     name: str, role: str | None, claims: dict[str, Any], counts: Counts
 ) -> None:
-    """Spec 5; the arguments of a caller with another role are not read (design 3)."""
+    """Spec 5; the arguments of a caller with another role are not read (design 3.3)."""
     claims["role"] = role
     allowed = role in ROLES.get(name, ADMINS)
     status = call(name, CALLS[name][0] if allowed else None)["status"]

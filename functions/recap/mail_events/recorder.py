@@ -1,4 +1,4 @@
-"""Records the delivery status of recap mails (design 3).
+"""Records the delivery status of recap mails (design 3.60).
 
     labels ▸ recorded status ▸ new facts ▸ their effects ▸ one commit of facts and counts
 

@@ -1,6 +1,6 @@
 """What an organizer does with webhooks: try a URL, send deliveries again, rotate the secret.
 
-Every action first finds the event and checks that it is the caller's business (design 3).
+Every action first finds the event and checks that it is the caller's business (design 3.2).
 """
 
 from collections import Counter

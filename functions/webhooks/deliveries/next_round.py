@@ -1,4 +1,4 @@
-"""A delivery that has ended is sent again: four fresh attempts, same id and body (design 3)."""
+"""A delivery that has ended is sent again: four fresh attempts, same id and body."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

@@ -35,7 +35,7 @@ class Message:
 
     @classmethod
     def of_milestone(cls, event_id: str, number: int, photo: Photo, *, place: int = 0) -> Self:
-        """The message that `photo` brought the event to `number` photos; once an event (design 3).
+        """The message that `photo` brought the event to `number` photos; once (design 3.11).
 
         Of several milestones of one photo each has its `place`, and is due that many seconds later,
         so that receivers get them in order.
@@ -56,7 +56,7 @@ class Message:
 
         Named after the guest, not the write: another spelling of the address, or a first photo
         after all others were deleted, is the same guest and makes the same delivery. A guest
-        without an address is known by `uploader_uid` (design 3).
+        without an address is known by `uploader_uid` (design 3.12).
         """
         known_by = (
             f"guest\n{first_photo.guest}"

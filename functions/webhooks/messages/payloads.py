@@ -1,4 +1,4 @@
-"""The `data` object of each event type: spec 6.1, field for field, as nested objects (design 3).
+"""The `data` object of each event type: spec 6.1, field for field, as nested objects (design 3.9).
 
 Every field of the table is always there; one that is not known is null.
 """

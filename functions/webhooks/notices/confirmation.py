@@ -1,4 +1,4 @@
-"""Who of the addresses that an admin has named wants a tenant's notices (design 3).
+"""Who of the addresses that an admin has named wants a tenant's notices (design 3.28).
 
 An address gets one mail that asks; it gets notices only after its owner has confirmed. The mail
 that asks holds no word of the tenant's people. Both kinds are counted by address and by tenant.

@@ -1,4 +1,4 @@
-"""Marks URLs to which deliveries have failed, so that the notifier looks at them (design 3).
+"""Marks URLs to which deliveries have failed, so that the notifier looks at them (design 3.31).
 
 The mark is recorded before its task is queued; the sweep finds a mark whose task was lost.
 """

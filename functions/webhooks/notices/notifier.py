@@ -1,4 +1,4 @@
-"""One look at the watched URLs of an event, and the mail that tells the news (design 3).
+"""One look at the watched URLs of an event, and the mail that tells the news (design 3.33).
 
     watched URLs ▸ their health ▸ the news ▸ write the mail ▸ put it on record ▸ send it
 

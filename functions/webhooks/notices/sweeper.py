@@ -1,4 +1,4 @@
-"""Queues the looks at the watched URLs of every event when they are due (design 3)."""
+"""Queues the looks at the watched URLs of every event when they are due (design 3.33)."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Which URLs of an event are watched, and what its people were told of each (design 3).
+"""Which URLs of an event are watched, and what its people were told of each (design 3.31).
 
     marked ──▶ failing ──▶ recovered
          │       │  ▲          │

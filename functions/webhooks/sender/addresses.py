@@ -1,4 +1,4 @@
-"""Which IP addresses a webhook may be sent to: public ones only (design 3)."""
+"""Which IP addresses a webhook may be sent to: public ones only (design 3.18)."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final

@@ -46,7 +46,7 @@ class RememberedSecrets:
         )
 
     def of(self, event_id: str) -> str:
-        """The secret that signs the event's deliveries now; made if it has none (design 3)."""
+        """The secret that signs the event's deliveries now; made if it has none (design 3.23)."""
         kept = self._kept.get(event_id)
         while kept is None or kept.is_over(self._now()):
             asked = self._monotonic()

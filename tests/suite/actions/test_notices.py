@@ -1,4 +1,4 @@
-"""Notices: the deployed functions, from a dead receiver to the mails and back (design 3)."""
+"""Notices: the deployed functions, from a dead receiver to the mails and back (design 3.27)."""
 
 import os
 import re

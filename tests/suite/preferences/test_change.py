@@ -56,7 +56,7 @@ def visit(
 def test_an_account_is_found_whatever_the_case_of_its_address(
     db: firestore.Client, record: firestore.DocumentReference, uid: str
 ) -> None:
-    """Design 3, "Opt-outs": the record of the address names the account, whatever its id."""
+    """Design 3.54: the record of the address names the account, whatever its id."""
     told: queue.Queue[dict[str, Any]] = queue.Queue()
     of_address = db.document("users", guest_uid(address_hash(f"{uid}@example.com")))
     watch = of_address.on_snapshot(
@@ -142,7 +142,7 @@ def test_one_click(
 def test_one_click_is_answered_in_the_language_of_the_mail_program(
     one_click_token: str, headers: dict[str, str]
 ) -> None:
-    """Design 3, "the language of a mail": of the languages that the request asks for."""
+    """Of the languages that the request asks for."""
     german = headers | {"Accept-Language": "de-AT, en;q=0.5"}
     for token, said in ((one_click_token, "Erledigt: "), ("nonsense", "Dieser Link")):
         _, text, answered = visit(token, german, method="POST", body=ONE_CLICK)

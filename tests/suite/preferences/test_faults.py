@@ -138,7 +138,7 @@ def test_no_key(
 def test_a_cold_start_after_a_rotation(
     start: Callable[..., FunctionProcess], uid: str, headers: dict[str, str]
 ) -> None:
-    """Design 3: a function starts without the version that was disabled; its links have ended."""
+    """A function starts without the version that was disabled; its links have ended."""
     versions = {number: str(number) * KEY_BYTES for number in (1, 2)}
     links = {
         number: TokenKeys([key]).issue(uid, datetime.now(UTC)) for number, key in versions.items()

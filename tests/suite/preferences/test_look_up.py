@@ -49,7 +49,7 @@ def test_preferences_of_a_user(
 
 
 def test_user_without_record(token: str, headers: dict[str, str]) -> None:
-    """Spec 4.2 and design 3: no record, no address, and every flag true."""
+    """Spec 4.2 and design 3.53: no record, no address, and every flag true."""
     assert look_up(token, headers).result == {"email": "", "preferences": ALL}
 
 

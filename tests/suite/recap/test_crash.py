@@ -1,4 +1,4 @@
-"""A call that is killed while mails are on their way (design 3, "Crash while sending")."""
+"""A call that is killed while mails are on their way (design 3.40)."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What happens when the mail service fails (design 3): nobody gets two, counts are true.
+"""What happens when the mail service fails (design 3.39): nobody gets two, counts are true.
 
 `tests/unit/mail/test_sendgrid.py` has every answer of a mail service; here is one of each outcome.
 """
@@ -49,7 +49,7 @@ def test_what_passes_is_waited_for(mailbox: Mailbox, recap: Recap) -> None:
 def test_where_nothing_is_accepted_the_organizer_may_retry_at_once(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """Design 3, "Failure while sending"."""
+    """Design 3.39: a failure while sending is `internal`."""
     mailbox.fail_with(status(413, times=3))
     answer = recap()
     assert (answer.status, answer.error[0]) == (500, "INTERNAL")
@@ -63,7 +63,7 @@ def test_where_nothing_is_accepted_the_organizer_may_retry_at_once(
 def test_where_some_is_accepted_a_retry_sends_the_rest_only(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """Design 3, "Failure while sending"."""
+    """Design 3.39: a failure while sending is `internal`."""
     mailbox.fail_with(status(403))
     answer = recap()
     assert answer.error[0] == "INTERNAL"

@@ -65,7 +65,7 @@ def test_a_personal_recap_shows_a_guest_their_own_photos(
 def test_an_all_recap_shows_everybody_the_highlight_reel(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """Design 3: featured first, then the newest approved, 24 at most."""
+    """Design 3.50: featured first, then the newest approved, 24 at most."""
     wall.photos(
         {"uploaderEmail": "anna@example.com", "featured": True, "uploaderName": "Anna"},
         *({} for _ in range(28)),

@@ -70,7 +70,7 @@ def test_an_admin_creates_an_event(
 
 
 def test_answers_go_to_a_verified_address_of_the_writer(admin: Client, cast: Cast) -> None:
-    """Design 3, "Who a recap is from"; another admin leaves the address as it is."""
+    """Design 3.56; another admin leaves the address as it is."""
     own = draft() | {"replyTo": cast.email(Who.ADMIN)}
 
     assert admin.create(f"events/event-{uuid.uuid4().hex}", own)
@@ -86,7 +86,7 @@ def test_an_event_id_is_one_that_the_functions_take(
     admin: Client,
     administrator: Client,
 ) -> None:
-    """Design 3: `^[A-Za-z0-9_-]{1,128}$`."""
+    """Design 3.5: `^[A-Za-z0-9_-]{1,128}$`."""
     administrator.delete(f"events/{event_id}")
 
     assert allowed is admin.create(f"events/{event_id}", draft())

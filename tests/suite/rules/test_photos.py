@@ -191,7 +191,7 @@ def test_an_event_that_does_not_exist_takes_no_uploads(guest: Client, uid: str) 
 def test_a_photo_id_is_of_the_form_of_an_event_id(
     photo_id: str, allowed: bool, guest: Client, wall: str, uid: str
 ) -> None:
-    """Design 3: receivers get it."""
+    """Design 3.5: receivers get the id."""
     assert allowed is guest.create(f"{wall}/photos/{photo_id}", upload(uid))
 
 
@@ -425,7 +425,7 @@ def test_staff_choose_the_photos_that_the_highlight_reel_begins_with(
     wall: str,
     uid: str,
 ) -> None:
-    """Design 3, highlight reel: of approved photos only."""
+    """Design 3.50: of approved photos only."""
     administrator.replace(f"{wall}/photos/p", photo(uid, status))
 
     assert allowed is cast.client(who).update(f"{wall}/photos/p", fields)

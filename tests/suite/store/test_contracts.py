@@ -449,7 +449,7 @@ def _disable(ground: Ground, url: str, found: Any) -> None:
 
 
 def test_a_url_is_disabled_in_the_settings_that_were_read(ground: Ground) -> None:
-    """What else stands there stays; whoever has saved since is not overruled (design 3)."""
+    """What else stands there stays; whoever has saved since is not overruled (design 3.22)."""
     assert ground.settings.load(ground.event_id) == WebhookSettings()
     ground.put("settings/webhooks", {"urls": [URL, "https://example.com/other"]})
     first = ground.settings.load(ground.event_id)
@@ -470,7 +470,7 @@ def test_a_url_is_disabled_in_the_settings_that_were_read(ground: Ground) -> Non
 
 
 def test_photos_are_counted_and_a_guests_first_one_is_found(ground: Ground) -> None:
-    """Spec 6.1, design 3: the oldest by `createdAt`, of an address as it was typed, or of a uid."""
+    """Spec 6.1, design 3.12: the oldest by `createdAt`, of an address as typed, or of a uid."""
     assert ground.wall.event(ground.event_id) is None
     assert ground.wall.count_photos(ground.event_id) == 0
     ground.put("", {"tenantId": "t1"})

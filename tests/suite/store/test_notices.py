@@ -1,4 +1,4 @@
-"""What the adapters of the watched URLs keep: the real one, and the one in memory (design 3)."""
+"""What the adapters of the watched URLs keep: the real one, and the one in memory (design 3.31)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

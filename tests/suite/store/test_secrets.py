@@ -1,4 +1,4 @@
-"""Spec 2.1, design 3: an event's webhook secret is made with its first use, once."""
+"""Spec 2.1, design 3.23: an event's webhook secret is made with its first use, once."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Design 3 and 5: what a callable answers to requests that are not as they should be."""
+"""Design 3.6 and 5: what a callable answers to requests that are not as they should be."""
 
 import base64
 import gzip
@@ -109,7 +109,7 @@ def test_manifest_entry() -> None:
     ids=lambda value: repr(value)[:40],
 )
 def test_malformed_body(body: bytes, hint: str, capfd: pytest.CaptureFixture[str]) -> None:
-    """Design 3: a malformed body is `invalid-argument`; the message says what to change."""
+    """Design 3.6: a malformed body is `invalid-argument`; the message says what to change."""
     code, status, message = error_of(serve(echo).post("/", data=body, headers=JSON))
     assert (code, status) == (400, "INVALID_ARGUMENT")
     assert hint in message
@@ -189,7 +189,7 @@ def test_any_json(body: Any) -> None:
     ],
 )
 def test_error_codes(code: Code, http: int) -> None:
-    """Design 3: the codes of spec 7, as the callable protocol has them."""
+    """Design 3.6: the codes of spec 7, as the callable protocol has them."""
 
     def refuse(_: CallableRequest[Any]) -> None:
         raise CallError(code, "change this")
@@ -292,7 +292,7 @@ def test_signed_in_without_valid_token(
 
 
 def test_the_caller_comes_first() -> None:
-    """Design 3: nothing is read of a stranger's body, malformed or not."""
+    """Design 3.3: nothing is read of a stranger's body, malformed or not."""
     assert error_of(serve(echo, signed_in).post("/", data="{", headers=JSON))[0] == 401
 
 

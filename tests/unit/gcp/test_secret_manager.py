@@ -1,4 +1,4 @@
-"""Design 3 and 4: keys from Secret Manager; its gRPC path, against a real gRPC server."""
+"""Design 4: keys from Secret Manager; its gRPC path, against a real gRPC server."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -108,7 +108,7 @@ def test_a_rotation_from_end_to_end(
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Design 3: no deploy; links signed before verify until their version is disabled."""
+    """Design 3.57: no deploy; links signed before verify until their version is disabled."""
 
     def cold_start() -> None:
         secrets = instance()

@@ -1,4 +1,4 @@
-"""SendGrid's signed Event Webhook: who has signed a request, and what it tells (design 3)."""
+"""SendGrid's signed Event Webhook: who has signed a request, and what it tells (design 3.60)."""
 
 import base64
 import json

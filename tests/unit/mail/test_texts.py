@@ -120,7 +120,7 @@ def test_every_text_is_whole(language: str) -> None:
     ],
 )
 def test_the_language_is_the_tags(tag: str | None, language: str, direction: str) -> None:
-    """Design 3, "Language": English where there is none, or no catalogue."""
+    """Design 3.55: English where there is none, or no catalogue."""
     texts = Texts.of(tag)
     assert (texts.language, texts.direction) == (language, direction)
 

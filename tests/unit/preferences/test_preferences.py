@@ -1,4 +1,4 @@
-"""Spec 2.3, 4.1 rule 3 and design 3: flags, and how a user record tells them."""
+"""Spec 2.3, 4.1 rule 3 and design 3.53: flags, and how a user record tells them."""
 
 from typing import Any
 

@@ -93,7 +93,7 @@ _STORED = 180
 def test_every_photo_is_in_the_mail_as_a_picture_or_a_link(
     mode: Mode, count: int, pictures: int, *, small: bool
 ) -> None:
-    """Design 3, "Pictures of a mail"; the address of Firebase's storage is some 180 characters."""
+    """Design 3.48; the address of Firebase's storage is some 180 characters."""
     photos = _pictures(count, _STORED, small=small)
     recap = _recap(mode, reel=photos, photo_count=count)
     text, html = _parts(_composer(recap).message([_recipient(photos)]))
@@ -280,7 +280,7 @@ def test_no_row_of_photos_has_a_hole(count: int) -> None:
 def test_the_sender_is_the_event_by_way_of_the_operator(
     event: str, sender: str, shown: str
 ) -> None:
-    """Design 3, "Who a recap is from": a name that could pass for an address is left out."""
+    """Design 3.56: a name that could pass for an address is left out."""
     recap = _recap(event_name=event, letterhead=Letterhead(sender=sender), reply_to="a@example.com")
     message = _composer(recap).message([_recipient()])
     assert (message.sender, message.reply_to) == (shown, "a@example.com")

@@ -1,4 +1,4 @@
-"""Recipients (spec 4.1, rules 1 to 3) and their photos (design 3)."""
+"""Recipients (spec 4.1, rules 1 to 3) and their photos (design 3.48)."""
 
 import hashlib
 from datetime import UTC, datetime, timedelta
@@ -56,12 +56,12 @@ def _audience(mode: Mode, *photos: ApprovedPhoto) -> Audience:
     ],
 )
 def test_syntax_decides_without_asking_the_network(email: str, address: str | None) -> None:
-    """Design 3, "Emails"; SendGrid takes no local part beyond ASCII."""
+    """Design 3.52; SendGrid takes no local part beyond ASCII."""
     assert deliverable(email) == address
 
 
 def test_addresses_are_unique_trimmed_and_case_folded() -> None:
-    """Design 3, "Emails"; both spellings of an international domain are one mailbox."""
+    """Design 3.52; both spellings of an international domain are one mailbox."""
     spellings = [" Anna@example.com", "anna@EXAMPLE.com ", "a@MÜNCHEN.example.com"]
     spellings += ["a@xn--mnchen-3ya.example.com", "nobody", "nobody", ""]
     audience = _audience(Mode.PERSONAL, *(_photo(n, one) for n, one in enumerate(spellings)))
@@ -74,7 +74,7 @@ def test_addresses_are_unique_trimmed_and_case_folded() -> None:
 
 
 def test_a_guest_has_the_id_of_the_normalised_address() -> None:
-    """Design 3, "Guest without a user record"."""
+    """Design 3.53: a guest without a user record has an id of the address."""
     (guest,) = _audience(Mode.PERSONAL, _photo(1, " Anna@Example.com")).guests
     digest = hashlib.sha256(b"anna@example.com").hexdigest()[:32]
     assert (guest.id, guest.guest_id) == (digest, f"guest-{digest}")
@@ -91,7 +91,7 @@ def test_a_guest_has_the_newest_name_and_all_photos() -> None:
 
 
 def test_the_reel_begins_with_what_is_featured() -> None:
-    """Design 3, "Highlight reel": then the newest approved, 24 at most."""
+    """Design 3.50: then the newest approved, 24 at most."""
     photos = [_photo(n, featured=n in (3, 5)) for n in range(40)]
     reel = _audience(Mode.ALL, *photos).reel.pictures()
     newest = list(range(39, 39 - MAX_REEL + 2, -1))
@@ -152,7 +152,7 @@ def test_a_document_of_nothing_but_wrong_types_is_read() -> None:
 
 
 def test_guests_without_a_recap_come_first_and_then_the_oldest_recap() -> None:
-    """Design 3, "More than 5,000 recipients": everybody has a turn."""
+    """Design 3.38: everybody has a turn."""
     guests = [Guest(f"{name}@example.com") for name in "abc"]
     sent_at = {guests[0].id: NOON, guests[1].id: NOON - timedelta(days=2)}
     assert in_turn(guests, sent_at, only_new=False) == [guests[2], guests[1], guests[0]]

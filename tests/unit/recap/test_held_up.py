@@ -1,4 +1,4 @@
-"""Calls that are held up for longer than their lease, and answers that get lost (design 3).
+"""Calls that are held up for longer than their lease, and answers that get lost (design 3.41).
 
 Each test is a schedule in which somebody got two mails once, or a record was not true.
 """

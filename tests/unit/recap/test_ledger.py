@@ -1,4 +1,4 @@
-"""The lock and the ledger (spec 3.3, design 3)."""
+"""The lock and the ledger (spec 3.3, design 3.40)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -120,7 +120,7 @@ NOBODY = _batch(BatchState.ACCEPTED, recipients=0)
 def test_where_a_recap_stands_follows_from_its_batches(
     batches: list[Batch], expected: RecapState
 ) -> None:
-    """Design 3: what was sent cools down, and what is open can be continued."""
+    """Design 3.42: what was sent cools down, and what is open can be continued."""
     assert recap_state(batches) is expected
 
 

@@ -1,4 +1,4 @@
-"""What became of mails is counted once for each mail, whatever is told how often (design 3)."""
+"""What became of mails is counted once for each mail, whatever is told how often (design 3.60)."""
 
 import itertools
 from collections.abc import Callable

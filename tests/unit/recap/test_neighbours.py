@@ -1,4 +1,4 @@
-"""What one guest, one organizer or one address may do to others (spec 4.1, 8; design 3)."""
+"""What one guest, one organizer or one address may do to others (spec 4.1, 8; design 3.44)."""
 
 import tracemalloc
 from datetime import UTC, datetime, timedelta

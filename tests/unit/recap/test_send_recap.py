@@ -97,7 +97,7 @@ def test_a_second_recap_goes_to_everybody_or_to_newcomers_alone(
 
 
 def test_at_most_5000_recipients_a_call_and_the_rest_with_the_next(house: House) -> None:
-    """Spec 4.1, rule 2, here with 3; design 3: nobody gets two before everybody had one."""
+    """Spec 4.1, rule 2, here with 3; design 3.38: nobody gets two before everybody had one."""
     house.guests(5)
     limits = RecapLimits(per_call=3)
     first = house.send(limits=limits)
@@ -220,7 +220,7 @@ def test_in_the_cooldown_a_call_is_refused_and_after_it_not(house: House) -> Non
 
 
 def test_nobody_to_send_to_starts_no_cooldown(house: House) -> None:
-    """Design 3, "Nothing sent"; the message says why."""
+    """Spec 3.3; the message says why."""
     assert house.send().message == "There are no approved photos, so there is nobody to send to."
     house.photo(None)
     assert house.send().message == "No guest has left an e-mail address with an approved photo."
@@ -275,7 +275,7 @@ def test_an_event_that_is_none_is_not_found(house: House) -> None:
     ],
 )
 def test_a_failure_before_anything_is_sent_can_be_retried_at_once(house: House, port: str) -> None:
-    """Spec 7.1, internal; design 3, "Failure while sending"."""
+    """Spec 7.1, internal; design 3.39."""
     house.guests(3)
     refused = refusal(house, At(port, _fail))
     assert (refused.code, house.mails) == (Code.INTERNAL, [])
@@ -288,7 +288,7 @@ def _fail() -> None:
 
 
 def test_where_the_mail_service_takes_nothing_a_call_can_be_retried_at_once(house: House) -> None:
-    """Design 3: nothing accepted, no cooldown."""
+    """Design 3.39: nothing accepted, no cooldown."""
     house.guests(3)
     house.answers = [(401, {}, ERRORS)] * 2
     assert refusal(house).code is Code.INTERNAL
@@ -297,7 +297,7 @@ def test_where_the_mail_service_takes_nothing_a_call_can_be_retried_at_once(hous
 
 
 def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:
-    """Design 3, "Failure while sending"; whoever opts out meanwhile is left out."""
+    """Design 3.39; whoever opts out meanwhile is left out."""
     house.guests(5)
     house.answers = [(202, {}, b""), (403, {}, ERRORS), (413, {}, ERRORS)]
     assert refusal(house).message == (
@@ -373,7 +373,7 @@ def test_what_the_deployment_lacks_is_named(
     assert house.send().sent == 1
 
 
-# The mail service (design 3).
+# The mail service (design 3.46).
 
 
 def test_what_it_says_it_has_no_time_for_is_sent_later(house: House) -> None:

@@ -1,4 +1,4 @@
-"""Spec 8 and design 3: whose calls are counted together."""
+"""Spec 8 and design 3.8: whose calls are counted together."""
 
 from ipaddress import IPv4Address, IPv6Address
 

@@ -1,4 +1,4 @@
-"""Spec 8 and design 3: the record that counts one client's calls of one hour."""
+"""Spec 8 and design 3.7: the record that counts one client's calls of one hour."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -44,7 +44,7 @@ def test_kept_apart() -> None:
 
 
 def test_key_tells_nothing() -> None:
-    """Design 3: what is stored is a keyed hash, and a valid document id."""
+    """Design 3.8: what is stored is a keyed hash, and a valid document id."""
     assert window().key.isalnum()
     assert len(window().key) == 40
 

@@ -1,4 +1,4 @@
-"""Spec 2.4, 5 and design 3: the tokens in links."""
+"""Spec 2.4, 5 and design 3.57: the tokens in links."""
 
 import hashlib
 import itertools
@@ -67,7 +67,7 @@ def test_form() -> None:
 
 
 def test_library_reads_it() -> None:
-    """Design 3: it is what `itsdangerous.URLSafeSerializer` makes with that salt and SHA-256."""
+    """Design 3.57: it is what `itsdangerous.URLSafeSerializer` makes with that salt and SHA-256."""
     serializer = URLSafeSerializer(
         KEY, salt="email-prefs", signer_kwargs={"digest_method": hashlib.sha256}
     )
@@ -84,7 +84,7 @@ def test_expiry() -> None:
 
 
 def test_rotation() -> None:
-    """Design 3: the newest key signs, every enabled one verifies, a removed one does not."""
+    """Design 3.57: the newest key signs, every enabled one verifies, a removed one does not."""
     rotated = TokenKeys([NEWER, KEY])
     assert rotated.check(TOKEN, NOW) == "user-1"
     fresh = rotated.issue("user-1", NOW)

@@ -63,7 +63,7 @@ def disable(parts: Parts, url: str) -> None:
 
 @pytest.mark.parametrize("act", ["test", "resend", "rotate"])
 def test_an_event_must_be_there_and_the_callers_business(parts: Parts, act: str) -> None:
-    """Spec 5, design 3: before anything else is looked at."""
+    """Spec 5, design 3.3: before anything else is looked at."""
     acts: dict[str, Callable[[Caller, str], object]] = {
         "test": lambda who, event: parts.actions().send_test(
             who, TestArguments(event_id=event, url=URL)
@@ -131,7 +131,7 @@ def test_a_test_whose_record_is_there_already_goes_on(parts: Parts) -> None:
 
 @pytest.mark.parametrize("answers", [[200], [500] * 4])
 def test_what_has_ended_is_sent_again(parts: Parts, answers: list[int]) -> None:
-    """Another round, at once, with the same id and body (design 3)."""
+    """Another round, at once, with the same id and body."""
     ended = parts.attempts(parts.delivery(), *answers)
     parts.now += timedelta(hours=1)
     assert resend(parts, ended) == Resent(resent=1)

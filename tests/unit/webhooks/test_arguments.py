@@ -179,7 +179,7 @@ def test_any_other_time_is_refused(given: object) -> None:
 def test_every_action_needs_an_event(
     arguments: type[EventArguments], data: object, field: str
 ) -> None:
-    """Design 3: eventId and tenantId."""
+    """Design 3.2 and 3.5: eventId and tenantId."""
     with pytest.raises(CallError, match=field) as refused:
         arguments.read(data)
 

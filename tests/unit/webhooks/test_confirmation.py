@@ -1,4 +1,4 @@
-"""Who gets notices: addresses that have confirmed, so many a day (design 3)."""
+"""Who gets notices: addresses that have confirmed, so many a day (design 3.28)."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -105,7 +105,7 @@ def test_one_happening_at_one_url_has_one_id() -> None:
 
 
 def test_every_attempt_sends_the_same_body() -> None:
-    """Design 3: the body is serialised once."""
+    """Design 3.10: the body is serialised once."""
     assert after(500, 500).body == delivery().body
 
 

@@ -1,4 +1,4 @@
-"""Spec 3.4 and design 3: the check of a configured URL, and where it may point."""
+"""Spec 3.4 and design 3.18: the check of a configured URL, and where it may point."""
 
 import pytest
 
@@ -140,5 +140,5 @@ def test_a_public_address(address: str) -> None:
     ],
 )
 def test_an_address_that_is_not_public(address: str) -> None:
-    """Design 3: private, loopback, link-local, multicast, metadata, and what translates to them."""
+    """Design 3.18: private, loopback, link-local, multicast, metadata, and NAT64 of these."""
     assert not addresses.is_public(address)

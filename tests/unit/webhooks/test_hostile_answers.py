@@ -1,4 +1,4 @@
-"""Design 3: receivers that answer more than anybody asked for, each a real TLS server."""
+"""Spec 8: receivers that answer more than anybody asked for, each a real TLS server."""
 
 import os
 import ssl

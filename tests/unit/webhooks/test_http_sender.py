@@ -1,4 +1,4 @@
-"""Design 3: the deadline, the address check and the connections, against receivers that mean harm.
+"""Spec 8, design 3.18: deadline, address check and connections, against hostile receivers.
 
 Every receiver here is a real TLS server on loopback that does one thing wrong.
 """
@@ -109,7 +109,7 @@ def test_a_connection_that_the_receiver_closed_is_replaced() -> None:
     ids=["silent", "slow headers", "slow continues"],
 )
 def test_the_deadline_is_total(handler: Handler) -> None:
-    """Design 3: five seconds for all of it, also against a receiver that drips bytes."""
+    """Spec 8: five seconds for all of it, also against a receiver that drips bytes."""
     reason, server = failure(handler)
     assert reason == f"no answer within {DEADLINE} s"
     assert len(server.requests) == 1
@@ -306,7 +306,7 @@ def addresses(*found: str) -> Callable[[str, int, float], list[SocketAddress]]:
     ],
 )
 def test_a_name_that_resolves_to_an_address_that_is_not_public(found: list[str]) -> None:
-    """Design 3: every address of the name is checked, and one bad one fails the attempt."""
+    """Design 3.18: every address of the name is checked, and one bad one fails the attempt."""
     with serving(answers(OK)) as server:
         with (
             sending(allow_loopback=False, resolve=addresses(*found)) as sender,
@@ -329,7 +329,7 @@ def test_a_url_that_names_this_machine(host: str) -> None:
 
 
 def test_a_name_that_changes_its_answer() -> None:
-    """Design 3: the address that was checked is the one connected to; there is no second look."""
+    """Design 3.18: the address that was checked is connected to, without a second look-up."""
     asked = []
 
     def rebinding(host: str, port: int, seconds: float) -> list[SocketAddress]:
@@ -355,7 +355,7 @@ def test_a_name_server_that_never_answers() -> None:
 
 
 def test_a_name_that_stalls_holds_up_its_own_deliveries_only() -> None:
-    """Design 3: as many stalled look-ups as an instance has threads, and a new receiver beside."""
+    """Spec 8: as many stalled look-ups as an instance has threads, and a new receiver beside."""
     names = ("healthy.example.com", "new.example.com", "later.example.com")
     with (
         serving(answers(OK), names=names) as server,

@@ -1,4 +1,4 @@
-"""The mail of a notice: what it says, to whom, and what it never holds (design 3)."""
+"""The mail of a notice: what it says, to whom, and what it never holds (design 3.30)."""
 
 import re
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Who is told of what, and when: the law of `notices/watch.py`, on records in memory (design 3)."""
+"""Who is told of what, and when: the law of `notices/watch.py`, in memory (design 3.31)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -134,12 +134,12 @@ def test_the_table_is_whole() -> None:
 def test_data_has_exactly_the_fields_of_the_table(
     event: EventType, actual: Payload, expected: Payload
 ) -> None:
-    """Spec 6.1, row by row, nested as design 3 says."""
+    """Spec 6.1, row by row, nested as design 3.9 says."""
     assert expected == actual, event
 
 
 def test_under_auto_approve_nobody_approved_at_the_upload() -> None:
-    """Design 3: approvedBy is null and approvedAt is createdAt."""
+    """Design 3.14: approvedBy is null and approvedAt is createdAt."""
     data: Any = payloads.photo_approved(APPROVED, by_moderator=False)
     assert data["photo"]["approvedBy"] is None
     assert data["photo"]["approvedAt"] == "2026-05-01T18:30:00.123Z"

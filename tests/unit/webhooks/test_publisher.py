@@ -200,7 +200,7 @@ def test_of_two_photos_that_reach_a_milestone_at_once_one_is_told_of(parts: Part
 
 
 def test_a_guest_joins_once_however_the_address_is_spelled(parts: Parts) -> None:
-    """Spec 6.1, design 3: with the oldest photo of the address, and each spelling is one guest."""
+    """Spec 6.1, design 3.12: the oldest photo of the address; each spelling is one guest."""
     for number, email in enumerate(("ana@example.com", "ana@example.com", " Ana@Example.com ")):
         parts.now = NOW + timedelta(seconds=number)
         publish(parts, parts.photo(f"p{number}", email), write=f"w{number}")
@@ -210,7 +210,7 @@ def test_a_guest_joins_once_however_the_address_is_spelled(parts: Parts) -> None
 
 
 def test_a_milestone_that_was_behind_is_told_to_nobody(parts: Parts) -> None:
-    """Design 3: those passed ten minutes before the URLs were written; later ones fire."""
+    """Design 3.11: those passed ten minutes before the URLs were written; later ones fire."""
     parts.crowd(499)
     parts.subscribe(URL)
     publish(parts, parts.photo("p1"))
@@ -265,7 +265,7 @@ def test_a_milestone_that_another_trigger_has_found_behind_stays_untold(parts: P
 
 @pytest.mark.parametrize("email", [None, "", "  "])
 def test_a_guest_without_an_address_is_known_by_uid(parts: Parts, email: str | None) -> None:
-    """Design 3: joins once with the first photo of the uid; the address is null then."""
+    """Design 3.12: joins once with the first photo of the uid; the address is null then."""
     for number, uid in enumerate(("u1", "u1", "u2", None)):
         parts.now += timedelta(seconds=1)
         publish(parts, parts.photo(f"p{number}", email, uploaderUid=uid), write=f"w{number}")

@@ -1,4 +1,4 @@
-"""Design 3: the service is no tool against somebody else's machine, and finds out nothing of it."""
+"""Design 3.20: the service is no tool against others' machines, and tells nothing of them."""
 
 import socket
 import threading

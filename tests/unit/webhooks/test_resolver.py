@@ -1,4 +1,4 @@
-"""Design 3: how a receiver's name becomes addresses, against a name server on loopback."""
+"""Design 3.18: how a receiver's name becomes addresses, against a name server on loopback."""
 
 import socket
 import time

@@ -1,4 +1,4 @@
-"""Design 3: an event has its share of a host and no more."""
+"""Spec 8: an event has its share of a host and no more."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
