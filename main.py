@@ -18,7 +18,7 @@ from functions.gcp.callables import anonymous
 from functions.gcp.document_events import trigger
 from functions.gcp.manifest import called_by, private
 from functions.gcp.request_body import limit_reading
-from functions.recap.ledger import TIMEOUT as RECAP_TIMEOUT
+from functions.recap.ledger.lock import TIMEOUT as RECAP_TIMEOUT
 from functions.signed_in import signed_in
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
 
@@ -318,7 +318,7 @@ def unsubscribe(request: flask.Request) -> flask.Response:
 )
 def mailEvents(request: flask.Request) -> flask.Response:
     """The mail provider reports the delivery status of mails."""
-    from functions.recap.mail_events import handlers
+    from functions.mail_events import handlers
 
     return handlers.mail_events(request)
 

@@ -20,8 +20,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from functions.recap import mailings
-from functions.recap.mail_events import entries
+from functions.mail_events import entries
+from functions.recap.quota import mailings
 from functions.wall.address import address_hash, guest_uid, normalised
 from ops import sendgrid
 from ops.cloud import Cloud, OpsError, Outside

@@ -14,15 +14,15 @@ from functions.gcp.project import project_id
 from functions.mail import wiring as mail
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
-from functions.recap.dispatch import REQUESTS_AT_ONCE
-from functions.recap.photo_hosts import PhotoHosts
-from functions.recap.planner import Planner, RecapLimits
-from functions.recap.preview import PREVIEWS_PER_HOUR, RecapPreview
-from functions.recap.send_recap import RecapSender
-from functions.recap.store.complaint_store import ComplaintStore
-from functions.recap.store.guest_store import PAGES_AT_ONCE, GuestStore
-from functions.recap.store.mailing_store import MailingStore
-from functions.recap.store.recap_store import RecapStore
+from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
+from functions.recap.audience.photo_hosts import PhotoHosts
+from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.quota.complaint_store import ComplaintStore
+from functions.recap.quota.mailing_store import MailingStore
+from functions.recap.sending.dispatch import REQUESTS_AT_ONCE
+from functions.recap.sending.planner import Planner, RecapLimits
+from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
+from functions.recap.sending.send_recap import RecapSender
 from functions.side_by_side import Threads
 from functions.signed_links import keys
 from functions.signed_links import wiring as signed_links

@@ -5,17 +5,13 @@ With the bug each goes wrong as it did; so the schedule still is the one that fo
 
 import contextlib
 from collections.abc import Callable
-from datetime import timedelta
 
 import pytest
 
-from functions.recap.planner import RecapLimits
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from tests.in_memory.recap import InMemoryMailings
 from tests.in_memory.through import Crash
-from tests.simulation.mutant import Mutant, instead_of
 from tests.simulation.mutants import MUTANTS
-from tests.unit.recap.parts import ERRORS, NOON, At, House
+from tests.unit.recap.parts import ERRORS, At, House
 from tests.unit.webhooks.parts import EVENT, Parts
 
 
@@ -66,36 +62,6 @@ def _is_counted_without_a_mail() -> bool:
     return house.send().sent == 0
 
 
-def _is_one_too_many_at_midnight() -> bool:
-    """Two events of a tenant plan at once, one before midnight in UTC and the other after."""
-    house = House(now=NOON + timedelta(hours=11, minutes=59))
-    house.event("e2")
-    house.guests(1)
-    house.guests(1, "e2")
-    limits = RecapLimits(per_address=1)
-
-    def past_midnight() -> None:
-        house.later(minutes=2)
-        house.send(eventId="e2", limits=limits)
-
-    house.send(At("mailings.load", past_midnight), limits=limits)
-    return len(house.mails) > 1
-
-
-def _path_of_the_day(self: InMemoryMailings, tenant_id: str) -> str:
-    """The record of the day on which this call has looked."""
-    day = vars(self).setdefault("day", self._database._now().date())  # noqa: SLF001
-    return f"recapMails/{tenant_id}-{day}"
-
-
-_RECORD_A_DAY = Mutant(
-    "recap",
-    "a-record-a-day",
-    "that a tenant has one record, whatever the day",
-    instead_of(InMemoryMailings, "_path", _path_of_the_day),
-)
-
-
 @pytest.mark.parametrize(
     ("bug", "goes_wrong"),
     [
@@ -103,12 +69,11 @@ _RECORD_A_DAY = Mutant(
         ("attempts-pile-up", _is_five_attempts),
         ("clock-at-zero", _is_skipped_milestone),
         ("given-back-after-the-release", _is_counted_without_a_mail),
-        ("a-record-a-day", _is_one_too_many_at_midnight),
     ],
 )
 def test_it_goes_wrong_with_the_bug_only(bug: str, goes_wrong: Callable[[], bool]) -> None:
     """Lost acknowledgement, fifth attempt, lost milestone, recaps counted twice or not at all."""
-    [mutant] = [one for one in (*MUTANTS, _RECORD_A_DAY) if one.name == bug]
+    [mutant] = [one for one in MUTANTS if one.name == bug]
     assert not goes_wrong()
     with mutant.apply():
         assert goes_wrong()

@@ -12,8 +12,7 @@ import pytest
 from google.cloud.firestore_v1 import types
 
 from functions.gcp.documents import FirestoreDocuments
-from functions.recap.ports import ComplaintRecords
-from functions.recap.store.complaint_store import ComplaintStore
+from functions.recap.quota.complaint_store import ComplaintStore
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome, Place, SentTo
 from functions.webhooks.deliveries.ports import Deliveries
@@ -196,7 +195,7 @@ def test_no_query_is_forgotten() -> None:
     """Every method of the ports is looked at here, or asks no query."""
     methods = {
         name
-        for port in (ComplaintRecords, Deliveries, LogShares, Notices, StandingOrders, Wall)
+        for port in (ComplaintStore, Deliveries, LogShares, Notices, StandingOrders, Wall)
         for name, _ in inspect.getmembers(port, inspect.isfunction)
         if not name.startswith("_")
     }

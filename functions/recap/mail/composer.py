@@ -21,9 +21,9 @@ from functions.mail.templates import templates_in
 from functions.mail.texts import Texts
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
-from functions.recap.lines import greeted_name
+from functions.recap.audience.names import greeted_name
+from functions.recap.audience.photos import MAIL_BYTES, Picture
 from functions.recap.mail.paragraph import linked
-from functions.recap.photos import MAIL_BYTES, Picture
 
 PREHEADER_CHARACTERS: Final = 110
 """Length of the line beside the subject in a mailbox; phones show less."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from functions.recap.photos import web_address
+from functions.recap.audience.photos import web_address
 
 _LINK: Final = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _AFTER_A_LINK: Final = ".,;:!?…)]}'»”\u2019"

@@ -5,38 +5,34 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
+from unittest import mock
 
 from functions.documents.refusals import ChangedMeanwhileError
+from functions.documents.write import Merge, Update
 from functions.mail.outcome import Later, SendOutcome
 from functions.mail.sendgrid import refusal
 from functions.mail.tracking import DeliveryStatus, Tally
-from functions.recap import claim, planner, send_recap
-from functions.recap.allowance import Allowance
-from functions.recap.claim import Claim
-from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState, resumable
-from functions.recap.mail_events import recorder
-from functions.recap.mail_events.ports import StoredStatuses
-from functions.recap.mail_events.recorder import MailEvents
-from functions.recap.ports import RecapKey, StoredLock, Taking
-from tests.in_memory import recap as memory
-from tests.in_memory.database import Set, Update
-from tests.in_memory.recap import (
-    InMemoryRecaps,
-    InMemoryStatuses,
-    lock_path,
-    recap_path,
-    statuses_path,
-)
+from functions.mail_events import recorder
+from functions.mail_events.recorder import MailEvents
+from functions.mail_events.status_store import StatusStore, StoredStatuses
+from functions.recap.ledger import claim
+from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState
+from functions.recap.ledger.claim import Claim
+from functions.recap.ledger.lock import Lock, RecapKey, StoredLock, Taking, resumable
+from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.quota.allowance import Allowance
+from functions.recap.sending import planner, send_recap
+from tests.in_memory import mailer
 from tests.simulation.mutant import Mutant, instead_of
 
-_start = InMemoryRecaps.start
-_take = InMemoryRecaps._take  # noqa: SLF001 - a mutant goes inside
-_settle = InMemoryRecaps.settle
-_plan = InMemoryRecaps.plan
-_release = InMemoryRecaps.release
+_start = RecapStore.start
+_settle = RecapStore.settle
+_plan = RecapStore.plan
+_take = RecapStore.take
+_release = RecapStore.release
 _claim_start = Claim.start
 _claim_settle = Claim.settle
-_save = InMemoryStatuses.save
+_save = StatusStore.save
 _put_on_record = MailEvents._put_on_record  # noqa: SLF001 - a mutant goes inside
 _changed = recorder._changed  # noqa: SLF001
 
@@ -50,9 +46,15 @@ def _first_mail(batches: Iterable[Batch]) -> datetime | None:
 
 
 def _take_any_version(
-    self: InMemoryRecaps, event_id: str, taking: Taking, over: StoredLock | None
-) -> Any:
-    return _take(self, event_id, taking, over and replace(over, version=None))
+    self: RecapStore, event_id: str, decide: Callable[[Lock | None], Taking]
+) -> StoredLock:
+    documents = self.documents
+
+    def no_transaction(path: str, writes: Callable[[Any], Any]) -> Any:
+        return documents.commit(*writes(documents.get(path)))
+
+    with mock.patch.object(documents, "transact", no_transaction):
+        return _take(self, event_id, decide)
 
 
 def _everybodys_turn(guests: Any, sent_at: Any, *, only_new: bool) -> Any:
@@ -78,42 +80,30 @@ def _started_in_memory_only(
 
 
 def _start_any_version(
-    self: InMemoryRecaps, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
+    self: RecapStore, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
 ) -> Any:
     return _start(self, key, replace(batch, version=None), change, replace(held, version=None))
 
 
 def _start_without_lock(
-    self: InMemoryRecaps, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
+    self: RecapStore, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
 ) -> Any:
     settled = _settle(self, key, batch, change)
     return settled, held.version
 
 
-def _settle_any_version(self: InMemoryRecaps, key: RecapKey, batch: Batch, change: Counts) -> Batch:
+def _settle_any_version(self: RecapStore, key: RecapKey, batch: Batch, change: Counts) -> Batch:
     return _settle(self, key, replace(batch, version=None), change)
 
 
-def _settle_in_two_commits(
-    self: InMemoryRecaps, key: RecapKey, batch: Batch, change: Counts
-) -> Batch:
+def _settle_in_two_commits(self: RecapStore, key: RecapKey, batch: Batch, change: Counts) -> Batch:
     settled = _settle(self, key, batch, Counts())
-    count = Update(
-        recap_path(key),
-        lambda recap: {
-            **recap,
-            "sent": recap["sent"] + change.sent,
-            "unknown": recap["unknown"] + change.unknown,
-            "left": recap["left"] + change.left,
-            "skipped": recap["skipped"] + change.skipped,
-        },
-    )
-    self._commit("recaps.count", count)
+    self.documents.commit(Merge(key.path, add=asdict(change)))
     return settled
 
 
 def _plan_over(
-    self: InMemoryRecaps,
+    self: RecapStore,
     key: RecapKey,
     older: Any,
     batches: Any,
@@ -128,7 +118,9 @@ def _plan_over(
         counts,
         replace(held, version=None),
     )
-    return planned, self._database.get(lock_path(key.event_id)).version  # type: ignore[union-attr]
+    lock = self.lock(key.event_id)
+    assert lock
+    return planned, lock.version
 
 
 def _settle_as_planned(
@@ -147,7 +139,7 @@ def _refusal_by_hope(
 
 
 def _release_as_sent(
-    self: InMemoryRecaps, key: RecapKey, held: StoredLock, state: RecapState, at: datetime
+    self: RecapStore, key: RecapKey, held: StoredLock, state: RecapState, at: datetime
 ) -> None:
     if state is RecapState.INTERRUPTED:
         state, held = RecapState.SENT, replace(held, lock=replace(held.lock, unfinished=False))
@@ -155,7 +147,7 @@ def _release_as_sent(
 
 
 def _release_whoever_has_it(
-    self: InMemoryRecaps, key: RecapKey, held: StoredLock, state: RecapState, at: datetime
+    self: RecapStore, key: RecapKey, held: StoredLock, state: RecapState, at: datetime
 ) -> None:
     _release(self, key, replace(held, version=None), state, at)
 
@@ -170,26 +162,17 @@ def _given_back_after_the_release(
 
 
 def _save_any_version(
-    self: InMemoryStatuses, key: RecapKey, statuses: Any, change: Tally, version: Any
+    self: StatusStore, key: RecapKey, statuses: Any, change: Tally, version: Any
 ) -> None:
     del version
-    stored = Set(statuses_path(key), statuses)
-    self._through("outcomes.save", lambda: self._database.commit(stored, _counted(key, change)))
+    _save(self, key, statuses, change, self.load(key, []).version)
 
 
 def _save_in_two_commits(
-    self: InMemoryStatuses, key: RecapKey, statuses: Any, change: Tally, version: Any
+    self: StatusStore, key: RecapKey, statuses: Any, change: Tally, version: Any
 ) -> None:
     _save(self, key, statuses, Tally(), version)
-    self._through("outcomes.count", lambda: self._database.commit(_counted(key, change)))
-
-
-def _counted(key: RecapKey, change: Tally) -> Update:
-    added = asdict(change)
-    return Update(
-        recap_path(key),
-        lambda recap: {**recap, **{name: recap[name] + added[name] for name in added}},
-    )
+    self.documents.commit(Update(key.path, add=asdict(change)))
 
 
 def _effects_last(
@@ -248,35 +231,35 @@ MUTANTS: Final = (
     _recap(
         "start-any-version",
         "both preconditions of a start: the batch and the lock are as they were read",
-        InMemoryRecaps,
+        RecapStore,
         "start",
         _start_any_version,
     ),
     _recap(
         "start-without-lock",
         "to write the lock with each start",
-        InMemoryRecaps,
+        RecapStore,
         "start",
         _start_without_lock,
     ),
     _recap(
         "settle-any-version",
         "the precondition on the batch when it is settled",
-        InMemoryRecaps,
+        RecapStore,
         "settle",
         _settle_any_version,
     ),
     _recap(
         "counted-by-itself",
         "one commit for a batch and what the recap counts of it",
-        InMemoryRecaps,
+        RecapStore,
         "settle",
         _settle_in_two_commits,
     ),
     _recap(
         "plan-over",
         "the preconditions of a plan: the lock and the older batches are as they were read",
-        InMemoryRecaps,
+        RecapStore,
         "plan",
         _plan_over,
     ),
@@ -290,21 +273,21 @@ MUTANTS: Final = (
     _recap(
         "later-by-hope",
         "that no 503 says that nothing was taken",
-        memory,
+        mailer,
         "refusal",
         _refusal_by_hope,
     ),
     _recap(
         "sent-while-open",
         "that the state follows from the batches: an interrupted recap is called sent",
-        InMemoryRecaps,
+        RecapStore,
         "release",
         _release_as_sent,
     ),
     _recap(
         "release-any-lock",
         "that only its holder releases the lock",
-        InMemoryRecaps,
+        RecapStore,
         "release",
         _release_whoever_has_it,
     ),
@@ -325,8 +308,8 @@ MUTANTS: Final = (
     _recap(
         "taken-by-hope",
         "the transaction: the lock is written even if it has changed since it was read",
-        InMemoryRecaps,
-        "_take",
+        RecapStore,
+        "take",
         _take_any_version,
     ),
     _recap(
@@ -360,14 +343,14 @@ MUTANTS: Final = (
     _recap(
         "outcomes-any-version",
         "the precondition of the write of a mail's status",
-        InMemoryStatuses,
+        StatusStore,
         "save",
         _save_any_version,
     ),
     _recap(
         "outcomes-by-themselves",
         "one commit for the mails' status and the recap's counts",
-        InMemoryStatuses,
+        StatusStore,
         "save",
         _save_in_two_commits,
     ),

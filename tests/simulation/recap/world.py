@@ -2,51 +2,43 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
+from functions.consents.store import ConsentStore
+from functions.documents.document import Document
+from functions.documents.query import Query
+from functions.documents.write import Merge, Put
 from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
+from functions.mail_events.complaint_watch import ComplaintWatch
+from functions.mail_events.recorder import MailEvents, StillBusyError
+from functions.mail_events.status_store import StatusStore
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
-from functions.recap import mailings
+from functions.preferences.store.user_store import UserStore
 from functions.recap.arguments import PreviewArguments, RecapArguments
-from functions.recap.complaints import Complaints, Level, Limit, Stop, day_of, stop_path
-from functions.recap.ledger import (
-    COOLDOWN,
-    Batch,
-    BatchState,
-    Counts,
-    Lock,
-    RecapState,
-    recap_state,
-    total,
-)
-from functions.recap.mail_events.complaint_watch import ComplaintWatch
-from functions.recap.mail_events.recorder import MailEvents, StillBusyError
-from functions.recap.planner import Planner, RecapLimits
-from functions.recap.ports import RecapKey
-from functions.recap.preview import Preview, RecapPreview
-from functions.recap.report import RecapResult
-from functions.recap.send_recap import RecapSender
+from functions.recap.audience.guest_store import GuestStore
+from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, recap_state, total
+from functions.recap.ledger.lock import COOLDOWN, Lock, RecapKey
+from functions.recap.ledger.recap_store import RecapStore, batch_of, lock_of
+from functions.recap.quota import mailings
+from functions.recap.quota.complaint_store import ComplaintStore
+from functions.recap.quota.complaints import Complaints, Level, Limit, day_of, stop_path
+from functions.recap.quota.mailing_store import MailingStore
+from functions.recap.quota.mailings import tenant_key
+from functions.recap.sending.planner import Planner, RecapLimits
+from functions.recap.sending.preview import Preview, RecapPreview
+from functions.recap.sending.report import RecapResult
+from functions.recap.sending.send_recap import RecapSender
 from functions.wall.address import address_hash
-from tests.in_memory.consents import InMemoryConsents
-from tests.in_memory.database import Database, Set, Stored
-from tests.in_memory.recap import (
-    InMemoryComplaints,
-    InMemoryGuests,
-    InMemoryMailer,
-    InMemoryMailings,
-    InMemoryRecaps,
-    InMemoryStatuses,
-    InMemoryUsers,
-    recap_path,
-)
+from tests.in_memory.documents import Firestore, InMemoryDocuments
+from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.through import ServiceError, Through
 from tests.simulation.faults import Fault, Weather
 from tests.simulation.simulation import (
@@ -156,7 +148,7 @@ class RecapWorld:
         """The photos are there; the first call comes at once."""
         self._simulation = simulation
         self._choices = simulation.choices
-        self._database = Database(lambda: simulation.now)
+        self._firestore = Firestore(lambda: simulation.now)
         self._mails: list[Mail] = []
         self._requests = 0
         self._words = 0
@@ -175,10 +167,10 @@ class RecapWorld:
         self._last_sent = -1
         self._last_wanted = 0
         self._shown: Preview | None = None
-        self._database.watch(self._written)
+        self._firestore.watch(self._written)
         count = self._choices.between("guests", 2, 8)
         self._guests = [f"guest-{number}@example.com" for number in range(count)]
-        self._database.commit(Set(f"events/{EVENT}", {"tenantId": TENANT, "name": "Party"}))
+        self._firestore.commit(Put(f"events/{EVENT}", {"tenantId": TENANT, "name": "Party"}))
         for number, address in enumerate(self._guests):
             self._upload(f"photo-{number}", address)
         self._pool = Pool(
@@ -215,21 +207,23 @@ class RecapWorld:
             "uploaderEmail": address,
             "uploaderName": "Guest",
         }
-        self._database.commit(Set(f"events/{EVENT}/photos/{photo_id}", fields))
+        self._firestore.commit(Put(f"events/{EVENT}/photos/{photo_id}", fields))
 
     def _opt_out(self, address: str) -> None:
         record = {"emailPreferences": {"recap": False}}
-        self._database.commit(Set(f"users/guest-{address_hash(address)}", record))
+        self._firestore.commit(Put(f"users/guest-{address_hash(address)}", record))
         self._opted_out[address] = self._simulation.now
         self._simulation.note("guest", f"{address} opts out")
 
     def _parts(self, instance: Instance) -> Parts:
         through = self._held_up(instance)
+        documents = InMemoryDocuments(self._firestore, through)
+        recaps = RecapStore(documents)
         planner = Planner(
-            recaps=InMemoryRecaps(self._database, through),
-            guests=InMemoryGuests(self._database, through),
-            mailings=InMemoryMailings(self._database, through),
-            complaints=InMemoryComplaints(self._database, through),
+            recaps=recaps,
+            guests=GuestStore(documents, lambda work, items: [work(item) for item in items]),
+            mailings=MailingStore(documents),
+            complaints=ComplaintStore(documents),
             skip_reason=lambda record: skip_reason(record, instance.now()),
             letterhead=lambda: Letterhead(sender="photos@example.com"),
             shows=lambda _: True,
@@ -239,7 +233,7 @@ class RecapWorld:
         )
         preview = RecapPreview(
             planner,
-            recaps=InMemoryRecaps(self._database, through),
+            recaps=recaps,
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: None,
             links_of_nobody=lambda: PreferencesLinks("nobody", "nobody"),
@@ -249,7 +243,7 @@ class RecapWorld:
         )
         sender = RecapSender(
             planner,
-            recaps=InMemoryRecaps(self._database, through),
+            recaps=recaps,
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: lambda uid: PreferencesLinks(uid, uid),
             side_by_side=lambda work, items: instance.side_by_side(work, items, at_once=3),
@@ -346,10 +340,9 @@ class RecapWorld:
 
     def _pardon(self) -> None:
         """An operator lets the tenant send again."""
-        if found := self._database.get(stop_path(TENANT)):
-            stop: Stop = found.value
-            pardoned = replace(stop, pardoned_at=self._simulation.now)
-            self._database.commit(Set(stop_path(TENANT), pardoned))
+        if self._firestore.get(stop_path(TENANT)):
+            pardon = {"pardonedAt": self._simulation.now}
+            self._firestore.commit(Merge(stop_path(TENANT), pardon))
 
     # The mail service.
 
@@ -399,8 +392,8 @@ class RecapWorld:
 
     def _mailed_of(self, recap_id: str) -> mailings.Counted:
         """What the tenant's record has of one recap."""
-        found = self._database.get(f"recapMails/{TENANT}")
-        entries: bytes = found.value if found else b""
+        found = self._firestore.get(f"recapMails/{tenant_key(TENANT)}")
+        entries: bytes = found.fields["entries"] if found else b""
         now = self._simulation.now
         everything, others = (mailings.counted(entries, one, now) for one in ("", recap_id))
         of_recap = {
@@ -410,9 +403,8 @@ class RecapWorld:
         return mailings.Counted(of_recap, everything.mails - others.mails)
 
     def _recap(self, recap_id: str) -> Mapping[str, Any]:
-        found = self._database.get(recap_path(RecapKey(EVENT, recap_id)))
-        recap: Mapping[str, Any] = found.value if found else {}
-        return recap
+        found = self._firestore.get(RecapKey(EVENT, recap_id).path)
+        return found.fields if found else {}
 
     def _check_everybody_had_one(self, recap_id: str) -> None:
         """Nobody gets a second recap while somebody who wants one has had none."""
@@ -424,7 +416,7 @@ class RecapWorld:
     def _had_a_turn(self, but: str = "") -> set[str]:
         return {
             guest
-            for recap_id, _ in self._database.collection(f"events/{EVENT}/recaps")
+            for recap_id in self._recaps()
             if recap_id != but
             for batch in self._batches(recap_id)
             if batch.state is not BatchState.PLANNED
@@ -470,15 +462,16 @@ class RecapWorld:
         self._tell(name, news)
 
     def _mail_events(self, instance: Instance) -> MailEvents:
+        documents = InMemoryDocuments(self._firestore, instance.call)
         return MailEvents(
-            statuses=InMemoryStatuses(self._database, instance.call),
-            users=InMemoryUsers(self._database, instance.call),
+            statuses=StatusStore(documents),
+            users=UserStore(documents),
             complaints=ComplaintWatch(
-                InMemoryComplaints(self._database, instance.call),
+                ComplaintStore(documents),
                 instance.now,
                 COMPLAINT_LIMITS,
             ),
-            consents=InMemoryConsents(),
+            consents=ConsentStore(documents),
             now=instance.now,
             sleep=instance.sleep,
             recaps_side_by_side=instance.side_by_side,
@@ -508,22 +501,24 @@ class RecapWorld:
 
     # What must hold.
 
-    def _written(self, path: str, before: Stored | None, after: Stored | None) -> None:
+    def _written(self, path: str, before: Document | None, after: Document | None) -> None:
         match path.split("/"):
             case ["events", _, "locks", "recap"] if after:
-                lock: Lock = after.value
-                self._check_lock(before.value if before else None, lock)
+                lock = lock_of(after.fields)
+                self._check_lock(lock_of(before.fields) if before else None, lock)
                 self._holder = lock.holder
             case ["events", _, "recaps", recap_id] if after:
                 # Whoever takes the lock names itself in the recap with the same commit.
-                call = after.value["startedBy"]
+                call = after.fields["startedBy"]
                 self._recap_of[call] = recap_id
                 self._holder_of.setdefault(call, self._holder)
-                ended_without = after.value["state"] in (RecapState.FAILED, RecapState.EMPTY)
+                ended_without = after.fields["state"] in (RecapState.FAILED, RecapState.EMPTY)
                 if ended_without and self._mailed_of(recap_id).mails:
                     self._simulation.violation("a recap that sent nothing counts as one")
             case ["recapStops", _] if after:
-                self._stopped_at = self._simulation.now if after.value.holds else None
+                pardoned = after.fields.get("pardonedAt")
+                holds = pardoned is None or pardoned < after.fields["since"]
+                self._stopped_at = self._simulation.now if holds else None
             case _:
                 pass
 
@@ -541,21 +536,25 @@ class RecapWorld:
         """What is wrong now that everything is at rest."""
         yield from self._wrong_cooldowns()
         yield from self._too_many_complaints()
-        for path, stored in self._database.collection(f"events/{EVENT}/recaps"):
-            for sentence in self._wrong(path, stored.value):
-                yield f"recap {path}: {sentence}"
+        for recap_id, recap in self._recaps().items():
+            for sentence in self._wrong(recap_id, recap):
+                yield f"recap {recap_id}: {sentence}"
         if self._last_sent != self._last_wanted:
             yield f"two days later, {self._last_sent} of {self._last_wanted} guests get a recap"
 
     def _newcomers(self) -> set[str]:
-        found = self._database.collection(f"events/{EVENT}/photos")
-        return {one.value["uploaderEmail"] for _, one in found} - set(self._guests)
+        found = self._firestore.query(Query(collection=f"events/{EVENT}/photos"))
+        return {photo.fields["uploaderEmail"] for photo in found} - set(self._guests)
+
+    def _recaps(self) -> dict[str, Mapping[str, Any]]:
+        found = self._firestore.query(Query(collection=f"events/{EVENT}/recaps"))
+        return {recap.id: recap.fields for recap in found}
 
     def _wrong(self, recap_id: str, recap: Mapping[str, Any]) -> Iterator[str]:
         batches = self._batches(recap_id)
         yield from self._wrong_counts(recap, total(batches))
         yield from self._wrong_tally(recap_id, recap)
-        yield from self._wrong_state(recap["state"], batches)
+        yield from self._wrong_state(RecapState(recap["state"]), batches)
         mailed = {address_hash(mail.address) for mail in self._mails if mail.recap_id == recap_id}
         known = {guest for one in batches for guest in one.recipients + one.refused}
         spared = self._had_a_turn()
@@ -566,7 +565,7 @@ class RecapWorld:
                 yield "a batch can be sent, and somebody of it has the mail"
         if not mailed <= known:
             yield "somebody has a mail and is in no batch"
-        if recap["state"] is RecapState.SENT and len(self._guests) < LIMITS.per_call:
+        if recap["state"] == RecapState.SENT and len(self._guests) < LIMITS.per_call:
             there = {address_hash(one) for one in self._guests if one not in self._opted_out}
             if not there <= known | spared:
                 yield "somebody is in no batch, and has neither opted out nor is left"
@@ -610,18 +609,18 @@ class RecapWorld:
 
     def _too_many_complaints(self) -> Iterator[str]:
         days: dict[datetime, list[Mapping[str, Any]]] = {}
-        for _, stored in self._database.collection(f"events/{EVENT}/recaps"):
-            days.setdefault(day_of(stored.value["startedAt"])[0], []).append(stored.value)
+        for recap in self._recaps().values():
+            days.setdefault(day_of(recap["startedAt"])[0], []).append(recap)
         for day, recaps in days.items():
             counted = Complaints(
                 sum(recap["complained"] for recap in recaps), sum(recap["sent"] for recap in recaps)
             )
-            if counted.level(COMPLAINT_LIMITS) and not self._database.get(stop_path(TENANT)):
+            if counted.level(COMPLAINT_LIMITS) and not self._firestore.get(stop_path(TENANT)):
                 yield f"{counted} of {day}, and the tenant was not stopped"
 
     def _batches(self, recap_id: str) -> list[Batch]:
-        path = f"{recap_path(RecapKey(EVENT, recap_id))}/batches"
-        return [one.value for _, one in self._database.collection(path)]
+        path = f"{RecapKey(EVENT, recap_id).path}/batches"
+        return [batch_of(found) for found in self._firestore.query(Query(collection=path))]
 
     def _batch_of(self, recap_id: str, address: str) -> Batch | None:
         guest = address_hash(address)

@@ -6,7 +6,7 @@ from google.cloud import firestore
 
 from emulator.mailbox import Mailbox
 from functions.mail.tracking import DeliveryStatus
-from functions.recap.mail_events.entries import written
+from functions.mail_events.entries import written
 from functions.wall.address import address_hash, guest_uid
 from tests.suite.console.conftest import TENANT, Browser
 from tests.suite.recap.wall import Wall

@@ -15,7 +15,7 @@ from google.cloud import firestore
 from emulator.mailbox import PORT, Mailbox
 from emulator.people import Person, sign_in
 from emulator.receiver import always, fails
-from functions.recap.complaints import stop_path
+from functions.recap.quota.complaints import stop_path
 from tests.suite.actions.conftest import TENANT, Configure, Named, Record
 from tests.suite.call import Answer, call, url
 from tests.unit.contract.promise import (

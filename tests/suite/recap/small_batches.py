@@ -8,7 +8,8 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from emulator.cloud.entry import sendEventRecap
 from functions.mail.sendgrid import SendGridMailer
-from functions.recap import planner, wiring
+from functions.recap import wiring
+from functions.recap.sending import planner
 
 SendGridMailer.recipients_per_request = 10
 _SMALL = functools.partial(planner.RecapLimits, per_call=50)

@@ -15,23 +15,19 @@ from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from emulator.people import sign_in
 from functions.consents.store import ConsentStore
 from functions.documents.documents import Documents
-from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.documents import documents
-from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
+from functions.mail.tracking import DeliveryStatus, TrackingEvent
+from functions.mail_events.complaint_watch import ComplaintWatch
+from functions.mail_events.recorder import MailEvents
+from functions.mail_events.status_store import StatusStore
 from functions.preferences.store.user_store import UserStore
-from functions.recap.complaints import stop_path
-from functions.recap.labels import MailLabels
-from functions.recap.ledger import plan
-from functions.recap.mail_events.complaint_watch import ComplaintWatch
-from functions.recap.mail_events.ports import DeliveryStatuses
-from functions.recap.mail_events.recorder import MailEvents
-from functions.recap.mail_events.status_store import StatusStore
-from functions.recap.ports import RecapKey
-from functions.recap.store.complaint_store import ComplaintStore
+from functions.recap.ledger.batch import plan
+from functions.recap.ledger.lock import RecapKey
+from functions.recap.mail.labels import MailLabels
+from functions.recap.quota.complaint_store import ComplaintStore
+from functions.recap.quota.complaints import stop_path
 from functions.side_by_side import Threads
 from functions.wall.address import address_hash, guest_uid
-from tests.in_memory.database import Database, Set
-from tests.in_memory.recap import InMemoryStatuses, batch_path, recap_path
 from tests.suite.call import Answer, call, url
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess
@@ -161,45 +157,6 @@ def test_what_news_costs(wall: Wall) -> None:
     assert _counted([complaint]) == COSTS["news of one mail, a complaint"]
     [record] = wall.recaps()
     assert (record["delivered"], record["complained"]) == (500, 1)
-
-
-@pytest.fixture(params=["firestore", "memory"])
-def statuses(request: pytest.FixtureRequest, wall: Wall) -> tuple[DeliveryStatuses, RecapKey, Any]:
-    """An adapter of either kind, a recap of two guests, and what gives the recap's fields."""
-    if request.param == "firestore":
-        key = _recap_of(wall, 2)
-        return StatusStore(documents()), key, lambda: wall.recaps()[0]
-    database, key = Database(now), RecapKey("e1", "r1")
-    [batch] = plan(_guests(wall, range(2)), per_batch=2)
-    database.commit(Set(recap_path(key), _fields("t1")), Set(batch_path(key, 0), batch))
-    return InMemoryStatuses(database), key, lambda: database.get(recap_path(key)).value  # type: ignore[union-attr]
-
-
-def test_facts_and_counts_are_written_together(
-    wall: Wall, statuses: tuple[DeliveryStatuses, RecapKey, Callable[[], dict[str, Any]]]
-) -> None:
-    """As they were read, or not at all; and never where there is no recap."""
-    store, key, recap = statuses
-    ann, bob = _guests(wall, range(2))
-    found = store.load(key, [0, 3])
-    assert {number: set(ids) for number, ids in found.sent_to.items()} == {0: {ann, bob}}
-    assert (found.statuses, found.version) == ({}, None)
-    store.save(key, {ann: DeliveryStatus.DELIVERED}, Tally(delivered=1), None)
-    with pytest.raises(ChangedMeanwhileError):
-        store.save(key, {bob: SPAM}, Tally(complained=1), None)
-    found = store.load(key, [0])
-    assert found.statuses == {ann: DeliveryStatus.DELIVERED}
-    store.save(
-        key, {ann: DeliveryStatus.BOUNCED, bob: SPAM}, Tally(delivered=-1, bounced=1), found.version
-    )
-    with pytest.raises(ChangedMeanwhileError):
-        store.save(key, {}, Tally(delivered=5), found.version)
-    assert store.load(key, [0]).statuses == {ann: DeliveryStatus.BOUNCED, bob: SPAM}
-    assert {**recap(), "delivered": 0, "bounced": 1, "complained": 0} == recap()
-    gone = RecapKey(key.event_id, "none")
-    with pytest.raises(ChangedMeanwhileError):
-        store.save(gone, {ann: SPAM}, Tally(complained=1), None)
-    assert store.load(gone, [0]).statuses == {}
 
 
 def _address(wall: Wall, name: str) -> str:

@@ -11,8 +11,8 @@ from bench.costs import COSTS, Cost
 from emulator.mailbox import Mailbox
 from functions.access import Caller, Role
 from functions.recap.arguments import PreviewArguments, RecapArguments
-from functions.recap.report import RecapResult
-from functions.recap.send_recap import RecapSender
+from functions.recap.sending.report import RecapResult
+from functions.recap.sending.send_recap import RecapSender
 from tests.suite.operations import Operations, admit_staff, counting_documents
 from tests.suite.recap.sender import ORGANIZER, recap_preview, recap_sender
 from tests.suite.recap.wall import TENANT, Wall, guest

@@ -14,10 +14,10 @@ from functions.call_error import CallError, Code
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.documents import documents
 from functions.recap.arguments import Mode
-from functions.recap.claim import Claim
-from functions.recap.ledger import LEASE, Batch, Counts, plan
-from functions.recap.ports import StoredLock, Wording
-from functions.recap.store.recap_store import RecapStore
+from functions.recap.ledger.batch import Batch, Counts, plan
+from functions.recap.ledger.claim import Claim
+from functions.recap.ledger.lock import LEASE, StoredLock, Wording
+from functions.recap.ledger.recap_store import RecapStore
 from tests.suite.recap.wall import TENANT, Wall
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)

@@ -11,8 +11,8 @@ from google.cloud import firestore
 
 from functions.gcp.documents import documents
 from functions.mail.tracking import DeliveryStatus
-from functions.recap import mailings
-from functions.recap.mail_events import entries
+from functions.mail_events import entries
+from functions.recap.quota import mailings
 from functions.wall.address import address_hash, guest_uid
 from functions.wall.guest_data import Forgetting
 from functions.wall.guest_data_store import GuestPhotoStore

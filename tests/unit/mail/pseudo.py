@@ -9,8 +9,8 @@ from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
+from functions.recap.audience.photos import Picture
 from functions.recap.mail.composer import Composer, Recap, Recipient
-from functions.recap.photos import Picture
 
 
 class Pseudo(gettext.NullTranslations):

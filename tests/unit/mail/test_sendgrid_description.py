@@ -20,8 +20,8 @@ from functions.mail.sendgrid import BYTES_PER_RECIPIENT, RECIPIENTS_PER_REQUEST,
 from functions.mail.texts import LANGUAGES
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
+from functions.recap.audience.photos import Picture
 from functions.recap.mail.composer import Composer, Recap, Recipient
-from functions.recap.photos import Picture
 
 _COMPONENTS: Final = json.loads(
     (Path(__file__).parent / "data" / "tsg_mail_v3.json").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from google.cloud.monitoring_v3.types import AlertPolicy
 from google.protobuf import json_format
 
 import main
-from functions.recap.ledger import RecapState
+from functions.recap.ledger.batch import RecapState
 from functions.webhooks.deliveries.delivery import Outcome
 from ops import applying
 

@@ -5,40 +5,39 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from functions.access import Caller, Role
+from functions.consents.store import ConsentStore
+from functions.documents.query import Query
+from functions.documents.write import Create, Put
 from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
 from functions.mail.misconfigured import MisconfiguredError
+from functions.mail_events.complaint_watch import ComplaintWatch
+from functions.mail_events.recorder import MailEvents
+from functions.mail_events.status_store import StatusStore
 from functions.preferences.accounts import address_record_id
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
+from functions.preferences.store.user_store import UserStore
 from functions.recap.arguments import PreviewArguments, RecapArguments
-from functions.recap.ledger import Batch
-from functions.recap.mail_events.complaint_watch import ComplaintWatch
-from functions.recap.mail_events.recorder import MailEvents
-from functions.recap.photo_hosts import PhotoHosts
-from functions.recap.planner import Planner, RecapLimits
-from functions.recap.ports import RecapKey
-from functions.recap.preview import Preview, RecapPreview
-from functions.recap.report import RecapResult
-from functions.recap.send_recap import RecapSender
+from functions.recap.audience.guest_store import GuestStore
+from functions.recap.audience.photo_hosts import PhotoHosts
+from functions.recap.ledger.batch import Batch
+from functions.recap.ledger.lock import RecapKey
+from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.quota.complaint_store import ComplaintStore
+from functions.recap.quota.mailing_store import MailingStore
+from functions.recap.sending.planner import Planner, RecapLimits
+from functions.recap.sending.preview import Preview, RecapPreview
+from functions.recap.sending.report import RecapResult
+from functions.recap.sending.send_recap import RecapSender
 from functions.side_by_side import SideBySide
 from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.address import address_hash
-from tests.in_memory.consents import InMemoryConsents
-from tests.in_memory.database import Create, Database, Set
-from tests.in_memory.recap import (
-    InMemoryComplaints,
-    InMemoryGuests,
-    InMemoryMailer,
-    InMemoryMailings,
-    InMemoryRecaps,
-    InMemoryStatuses,
-    InMemoryUsers,
-    recap_path,
-)
+from tests.in_memory.documents import Firestore, InMemoryDocuments
+from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.through import Through, at_once
 
 EVENT = "e1"
@@ -94,6 +93,22 @@ class At:
         return answer
 
 
+class Watched:
+    """A store, each call of which is one `through`, such as `recaps.plan`."""
+
+    def __init__(self, name: str, store: object, through: Through) -> None:
+        self._name = name
+        self._store = store
+        self._through = through
+
+    def __getattr__(self, method: str) -> Any:
+        """The method of the store."""
+        call = getattr(self._store, method)
+        return lambda *given, **named: self._through(
+            f"{self._name}.{method}", lambda: call(*given, **named)
+        )
+
+
 @dataclass
 class House:
     """Everything around the recap.
@@ -119,20 +134,20 @@ class House:
     hosts: PhotoHosts = field(default_factory=lambda: PhotoHosts.read("*", ""))
     lacks: str | None = None
     counted: list[str] = field(default_factory=list)
-    consents: InMemoryConsents = field(default_factory=InMemoryConsents)
     previews_an_hour: int = 10
     _words: Any = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
         """An event that is published and has no photos yet."""
-        self.database = Database(lambda: self.now)
+        self.firestore = Firestore(lambda: self.now)
+        self.documents = InMemoryDocuments(self.firestore)
         self._photos = itertools.count()
         self.event(EVENT)
 
     def event(self, event_id: str, tenant: str = TENANT) -> None:
         """Write a further event."""
         event = {"tenantId": tenant, "name": "Summer Party"}
-        self.database.commit(Create(f"events/{event_id}", event))
+        self.documents.commit(Create(f"events/{event_id}", event))
 
     def photo(
         self,
@@ -152,7 +167,7 @@ class House:
             "approvedAt": self.now,
         }
         path = f"events/{event_id}/photos/{photo_id or f'photo-{number:05}'}"
-        self.database.commit(Set(path, document | fields))
+        self.documents.commit(Put(path, document | fields))
 
     def guests(self, count: int, event_id: str = EVENT) -> None:
         """Write a photo for each of so many guests."""
@@ -162,20 +177,20 @@ class House:
     def opt_out(self, address: str, flag: str = "recap") -> None:
         """Have the guest turn the flag off."""
         record = {"emailPreferences": {flag: False}}
-        self.database.commit(Set(f"users/guest-{address_hash(address)}", record))
+        self.documents.commit(Put(f"users/guest-{address_hash(address)}", record))
 
     def account(self, uid: str, email: str, **flags: bool) -> None:
         """Write an account's record, and what the trigger makes of it."""
         record = {"email": email, "emailPreferences": flags}
-        self.database.commit(Set(f"users/{uid}", record))
+        self.documents.commit(Put(f"users/{uid}", record))
         if noted_in := address_record_id(record):
-            self.database.commit(Set(f"users/{noted_in}", {"accounts": {uid: True}}))
+            self.documents.commit(Put(f"users/{noted_in}", {"accounts": {uid: True}}))
 
     def sender(self, through: Through = at_once, limits: RecapLimits | None = None) -> RecapSender:
         """The use case, with two recipients a batch."""
         return RecapSender(
             self._planner(through, limits),
-            recaps=InMemoryRecaps(self.database, through),
+            recaps=self._store("recaps", RecapStore(self.documents), through),
             mailer=lambda: self._mailer(through),
             links=lambda: links_of,
             side_by_side=one_after_the_other,
@@ -188,10 +203,10 @@ class House:
 
     def _planner(self, through: Through, limits: RecapLimits | None) -> Planner:
         return Planner(
-            recaps=InMemoryRecaps(self.database, through),
-            guests=InMemoryGuests(self.database, through),
-            mailings=InMemoryMailings(self.database, through),
-            complaints=InMemoryComplaints(self.database, through),
+            recaps=self._store("recaps", RecapStore(self.documents), through),
+            guests=self._store("guests", GuestStore(self.documents, one_after_the_other), through),
+            mailings=self._store("mailings", MailingStore(self.documents), through),
+            complaints=self._store("complaints", ComplaintStore(self.documents), through),
             skip_reason=lambda record: skip_reason(record, self.now),
             letterhead=self._letterhead,
             shows=self.hosts.allow,
@@ -199,6 +214,10 @@ class House:
             new_word=self._word,
             limits=limits,
         )
+
+    @staticmethod
+    def _store(name: str, store: T, through: Through) -> T:
+        return cast("T", Watched(name, store, through))
 
     def _mailer(self, through: Through) -> InMemoryMailer:
         self._needs("SENDGRID_API_KEY")
@@ -232,10 +251,12 @@ class House:
     ) -> MailEvents:
         """What records what is told of the mails."""
         return MailEvents(
-            statuses=InMemoryStatuses(self.database, through),
-            users=InMemoryUsers(self.database, through),
-            complaints=ComplaintWatch(InMemoryComplaints(self.database, through), lambda: self.now),
-            consents=self.consents,
+            statuses=self._store("outcomes", StatusStore(self.documents), through),
+            users=self._store("users", UserStore(self.documents), through),
+            complaints=ComplaintWatch(
+                self._store("complaints", ComplaintStore(self.documents), through), lambda: self.now
+            ),
+            consents=ConsentStore(self.documents),
             now=lambda: self.now,
             sleep=self._sleep,
             recaps_side_by_side=side_by_side,
@@ -255,7 +276,7 @@ class House:
         """Look at it, as the organizer; `address` is the organizer's verified one."""
         previewer = RecapPreview(
             self._planner(through, limits),
-            recaps=InMemoryRecaps(self.database, through),
+            recaps=self._store("recaps", RecapStore(self.documents), through),
             mailer=lambda: self._mailer(through),
             links=lambda: self._needs("EMAIL_PREFS_KEY"),
             links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
@@ -294,10 +315,14 @@ class House:
         ]
         return found[-1]
 
+    def collection(self, path: str) -> dict[str, Mapping[str, Any]]:
+        """The fields of every document of a collection, by id."""
+        found = self.firestore.query(Query(collection=path))
+        return {document.id: document.fields for document in found}
+
     def recaps(self) -> dict[str, Mapping[str, Any]]:
         """Every recap's fields, by id."""
-        found = self.database.collection(f"events/{EVENT}/recaps")
-        return {recap_id: one.value for recap_id, one in found}
+        return self.collection(f"events/{EVENT}/recaps")
 
     def recap(self) -> Mapping[str, Any]:
         """The only one's."""
@@ -306,8 +331,8 @@ class House:
 
     def batches(self) -> Sequence[Batch]:
         """Every batch of every recap."""
-        paths = [f"{recap_path(RecapKey(EVENT, recap))}/batches" for recap in self.recaps()]
-        return [one.value for path in paths for _, one in self.database.collection(path)]
+        store = RecapStore(self.documents)
+        return [batch for recap in self.recaps() for batch in store.batches(RecapKey(EVENT, recap))]
 
     def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)

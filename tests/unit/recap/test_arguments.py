@@ -7,7 +7,7 @@ import pytest
 from functions.call_error import CallError, Code
 from functions.mail.lines import one_line, paragraph, shortened
 from functions.recap.arguments import Mode, RecapArguments
-from functions.recap.lines import greeted_name
+from functions.recap.audience.names import greeted_name
 
 
 @pytest.mark.parametrize(

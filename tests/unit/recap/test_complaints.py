@@ -1,15 +1,15 @@
 """Too many complaints stop a tenant's recaps, until an operator allows them again (spec 8)."""
 
-from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
+from functions.documents.write import Merge
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
-from functions.recap.complaints import Complaints, Level, Stop, day_of, stop_path
-from tests.in_memory.database import Set
+from functions.recap.quota.complaint_store import ComplaintStore
+from functions.recap.quota.complaints import Complaints, Level, Stop, day_of, stop_path
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import NOON, TENANT, At, House, guest
 
@@ -59,15 +59,14 @@ def refusal(house: House) -> CallError | None:
 
 def stop_of(house: House) -> Stop | None:
     """What is on record of the tenant."""
-    found = house.database.get(stop_path(TENANT))
-    return found.value if found else None
+    found = ComplaintStore(house.documents).find(TENANT)
+    return found.stop if found else None
 
 
 def pardon(house: House) -> None:
     """What an operator writes."""
-    stop = stop_of(house)
-    assert stop
-    house.database.commit(Set(stop_path(TENANT), replace(stop, pardoned_at=house.now)))
+    assert stop_of(house)
+    house.documents.commit(Merge(stop_path(TENANT), {"pardonedAt": house.now}))
 
 
 @pytest.fixture

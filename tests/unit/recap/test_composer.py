@@ -14,8 +14,8 @@ from functions.mail.message import EmailMessage
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT, request_body
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
+from functions.recap.audience.photos import MAIL_BYTES, Picture
 from functions.recap.mail.composer import Composer, Recap, Recipient
-from functions.recap.photos import MAIL_BYTES, Picture
 
 LINKS = PreferencesLinks(
     page="https://example.com/preferences#token=a.b",

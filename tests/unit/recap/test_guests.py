@@ -8,9 +8,15 @@ import pytest
 
 from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
-from functions.recap.guests import Audience, Guest
-from functions.recap.photos import MAX_REEL, ApprovedPhoto, Picture, is_resized, web_address
-from functions.recap.recipients import in_turn
+from functions.recap.audience.guests import Audience, Guest
+from functions.recap.audience.photos import (
+    MAX_REEL,
+    ApprovedPhoto,
+    Picture,
+    is_resized,
+    web_address,
+)
+from functions.recap.audience.recipients import in_turn
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

@@ -9,8 +9,9 @@ from collections import Counter
 import pytest
 
 from functions.call_error import CallError
-from functions.recap.ledger import LEASE, BatchState
-from functions.recap.report import RecapResult
+from functions.recap.ledger.batch import BatchState
+from functions.recap.ledger.lock import LEASE
+from functions.recap.sending.report import RecapResult
 from functions.wall.address import address_hash
 from tests.in_memory.through import ServiceError
 from tests.unit.recap.parts import ERRORS, NOON, At, House, guest

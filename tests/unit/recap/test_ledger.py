@@ -6,19 +6,17 @@ from typing import Any
 import pytest
 
 from functions.call_error import CallError, Code
-from functions.recap.ledger import (
-    COOLDOWN,
+from functions.recap.ledger.batch import (
     Batch,
     BatchState,
     Counts,
-    Lock,
     RecapState,
     last_mail,
     plan,
     recap_state,
-    resumable,
     total,
 )
+from functions.recap.ledger.lock import COOLDOWN, Lock, resumable
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SOON, BEFORE = NOW + timedelta(seconds=1), NOW - timedelta(seconds=1)

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.consents.consent import State, consent_id
+from functions.consents.store import ConsentStore
+from functions.documents.write import Delete, Put
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
+from functions.mail_events import entries
+from functions.mail_events.recorder import StillBusyError
 from functions.preferences.preferences import EmailPreferences
 from functions.preferences.reach import UNREACHABLE_FOR
-from functions.recap.labels import MailLabels
-from functions.recap.mail_events import entries
-from functions.recap.mail_events.recorder import StillBusyError
-from functions.recap.ports import RecapKey
+from functions.recap.ledger.lock import RecapKey
+from functions.recap.mail.labels import MailLabels
 from functions.side_by_side import Threads
 from functions.wall.address import address_hash
-from tests.in_memory.database import Delete, Set
-from tests.in_memory.recap import recap_path, statuses_path
 from tests.in_memory.through import ServiceError
 from tests.unit.recap.parts import EVENT, At, House, guest
 
@@ -120,8 +120,8 @@ def test_whoever_wants_no_more_gets_none(house: House, status: DeliveryStatus) -
 def test_a_choice_made_later_stands(house: House) -> None:
     """What was told before is told again, and the guest has turned recaps on since."""
     tell(house, (ANN, SPAM))
-    house.database.commit(
-        Set(f"users/guest-{address_hash(ANN)}", {"emailPreferences": {"recap": True}})
+    house.documents.commit(
+        Put(f"users/guest-{address_hash(ANN)}", {"emailPreferences": {"recap": True}})
     )
     tell(house, (ANN, SPAM))
     house.later(hours=25)
@@ -131,32 +131,32 @@ def test_a_choice_made_later_stands(house: House) -> None:
 def test_an_account_looks_after_its_own_choice() -> None:
     """The record that the mail's links lead to is the one that changes."""
     house = House()
-    house.database.commit(
-        Set("users/ann", {"email": ANN, "emailPreferences": {"marketing": False}})
+    house.documents.commit(
+        Put("users/ann", {"email": ANN, "emailPreferences": {"marketing": False}})
     )
     house.guests(1)
     house.send()
     tell(house, (ANN, SPAM))
-    record = house.database.get("users/ann")
+    record = house.documents.get("users/ann")
     assert record
-    assert EmailPreferences.read(record.value) == EmailPreferences(recap=False, marketing=False)
-    assert house.database.get(f"users/guest-{address_hash(ANN)}") is None
+    assert EmailPreferences.read(record.fields) == EmailPreferences(recap=False, marketing=False)
+    assert house.documents.get(f"users/guest-{address_hash(ANN)}") is None
 
 
 @pytest.mark.parametrize("uid", ["bob", "nobody", f"guest-{address_hash(BOB)}", "guest-", "a/b"])
 def test_nobody_elses_mails_are_turned_off(house: House, uid: str) -> None:
     """A label names another's account: the choice is kept for the address that was mailed."""
-    house.database.commit(Set("users/bob", {"email": BOB}))
+    house.documents.commit(Put("users/bob", {"email": BOB}))
     labels = {**house.labels(ANN), "wall_user": uid}
     house.mail_events().record([TrackingEvent(SPAM, labels)])
-    users = dict(house.database.collection("users"))
-    assert users["bob"].value == {"email": BOB}
+    users = house.collection("users")
+    assert users["bob"] == {"email": BOB}
     assert users.keys() == {"bob", f"guest-{address_hash(ANN)}"}
 
 
 def test_an_address_that_bounced_for_good_is_left_out(house: House) -> None:
     """It is counted as skipped for a year, with an account and without."""
-    house.database.commit(Set("users/bob", {"email": BOB}))
+    house.documents.commit(Put("users/bob", {"email": BOB}))
     tell(house, (ANN, HARD), (BOB, HARD), (guest(2), DeliveryStatus.BOUNCED))
     house.later(hours=25)
     assert (house.send().skipped, house.addresses[5:]) == (2, [guest(2), guest(3), guest(4)])
@@ -169,8 +169,8 @@ def test_no_address_is_in_what_is_kept(house: House) -> None:
     tell(house, (ANN, HARD), (BOB, SPAM))
     key = RecapKey(EVENT, next(iter(house.recaps())))
     kept = [
-        house.database.get(statuses_path(key)),
-        *dict(house.database.collection("users")).values(),
+        house.documents.get(f"{key.path}/outcomes/mails"),
+        *house.collection("users").values(),
     ]
     assert "example.com" not in repr([kept, house.labels(ANN), house.recap()])
 
@@ -199,10 +199,10 @@ def test_no_address_is_in_what_is_kept(house: House) -> None:
 def test_what_is_in_no_ledger_is_left_alone(house: House, change: dict[str, object]) -> None:
     """Another project's mails, and labels that are none: no document comes of them."""
     house.labels(ANN)
-    before = repr(vars(house.database))
+    before = repr(vars(house.firestore))
     told = [TrackingEvent(SPAM | HARD | DeliveryStatus.DELIVERED, {**house.labels(ANN), **change})]
     assert house.mail_events().record(told) == 0
-    assert repr(vars(house.database)) == before
+    assert repr(vars(house.firestore)) == before
 
 
 def test_a_recap_that_is_gone_stays_gone(house: House) -> None:
@@ -212,12 +212,12 @@ def test_a_recap_that_is_gone_stays_gone(house: House) -> None:
     told = [TrackingEvent(DeliveryStatus.DELIVERED, house.labels(ANN))]
 
     def empty() -> None:
-        gone = [Delete(f"{recap_path(key)}/batches/{number}") for number in range(3)]
-        house.database.commit(Delete(recap_path(key)), *gone)
+        gone = [Delete(f"{key.path}/batches/{number}") for number in range(3)]
+        house.documents.commit(Delete(key.path), *gone)
 
     assert house.mail_events(At("outcomes.save", empty, before=True)).record(told) == 0
     assert house.recaps() == {}
-    assert house.database.get(statuses_path(key)) is None
+    assert house.documents.get(f"{key.path}/outcomes/mails") is None
 
 
 def test_two_requests_at_once_are_both_counted(house: House) -> None:
@@ -247,7 +247,12 @@ def test_whoever_is_never_first_is_told_to_come_again(house: House) -> None:
         del retried
         if what == "outcomes.save":
             key = RecapKey(EVENT, next(iter(house.recaps())))
-            house.database.commit(Set(statuses_path(key), {"x": next(statuses)}))
+            house.documents.commit(
+                Put(
+                    f"{key.path}/outcomes/mails",
+                    {"entries": entries.written({"0" * 32: next(statuses)})},
+                )
+            )
         return effect()
 
     with pytest.raises(StillBusyError):
@@ -355,10 +360,13 @@ def test_a_notice_that_is_complained_of_is_the_last(fate: DeliveryStatus, *, end
     """Or one that comes back for good. Labels that name no consent of ours change nothing."""
     house = House()
     name = consent_id("acme", "ann@example.com")
-    house.consents.write(name, State.CONFIRMED, house.now)
+    consents = ConsentStore(house.documents)
+    consents.write(name, State.CONFIRMED, house.now)
     labels = [{"wall_notice": name}, {"wall_notice": "0" * 32}, {"wall_notice": "../users/u1"}]
     told = [TrackingEvent(fate, label) for label in labels]
     assert house.mail_events().record(told) == int(ends)
     assert house.mail_events().record(told) == 0
-    assert (house.consents.records[name].state is State.ENDED) is ends
-    assert house.consents.records.keys() == {name}
+    [found] = consents.load([name])
+    assert found
+    assert (found.consent.state is State.ENDED) is ends
+    assert house.collection("noticeConsents").keys() == {name}

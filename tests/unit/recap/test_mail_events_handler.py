@@ -18,7 +18,7 @@ from functions.mail.sendgrid_events import (
     TIMESTAMP_HEADER,
     SendGridWebhook,
 )
-from functions.recap.mail_events import handlers, wiring
+from functions.mail_events import handlers, wiring
 from tests.unit.mail.test_sendgrid_events import public
 from tests.unit.recap.parts import House, guest
 

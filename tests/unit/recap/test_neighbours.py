@@ -8,14 +8,14 @@ import pytest
 from functions.access import Caller, Role
 from functions.call_error import CallError
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
-from functions.recap import mailings
 from functions.recap.arguments import Mode
-from functions.recap.guests import Audience
-from functions.recap.ledger import LEASE
-from functions.recap.photo_hosts import PhotoHosts
-from functions.recap.photos import ApprovedPhoto
-from functions.recap.planner import RecapLimits
-from functions.recap.report import RecapResult
+from functions.recap.audience.guests import Audience
+from functions.recap.audience.photo_hosts import PhotoHosts
+from functions.recap.audience.photos import ApprovedPhoto
+from functions.recap.ledger.lock import LEASE
+from functions.recap.quota import mailings
+from functions.recap.sending.planner import RecapLimits
+from functions.recap.sending.report import RecapResult
 from functions.wall.address import address_hash
 from tests.in_memory.through import Crash
 from tests.unit.recap.parts import ERRORS, NOON, TENANT, At, House, guest
@@ -140,8 +140,8 @@ def test_the_record_is_a_list_of_hashes(house: House) -> None:
     assert mailings.with_recap(entries, "r1", ids[:1], now) == entries[:16]
     house.guests(1)
     house.send()
-    (record,) = (one.value for _, one in house.database.collection("recapMails"))
-    assert len(record) == 16
+    (record,) = house.collection("recapMails").values()
+    assert len(record["entries"]) == 16
 
 
 # Photos that somebody made up.

@@ -10,13 +10,13 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
+from functions.documents.write import Put
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
-from functions.recap.ledger import LEASE
-from functions.recap.planner import RecapLimits
-from functions.recap.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
+from functions.recap.ledger.lock import LEASE
+from functions.recap.sending.planner import RecapLimits
+from functions.recap.sending.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
 from functions.wall.address import address_hash
-from tests.in_memory.database import Set
 from tests.in_memory.through import Crash, Through
 from tests.unit.recap.parts import ERRORS, NOON, TENANT, Answer, At, House, guest
 
@@ -40,7 +40,7 @@ def refusal(house: House, through: Through | None = None, **arguments: Any) -> C
 def _written(house: House) -> list[str]:
     """Watch the database, and name what is written from now on."""
     written: list[str] = []
-    house.database.watch(lambda path, *_: written.append(path))
+    house.firestore.watch(lambda path, *_: written.append(path))
     return written
 
 
@@ -236,8 +236,8 @@ def test_the_skipped_are_one_number(house: House) -> None:
     house.opt_out(guest(2), "lifecycle")
     house.photo("no address")
     back = {"unreachableUntil": house.now + timedelta(days=1)}
-    house.database.commit(Set(f"users/guest-{address_hash(guest(4))}", back))
-    house.database.commit(Set("users/a", back | {"email": guest(1)}))
+    house.documents.commit(Put(f"users/guest-{address_hash(guest(4))}", back))
+    house.documents.commit(Put("users/a", back | {"email": guest(1)}))
     preview = house.preview(min_guests=6)
     assert (preview.skipped, preview.recipients) == (5, 2)
     assert house.send().skipped == 5
@@ -249,7 +249,7 @@ def _opted_out(house: House, address: str) -> None:
 
 def _unreachable(house: House, address: str) -> None:
     back = {"unreachableUntil": house.now + timedelta(days=1)}
-    house.database.commit(Set(f"users/guest-{address_hash(address)}", back))
+    house.documents.commit(Put(f"users/guest-{address_hash(address)}", back))
 
 
 @pytest.mark.parametrize("only_new", [False, True])
@@ -271,7 +271,7 @@ def test_of_few_guests_nobody_learns_what_one_has_chosen(
         expected = 0 if only_new and had_recap else others + 1
         assert (willing.recipients, willing.skipped) == (expected, None)
         assert willing.had_recap == (0 if only_new else had_recap)
-        house.database.commit(Set(f"users/guest-{address_hash(stranger)}", {}))
+        house.documents.commit(Put(f"users/guest-{address_hash(stranger)}", {}))
         house.send()
         house.later(hours=24)
 

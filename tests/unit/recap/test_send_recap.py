@@ -6,15 +6,14 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
+from functions.documents.write import Create
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.recap.arguments import RecapArguments
-from functions.recap.ledger import Batch, BatchState, Lock
-from functions.recap.planner import RecapLimits
-from functions.recap.report import RecapResult
+from functions.recap.ledger.batch import BatchState
+from functions.recap.sending.planner import RecapLimits
+from functions.recap.sending.report import RecapResult
 from functions.wall.address import address_hash
-from tests.in_memory.database import Create
-from tests.in_memory.recap import lock_path
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.recap.parts import ERRORS, EVENT, NOON, ORGANIZER, TENANT, Answer, At, House, guest
 
@@ -124,16 +123,11 @@ def test_up_to_5000_guests_everybody_gets_every_recap(
     """Spec 4.1, rules 1 and 2, on both sides of the limit."""
     house.guests(guests)
     had_one = tuple(address_hash(guest(number)) for number in range(guests - 1))
-    earlier = Batch(number=0, state=BatchState.ACCEPTED, recipients=had_one, started_at=NOON)
-    house.database.commit(Create(f"events/{EVENT}/recaps/r0", {}))
-    house.database.commit(Create(f"events/{EVENT}/recaps/r0/batches/0", earlier))
-    house.database.commit(
-        Create(
-            lock_path(EVENT),
-            Lock(
-                recap_id="r0", holder="h", leased_until=None, cooldown_until=None, unfinished=False
-            ),
-        )
+    batch = {"state": "accepted", "recipients": had_one, "startedAt": NOON}
+    house.documents.commit(
+        Create(f"events/{EVENT}/recaps/r0", {}),
+        Create(f"events/{EVENT}/recaps/r0/batches/0", batch),
+        Create(f"events/{EVENT}/locks/recap", {"recapId": "r0", "holder": "h"}),
     )
     house.later(hours=24)
     preview = house.preview()

@@ -18,14 +18,16 @@ from typing import Final
 
 from functions import log
 from functions.consents.consent import LABEL
+from functions.consents.store import ConsentStore
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
+from functions.mail_events.complaint_watch import ComplaintWatch
+from functions.mail_events.status_store import StatusStore, StoredStatuses
 from functions.preferences.preferences import Flag, email_address
 from functions.preferences.reach import UNREACHABLE_FOR
-from functions.recap.labels import MailLabels
-from functions.recap.mail_events.complaint_watch import ComplaintWatch
-from functions.recap.mail_events.ports import Consents, DeliveryStatuses, StoredStatuses, Users
-from functions.recap.ports import RecapKey
+from functions.preferences.store.user_store import UserStore
+from functions.recap.ledger.lock import RecapKey
+from functions.recap.mail.labels import MailLabels
 from functions.side_by_side import SideBySide
 from functions.wall.address import address_hash, guest_uid, normalised
 
@@ -55,10 +57,10 @@ class MailEvents:
     def __init__(
         self,
         *,
-        statuses: DeliveryStatuses,
-        users: Users,
+        statuses: StatusStore,
+        users: UserStore,
         complaints: ComplaintWatch,
-        consents: Consents,
+        consents: ConsentStore,
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
         recaps_side_by_side: SideBySide,

@@ -1,12 +1,13 @@
 """Guests in Firestore: approved photos and user records."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from functions.documents.documents import Documents
 from functions.documents.query import Query
 from functions.preferences import accounts
-from functions.recap.photos import FIELDS, ApprovedPhoto
+from functions.recap.audience.photos import FIELDS, ApprovedPhoto
 from functions.side_by_side import SideBySide
 
 _RECORDS_PER_READ: Final = 500
@@ -16,36 +17,35 @@ _ADDRESSES_PER_QUERY: Final = 30
 """Firestore's limit for `in`."""
 
 
+@dataclass(frozen=True, slots=True)
 class GuestStore:
-    """See `ports.Guests`."""
+    """The approved photos and the user records of guests; pages are read `side_by_side`."""
 
-    def __init__(self, documents: Documents, side_by_side: SideBySide) -> None:
-        """Several pages of user records are read `side_by_side`."""
-        self._documents = documents
-        self._side_by_side = side_by_side
+    documents: Documents
+    side_by_side: SideBySide
 
     def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
-        """See `ports.Guests`."""
+        """All approved photos of the event."""
         approved = Query(
             collection=f"events/{event_id}/photos",
             where=[("status", "==", "approved")],
             select=FIELDS,
         )
-        for photo in self._documents.find_all(approved):
+        for photo in self.documents.find_all(approved):
             yield ApprovedPhoto.read(photo.id, photo.fields, created=photo.created)
 
     def records(self, uids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """See `ports.Guests`."""
+        """The existing records `users/{uid}`, with their ids."""
         fields = ["emailPreferences", "unreachableUntil", accounts.FIELD, "email"]
 
         def read(page: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
-            found = self._documents.get_all([f"users/{uid}" for uid in page], fields=fields)
+            found = self.documents.get_all([f"users/{uid}" for uid in page], fields=fields)
             return [(user.id, user.fields) for user in found if user]
 
         return self._pages(read, uids, _RECORDS_PER_READ)
 
     def records_with(self, emails: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """See `ports.Guests`."""
+        """All user records whose `email` equals an entry of `emails` exactly, with their ids."""
 
         def read(page: Sequence[str]) -> list[tuple[str, Mapping[str, Any]]]:
             users = Query(
@@ -53,7 +53,7 @@ class GuestStore:
                 where=[("email", "in", page)],
                 select=["email", "emailPreferences"],
             )
-            return [(user.id, user.fields) for user in self._documents.find(users)]
+            return [(user.id, user.fields) for user in self.documents.find(users)]
 
         return self._pages(read, emails, _ADDRESSES_PER_QUERY)
 
@@ -65,5 +65,5 @@ class GuestStore:
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
         everything = list(keys)
         pages = [everything[n : n + at_a_time] for n in range(0, len(everything), at_a_time)]
-        for page in self._side_by_side(read, pages):
+        for page in self.side_by_side(read, pages):
             yield from page

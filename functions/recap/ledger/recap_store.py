@@ -6,7 +6,7 @@ calls one continues.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,47 +15,64 @@ from functions.documents.documents import Documents
 from functions.documents.query import NAME, Query
 from functions.documents.write import Create, Delete, Merge, Put, Update, Write
 from functions.mail.tracking import Tally
-from functions.recap.ledger import Batch, BatchState, Counts, Lock, RecapState
-from functions.recap.ports import RecapKey, StoredLock, Taking
+from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState
+from functions.recap.ledger.lock import Lock, RecapKey, StoredLock, Taking
 
 
+@dataclass(frozen=True, slots=True)
 class RecapStore:
-    """See `ports.Recaps`; every method except `take` and `sent_at` is one round trip."""
+    """The locks, the recaps and their ledgers. Every write is one atomic commit.
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    Every method except `take` and `sent_at` is one round trip. A write raises
+    `ChangedMeanwhileError` where the lock or a batch was written since it was read.
+    """
+
+    documents: Documents
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
-        """See `Recaps`."""
-        found = self._documents.get(f"events/{event_id}")
+        """Fields of the event; None where it does not exist."""
+        found = self.documents.get(f"events/{event_id}")
         return found.fields if found else None
 
     def lock(self, event_id: str) -> StoredLock | None:
-        """See `Recaps`."""
-        found = self._documents.get(_lock_path(event_id))
-        return StoredLock(_lock(found.fields), found.version) if found else None
+        """The event's lock; None before the first recap."""
+        found = self.documents.get(_lock_path(event_id))
+        return StoredLock(lock_of(found.fields), found.version) if found else None
 
     def take(self, event_id: str, decide: Callable[[Lock | None], Taking]) -> StoredLock:
-        """See `Recaps`."""
+        """Take the event's lock in one transaction: read the lock, let `decide` judge, write.
+
+        Args:
+            event_id: The event.
+            decide: Gets the current lock and returns the records to write, or raises to refuse.
+                It is called again where the lock was written meanwhile, also by this very call
+                where the answer to its commit was lost.
+
+        Returns:
+            The lock as written.
+
+        Raises:
+            ChangedMeanwhileError: other calls kept writing the lock.
+        """
         taken: list[Lock] = []
 
         def writes(found: Document | None) -> Sequence[Write]:
-            taking = decide(_lock(found.fields) if found else None)
+            taking = decide(lock_of(found.fields) if found else None)
             taken.append(taking.lock)
             return [Put(_lock_path(event_id), _lock_fields(taking.lock)), *_heads(event_id, taking)]
 
-        lock_written, *_ = self._documents.transact(_lock_path(event_id), writes)
+        lock_written, *_ = self.documents.transact(_lock_path(event_id), writes)
         return StoredLock(taken[-1], lock_written.version)
 
     def batches(self, key: RecapKey) -> list[Batch]:
-        """See `Recaps`."""
-        found = self._documents.find(Query(collection=f"{key.path}/batches"))
-        return sorted(map(_batch, found), key=lambda batch: batch.number)
+        """The batches of the ledger, in order."""
+        found = self.documents.find(Query(collection=f"{key.path}/batches"))
+        return sorted(map(batch_of, found), key=lambda batch: batch.number)
 
     def batch(self, key: RecapKey, number: int) -> Batch | None:
-        """See `Recaps`."""
-        found = self._documents.get(_batch_path(key, number))
-        return _batch(found) if found else None
+        """One batch of the ledger; None where it does not exist."""
+        found = self.documents.get(_batch_path(key, number))
+        return batch_of(found) if found else None
 
     def plan(
         self,
@@ -65,9 +82,15 @@ class RecapStore:
         counts: Counts,
         held: StoredLock,
     ) -> tuple[list[Batch], Version]:
-        """See `Recaps`."""
+        """Replace the `older` batches by `batches`, and set the recap's counts.
+
+        The lock `held` is written in the same commit, so that a call without the lock cannot plan.
+
+        Returns:
+            The batches and the lock's version, as written.
+        """
         recipients = sum(len(batch.recipients) for batch in batches)
-        lock_written, *written = self._documents.commit(
+        lock_written, *written = self.documents.commit(
             _held(key, held),
             *(Create(_batch_path(key, batch.number), _batch_fields(batch)) for batch in batches),
             *(Delete(_batch_path(key, batch.number), batch.version) for batch in older),
@@ -82,27 +105,34 @@ class RecapStore:
     def start(
         self, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
     ) -> tuple[Batch, Version]:
-        """See `Recaps`."""
-        lock_written, written, *_ = self._documents.commit(
+        """Record that a request of the batch is about to be sent, and write the lock `held`.
+
+        Returns:
+            The batch and the lock's version, as written.
+        """
+        lock_written, written, *_ = self.documents.commit(
             _held(key, held), *_changed(key, batch, change)
         )
         return replace(batch, version=written.version), lock_written.version
 
     def settle(self, key: RecapKey, batch: Batch, change: Counts) -> Batch:
-        """See `Recaps`."""
-        written, *_ = self._documents.commit(*_changed(key, batch, change))
+        """Record the result of a started batch; adds `change` to the recap's counts."""
+        written, *_ = self.documents.commit(*_changed(key, batch, change))
         return replace(batch, version=written.version)
 
     def release(self, key: RecapKey, held: StoredLock, state: RecapState, at: datetime) -> None:
-        """See `Recaps`."""
+        """Release the lock, and record the recap's state."""
         recap = Merge(key.path, {"state": state, "finishedAt": at})
-        self._documents.commit(_held(key, held), recap)
+        self.documents.commit(_held(key, held), recap)
 
     def sent_at(self, event_id: str) -> Mapping[str, datetime]:
-        """See `Recaps`."""
+        """When each guest, by id, was last in a started batch, even if the address was refused.
+
+        Reads every batch of the event's recaps.
+        """
         latest: dict[str, datetime] = {}
         recaps = Query(collection=f"events/{event_id}/recaps", select=[NAME])
-        for recap in self._documents.find(recaps):
+        for recap in self.documents.find(recaps):
             for batch in self.batches(RecapKey(event_id, recap.id)):
                 if batch.state is BatchState.PLANNED or batch.started_at is None:
                     continue
@@ -149,7 +179,8 @@ def _changed(key: RecapKey, batch: Batch, change: Counts) -> Sequence[Write]:
     return [written, Merge(key.path, add=counts)] if counts else [written]
 
 
-def _lock(fields: Mapping[str, Any]) -> Lock:
+def lock_of(fields: Mapping[str, Any]) -> Lock:
+    """The lock in a document with these fields."""
     return Lock(
         recap_id=fields["recapId"],
         holder=fields["holder"],
@@ -169,7 +200,8 @@ def _lock_fields(lock: Lock) -> dict[str, Any]:
     }
 
 
-def _batch(found: Document) -> Batch:
+def batch_of(found: Document) -> Batch:
+    """The batch in a document."""
     fields = found.fields
     return Batch(
         number=int(found.id),

@@ -1,28 +1,42 @@
 """Delivery statuses of mails in Firestore: `recaps/{recapId}/outcomes/mails`, beside the ledger."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from functions.documents.document import Version
 from functions.documents.documents import Documents
 from functions.documents.write import Update, write_as_read
 from functions.mail.tracking import DeliveryStatus, Tally
-from functions.recap.mail_events import entries
-from functions.recap.mail_events.ports import StoredStatuses
-from functions.recap.ports import RecapKey
+from functions.mail_events import entries
+from functions.recap.ledger.lock import RecapKey
 
 
+@dataclass(frozen=True, slots=True)
+class StoredStatuses:
+    """The recorded statuses of a recap's mails.
+
+    Attributes:
+        sent_to: Recipients of the requested batches, by batch number, from the ledger.
+        statuses: The statuses by guest id.
+        version: Version of the document that holds them; None before the first status.
+    """
+
+    sent_to: Mapping[int, Collection[str]]
+    statuses: Mapping[str, DeliveryStatus]
+    version: Version | None
+
+
+@dataclass(frozen=True, slots=True)
 class StatusStore:
-    """See `ports.DeliveryStatuses`; every method is one round trip."""
+    """The delivery statuses of recap mails; every method is one round trip."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    documents: Documents
 
     def load(self, key: RecapKey, batches: Collection[int]) -> StoredStatuses:
-        """See `ports.DeliveryStatuses`."""
+        """The recorded statuses of a recap; empty where the recap does not exist."""
         numbers = sorted(batches)
         paths = [f"{key.path}/batches/{number}" for number in numbers]
-        found, *ledger = self._documents.get_all([_statuses(key), *paths])
+        found, *ledger = self.documents.get_all([_statuses(key), *paths])
         return StoredStatuses(
             {
                 number: frozenset(batch.fields["recipients"])
@@ -40,9 +54,13 @@ class StatusStore:
         change: Tally,
         version: Version | None,
     ) -> None:
-        """See `ports.DeliveryStatuses`."""
+        """Replace the statuses and add `change` to the recap's counts, in one commit.
+
+        Raises:
+            ChangedMeanwhileError: the document has another version, or the recap is gone.
+        """
         fields = {"entries": entries.written(statuses)}
-        self._documents.commit(
+        self.documents.commit(
             write_as_read(_statuses(key), fields, version),
             # An update fails where the recap is gone: nothing is written under a deleted event.
             Update(key.path, add=asdict(change)),

@@ -18,12 +18,13 @@ from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendO
 from functions.mail.provider import BulkMailer
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import PreviewArguments
-from functions.recap.guests import Audience, Guest
-from functions.recap.ledger import Batch, BatchState, open_batches, resumable, total
-from functions.recap.planner import Gathered, Planner, recipient
-from functions.recap.ports import RecapKey, Recaps, StoredLock
-from functions.recap.recipients import Skipped
-from functions.recap.report import Report, outlook
+from functions.recap.audience.guests import Audience, Guest
+from functions.recap.audience.recipients import Skipped
+from functions.recap.ledger.batch import Batch, BatchState, open_batches, total
+from functions.recap.ledger.lock import RecapKey, StoredLock, resumable
+from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.sending.planner import Gathered, Planner, recipient
+from functions.recap.sending.report import Report, outlook
 from functions.signed_links.limiter import TooManyCallsError
 
 PREVIEWS_PER_HOUR: Final = 10
@@ -87,7 +88,7 @@ class RecapPreview:
         self,
         planner: Planner,
         *,
-        recaps: Recaps,
+        recaps: RecapStore,
         mailer: Callable[[], BulkMailer],
         links: Callable[[], object],
         links_of_nobody: Callable[[], PreferencesLinks],

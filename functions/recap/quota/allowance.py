@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from functions.documents.refusals import ChangedMeanwhileError
-from functions.recap import mailings
-from functions.recap.guests import Guest
-from functions.recap.ports import Mailed, Mailings, RecapKey
+from functions.recap.audience.guests import Guest
+from functions.recap.ledger.lock import RecapKey
+from functions.recap.quota import mailings
+from functions.recap.quota.mailing_store import MailingStore
+from functions.recap.quota.mailings import Mailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Allowance:
 
     def __init__(
         self,
-        records: Mailings,
+        records: MailingStore,
         tenant_id: str,
         key: RecapKey,
         now: Callable[[], datetime],

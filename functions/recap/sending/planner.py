@@ -13,15 +13,19 @@ from functions.mail.address import deliverable
 from functions.mail.letterhead import Letterhead
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import SkipReason
-from functions.recap.allowance import Allowance, Allowed
 from functions.recap.arguments import Mode, RecapArguments
-from functions.recap.guests import Audience, Guest
-from functions.recap.ledger import RECIPIENTS_PER_CALL, Batch, Counts, open_batches
+from functions.recap.audience.guest_store import GuestStore
+from functions.recap.audience.guests import Audience, Guest
+from functions.recap.audience.photos import web_address
+from functions.recap.audience.recipients import Skipped, UserRecords, in_turn
+from functions.recap.ledger.batch import RECIPIENTS_PER_CALL, Batch, Counts, open_batches
+from functions.recap.ledger.lock import RecapKey
+from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer, Recap, Recipient
-from functions.recap.photos import web_address
-from functions.recap.ports import ComplaintRecords, Guests, Mailings, RecapKey, Recaps
-from functions.recap.recipients import Skipped, UserRecords, in_turn
-from functions.recap.report import Report
+from functions.recap.quota.allowance import Allowance, Allowed
+from functions.recap.quota.complaint_store import ComplaintStore
+from functions.recap.quota.mailing_store import MailingStore
+from functions.recap.sending.report import Report
 from functions.wall.fields import text
 
 
@@ -136,10 +140,10 @@ class Planner:
     def __init__(
         self,
         *,
-        recaps: Recaps,
-        guests: Guests,
-        mailings: Mailings,
-        complaints: ComplaintRecords,
+        recaps: RecapStore,
+        guests: GuestStore,
+        mailings: MailingStore,
+        complaints: ComplaintStore,
         skip_reason: Callable[[Mapping[str, Any]], SkipReason | None],
         letterhead: Callable[[], Letterhead],
         shows: Callable[[str], bool],

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from functions.call_error import CallError, Code
-from functions.recap.ledger import Batch, BatchState, Counts, RecapState, total
+from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, total
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,24 +13,18 @@ from functions.mail.misconfigured import who_can_fix
 from functions.mail.outcome import Cause
 from functions.mail.provider import BulkMailer
 from functions.preferences.links import PreferencesLinks
-from functions.recap.allowance import Allowance
 from functions.recap.arguments import RecapArguments
-from functions.recap.claim import Claim
-from functions.recap.dispatch import Dispatch, PlannedBatch
-from functions.recap.guests import Guest
-from functions.recap.labels import MailLabels
-from functions.recap.ledger import (
-    TIMEOUT,
-    Batch,
-    RecapState,
-    open_batches,
-    plan,
-    total,
-)
+from functions.recap.audience.guests import Guest
+from functions.recap.ledger.batch import Batch, RecapState, open_batches, plan, total
+from functions.recap.ledger.claim import Claim
+from functions.recap.ledger.lock import TIMEOUT, RecapKey, Wording
+from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer
-from functions.recap.planner import Choice, Gathered, Planner, recipient, tenant_id
-from functions.recap.ports import RecapKey, Recaps, Wording
-from functions.recap.report import RecapResult, Report, answer
+from functions.recap.mail.labels import MailLabels
+from functions.recap.quota.allowance import Allowance
+from functions.recap.sending.dispatch import Dispatch, PlannedBatch
+from functions.recap.sending.planner import Choice, Gathered, Planner, recipient, tenant_id
+from functions.recap.sending.report import RecapResult, Report, answer
 from functions.side_by_side import SideBySide
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
@@ -45,7 +39,7 @@ class RecapSender:
         self,
         planner: Planner,
         *,
-        recaps: Recaps,
+        recaps: RecapStore,
         mailer: Callable[[], BulkMailer],
         links: Callable[[], Callable[[str], PreferencesLinks]],
         side_by_side: SideBySide,

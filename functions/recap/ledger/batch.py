@@ -13,22 +13,11 @@ Only the call that started a batch, and knows that its mails were refused, moves
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from functions.call_error import CallError, Code
-from functions.timestamps import wire_time
-
 RECIPIENTS_PER_CALL: Final = 5000
-
-COOLDOWN: Final = timedelta(hours=24)
-
-TIMEOUT: Final = timedelta(seconds=540)
-"""Timeout of the function `sendEventRecap`."""
-
-LEASE: Final = TIMEOUT + timedelta(seconds=60)
-"""How long a call may hold the lock; the lock of a crashed call is free after this time."""
 
 
 class BatchState(StrEnum):
@@ -57,50 +46,6 @@ class RecapState(StrEnum):
     INTERRUPTED = "interrupted"
     FAILED = "failed"
     EMPTY = "empty"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lock:
-    """`locks/recap` of an event.
-
-    Attributes:
-        recap_id: The last recap of the event.
-        holder: Random id of the last call that took the lock.
-        leased_until: End of that call's lease; None after it released the lock.
-        cooldown_until: When the next recap may be sent; None where the last recap sent nothing.
-        unfinished: Whether the recap may have batches left.
-    """
-
-    recap_id: str
-    holder: str
-    leased_until: datetime | None
-    cooldown_until: datetime | None
-    unfinished: bool
-
-
-def resumable(lock: Lock | None, now: datetime) -> str | None:
-    """Id of the recap that a call made `now` continues; None where it starts a new recap.
-
-    Raises:
-        CallError: `aborted` while another call holds the lock, `resource-exhausted` during the
-            cooldown.
-    """
-    if lock is None:
-        return None
-    if lock.leased_until and now < lock.leased_until:
-        raise CallError(
-            Code.ABORTED, "A recap of this event is being sent right now; wait until it is done."
-        )
-    if lock.cooldown_until is None or now >= lock.cooldown_until:
-        return None
-    if lock.unfinished:
-        return lock.recap_id
-    raise CallError(
-        Code.RESOURCE_EXHAUSTED,
-        "A recap of this event was sent within the last 24 hours; "
-        f"the next one is possible from {wire_time(lock.cooldown_until)} on.",
-        {"possibleFrom": wire_time(lock.cooldown_until)},
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

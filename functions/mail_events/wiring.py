@@ -13,11 +13,11 @@ from functions.consents.wiring import consents
 from functions.gcp.documents import documents
 from functions.mail.provider import TrackingWebhook
 from functions.mail.sendgrid_events import SendGridWebhook
+from functions.mail_events.complaint_watch import ComplaintWatch
+from functions.mail_events.recorder import MailEvents
+from functions.mail_events.status_store import StatusStore
 from functions.preferences.store.user_store import UserStore
-from functions.recap.mail_events.complaint_watch import ComplaintWatch
-from functions.recap.mail_events.recorder import MailEvents
-from functions.recap.mail_events.status_store import StatusStore
-from functions.recap.store.complaint_store import ComplaintStore
+from functions.recap.quota.complaint_store import ComplaintStore
 from functions.side_by_side import Threads
 
 _PARALLEL_WRITES: Final = 8

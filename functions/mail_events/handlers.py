@@ -8,7 +8,7 @@ import flask
 from functions import log
 from functions.gcp.request_body import bounded_body, hurry
 from functions.mail.provider import TrackingWebhook, UnusableKeyError
-from functions.recap.mail_events import wiring
+from functions.mail_events import wiring
 
 
 def mail_events(request: flask.Request) -> flask.Response:

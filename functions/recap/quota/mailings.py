@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from functions.documents.document import Version
+
 PERIOD: Final = timedelta(hours=24)
 
 MAX_MAILS_PER_DAY: Final = 60_000
@@ -22,6 +24,17 @@ MAX_MAILS_PER_DAY: Final = 60_000
 _ENTRY: Final = struct.Struct(">II8s")
 _GUEST_DIGITS: Final = 16
 """Digits of a guest's id; two of a million guests share them once in 10,000,000 cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mailed:
+    """The record of a tenant's recap mails.
+
+    `version` is None before the tenant's first record.
+    """
+
+    entries: bytes
+    version: Version | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from functions.mail.outcome import (
     Unknown,
 )
 from functions.mail.provider import BulkMailer
-from functions.recap.claim import Claim
-from functions.recap.ledger import Batch, BatchState
+from functions.recap.ledger.batch import Batch, BatchState
+from functions.recap.ledger.claim import Claim
 from functions.recap.mail.composer import Recipient
 from functions.side_by_side import SideBySide
 

@@ -1,28 +1,32 @@
 """The recap mails of tenants in Firestore: `recapMails/{tenant}` (design 4)."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from functions.documents.documents import Documents
 from functions.documents.write import write_as_read
-from functions.recap.mailings import tenant_key
-from functions.recap.ports import Mailed
+from functions.recap.quota.mailings import Mailed, tenant_key
 
 
+@dataclass(frozen=True, slots=True)
 class MailingStore:
-    """See `ports.Mailings`; each method is one round trip."""
+    """The recap mails of the last 24 hours: one record per tenant, one round trip per method."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    documents: Documents
 
     def load(self, tenant_id: str) -> Mailed:
-        """See `Mailings`."""
-        found = self._documents.get(_path(tenant_id))
+        """The record of the tenant."""
+        found = self.documents.get(_path(tenant_id))
         return Mailed(found.fields["entries"], found.version) if found else Mailed(b"", None)
 
     def save(self, tenant_id: str, mailed: Mailed, expire_at: datetime) -> None:
-        """See `Mailings`."""
+        """Write the record, which may be deleted after `expire_at`.
+
+        Raises:
+            ChangedMeanwhileError: the record was written meanwhile.
+        """
         fields = {"entries": mailed.entries, "expireAt": expire_at}
-        self._documents.commit(write_as_read(_path(tenant_id), fields, mailed.version))
+        self.documents.commit(write_as_read(_path(tenant_id), fields, mailed.version))
 
 
 def _path(tenant_id: str) -> str:

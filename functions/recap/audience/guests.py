@@ -6,8 +6,8 @@ from typing import Final
 
 from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
-from functions.recap.lines import greeted_name
-from functions.recap.photos import MAIL_BYTES, MAX_REEL, ApprovedPhoto, Newest, Picture
+from functions.recap.audience.names import greeted_name
+from functions.recap.audience.photos import MAIL_BYTES, MAX_REEL, ApprovedPhoto, Newest, Picture
 from functions.wall.address import address_hash, guest_uid, normalised
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)

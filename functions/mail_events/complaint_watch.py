@@ -5,8 +5,9 @@ from datetime import datetime
 
 from functions import log
 from functions.documents.refusals import ChangedMeanwhileError
-from functions.recap.complaints import LIMITS, Level, Limit, Stop, day_of, stop_path
-from functions.recap.ports import ComplaintRecords, RecapKey
+from functions.recap.ledger.lock import RecapKey
+from functions.recap.quota.complaint_store import ComplaintStore
+from functions.recap.quota.complaints import LIMITS, Level, Limit, Stop, day_of, stop_path
 
 
 class ComplaintWatch:
@@ -17,7 +18,7 @@ class ComplaintWatch:
 
     def __init__(
         self,
-        records: ComplaintRecords,
+        records: ComplaintStore,
         now: Callable[[], datetime],
         limits: Sequence[Limit] = LIMITS,
     ) -> None:

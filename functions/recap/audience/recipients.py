@@ -9,8 +9,8 @@ from typing import Any, Final, Self
 from functions.preferences.accounts import account_ids, address_record_id
 from functions.preferences.preferences import email_address
 from functions.preferences.reach import SkipReason
-from functions.recap.guests import Guest
-from functions.recap.ports import Guests
+from functions.recap.audience.guest_store import GuestStore
+from functions.recap.audience.guests import Guest
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -28,7 +28,7 @@ class UserRecords:
     @classmethod
     def read(
         cls,
-        records: Guests,
+        records: GuestStore,
         guests: Sequence[Guest],
         skip_reason: Callable[[Mapping[str, Any]], SkipReason | None],
     ) -> "UserRecords":

@@ -13,26 +13,26 @@ from typing import Final
 
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.recap.arguments import Mode
-from functions.recap.ledger import (
-    COOLDOWN,
-    LEASE,
+from functions.recap.ledger.batch import (
     Batch,
     BatchState,
     Counts,
-    Lock,
     RecapState,
     last_mail,
     recap_state,
-    resumable,
 )
-from functions.recap.ports import (
+from functions.recap.ledger.lock import (
+    COOLDOWN,
+    LEASE,
+    Lock,
     RecapHead,
     RecapKey,
-    Recaps,
     StoredLock,
     Taking,
     Wording,
+    resumable,
 )
+from functions.recap.ledger.recap_store import RecapStore
 
 _CRASHED: Final = "the call ended before its answer"
 
@@ -42,7 +42,7 @@ class Claim:
 
     def __init__(
         self,
-        recaps: Recaps,
+        recaps: RecapStore,
         event_id: str,
         held: StoredLock,
         now: Callable[[], datetime],
@@ -66,7 +66,7 @@ class Claim:
     @classmethod
     def take(
         cls,
-        recaps: Recaps,
+        recaps: RecapStore,
         event_id: str,
         *,
         tenant_id: str,

@@ -1,6 +1,7 @@
 """Complaints in Firestore: summed over the recaps; stops are `recapStops/{tenant}` (design 4)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -8,26 +9,26 @@ from functions.documents.document import Version
 from functions.documents.documents import Documents
 from functions.documents.query import Query
 from functions.documents.write import write_as_read
-from functions.recap.complaints import Complaints, Stop, stop_path
-from functions.recap.ports import RecapKey, StoredStop
+from functions.recap.ledger.lock import RecapKey
+from functions.recap.quota.complaints import Complaints, Stop, StoredStop, stop_path
 
 
+@dataclass(frozen=True, slots=True)
 class ComplaintStore:
-    """See `ports.ComplaintRecords`; every method is one round trip."""
+    """The complaints about tenants' recaps, and the stops; every method is one round trip."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    documents: Documents
 
     def begun(self, key: RecapKey) -> tuple[str, datetime] | None:
-        """See `ComplaintRecords`."""
-        found = self._documents.get(key.path)
+        """The tenant and the start of a recap; None where they are not recorded."""
+        found = self.documents.get(key.path)
         if not found or not {"tenantId", "startedAt"} <= found.fields.keys():
             return None
         return found.fields["tenantId"], found.fields["startedAt"]
 
     def count(self, tenant_id: str, since: datetime, until: datetime) -> Complaints:
-        """See `ComplaintRecords`."""
-        recaps = self._documents.find(
+        """The sum over the tenant's recaps that began at `since` or later, and before `until`."""
+        recaps = self.documents.find(
             Query(
                 collection="recaps",
                 group=True,
@@ -46,12 +47,16 @@ class ComplaintStore:
         )
 
     def find(self, tenant_id: str) -> StoredStop | None:
-        """See `ComplaintRecords`."""
-        found = self._documents.get(stop_path(tenant_id))
+        """The tenant's stop, pardoned or not, if any."""
+        found = self.documents.get(stop_path(tenant_id))
         return StoredStop(_stop(found.fields), found.version) if found else None
 
     def put(self, tenant_id: str, stop: Stop, version: Version | None) -> None:
-        """See `ComplaintRecords`; an operator's pardon stays."""
+        """Replace the stop in `version`; None: create the first stop. An operator's pardon stays.
+
+        Raises:
+            ChangedMeanwhileError: the stop has another version.
+        """
         fields = {
             "tenantId": tenant_id,
             "since": stop.since,
@@ -59,7 +64,7 @@ class ComplaintStore:
             "complained": stop.complaints.complained,
             "sent": stop.complaints.sent,
         }
-        self._documents.commit(write_as_read(stop_path(tenant_id), fields, version))
+        self.documents.commit(write_as_read(stop_path(tenant_id), fields, version))
 
 
 def _stop(fields: Mapping[str, Any]) -> Stop:

@@ -12,7 +12,8 @@ from enum import StrEnum
 from typing import Final
 
 from functions.call_error import CallError, Code
-from functions.recap.mailings import tenant_key
+from functions.documents.document import Version
+from functions.recap.quota.mailings import tenant_key
 
 
 class Level(StrEnum):
@@ -84,6 +85,14 @@ class Stop:
             "events send no recap until the operator of this service allows it again: ask the "
             "operator.",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStop:
+    """A stop, with the version of its record."""
+
+    stop: Stop
+    version: Version
 
 
 def stop_path(tenant_id: str) -> str:

@@ -1,0 +1,1 @@
+"""The guests of an event, their photos and their user records."""

@@ -1,0 +1,129 @@
+"""The lock of an event: whose turn it is to send a recap (spec 3.3, design 3)."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from functions.call_error import CallError, Code
+from functions.documents.document import Version
+from functions.recap.arguments import Mode
+from functions.timestamps import wire_time
+
+COOLDOWN: Final = timedelta(hours=24)
+
+TIMEOUT: Final = timedelta(seconds=540)
+"""Timeout of the function `sendEventRecap`."""
+
+LEASE: Final = TIMEOUT + timedelta(seconds=60)
+"""How long a call may hold the lock; the lock of a crashed call is free after this time."""
+
+
+class RecapKey(NamedTuple):
+    """The identity of a recap."""
+
+    event_id: str
+    recap_id: str
+
+    @property
+    def path(self) -> str:
+        """Path of the recap's record."""
+        return f"events/{self.event_id}/recaps/{self.recap_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """`locks/recap` of an event.
+
+    Attributes:
+        recap_id: The last recap of the event.
+        holder: Random id of the last call that took the lock.
+        leased_until: End of that call's lease; None after it released the lock.
+        cooldown_until: When the next recap may be sent; None where the last recap sent nothing.
+        unfinished: Whether the recap may have batches left.
+    """
+
+    recap_id: str
+    holder: str
+    leased_until: datetime | None
+    cooldown_until: datetime | None
+    unfinished: bool
+
+
+def resumable(lock: Lock | None, now: datetime) -> str | None:
+    """Id of the recap that a call made `now` continues; None where it starts a new recap.
+
+    Raises:
+        CallError: `aborted` while another call holds the lock, `resource-exhausted` during the
+            cooldown.
+    """
+    if lock is None:
+        return None
+    if lock.leased_until and now < lock.leased_until:
+        raise CallError(
+            Code.ABORTED, "A recap of this event is being sent right now; wait until it is done."
+        )
+    if lock.cooldown_until is None or now >= lock.cooldown_until:
+        return None
+    if lock.unfinished:
+        return lock.recap_id
+    raise CallError(
+        Code.RESOURCE_EXHAUSTED,
+        "A recap of this event was sent within the last 24 hours; "
+        f"the next one is possible from {wire_time(lock.cooldown_until)} on.",
+        {"possibleFrom": wire_time(lock.cooldown_until)},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLock:
+    """A lock, with the version of its document that a write must still find."""
+
+    lock: Lock
+    version: Version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecapHead:
+    """The fields of a recap that a call writes when it takes the lock.
+
+    Attributes:
+        tenant_id: Of the event; empty where the event has none.
+        mode: Of the call, which may differ from that of the one before.
+        started_by: The caller's uid.
+        wording: The organizer's texts.
+        began: Start of the recap; None where the call continues one.
+    """
+
+    tenant_id: str
+    mode: Mode
+    started_by: str
+    wording: "Wording"
+    began: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taking:
+    """The records that a call writes when it takes the lock.
+
+    Attributes:
+        lock: The new lock.
+        head: Fields of the recap `lock.recap_id`, whose state becomes `sending`.
+        ended: Id of an older recap that becomes `interrupted` for good, if any.
+    """
+
+    lock: Lock
+    head: RecapHead
+    ended: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """An organizer's texts for a recap, kept to show later which texts the guests got.
+
+    `subject` and `message` are None where the mail has the templated texts; `sender` is the
+    organizer's address, None for an account without an address.
+    """
+
+    sender: str | None = None
+    subject: str | None = None
+    message: str | None = None

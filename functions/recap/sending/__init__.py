@@ -1,0 +1,1 @@
+"""One call, from the plan of the recipients to the answer."""

@@ -1,1 +1,0 @@
-"""The recap's stores in Firestore."""

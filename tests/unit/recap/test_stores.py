@@ -1,0 +1,220 @@
+"""What the recap's stores write is what they read, and never over what another call wrote."""
+
+import threading
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from functions.documents.refusals import ChangedMeanwhileError
+from functions.documents.write import Create
+from functions.mail.tracking import DeliveryStatus, Tally
+from functions.mail_events.status_store import StatusStore
+from functions.recap.arguments import Mode
+from functions.recap.ledger.batch import BatchState, Counts, RecapState, plan, total
+from functions.recap.ledger.claim import Claim
+from functions.recap.ledger.lock import LEASE, RecapKey, StoredLock, Wording
+from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.quota.complaint_store import ComplaintStore
+from functions.recap.quota.complaints import Complaints, Stop
+from functions.recap.quota.mailing_store import MailingStore
+from functions.recap.quota.mailings import Mailed
+from tests.in_memory.documents import InMemoryDocuments
+from tests.unit.recap.parts import EVENT, TENANT
+
+ANN, BOB = "a" * 32, "b" * 32
+SPAM = DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """The stores, and what they write."""
+
+    documents: InMemoryDocuments = field(default_factory=InMemoryDocuments)
+
+    @property
+    def recaps(self) -> RecapStore:
+        """The locks and ledgers."""
+        return RecapStore(self.documents)
+
+    @property
+    def mailings(self) -> MailingStore:
+        """The tenants' mails of a day."""
+        return MailingStore(self.documents)
+
+    @property
+    def complaints(self) -> ComplaintStore:
+        """The complaints and the stops."""
+        return ComplaintStore(self.documents)
+
+    def recap(self, key: RecapKey) -> Mapping[str, Any]:
+        """The fields of a recap."""
+        found = self.documents.get(key.path)
+        assert found
+        return found.fields
+
+
+@pytest.fixture
+def stores() -> Stores:
+    """With nothing on record."""
+    return Stores()
+
+
+def _take(stores: Stores, now: datetime = NOW) -> Claim:
+    return Claim.take(
+        stores.recaps,
+        EVENT,
+        tenant_id=TENANT,
+        mode=Mode.ALL,
+        started_by="u",
+        wording=Wording(),
+        now=lambda: now,
+        new_id=lambda: uuid.uuid4().hex,
+        one_at_a_time=threading.Lock(),
+    )
+
+
+def _held(stores: Stores) -> StoredLock:
+    held = stores.recaps.lock(EVENT)
+    assert held
+    return held
+
+
+def test_what_is_written_is_read_again(stores: Stores) -> None:
+    """Every field of a batch and of the lock, and what the recap counts."""
+    key = _take(stores).key
+    planned, version = stores.recaps.plan(
+        key, [], plan(["a", "b", "c"], per_batch=2), Counts(skipped=1, left=4), _held(stores)
+    )
+    assert [batch.recipients for batch in planned] == [("a", "b"), ("c",)]
+    assert stores.recaps.batches(key) == planned
+    held = _held(stores)
+    assert held.version == version
+    started = planned[0].started("me", NOW)
+    started, _ = stores.recaps.start(key, started, Counts(), held)
+    settled = started.settled(
+        BatchState.UNKNOWN, holder="me", recipients=["b"], refused=["a"], note="no answer"
+    )
+    settled = stores.recaps.settle(key, settled, settled.counts - started.counts)
+    assert stores.recaps.batch(key, 0) == settled
+    assert stores.recaps.batch(key, 2) is None
+    recap = stores.recap(key)
+    counts = {name: recap[name] for name in ("sent", "unknown", "skipped", "left", "recipients")}
+    assert counts == {"sent": 1, "unknown": 1, "skipped": 2, "left": 2, "recipients": 3}
+    assert stores.recaps.sent_at(EVENT) == {"a": NOW, "b": NOW}
+
+
+def test_a_plan_is_replaced_as_it_was_read_or_not_at_all(stores: Stores) -> None:
+    """What another call has started meanwhile stays."""
+    key = _take(stores).key
+    older, _ = stores.recaps.plan(key, [], plan(["a"], per_batch=2), Counts(left=1), _held(stores))
+    started, _ = stores.recaps.start(key, older[0].started("other", NOW), Counts(), _held(stores))
+    newer = plan(["a"], per_batch=2, first=1)
+    with pytest.raises(ChangedMeanwhileError):
+        stores.recaps.plan(key, older, newer, total(newer), _held(stores))
+    with pytest.raises(ChangedMeanwhileError):
+        stores.recaps.plan(key, [], plan(["b"], per_batch=2), Counts(), _held(stores))
+    assert stores.recaps.batches(key) == [started]
+    replaced, _ = stores.recaps.plan(key, [started], newer, total(newer), _held(stores))
+    assert stores.recaps.batches(key) == replaced
+
+
+def test_the_mails_of_a_tenant_are_written_as_they_were_read(stores: Stores) -> None:
+    """Of two writers the second is refused, and reads again."""
+    mailings, tenant = stores.mailings, f"a/b {uuid.uuid4().hex}"
+    found = mailings.load(tenant)
+    assert found == Mailed(b"", None)
+    mailings.save(tenant, replace(found, entries=b"x" * 16), NOW)
+    with pytest.raises(ChangedMeanwhileError):
+        mailings.save(tenant, replace(found, entries=b"y" * 16), NOW)
+    written = mailings.load(tenant)
+    assert written.entries == b"x" * 16
+    mailings.save(tenant, replace(written, entries=b"z" * 960_000), NOW)
+    with pytest.raises(ChangedMeanwhileError):
+        mailings.save(tenant, replace(written, entries=b""), NOW)
+    assert mailings.load(tenant).entries[:1] == b"z"
+    assert mailings.load("another").entries == b""
+
+
+def test_whoever_has_lost_the_lock_writes_nothing_with_it(stores: Stores) -> None:
+    """No plan, no start, no release."""
+    key = RecapKey(EVENT, _take(stores).key.recap_id)
+    (batch,), version = stores.recaps.plan(
+        key, [], plan(["a"], per_batch=2), Counts(left=1), _held(stores)
+    )
+    mine = StoredLock(_held(stores).lock, version)
+    _take(stores, NOW + LEASE)
+    with pytest.raises(ChangedMeanwhileError):
+        stores.recaps.plan(key, [batch], [], Counts(), mine)
+    with pytest.raises(ChangedMeanwhileError):
+        stores.recaps.start(key, batch.started("me", NOW), Counts(), mine)
+    with pytest.raises(ChangedMeanwhileError):
+        stores.recaps.release(key, mine, RecapState.FAILED, NOW)
+    assert stores.recaps.batches(key) == [batch]
+    assert stores.recap(key)["state"] == "sending"
+
+
+def test_complaints_of_a_tenant_and_day(stores: Stores) -> None:
+    """A recap counts for its tenant, where it began within the time."""
+    claim = _take(stores)
+    assert stores.complaints.begun(claim.key) == (TENANT, NOW)
+    assert stores.complaints.begun(RecapKey(EVENT, "none")) is None
+    claim.plan(plan(["g1", "g2"], per_batch=2), Counts(left=2))
+    [batch] = claim.ledger.values()
+    claim.settle(claim.start(batch, ["g1", "g2"]), BatchState.ACCEPTED)
+    later = NOW + timedelta(seconds=1)
+    assert stores.complaints.count(TENANT, NOW, later) == Complaints(0, 2)
+    assert stores.complaints.count(TENANT, later, later + timedelta(days=1)) == Complaints(0, 0)
+    assert stores.complaints.count("another", NOW, later) == Complaints(0, 0)
+
+
+def test_a_stop_is_written_over_the_version_that_was_read(stores: Stores) -> None:
+    """Of two looks at the same moment one goes on."""
+    assert stores.complaints.find(TENANT) is None
+    stop = Stop(since=NOW, day=NOW.date(), complaints=Complaints(5, 10))
+    stores.complaints.put(TENANT, stop, None)
+    found = stores.complaints.find(TENANT)
+    assert found
+    assert found.stop == stop
+    with pytest.raises(ChangedMeanwhileError):
+        stores.complaints.put(TENANT, stop, None)
+    again = replace(stop, since=NOW + timedelta(days=1))
+    stores.complaints.put(TENANT, again, found.version)
+    with pytest.raises(ChangedMeanwhileError):
+        stores.complaints.put(TENANT, stop, found.version)
+    last = stores.complaints.find(TENANT)
+    assert last
+    assert last.stop == again
+
+
+def test_facts_and_counts_are_written_together(
+    stores: Stores,
+) -> None:
+    """As they were read, or not at all; and never where there is no recap."""
+    ann, bob = ANN, BOB
+    key, store = RecapKey(EVENT, "r1"), StatusStore(stores.documents)
+    batch = {"state": "accepted", "recipients": [ann, bob]}
+    stores.documents.commit(Create(key.path, {}), Create(f"{key.path}/batches/0", batch))
+    found = store.load(key, [0, 3])
+    assert {number: set(ids) for number, ids in found.sent_to.items()} == {0: {ann, bob}}
+    assert (found.statuses, found.version) == ({}, None)
+    store.save(key, {ann: DeliveryStatus.DELIVERED}, Tally(delivered=1), None)
+    with pytest.raises(ChangedMeanwhileError):
+        store.save(key, {bob: SPAM}, Tally(complained=1), None)
+    found = store.load(key, [0])
+    assert found.statuses == {ann: DeliveryStatus.DELIVERED}
+    store.save(
+        key, {ann: DeliveryStatus.BOUNCED, bob: SPAM}, Tally(delivered=-1, bounced=1), found.version
+    )
+    with pytest.raises(ChangedMeanwhileError):
+        store.save(key, {}, Tally(delivered=5), found.version)
+    assert store.load(key, [0]).statuses == {ann: DeliveryStatus.BOUNCED, bob: SPAM}
+    assert stores.recap(key) == {"delivered": 0, "bounced": 1, "dropped": 0, "complained": 0}
+    gone = RecapKey(key.event_id, "none")
+    with pytest.raises(ChangedMeanwhileError):
+        store.save(gone, {ann: SPAM}, Tally(complained=1), None)
+    assert store.load(gone, [0]).statuses == {}
