@@ -1,1 +1,1 @@
-"""The lock of an event and the ledger of a recap (spec 3.3, design 3)."""
+"""The lock of an event and the ledger of a recap (spec 3.3)."""

@@ -1,4 +1,4 @@
-"""The lock of an event: whose turn it is to send a recap (spec 3.3, design 3)."""
+"""The lock of an event: whose turn it is to send a recap (spec 3.3)."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
