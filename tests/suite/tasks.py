@@ -30,7 +30,7 @@ class Queued:
 class Tasks:
     """Google's APIs for the tests, the keys of the suite among them; a context manager.
 
-    `refuse` makes Cloud Tasks answer an error; `on_lost` is called in place of taking a task.
+    `on_lost` is called in place of taking a task.
     """
 
     def __init__(self) -> None:
@@ -51,14 +51,8 @@ class Tasks:
         """Where it listens: `host:port`."""
         return self._server.address
 
-    @property
-    def requests(self) -> int:
-        """How many tasks were sent here, those that were not taken included."""
-        return self._server.calls.count("CreateTask")
-
     def forget(self) -> None:
         """Begin anew."""
-        self.refuse = False
         self.on_lost: Callable[[], None] | None = None
         self.queued: list[Queued] = []
         """Every task that was taken, in order."""
@@ -70,10 +64,8 @@ class Tasks:
         self._server.close()
 
     def _fail(self) -> None:
-        lost, refuse = self.on_lost, self.refuse
-        if lost:
-            lost()  # who waits for the caller's end may change both meanwhile
-        if lost or refuse:
+        if self.on_lost:
+            self.on_lost()
             raise Refused(grpc.StatusCode.INTERNAL, "as told")
 
     def _take(self, task: cloud_tasks.Queued) -> None:

@@ -3,29 +3,16 @@
 import contextlib
 import socket
 import threading
-from collections.abc import Callable
 from typing import Self
 
 
 class Wire:
-    """Forwards TCP connections to `target`; a context manager.
+    """Forwards TCP connections to `target`; a context manager."""
 
-    `on_connect` and `on_data` are called in the connection's thread, before anything is passed
-    on: at that moment the client has connected, or has sent its first bytes.
-    """
-
-    def __init__(
-        self,
-        target: str,
-        *,
-        on_connect: Callable[[], None] | None = None,
-        on_data: Callable[[], None] | None = None,
-    ) -> None:
+    def __init__(self, target: str) -> None:
         """Listen on a free port; `target` is `host:port`."""
         host, _, port = target.rpartition(":")
         self._target = (host, int(port))
-        self.on_connect = on_connect
-        self.on_data = on_data
         self._changed = threading.Condition()
         self._is_cut = False
         self._refused = 0
@@ -81,20 +68,14 @@ class Wire:
 
     def _forward(self, client: socket.socket) -> None:
         with contextlib.suppress(OSError), client:
-            if self.on_connect:
-                self.on_connect()
             with self._changed:
                 if self._is_cut:
                     self._refused += 1
                     self._changed.notify_all()
                     return
-            first = client.recv(65536)
-            if self.on_data:
-                self.on_data()
             with socket.create_connection(self._target) as server:
                 with self._changed:
                     self._open |= {client, server}
-                server.sendall(first)
                 back = threading.Thread(target=_pump, args=(server, client), daemon=True)
                 back.start()
                 _pump(client, server)

@@ -1,12 +1,12 @@
 """Design 2: every step may be repeated and may crash; nothing is lost, and no attempt is added.
 
-The functions run in processes of their own, which are really killed, cut off and called twice;
-the test stands where Eventarc and Cloud Tasks stand.
+The functions run in processes of their own, which are really killed and cut off; the test stands
+where Eventarc and Cloud Tasks stand. Every step and fault is in `tests/unit/webhooks`
+(`test_worker.py`, `test_publisher.py`, `test_sweeper.py`, `test_waiting.py`); here is one each.
 """
 
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -15,10 +15,9 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from emulator.receiver import Request, always, fails, slow
-from functions.webhooks.attempts.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
+from emulator.receiver import Request, always, slow
 from tests.suite.process import FunctionProcess, Written, silenced
-from tests.suite.tasks import Queued, Tasks
+from tests.suite.tasks import Tasks
 from tests.suite.wire import Wire
 
 NOW: Final = datetime.now(UTC)
@@ -116,17 +115,6 @@ def _backdate(event: firestore.DocumentReference, task: dict[str, Any]) -> None:
     record.update({"nextAttemptAt": datetime.now(UTC) - timedelta(seconds=1)})
 
 
-def test_a_trigger_runs_twice_for_one_write(
-    start: Start, uploaded: Uploaded, tasks: Tasks, records: Records
-) -> None:
-    """At the same moment and again later: one delivery, one task."""
-    trigger, written = start("onPhotoWritten"), uploaded("https://localhost/hook")
-    with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(trigger.written, [written] * 4)) == [200] * 4
-    assert trigger.written(written) == 200
-    assert len(records()) == len(tasks.queued) == 1
-
-
 def test_a_trigger_dies_between_record_and_enqueue(
     start: Start, uploaded: Uploaded, tasks: Tasks, records: Records
 ) -> None:
@@ -140,80 +128,6 @@ def test_a_trigger_dies_between_record_and_enqueue(
     assert start("onPhotoWritten").written(written) == 200
     assert records() == [recorded]
     assert [f"{recorded['id']}-1"] == [task.name for task in tasks.queued]
-
-
-def test_the_tasks_api_refuses(
-    start: Start, uploaded: Uploaded, tasks: Tasks, records: Records, receiving: Any
-) -> None:
-    """Trigger and worker fail and are run again; the receiver notices nothing."""
-    with receiving({"/hook": always(500)}) as receiver:
-        trigger, written = start("onPhotoWritten"), uploaded(receiver.url("/hook"))
-        tasks.refuse = True
-        assert trigger.written(written) == 500
-        tasks.refuse = False
-        assert trigger.written(written) == 200
-        [task] = tasks.queued
-
-        worker = start()
-        tasks.refuse = True
-        assert worker.dispatch(task.data) == 500
-        tasks.refuse = False
-        assert worker.dispatch(task.data) == 200
-        assert len(receiver.requests) == 1
-    [record] = records()
-    assert (record["attempts"], record["outcome"]) == (1, "retrying")
-    assert ("retryWebhookAfter1s", f"{record['id']}-2") == (
-        tasks.queued[-1].queue,
-        tasks.queued[-1].name,
-    )
-
-
-def test_a_worker_dies_before_the_post(
-    start: Start, owed: Owed, records: Records, receiving: Any
-) -> None:
-    """Killed while it connects: the same attempt is made by the next dispatch."""
-    with receiving({"/hook": always()}) as receiver:
-        worker = start()
-        with Wire(f"127.0.0.1:{receiver.port}", on_connect=worker.kill) as wire:
-            task = owed(f"https://localhost:{wire.port}/hook")
-            assert worker.dispatch(task) is None
-            assert not receiver.requests
-            wire.on_connect = None
-            assert start().dispatch(task) == 200
-        [request] = receiver.requests
-    [record] = records()
-    assert (record["outcome"], record["attempts"], record["id"]) == (
-        "success",
-        1,
-        request.delivery_id,
-    )
-
-
-def test_a_delivery_that_kills_every_instance_is_given_up(
-    event: firestore.DocumentReference,
-    start: Start,
-    owed: Owed,
-    records: Records,
-    tasks: Tasks,
-    receiving: Any,
-) -> None:
-    """Its beginnings are on record, and after some the attempt counts as made."""
-    with receiving({"/hook": always()}) as receiver:
-        worker = start()
-        with Wire(f"127.0.0.1:{receiver.port}", on_connect=worker.kill) as wire:
-            task = owed(f"https://localhost:{wire.port}/hook")
-            assert worker.dispatch(task, dispatched_before=SUSPICIOUS_AFTER) is None
-            assert records()[0]["begun"] == 1
-            wire.on_connect = None
-            delivery = event.collection("deliveries").document(task["deliveryId"])
-            delivery.update({"begun": BEGUN_AT_MOST})
-            last = SUSPICIOUS_AFTER + BEGUN_AT_MOST
-            assert start().dispatch(task, dispatched_before=last) == 200
-        assert not receiver.requests
-    [record] = records()
-    assert (record["outcome"], record["attempts"]) == ("retrying", 1)
-    assert record["log"][0]["error"] == "the attempt was begun 3 times and never came to its end"
-    assert tasks.queued[-1].queue == "retryWebhookAfter1s"
 
 
 def test_a_slow_receiver_waits_in_a_queue_of_its_own(
@@ -267,40 +181,7 @@ def test_a_worker_dies_between_post_and_record(
     assert first.body == second.body
 
 
-def test_a_worker_dies_between_record_and_enqueue(
-    start: Start, owed: Owed, tasks: Tasks, records: Records, receiving: Any
-) -> None:
-    """The attempt is on record and is not made again; the next one is queued."""
-    with receiving({"/hook": always(500)}) as receiver:
-        task, worker = owed(receiver.url("/hook")), start()
-        tasks.on_lost = worker.kill
-        assert worker.dispatch(task) is None
-        tasks.on_lost = None
-        assert (records()[0]["attempts"], len(tasks.queued)) == (1, 1)
-        assert start().dispatch(task) == 200
-        assert len(receiver.requests) == 1
-    [record] = records()
-    assert (record["attempts"], record["outcome"]) == (1, "retrying")
-    assert tasks.queued[-1].name == f"{record['id']}-2"
-
-
-def test_two_dispatches_of_one_task_at_once(
-    start: Start, owed: Owed, records: Records, receiving: Any
-) -> None:
-    """To two instances: an acknowledgement counts, and one delivery has one id."""
-    both = threading.Barrier(2)
-    with receiving({"/hook": fails(1)}, on_request=lambda _: both.wait(30) and None) as receiver:
-        task, workers = owed(receiver.url("/hook")), [start(), start(K_REVISION="another")]
-        with ThreadPoolExecutor(2) as threads:
-            dispatched = [threads.submit(worker.dispatch, task) for worker in workers]
-        assert [dispatch.result() for dispatch in dispatched] == [200, 200]
-        first, second = receiver.requests
-        assert first.delivery_id == second.delivery_id
-    [record] = records()
-    assert (record["attempts"], record["outcome"]) == (1, "success")
-
-
-def test_a_task_that_comes_too_early_is_sent_back(
+def test_a_task_that_comes_too_early_or_is_none_is_refused(
     start: Start, owed: Owed, tasks: Tasks, receiving: Any
 ) -> None:
     """Design 2: non-2xx, so that it comes back after the step's backoff; nothing is posted."""
@@ -308,6 +189,7 @@ def test_a_task_that_comes_too_early_is_sent_back(
         task, worker = owed(receiver.url("/hook")), start()
         assert worker.dispatch(task) == 200
         assert worker.dispatch(tasks.queued[-1].data) == 409
+        assert worker.dispatch({"eventId": "e", "deliveryId": "d", "attempt": "1"}) == 400
         assert len(receiver.requests) == 1
 
 
@@ -328,45 +210,6 @@ def test_firestore_is_away_for_some_seconds(
             assert len(receiver.requests) == 1
     [record] = records()
     assert (record["outcome"], record["attempts"]) == ("success", 1)
-
-
-def test_the_sweeper_queues_what_was_lost(
-    event: firestore.DocumentReference,
-    start: Start,
-    uploaded: Uploaded,
-    tasks: Tasks,
-    records: Records,
-    receiving: Any,
-) -> None:
-    """A delivery whose task is gone, also when the name of that task is still taken."""
-    with receiving({"/hook": always()}) as receiver:
-        assert start("onPhotoWritten").written(uploaded(receiver.url("/hook"))) == 200
-        lost, [record] = tasks.queued[0], records()
-
-        def of_event() -> list[Queued]:  # the sweeper looks at every event
-            return [task for task in tasks.queued if task.data["eventId"] == event.id]
-
-        sweeper = start("sweepDeliveries")
-        assert sweeper.dispatch(None) == 200
-        assert of_event() == [lost], "what is not overdue is left alone"
-
-        reference = event.collection("deliveries").document(record["id"])
-        reference.update({"nextAttemptAt": datetime.now(UTC) - timedelta(minutes=10)})
-        assert sweeper.dispatch(None) == 200
-        found = of_event()
-        assert len(found) == 2
-        assert found[1].name.startswith(f"{record['id']}-1-")
-        assert found[1].data == lost.data
-
-        worker = start()
-        assert [worker.dispatch(task.data) for task in found] == [200, 200]
-        assert len(receiver.requests) == 1
-    assert records()[0]["outcome"] == "success"
-
-
-def test_a_task_that_is_none_is_refused(start: Start) -> None:
-    """And nothing is done."""
-    assert start().dispatch({"eventId": "e", "deliveryId": "d", "attempt": "1"}) == 400
 
 
 def test_one_line_is_logged_for_an_attempt(
