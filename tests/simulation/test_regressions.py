@@ -12,17 +12,17 @@ from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from tests.in_memory.through import Crash
 from tests.simulation.mutants import MUTANTS
 from tests.unit.recap.parts import ERRORS, At, House
-from tests.unit.webhooks.parts import EVENT, Parts
+from tests.unit.webhooks.parts import EVENT, FAILURES, Parts
 
 
-def _fourth_task_twice() -> Delivery:
-    """Two dispatches of the fourth task: the first is answered 500, the second 202."""
+def _last_task_twice() -> Delivery:
+    """Two dispatches of the last task: the first is answered 500, the second 202."""
     parts = Parts()
-    delivery = parts.attempts(parts.delivery(), 500, 500, 500)
+    delivery = parts.attempts(parts.delivery(), *FAILURES[1:])
     parts.now = delivery.next_attempt_at or parts.now
     parts.answers = [202, 500]
     parts.after("sender.post", lambda: _dispatch(parts, delivery))
-    parts.attempt(delivery, 4)
+    parts.attempt(delivery, delivery.due_attempt)
     return parts.record(delivery)
 
 
@@ -31,11 +31,11 @@ def _dispatch(parts: Parts, delivery: Delivery) -> None:
 
 
 def _is_lost() -> bool:
-    return _fourth_task_twice().outcome is Outcome.FAILED
+    return _last_task_twice().outcome is Outcome.FAILED
 
 
-def _is_five_attempts() -> bool:
-    return len(_fourth_task_twice().log) > 4
+def _is_one_attempt_more() -> bool:
+    return len(_last_task_twice().log) > len(FAILURES)
 
 
 def _is_skipped_milestone() -> bool:
@@ -66,7 +66,7 @@ def _is_counted_without_a_mail() -> bool:
     ("bug", "goes_wrong"),
     [
         ("failed-stays-failed", _is_lost),
-        ("attempts-pile-up", _is_five_attempts),
+        ("attempts-pile-up", _is_one_attempt_more),
         ("clock-at-zero", _is_skipped_milestone),
         ("given-back-after-the-release", _is_counted_without_a_mail),
     ],

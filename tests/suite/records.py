@@ -3,9 +3,11 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+
 
 def failed_delivery(url: str, body: str, ended: datetime) -> dict[str, Any]:
-    """The fields of a delivery of `photo.uploaded` that has failed four times, at `ended`."""
+    """The fields of a delivery of `photo.uploaded` that has failed for good, at `ended`."""
     created = ended - timedelta(seconds=40)
     attempt = {"at": created, "status": 500, "ms": 7, "error": None}
     return {
@@ -15,8 +17,8 @@ def failed_delivery(url: str, body: str, ended: datetime) -> dict[str, Any]:
         "createdAt": created,
         "expireAt": ended + timedelta(days=30),
         "outcome": "failed",
-        "attempts": 4,
+        "attempts": len(RETRY_SCHEDULE),
         "nextAttemptAt": None,
         "endedAt": ended,
-        "log": [attempt | {"attempt": number} for number in range(1, 5)],
+        "log": [attempt | {"attempt": step.attempt} for step in RETRY_SCHEDULE],
     }

@@ -6,8 +6,9 @@ from datetime import timedelta
 from typing import Any, Final, Self
 
 from functions.wall.address import normalised
-from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.deliveries.delivery import Attempt, Delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.messages.event_type import EventType
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import MINUTE, SECOND, START
@@ -191,8 +192,7 @@ def _failed_delivery(url: str, number: int) -> Delivery:
         data={},
         now=START - timedelta(days=5, hours=2) + timedelta(minutes=number),
     )
-    for attempt in range(1, 5):
+    for step in RETRY_SCHEDULE:
         at = made.next_attempt_at or made.created_at
-        made = made.after(Attempt(number=attempt, at=at, status=500, milliseconds=10))
-    assert made.outcome is Outcome.FAILED
+        made = made.after(Attempt(number=step.attempt, at=at, status=500, milliseconds=10))
     return made

@@ -9,6 +9,7 @@ import pytest
 from emulator.people import Person
 from emulator.receiver import always, fails
 from functions.webhooks.deliveries.delivery import EndedWithin
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.deliveries.store import DeliveryStore
 from tests.suite.actions.conftest import Configure, Named, Record
 from tests.suite.call import Answer, call
@@ -58,7 +59,7 @@ def test_a_failed_delivery_begins_a_fresh_round(
     assert all(request.verified for request in requests)
     assert (after["attempts"], after["body"]) == (2, before["body"])
     assert [(one.get("round", 0), one["attempt"]) for one in after["log"]] == [
-        *((0, number) for number in range(1, 5)),
+        *((0, step.attempt) for step in RETRY_SCHEDULE),
         *((1, number) for number in range(1, 3)),
     ]
     assert after["endedAt"] > before["endedAt"]

@@ -27,7 +27,7 @@ def test_a_link_shows_its_urls_deliveries_and_nothing_else(
     page = answer.result
     assert [delivery["id"] for delivery in page["deliveries"]] == [named("mine")]
     assert page["deliveries"][0]["body"] == '{"mine":"\u00fc"}'
-    assert [one["status"] for one in page["deliveries"][0]["log"]] == [500] * 4
+    assert {one["status"] for one in page["deliveries"][0]["log"]} == {500}
     assert (page["url"], page["canResend"], page["next"]) == (name_of(URL), False, None)
     assert page["expiresAt"] == mine["expiresAt"]
     for hidden in ("of-the-receiver", "theirs", "whsec_", TENANT):

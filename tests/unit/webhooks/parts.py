@@ -16,6 +16,7 @@ from functions.wall.photo import Photo
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.sender.ports import SendError
 from functions.webhooks.shared_logs.log_links import LogLinks
@@ -31,6 +32,9 @@ EVENT: Final = "e1"
 URL: Final = "https://example.com/hook"
 OTHER: Final = "https://example.com/other"
 KEYS: Final = TokenKeys(["a key of the tests, of 32 bytes or more"])
+
+FAILURES: Final = [500] * len(RETRY_SCHEDULE)
+"""What a receiver answers to a delivery that fails."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -212,6 +216,10 @@ class Parts(WebhookUseCases):
             self.now = max(self.now, record.next_attempt_at)
             self.worker().attempt(AttemptRequest.read(attempt_task(record).data))
         return self.record(delivery)
+
+    def failed(self, delivery: Delivery | None = None) -> Delivery:
+        """The record of that delivery, or of a new one, once it has failed."""
+        return self.attempts(delivery or self.delivery(), *FAILURES)
 
     def _sleep(self, seconds: float) -> None:
         self.slept += seconds

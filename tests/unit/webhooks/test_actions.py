@@ -20,7 +20,7 @@ from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.settings.webhook_settings import key
 from tests.in_memory.database import Delete
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
+from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, OTHER, URL, Parts, crashes, fails
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 
@@ -129,7 +129,7 @@ def test_a_test_whose_record_is_there_already_goes_on(parts: Parts) -> None:
     assert len(parts.records) == len(parts.posts) == 1
 
 
-@pytest.mark.parametrize("answers", [[200], [500] * 4])
+@pytest.mark.parametrize("answers", [[200], FAILURES])
 def test_what_has_ended_is_sent_again(parts: Parts, answers: list[int]) -> None:
     """Another round, at once, with the same id and body."""
     ended = parts.attempts(parts.delivery(), *answers)
@@ -234,7 +234,7 @@ def failed(parts: Parts, count: int, **fields: Any) -> list[Delivery]:
     """So many that failed, a minute after one another."""
     made = []
     for number in range(count):
-        made.append(parts.attempts(parts.delivery(cause=f"failed {number}", **fields), *[500] * 4))
+        made.append(parts.failed(parts.delivery(cause=f"failed {number}", **fields)))
         parts.now += timedelta(minutes=1)
     return made
 
@@ -244,8 +244,8 @@ def test_a_page_sends_again_what_was_not_delivered(parts: Parts) -> None:
     wanted = failed(parts, 3)
     parts.attempts(parts.delivery(cause="delivered"), 200)
     left = [
-        parts.attempts(parts.delivery(cause="test", test=True), *[500] * 4),
-        parts.attempts(parts.delivery(cause="other", url=OTHER), *[500] * 4),
+        parts.failed(parts.delivery(cause="test", test=True)),
+        parts.failed(parts.delivery(cause="other", url=OTHER)),
     ]
     assert resend_page(parts) == Resent(resent=3, left_alone=2)
     assert {parts.record(delivery).round for delivery in wanted} == {1}
@@ -262,7 +262,7 @@ def test_pages_are_turned_to_the_end(parts: Parts) -> None:
         turned.append(resend_page(parts, **page))
         for one in made:
             if parts.record(one).outcome.is_open:
-                parts.attempts(one, *[500] * 4)
+                parts.failed(one)
         following = turned[-1].next
         if following is None:
             break

@@ -43,7 +43,7 @@ def put(parts: Parts, event: EventType, url: str, cause: str, **fields: Any) -> 
     )
     parts.database.commit(Create(f"events/{EVENT}/deliveries/{made.id}", made))
     if made.outcome.is_open:
-        parts.attempts(made, 500, 500, 500, 500)
+        parts.failed(made)
     return made
 
 

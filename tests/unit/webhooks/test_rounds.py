@@ -9,10 +9,13 @@ import pytest
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.endpoint_url import UnusableUrlError
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.messages.event_type import EventType
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 LATER = NOW + timedelta(hours=3)
+ATTEMPTS = len(RETRY_SCHEDULE)
+FAILURES = [500] * ATTEMPTS
 
 
 def delivery(**fields: Any) -> Delivery:
@@ -38,8 +41,8 @@ def after(made: Delivery, *statuses: int) -> Delivery:
     return made
 
 
-@pytest.mark.parametrize("ended", [[500] * 4, [200], [500, 200]])
-def test_what_has_ended_begins_again_with_four_attempts(ended: list[int]) -> None:
+@pytest.mark.parametrize("ended", [FAILURES, [200], [500, 200]])
+def test_what_has_ended_begins_again_with_all_attempts(ended: list[int]) -> None:
     """The same id and body; the attempts of both rounds stay on record."""
     first = after(delivery(), *ended)
 
@@ -48,12 +51,12 @@ def test_what_has_ended_begins_again_with_four_attempts(ended: list[int]) -> Non
     assert (again.id, again.body) == (first.id, first.body)
     assert (again.outcome, again.attempts, again.next_attempt_at) == (Outcome.PENDING, 0, LATER)
     assert (again.round, again.ended_at) == (1, None)
-    failed = after(again, 500, 500, 500, 500)
-    assert (failed.outcome, failed.attempts) == (Outcome.FAILED, 4)
-    assert [attempt.round for attempt in failed.log] == [0] * len(ended) + [1] * 4
+    failed = after(again, *FAILURES)
+    assert (failed.outcome, failed.attempts) == (Outcome.FAILED, ATTEMPTS)
+    assert [attempt.round for attempt in failed.log] == [0] * len(ended) + [1] * ATTEMPTS
 
 
-@pytest.mark.parametrize("answers", [[], [500], [500] * 3])
+@pytest.mark.parametrize("answers", [[], [500], FAILURES[1:]])
 def test_what_has_not_ended_does_not_begin_again(answers: list[int]) -> None:
     """There is never more than one round at a time."""
     with pytest.raises(ValueError, match="not ended"):
@@ -79,20 +82,20 @@ def test_a_delivery_to_a_disabled_url_is_skipped_until_it_is_sent_again() -> Non
 def test_it_is_on_record_when_a_delivery_ended() -> None:
     """With the last attempt, and not before."""
     made = delivery()
-    for number in range(1, 5):
+    for number in range(1, ATTEMPTS + 1):
         assert made.ended_at is None
         made = made.after(Attempt(number=number, at=LATER, status=500, milliseconds=1500))
     assert made.ended_at == LATER + timedelta(seconds=1.5)
 
 
 def test_the_log_does_not_grow_for_ever() -> None:
-    """The last ten rounds."""
+    """The last rounds are kept, as many as fit."""
     made = delivery()
     for _ in range(20):
-        made = after(made, 500, 500, 500, 500).next_round(LATER)
+        made = after(made, *FAILURES).next_round(LATER)
 
     assert len(made.log) == LOG_KEPT
-    assert {attempt.round for attempt in made.log} == set(range(10, 20))
+    assert {attempt.round for attempt in made.log} == set(range(20 - LOG_KEPT // ATTEMPTS, 20))
 
 
 def test_every_round_has_task_names_of_its_own() -> None:

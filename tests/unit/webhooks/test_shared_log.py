@@ -157,7 +157,7 @@ def test_large_bodies_make_smaller_pages(parts: Parts) -> None:
 def test_filters(parts: Parts, filters: dict[str, Any], expected: set[str]) -> None:
     """By outcome and type, within the URL."""
     made = {"pending": parts.delivery(cause="1"), "failed": parts.delivery(cause="2")}
-    parts.attempts(made["failed"], 500, 500, 500, 500)
+    parts.failed(made["failed"])
     made["joined"] = Delivery.create(
         cause="3", event_id=EVENT, event_type=EventType.GUEST_JOINED, url=URL, data={}, now=NOW
     )
@@ -229,7 +229,7 @@ def test_a_link_shows_until_its_last_second(parts: Parts) -> None:
 def test_a_delivery_is_sent_again(parts: Parts) -> None:
     """Where the share allows it: the next round, queued once."""
     delivery = parts.delivery()
-    failed = parts.attempts(delivery, 500, 500, 500, 500)
+    failed = parts.failed(delivery)
     queued = len(parts.queued)
     send_again(parts, share(parts, can_resend=True), failed)
     record = parts.record(delivery)
@@ -239,7 +239,7 @@ def test_a_delivery_is_sent_again(parts: Parts) -> None:
 
 def test_a_link_that_only_shows(parts: Parts) -> None:
     """It says so; the bearer can ask for another."""
-    failed = parts.attempts(parts.delivery(), 500, 500, 500, 500)
+    failed = parts.failed()
     message = refused(Code.PERMISSION_DENIED, lambda: send_again(parts, share(parts), failed))
     assert "sends none again" in message
     assert parts.record(failed) == failed
@@ -248,7 +248,7 @@ def test_a_link_that_only_shows(parts: Parts) -> None:
 
 def test_a_delivery_to_another_url_is_not_there(parts: Parts) -> None:
     """Nobody can tell it from one that does not exist."""
-    theirs = parts.attempts(parts.delivery(url=OTHER), 500, 500, 500, 500)
+    theirs = parts.failed(parts.delivery(url=OTHER))
     share_id = share(parts, can_resend=True)
     never = Delivery.create(
         cause="never",
@@ -268,7 +268,7 @@ def test_a_delivery_to_another_url_is_not_there(parts: Parts) -> None:
 
 def test_one_round_at_a_time(parts: Parts) -> None:
     """As an organizer's resend."""
-    failed = parts.attempts(parts.delivery(), 500, 500, 500, 500)
+    failed = parts.failed()
     share_id = share(parts, can_resend=True)
     send_again(parts, share_id, failed)
     refused(Code.ABORTED, lambda: send_again(parts, share_id, failed))
@@ -276,7 +276,7 @@ def test_one_round_at_a_time(parts: Parts) -> None:
 
 def test_a_url_that_is_the_events_no_more(parts: Parts) -> None:
     """Its log is still shown; nothing is sent there."""
-    failed = parts.attempts(parts.delivery(), 500, 500, 500, 500)
+    failed = parts.failed()
     share_id = share(parts, can_resend=True)
     parts.subscribe(OTHER)
     refused(Code.FAILED_PRECONDITION, lambda: send_again(parts, share_id, failed))
@@ -286,9 +286,7 @@ def test_a_url_that_is_the_events_no_more(parts: Parts) -> None:
 def test_resends_are_counted_by_event_and_url(parts: Parts) -> None:
     """Whatever links there are to it: further ones allow no more."""
     parts.resends_at_most = 1
-    first, second = (
-        parts.attempts(parts.delivery(cause=cause), 500, 500, 500, 500) for cause in "ab"
-    )
+    first, second = (parts.failed(parts.delivery(cause=cause)) for cause in "ab")
     send_again(parts, share(parts, can_resend=True), first)
     other_link = share(parts, can_resend=True)
     message = refused(Code.RESOURCE_EXHAUSTED, lambda: send_again(parts, other_link, second))
@@ -301,7 +299,7 @@ def test_the_log_names_no_token_and_no_path(
     parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """What was looked at and sent again, by ids."""
-    failed = parts.attempts(parts.delivery(), 500, 500, 500, 500)
+    failed = parts.failed()
     share_id = share(parts, can_resend=True)
     capfd.readouterr()
     read(parts, share_id)

@@ -126,7 +126,7 @@ def test_each_delivery_is_sent_again_once(house: House) -> None:
     house.ended(Outcome.SUCCESS, "arrived")
     assert house.recoverer().sweep() == 2
     for name in ("missed-0", "missed-1"):
-        house.attempts(house.named(name), 500, 500, 500, 500)
+        house.failed(house.named(name))
     house.later(minutes=5)
     house.ended(Outcome.SUCCESS, "arrived too")
     for _ in range(3):

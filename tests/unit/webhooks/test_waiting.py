@@ -86,7 +86,7 @@ def test_a_resend_is_paced_like_an_upload(parts: Parts) -> None:
     """The next round of a page of deliveries begins one delivery after the other."""
     deliveries = [parts.delivery(cause=f"w{number}") for number in range(4)]
     for delivery in deliveries:
-        parts.attempts(delivery, 500, 500, 500, 500)
+        parts.failed(delivery)
     page = ResendArguments(event_id=EVENT, what=Page(since=NOW - timedelta(days=1)))
     parts.actions().resend(ADMIN, page)
     began = parts.now

@@ -10,11 +10,10 @@ import pytest
 from functions.webhooks.attempts.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from functions.webhooks.deliveries.attempt_task import TooEarlyError
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.signing import signature
 from tests.in_memory.database import Delete
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.webhooks.parts import EVENT, NOW, Parts, crashes, fails
+from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, Parts, crashes, fails
 
 
 @pytest.fixture
@@ -176,7 +175,7 @@ def test_an_attempt_that_was_made_is_not_made_again(parts: Parts, answers: list[
     assert len(parts.queued) == queued
 
 
-@pytest.mark.parametrize("answers", [[200], [500] * 4])
+@pytest.mark.parametrize("answers", [[200], FAILURES])
 def test_what_has_ended_is_left_alone(parts: Parts, answers: list[int]) -> None:
     """By any task that is late: there is no fifth attempt (spec 3.4)."""
     delivery = parts.attempts(parts.delivery(), *answers)
@@ -187,14 +186,14 @@ def test_what_has_ended_is_left_alone(parts: Parts, answers: list[int]) -> None:
 
 def test_a_task_of_an_earlier_round_makes_no_attempt(parts: Parts) -> None:
     """Nor does it queue one: the new round has tasks of its own."""
-    ended = parts.attempts(parts.delivery(), *[500] * 4)
+    ended = parts.failed()
     stored = parts.deliveries().load(EVENT, ended.id)
     assert stored is not None
     again = ended.next_round(parts.now)
     parts.deliveries().restart(again, stored.version)
     queued = len(parts.queued)
-    assert parts.attempt(ended, 4) == again
-    assert (len(parts.posts), len(parts.queued)) == (4, queued)
+    assert parts.attempt(ended, len(FAILURES)) == again
+    assert (len(parts.posts), len(parts.queued)) == (len(FAILURES), queued)
 
 
 @pytest.mark.parametrize("call", ["deliveries.load", "secrets.get", "sender.post"])
@@ -262,10 +261,10 @@ def test_a_save_whose_answer_was_lost_counts(parts: Parts) -> None:
         ([], 500, 202, SUCCESS),
         ([], 202, 500, SUCCESS),
         ([], 202, 202, SUCCESS),
-        ([500, 500, 500], 500, 500, FAILED),
-        ([500, 500, 500], 500, 202, SUCCESS),
-        ([500, 500, 500], 202, 500, SUCCESS),
-        ([500, 500, 500], 202, 202, SUCCESS),
+        (FAILURES[1:], 500, 500, FAILED),
+        (FAILURES[1:], 500, 202, SUCCESS),
+        (FAILURES[1:], 202, 500, SUCCESS),
+        (FAILURES[1:], 202, 202, SUCCESS),
     ],
 )
 def test_an_acknowledgement_counts_whichever_dispatch_got_it(
@@ -274,7 +273,7 @@ def test_an_acknowledgement_counts_whichever_dispatch_got_it(
     """Two dispatches of one task: while the second waits for its answer, the first is recorded.
 
     Of the last attempt as well: `failed` gives way to an acknowledgement (spec 4.3). On record is
-    one attempt, and there are never more than four of a round.
+    one attempt, and a round never has more than the schedule.
     """
     delivery = parts.attempts(parts.delivery(), *before)
     parts.now = delivery.next_attempt_at or parts.now
@@ -295,7 +294,7 @@ def test_an_acknowledgement_counts_whichever_dispatch_got_it(
     assert record.log[-1].status == (202 if acknowledged else 500)
     assert (record.next_attempt_at is None) == (outcome is not RETRYING)
     names = [task.name for task in parts.queued]
-    assert (f"{delivery.id}-{number + 1}" in names) == (first == 500 and number < 4)
+    assert (f"{delivery.id}-{number + 1}" in names) == (first == 500 and number < len(FAILURES))
 
 
 def test_an_acknowledgement_of_an_early_attempt_counts_over_the_failure_of_the_last(
@@ -305,20 +304,20 @@ def test_an_acknowledgement_of_an_early_attempt_counts_over_the_failure_of_the_l
     delivery = parts.delivery()
     parts.answers = [202]
 
-    def all_four_meanwhile() -> None:
-        parts.attempts(delivery, 500, 500, 500, 500)
+    def all_meanwhile() -> None:
+        parts.failed(delivery)
 
-    parts.after("sender.post", all_four_meanwhile)
+    parts.after("sender.post", all_meanwhile)
     record = parts.attempt(delivery)
     assert record is not None
     assert record == parts.record(delivery)
-    assert (record.outcome, record.attempts, record.next_attempt_at) == (SUCCESS, 4, None)
-    assert [(attempt.number, attempt.status) for attempt in record.log] == [
-        (2, 500),
-        (3, 500),
-        (4, 500),
-        (1, 202),
-    ]
+    assert (record.outcome, record.attempts, record.next_attempt_at) == (
+        SUCCESS,
+        len(FAILURES),
+        None,
+    )
+    others = [(number, 500) for number in range(2, len(FAILURES) + 1)]
+    assert [(attempt.number, attempt.status) for attempt in record.log] == [*others, (1, 202)]
 
 
 def test_an_acknowledgement_of_an_earlier_round_counts(parts: Parts) -> None:
@@ -327,7 +326,7 @@ def test_an_acknowledgement_of_an_earlier_round_counts(parts: Parts) -> None:
     parts.answers = [202]
 
     def failed_and_sent_again() -> None:
-        ended = parts.attempts(delivery, 500, 500, 500, 500)
+        ended = parts.failed(delivery)
         stored = parts.deliveries().load(EVENT, delivery.id)
         assert stored is not None
         parts.deliveries().restart(ended.next_round(parts.now), stored.version)
@@ -337,7 +336,7 @@ def test_an_acknowledgement_of_an_earlier_round_counts(parts: Parts) -> None:
     record = parts.record(delivery)
     assert (record.outcome, record.round, record.attempts) == (Outcome.SUCCESS, 1, 0)
     assert parts.attempt(delivery, 1, in_round=1) == record
-    assert len(parts.posts) == 5
+    assert len(parts.posts) == 1 + len(FAILURES)
 
 
 def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
@@ -376,12 +375,7 @@ def test_an_acknowledgement_of_a_record_that_is_gone_is_over(parts: Parts) -> No
 @pytest.mark.parametrize(("last", "looked"), [(500, True), (200, False)])
 def test_endpoint_health_is_told_of_failures_only(parts: Parts, last: int, looked: bool) -> None:
     """A delivery that succeeds costs no call for it."""
-    delivery = parts.attempts(parts.delivery(), 500, 500, 500)
+    delivery = parts.attempts(parts.delivery(), *FAILURES[1:])
     assert "settings.load" not in parts.calls
     parts.attempts(delivery, last)
     assert ("settings.load" in parts.calls) == looked
-
-
-def test_every_step_of_the_schedule_is_covered_here() -> None:
-    """The table of spec 3.4 has four attempts."""
-    assert [retry_step.delay.total_seconds() for retry_step in RETRY_SCHEDULE] == [0, 1, 5, 30]
