@@ -27,7 +27,7 @@ def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
     """Answer a call of `previewEventRecap` (spec 4.9), with the checks in the same order.
 
     Raises:
-        CallError: as in spec 7.5.
+        CallError: as in spec 7.4.
     """
     caller, wanted = staff_call("previewEventRecap", request, PreviewArguments.read)
     own_address = _verified_address(request.auth.token if request.auth else {})

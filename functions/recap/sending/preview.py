@@ -1,4 +1,4 @@
-"""One call of `previewEventRecap`: a recap before it is sent (spec 4.9, 7.5).
+"""One call of `previewEventRecap`: a recap before it is sent (spec 4.9, 7.4).
 
 It takes no lock, begins no cooldown and writes nothing, except the count of previews mailed to the
 caller.
@@ -126,7 +126,7 @@ class RecapPreview:
             own_address: The caller's verified address, if any.
 
         Raises:
-            CallError: as in spec 7.5.
+            CallError: as in spec 7.4.
         """
         event = check_event(caller, self._recaps.event(wanted.event_id), wanted.tenant_id)
         to = self._own_mailbox(caller, own_address) if wanted.send_to_me else None

@@ -1,4 +1,4 @@
-"""`previewEventRecap`, deployed: called over HTTP, with a real ID token (spec 4.9, 7.5)."""
+"""`previewEventRecap`, deployed: called over HTTP, with a real ID token (spec 4.9, 7.4)."""
 
 import json
 import uuid
@@ -71,7 +71,7 @@ def test_the_first_contact_with_a_mail_service_that_refuses(
     preview: Callable[..., Answer],
     recap: Callable[..., Answer],
 ) -> None:
-    """Spec 7.1 and 7.5, internal: preview and recap say who can fix it."""
+    """Spec 7.1 and 7.4, internal: preview and recap say who can fix it."""
     wall.guests(1)
     mailbox.fail_with(wrong_key(times=2))
     for answer in (preview(sendToMe=True), recap()):

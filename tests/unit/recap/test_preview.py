@@ -1,4 +1,4 @@
-"""A recap before it is sent, on ports in memory (spec 4.9, 7.5)."""
+"""A recap before it is sent, on ports in memory (spec 4.9, 7.4)."""
 
 import json
 import re
@@ -368,7 +368,7 @@ def test_what_the_deployment_lacks_shows_itself_here(
     ],
 )
 def test_a_read_that_fails_is_internal(house: House, port: str) -> None:
-    """Spec 7.5; as a call would have failed."""
+    """Spec 7.4; as a call would have failed."""
     house.guests(1)
 
     def fail() -> None:
@@ -393,7 +393,7 @@ def test_it_is_mailed_to_the_caller_alone_and_marked(house: House) -> None:
 
 
 def test_without_a_verified_address_nothing_is_mailed(house: House) -> None:
-    """Spec 7.5, failed-precondition: or anybody's address could be claimed."""
+    """Spec 7.4, failed-precondition: or anybody's address could be claimed."""
     house.guests(1)
     refused = refusal(house, sendToMe=True)
     assert (refused.code, house.requests, house.counted) == (Code.FAILED_PRECONDITION, 0, [])
@@ -437,7 +437,7 @@ def test_ten_are_mailed_in_an_hour(house: House) -> None:
 def test_a_mail_service_that_does_not_take_it_says_who_can_fix_it(
     house: House, answer: Answer, code: Code, word: str
 ) -> None:
-    """Spec 7.5: one request, never a second one; the recap would have met the same."""
+    """Spec 7.4: one request, never a second one; the recap would have met the same."""
     house.guests(1)
     house.answers = [answer]
     refused = refusal(house, sendToMe=True, address=ME)
