@@ -45,9 +45,6 @@ EVENT_DELIVERIES_A_SECOND = IntParam(
     description="Deliveries of busy events that one instance makes due in a second",
 )
 THREADS = IntParam("THREADS", default=240, description="Threads of one instance")
-WEBHOOK_PORTS = StringParam(
-    "WEBHOOK_PORTS", default="443,8443", description="Ports that webhooks may go to, or *"
-)
 
 VPC_CONNECTOR = StringParam(
     "VPC_CONNECTOR", default="", description="Connector of requests to receivers; may be empty"
@@ -135,9 +132,3 @@ def local_mail_key() -> str:
 def _local(name: str) -> str | None:
     given = os.environ if in_emulator() else _handed_in
     return given.get(name) or None
-
-
-def webhook_ports() -> frozenset[int] | None:
-    """The ports that webhooks may go to; None: all ports."""
-    ports = WEBHOOK_PORTS.value
-    return None if ports.strip() == "*" else frozenset(int(port) for port in ports.split(","))

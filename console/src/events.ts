@@ -19,7 +19,7 @@ async function make(): Promise<string> {
   const [event, secret, url] = ["sample-type", "sample-secret", "sample-url"].map((id) => field(id).value.trim()) as [string, string, string];
   const now = new Date();
   const id = crypto.randomUUID();
-  return signedCurl({ id, event, url, body: bodyOf(event, id, now) }, EVENT_ID, secret, now);
+  return signedCurl({ id, event, url, body: bodyOf(event, id, now), test: true }, EVENT_ID, secret, now);
 }
 
 async function show(): Promise<void> {

@@ -43,10 +43,12 @@ class Snapshot:
 class DocumentWritten:
     """One write; `before` is None where it created the document, `after` where it deleted it.
 
-    `id` is the same for every repetition of the event; `ids` are the variables of the path.
+    `id` and `at`, the time of the write, are the same for every repetition of the event; `ids` are
+    the variables of the path.
     """
 
     id: str
+    at: datetime
     ids: Mapping[str, str]
     before: Snapshot | None
     after: Snapshot | None
@@ -82,6 +84,7 @@ def _read(event: CloudEvent, pattern: str) -> DocumentWritten:
     parts = zip(pattern.split("/"), path.split("/"), strict=True)
     return DocumentWritten(
         id=event["id"],
+        at=datetime.fromisoformat(event["time"]),
         ids={name[1:-1]: value for name, value in parts if name.startswith("{")},
         before=Snapshot.read(data.old_value) if data.old_value.name else None,
         after=Snapshot.read(data.value) if data.value.name else None,

@@ -1,13 +1,12 @@
-"""A deleted event leaves nothing behind, so that the next one of its id inherits nothing.
+"""A deleted event leaves its tombstone and nothing else; its id is never given out again.
 
-    tombstone ▸ delete the documents under the event, page by page ▸ mark it emptied ▸ once more
+    tombstone ▸ delete the documents under the event, page by page ▸ once more ▸ mark it emptied
 
-The event as it is now decides who may read the documents under it: an event that another tenant
-makes with the same id would open the first tenant's documents. Until the tombstone is marked, no
-client can make an event of its id (`firestore.rules`).
+The event as it is now decides who may read the documents under it. No client can make an event
+where a tombstone is (`firestore.rules`): another tenant's event would open the first's documents.
 
-Each step can be repeated, and stopped anywhere: the tombstone stays until every orphan is deleted.
-A function that was at work during the deletion may write another orphan; the sweep deletes it.
+Each step can be repeated, and stopped anywhere: the sweep goes on until the tombstone is marked. A
+function that was at work during the deletion may write another orphan; the sweep deletes it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,17 +24,8 @@ _AT_MOST: Final = 60.0  # seconds: half of the trigger's time, for the calls tha
 
 
 @dataclass(frozen=True, slots=True)
-class Orphan:
-    """A document under an event, when it was made, and its version when it was read."""
-
-    path: str
-    created: datetime
-    version: Version
-
-
-@dataclass(frozen=True, slots=True)
 class Tombstone:
-    """The record of a deleted event, as it was read or written."""
+    """The record of a deleted event, as it was read."""
 
     event_id: str
     version: Version
@@ -48,26 +38,20 @@ class NotEmptyYetError(Exception):
 class DeletedEvents(Protocol):
     """Tombstones and orphans of deleted events. Every method is one round trip."""
 
-    def put_tombstone(self, event_id: str, at: datetime) -> Tombstone:
+    def put_tombstone(self, event_id: str, at: datetime) -> None:
         """Write the event's tombstone, not marked as emptied."""
 
     def mark_emptied(self, tombstone: Tombstone, at: datetime) -> None:
-        """Mark it as emptied, unless the tombstone was written since: then another run marks it."""
-
-    def forget(self, tombstone: Tombstone) -> None:
-        """Delete the tombstone, unless it was written since."""
+        """Mark it as emptied for good, unless the tombstone was written since."""
 
     def deleted(self, before: datetime) -> Iterable[Tombstone]:
-        """Some tombstones of events that were deleted `before` that moment, oldest first."""
+        """Some tombstones, not marked, of events deleted `before` that moment, oldest first."""
 
-    def page(self, event_id: str, after: str | None) -> Sequence[Orphan]:
-        """Documents under the event at any depth, by path, after `after`; empty at the end."""
+    def page(self, event_id: str) -> Sequence[str]:
+        """Paths of documents under the event, at any depth; empty where none is left."""
 
-    def created(self, event_id: str) -> datetime | None:
-        """When the present event of that id was made, or None."""
-
-    def delete(self, orphans: Sequence[Orphan]) -> None:
-        """Delete the orphans that are still in their versions."""
+    def delete(self, orphans: Sequence[str]) -> None:
+        """Delete the documents at these paths."""
 
 
 class OrphanCleanup:
@@ -97,12 +81,11 @@ class OrphanCleanup:
         Raises:
             NotEmptyYetError: a minute was not enough; run it again.
         """
-        tombstone = self._deleted_events.put_tombstone(event_id, self._now())
+        self._deleted_events.put_tombstone(event_id, self._now())
         self._delete_all(event_id, self._monotonic() + _AT_MOST)
-        self._deleted_events.mark_emptied(tombstone, self._now())
 
     def sweep(self) -> None:
-        """Delete late orphans of every event that was deleted a while ago, and its tombstone.
+        """Delete late orphans of every event that was deleted a while ago, and mark its tombstone.
 
         Raises:
             NotEmptyYetError: a minute was not enough; the next sweep goes on.
@@ -110,28 +93,14 @@ class OrphanCleanup:
         until = self._monotonic() + _AT_MOST
         for tombstone in self._deleted_events.deleted(self._now() - SETTLED):
             self._delete_all(tombstone.event_id, until)
-            self._deleted_events.forget(tombstone)
+            self._deleted_events.mark_emptied(tombstone, self._now())
 
     def _delete_all(self, event_id: str, until: float) -> None:
         deleted = 0
-        while found := self._delete_once(event_id, until):
-            deleted += found
-        if deleted:
-            log.info("event.emptied", eventId=event_id, documents=deleted)
-
-    def _delete_once(self, event_id: str, until: float) -> int:
-        """Walk through all documents once; the number of orphans that were deleted."""
-        deleted = 0
-        after: str | None = None
-        while page := self._deleted_events.page(event_id, after):
-            # Read after the page: a document that is older than the present event of that id
-            # belonged to the deleted one.
-            recreated = self._deleted_events.created(event_id)
-            orphans = [found for found in page if recreated is None or found.created < recreated]
-            if orphans:
-                self._deleted_events.delete(orphans)
-                deleted += len(orphans)
-            after = page[-1].path
+        while page := self._deleted_events.page(event_id):
+            self._deleted_events.delete(page)
+            deleted += len(page)
             if self._monotonic() > until:
                 raise NotEmptyYetError
-        return deleted
+        if deleted:
+            log.info("event.emptied", eventId=event_id, documents=deleted)

@@ -1,5 +1,7 @@
 """What the triggers call: from writes in Firestore to the publisher."""
 
+from dataclasses import replace
+
 from functions.gcp.document_events import DocumentWritten, Snapshot
 from functions.gcp.run_again import run_again
 from functions.wall.photo import Photo
@@ -9,12 +11,14 @@ from functions.webhooks import wiring
 
 def photo_written(event: DocumentWritten) -> None:
     """A write of `events/{eventId}/photos/{photoId}`."""
-    photo_id = event.ids["photoId"]
+    photo_id, before = event.ids["photoId"], event.before
+    if before and event.after is None:
+        before = replace(before, updated=event.at)
     with run_again("photo.not-published"):
         wiring.publisher().photo_written(
             event.id,
             event.ids["eventId"],
-            _photo(photo_id, event.before),
+            _photo(photo_id, before),
             _photo(photo_id, event.after),
         )
 

@@ -11,7 +11,7 @@ from functions.webhooks.messages.milestone import MILESTONES, milestones_due
 from functions.webhooks.ports import Wall
 
 BEHIND_BEFORE: Final = timedelta(minutes=10)
-"""A milestone that was passed this long before the URLs were last written makes no message."""
+"""A milestone that was passed this long before the URLs last changed makes no message."""
 
 _REMEMBERED_SECONDS: Final = 60.0
 _REMEMBERED: Final = 10_000
@@ -35,7 +35,7 @@ class Milestones:
             seconds=_REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
         )
 
-    def unclaimed(self, event_id: str, photo: Photo, urls_written_at: datetime) -> Unclaimed:
+    def unclaimed(self, event_id: str, photo: Photo, urls_changed_at: datetime) -> Unclaimed:
         """Milestones that the event has reached and that no other photo is recorded for.
 
         One round trip, or none if all were claimed a moment ago; two at a milestone, and a third if
@@ -54,13 +54,13 @@ class Milestones:
         for number in others:
             self._claimed.put((event_id, number), value=True)
         new = [number for number in due if number not in recorded]
-        passed = self._passed(event_id, new[-1], urls_written_at) if new else 0
+        passed = self._passed(event_id, new[-1], urls_changed_at) if new else 0
         behind = [number for number in new if number <= passed]
         return Unclaimed(
             [number for number in due if number not in others and number not in behind], behind
         )
 
-    def _passed(self, event_id: str, at_most: int, urls_written_at: datetime) -> int:
-        """How many photos the event had when its URLs were as good as written."""
-        until = urls_written_at - BEHIND_BEFORE
+    def _passed(self, event_id: str, at_most: int, urls_changed_at: datetime) -> int:
+        """How many photos the event had shortly before its URLs last changed."""
+        until = urls_changed_at - BEHIND_BEFORE
         return self._wall.count_photos(event_id, at_most=at_most, until=until)

@@ -29,7 +29,7 @@ from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.milestones import Milestones
 from functions.webhooks.ports import Wall
 from functions.webhooks.settings.ports import Settings
-from functions.webhooks.settings.webhook_settings import Subscription
+from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 
 
@@ -80,10 +80,12 @@ class Publisher:
         if not messages:
             return
         settings = self._settings.load(event_id)
+        if after is None and not self._is_told_of_deletions(event_id, settings):
+            return
         behind: Sequence[Milestone] = ()
         if before is None and after is not None:
             if settings.wants(EventType.MILESTONE_REACHED):
-                unclaimed = self._milestones.unclaimed(event_id, after, settings.written_at)
+                unclaimed = self._milestones.unclaimed(event_id, after, settings.urls_changed_at)
                 crossed = [
                     Message.of_milestone(event_id, number, after, place=place)
                     for place, number in enumerate(unclaimed.crossed)
@@ -111,6 +113,11 @@ class Publisher:
         )
         if messages:
             self._publish(event_id, messages, self._settings.load(event_id).subscriptions)
+
+    def _is_told_of_deletions(self, event_id: str, settings: WebhookSettings) -> bool:
+        """Whether a URL takes `photo.deleted`; with the event itself its photos are deleted too."""
+        is_wanted = settings.wants(EventType.PHOTO_DELETED)
+        return is_wanted and self._wall.event(event_id) is not None
 
     def _joined(self, event_id: str, photo: Photo) -> Iterable[Message]:
         """The message that a guest has joined, if `photo` is the guest's first one."""

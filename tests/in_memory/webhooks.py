@@ -362,7 +362,7 @@ class InMemoryLogShares:
         def load() -> StoredLogShare | None:
             event = self._database.get(f"events/{event_id}")
             found = self._database.get(_share(event_id, share_id))
-            if event is None or found is None or found.created < event.created:
+            if event is None or found is None:
                 return None
             return StoredLogShare(found.value, found.version)
 

@@ -11,10 +11,11 @@ import {
   limit,
   query,
   runTransaction,
+  serverTimestamp,
   where,
 } from "firebase/firestore";
 
-import { EVENT_TYPES, type EventType, isEventType } from "../domain/event_type.ts";
+import { type EventType, USUAL_EVENT_TYPES, isEventType } from "../domain/event_type.ts";
 import { MAX_URLS } from "../domain/endpoint.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, number, text } from "./fields.ts";
@@ -22,7 +23,7 @@ import { listenToOne } from "./listen.ts";
 
 export interface Endpoint {
   readonly url: string;
-  /** Null for all, those to come included. */
+  /** Null for the usual types (`USUAL_EVENT_TYPES`). */
   readonly events: readonly EventType[] | null;
   /** What people call it; may be empty. */
   readonly label: string;
@@ -64,8 +65,7 @@ export async function saveEndpoint(
   const saving = runTransaction(db, async (transaction) => {
     const settings = settingsOf(db, eventId);
     const fields = (await transaction.get(settings)).data() ?? {};
-    // Entries keep fields that this page does not know.
-    const entries: unknown[] = Array.isArray(fields["urls"]) ? [...fields["urls"]] : [];
+    const entries: unknown[] = Array.isArray(fields["urls"]) ? fields["urls"].map(withoutOrder) : [];
     const urls = entries.map(urlOf);
     const place = before === null ? entries.length : urls.indexOf(before);
     if (place < 0) throw new ChangedMeanwhileError("The URL has been removed by somebody else.");
@@ -85,8 +85,11 @@ export async function saveEndpoint(
       ...(isGone && { [before]: deleteField() }),
       ...(endpoint && { [endpoint.url]: value || deleteField() }),
     });
+    const orders = recoverOf(fields).filter((url) => url !== before && url !== endpoint?.url);
     const changed = {
-      urls: entries,
+      // The rules want the time of each change of the URLs, and of no other.
+      ...(JSON.stringify(entries) !== JSON.stringify(fields["urls"]) && { urls: entries, urlsChangedAt: serverTimestamp() }),
+      recover: endpoint?.recover ? [...orders, endpoint.url] : orders,
       labels: text(endpoint?.label),
       off: text(endpoint?.offSince?.toISOString()),
       ...(gone.length && { disabled: Object.fromEntries(gone.map((key) => [key, deleteField()])) }),
@@ -137,7 +140,7 @@ export async function saveNotify(db: Firestore, eventId: string, notify: readonl
     const settings = settingsOf(db, eventId);
     const urls: unknown = (await transaction.get(settings)).get("urls");
     // The rules want a list of URLs, be it empty.
-    const fields = Array.isArray(urls) ? { notify } : { notify, urls: [] };
+    const fields = Array.isArray(urls) ? { notify } : { notify, urls: [], urlsChangedAt: serverTimestamp() };
     transaction.set(settings, fields, { merge: true });
   });
   await answered(saving, "who is told");
@@ -164,28 +167,43 @@ function read(fields: Record<string, unknown>): Settings {
   const notify: unknown[] = Array.isArray(fields["notify"]) ? fields["notify"] : [];
   const [labels, off] = [textsOf(fields, "labels"), textsOf(fields, "off")];
   const endpoints = new Map<string, Endpoint>();
+  const orders = recoverOf(fields);
   for (const entry of entries.slice(0, MAX_URLS)) {
     const url = urlOf(entry);
     if (endpoints.has(url)) continue;
-    const given = (typeof entry === "object" && entry ? entry : {}) as { events?: unknown; recover?: unknown };
+    const given = (typeof entry === "object" && entry ? entry : {}) as { events?: unknown };
     const events = Array.isArray(given.events) ? given.events.filter(isEventType) : null;
     const [key] = keysOf(fields, url);
     const one = key && disabled[key];
     const { reason, at } = (one ?? {}) as { reason?: unknown; at?: unknown };
     endpoints.set(url, {
       url,
-      events: events && events.length < EVENT_TYPES.length ? events : null,
+      events: events && `${[...events].sort()}` !== `${[...USUAL_EVENT_TYPES].sort()}` ? events : null,
       label: labels[url] ?? "",
       offSince: url in off ? new Date(off[url] || 0) : null,
-      recover: given.recover === true,
+      recover: orders.includes(url),
       disabled: key ? { key, reason: text(reason), at: date(at) } : null,
     });
   }
   return { endpoints: [...endpoints.values()], notify: notify.map(text).filter(Boolean) };
 }
 
-function entryOf({ url, events, recover }: Pick<Endpoint, "url" | "events" | "recover">): unknown {
-  return events || recover ? { url, ...(events && { events }), ...(recover && { recover }) } : url;
+function entryOf({ url, events }: Pick<Endpoint, "url" | "events">): unknown {
+  return events ? { url, events } : url;
+}
+
+// Settings of before have the order inside the entry.
+function withoutOrder(entry: unknown): unknown {
+  if (typeof entry !== "object" || entry === null || !("recover" in entry)) return entry;
+  const { recover, ...rest } = entry;
+  return rest;
+}
+
+function recoverOf(fields: Record<string, unknown>): string[] {
+  const entries: unknown[] = Array.isArray(fields["urls"]) ? fields["urls"] : [];
+  const inside = entries.filter((entry) => (entry as { recover?: unknown } | null)?.recover === true).map(urlOf);
+  const given: unknown[] = Array.isArray(fields["recover"]) ? fields["recover"] : [];
+  return [...new Set([...given.map(text), ...inside])];
 }
 
 function urlOf(entry: unknown): string {

@@ -7,7 +7,7 @@ import { signatureHeaders } from "./signature.ts";
 export const USER_AGENT = "Wall-Webhooks/1.0";
 
 /** What a command takes of a delivery. */
-export type Sendable = Pick<Delivery, "id" | "event" | "url" | "body">;
+export type Sendable = Pick<Delivery, "id" | "event" | "url" | "body" | "test">;
 
 /** The headers of a delivery (spec 6.2), without the signatures, which each attempt has its own of. */
 export function headers(delivery: Sendable, eventId: string): readonly (readonly [string, string])[] {
@@ -17,6 +17,7 @@ export function headers(delivery: Sendable, eventId: string): readonly (readonly
     ["Wall-Event-Type", delivery.event],
     ["Wall-Event-Id", eventId],
     ["Wall-Delivery-Id", delivery.id],
+    ...(delivery.test ? [["Wall-Test", "true"] as const] : []),
   ];
 }
 

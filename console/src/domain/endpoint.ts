@@ -3,9 +3,6 @@
 export const MAX_URLS = 20;
 export const MAX_URL_CHARACTERS = 2048;
 export const MAX_LABEL_CHARACTERS = 40;
-/** Ports that deliveries go to unless the project has others (WEBHOOK_PORTS). */
-export const USUAL_PORTS = ["443", "8443"];
-
 const CHATS = [
   ["slack.com", "Slack"],
   ["discord.com", "Discord"],
@@ -89,20 +86,17 @@ export function problem(url: string): string | null {
   if (/^https:\/\/[^/?#]*@/i.test(given)) {
     return "It holds a user name or password; leave them out, because each delivery is signed.";
   }
-  if (parsed.port === "0") return "Its port is not valid.";
+  if (parsed.port && Number(parsed.port) < 1024) return "Deliveries go to port 443 and to ports from 1024 on.";
   return null;
 }
 
 /** What will probably keep deliveries from `url`, although it can be saved; null where nothing. */
 export function doubt(url: string): string | null {
   if (problem(url)) return null;
-  const { hostname, port } = new URL(url.trim());
+  const { hostname } = new URL(url.trim());
   const chat = CHATS.find(([host]) => hostname === host || hostname.endsWith(`.${host}`));
   if (chat) {
     return `${chat[1]} takes messages of a form of its own, and answers deliveries with 400. Put a step of Zapier or Make between, or the relay in docs/receiving.md (Slack and Discord).`;
-  }
-  if (port && !USUAL_PORTS.includes(port)) {
-    return `Port ${port}: deliveries go to ${USUAL_PORTS.join(" and ")} alone, unless your project allows others.`;
   }
   if (/^(localhost|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[::1\]|\[f[cd])/.test(hostname)) {
     return "This looks like an address of a private network; deliveries go to public ones alone.";

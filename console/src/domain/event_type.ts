@@ -8,9 +8,12 @@ export const EVENT_WORDS = {
   "event.archived": "The event was archived",
   "milestone.reached": "A milestone was reached",
   "guest.joined": "A guest joined",
+  "photo.deleted": "An approved photo was deleted",
 } as const;
 export type EventType = keyof typeof EVENT_WORDS;
 export const EVENT_TYPES = Object.keys(EVENT_WORDS) as readonly EventType[];
+/** The types of a URL that lists none. */
+export const USUAL_EVENT_TYPES = EVENT_TYPES.filter((type) => type !== "photo.deleted");
 
 export function isEventType(value: unknown): value is EventType {
   return (EVENT_TYPES as readonly unknown[]).includes(value);

@@ -8,7 +8,7 @@ from functions.wall.fields import text
 from functions.webhooks.ports import Wall
 
 _SECONDS: Final = 3600.0
-"""An id may be another tenant's, once its event was deleted and made again."""
+"""How long it is remembered that there is no event of an id."""
 
 _KEPT_AT_MOST: Final = 10_000
 

@@ -18,12 +18,15 @@ from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.attempts.prompt_receivers import PromptReceivers
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
-from functions.webhooks.deliveries.endpoint_url import EndpointUrl, host_of
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.ports import Deliveries, StoredDelivery
 from functions.webhooks.sender.ports import HostLimitError, Sender, SendError, Source
 from functions.webhooks.signing import signature
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+
+TEST_HEADER: Final = "Wall-Test"
+"""Every attempt of a test has the header, and no other attempt (spec 6.2)."""
 
 USER_AGENT: Final = "Wall-Webhooks/1.0"
 
@@ -218,6 +221,8 @@ class Worker:
             "Wall-Delivery-Id": delivery.id,
             **signature.standard_headers(secret, delivery.id, body, at=seconds),
         }
+        if delivery.test:
+            headers[TEST_HEADER] = "true"
         began = self._monotonic()
         status, error, excerpt = None, None, None
         try:
@@ -225,6 +230,8 @@ class Worker:
             source = Source(self._tenant_of(delivery.event_id), delivery.event_id)
             response = self._sender.post(to, headers, body, source)
             status, excerpt = response.status, response.excerpt
+        except UnusableUrlError as unusable:  # by a rule that is younger than the delivery
+            error = str(unusable)
         except SendError as failed:
             error = str(failed)
             if failed.detail:

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 import idna
 
 _HTTPS_PORT: Final = 443
+_FIRST_FREE_PORT: Final = 1024  # below are the ports of other services, such as mail
 # urlsplit drops some of these silently and so would check another URL than the one configured.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")
 _HOST_LENGTH: Final = 253  # of a name in DNS (RFC 1035, 2.3.4), as text
@@ -37,8 +38,8 @@ class EndpointUrl:
         """Take `url` apart; a fragment stays at home.
 
         Raises:
-            UnusableUrlError: it is empty, unparseable, not `https`, or holds a user name or
-                password.
+            UnusableUrlError: it is empty, unparseable, not `https`, holds a user name or password,
+                or its port is neither 443 nor from 1024 on.
         """
         if not url:
             raise UnusableUrlError("the URL is empty")
@@ -55,10 +56,16 @@ class EndpointUrl:
             raise UnusableUrlError("the URL holds a user name or password")
         if not host:
             raise UnusableUrlError("the URL names no host")
-        if port == 0:
-            raise UnusableUrlError("the URL's port is not valid")
+        if port is not None and port != _HTTPS_PORT and port < _FIRST_FREE_PORT:
+            raise UnusableUrlError(
+                f"the URL's port must be {_HTTPS_PORT} or from {_FIRST_FREE_PORT} to 65535"
+            )
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        return cls(host=_ascii(host), port=port or _HTTPS_PORT, path=quote(path, safe=_ASCII))
+        return cls(
+            host=_ascii(host),
+            port=_HTTPS_PORT if port is None else port,
+            path=quote(path, safe=_ASCII),
+        )
 
     @property
     def authority(self) -> str:

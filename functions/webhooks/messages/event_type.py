@@ -1,6 +1,7 @@
 """The event types that a receiver can subscribe to (spec 6.1)."""
 
 from enum import StrEnum
+from typing import Final
 
 
 class EventType(StrEnum):
@@ -13,3 +14,8 @@ class EventType(StrEnum):
     EVENT_ARCHIVED = "event.archived"
     MILESTONE_REACHED = "milestone.reached"
     GUEST_JOINED = "guest.joined"
+    PHOTO_DELETED = "photo.deleted"
+
+
+BY_DEFAULT: Final = frozenset(EventType) - {EventType.PHOTO_DELETED}
+"""The seven types of a URL that lists none."""

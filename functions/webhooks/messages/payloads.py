@@ -57,6 +57,11 @@ def photo_rejected(photo: Photo) -> Payload:
     }
 
 
+def photo_deleted(photo: Photo) -> Payload:
+    """`photo.deleted`; `photo` is as it was before, with the time of the deletion."""
+    return {"photo": {"id": photo.id, "deletedAt": wire_time(photo.updated_at)}}
+
+
 def event_published(event: WallEvent) -> Payload:
     """`event.published`."""
     return {

@@ -1,6 +1,6 @@
 """A made-up message of each event type, to show a receiver what one looks like (spec 4.6).
 
-What it tells of nobody did. The payloads are made as those of real messages are.
+Names say "Test", and the event has no photos. The payloads are made as those of real messages are.
 """
 
 from dataclasses import replace
@@ -14,8 +14,7 @@ from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import MILESTONES
 from functions.webhooks.messages.payloads import Payload
 
-_MODERATOR: Final = "moderator@example.com"
-_PHOTOS: Final = 42
+_MODERATOR: Final = "test-moderator@example.com"
 
 
 def sample(event_type: EventType, now: datetime) -> Payload:
@@ -26,15 +25,16 @@ def sample(event_type: EventType, now: datetime) -> Payload:
     samples = {
         EventType.PHOTO_UPLOADED: payloads.photo_uploaded(photo),
         EventType.PHOTO_APPROVED: payloads.photo_approved(approved, by_moderator=True),
-        EventType.PHOTO_REJECTED: payloads.photo_rejected(replace(rejected, reason="blurred")),
+        EventType.PHOTO_REJECTED: payloads.photo_rejected(replace(rejected, reason="Test")),
         EventType.EVENT_PUBLISHED: payloads.event_published(_event(EventStatus.PUBLISHED, now)),
         EventType.EVENT_ARCHIVED: payloads.event_archived(
-            _event(EventStatus.ARCHIVED, now), photo_count=_PHOTOS
+            _event(EventStatus.ARCHIVED, now), photo_count=0
         ),
         EventType.MILESTONE_REACHED: payloads.milestone_reached(
             MILESTONES[0], reached_at=now, latest=photo
         ),
         EventType.GUEST_JOINED: payloads.guest_joined(photo),
+        EventType.PHOTO_DELETED: payloads.photo_deleted(photo),
     }
     return samples[event_type]
 
@@ -46,7 +46,7 @@ def _photo(now: datetime) -> Photo:
         status=PhotoStatus.PENDING,
         url="https://example.com/test.jpg",
         uploader_name="Test Guest",
-        uploader_email="guest@example.com",
+        uploader_email="test-guest@example.com",
         uploader_uid="test",
         created_at=now,
         updated_at=now,
@@ -63,8 +63,8 @@ def _event(status: EventStatus, now: datetime) -> WallEvent:
     return WallEvent(
         status=status,
         name="Test Event",
-        template="classic",
-        gallery_url="https://example.com/gallery",
+        template="test",
+        gallery_url="https://example.com/test",
         published_at=now,
         archived_at=now if status is EventStatus.ARCHIVED else None,
         updated_at=now,

@@ -12,10 +12,11 @@ from functions.webhooks.messages.message import Message
 def of_photo(write_id: str, before: Photo | None, after: Photo | None) -> Sequence[Message]:
     """The messages of one write of a photo (spec 3.1); none for most writes.
 
-    `write_id` names the write; `before` is None for an upload, `after` is None for a delete.
+    `write_id` names the write; `before` is None for an upload. `after` is None for a deletion, and
+    `before` has the time of the deletion then.
     """
     if after is None:
-        return []
+        return _of_deletion(write_id, before)
     at = after.updated_at
     uploaded = Message(
         write_id, EventType.PHOTO_UPLOADED, lambda: payloads.photo_uploaded(after), at
@@ -40,6 +41,20 @@ def of_photo(write_id: str, before: Photo | None, after: Photo | None) -> Sequen
             return [rejected]
         case _:
             return []
+
+
+def _of_deletion(write_id: str, photo: Photo | None) -> Sequence[Message]:
+    """A receiver has been told of approved photos alone."""
+    if photo is None or photo.status is not PhotoStatus.APPROVED:
+        return []
+    return [
+        Message(
+            write_id,
+            EventType.PHOTO_DELETED,
+            lambda: payloads.photo_deleted(photo),
+            photo.updated_at,
+        )
+    ]
 
 
 def of_event(

@@ -1,6 +1,6 @@
 """One signed POST to a receiver that may mean harm.
 
-Total deadline, public addresses and few ports only, no redirects, a head of a bounded length and
+Total deadline, public addresses only, no redirects, a head of a bounded length and
 no more of the body than a record keeps, connections kept alive for some minutes, and a share of
 each host for each event, of each address for each tenant.
 
@@ -42,7 +42,6 @@ class HttpSender:
         tls: ssl.SSLContext,
         *,
         resolve: "Resolver",
-        ports: frozenset[int] | None,
         monotonic: Callable[[], float],
         allow_loopback: bool = False,
         timeout_seconds: float = TIMEOUT_SECONDS,
@@ -55,7 +54,6 @@ class HttpSender:
             tls: which certificates are trusted; shared, because parsing a CA bundle costs more
                 than a delivery.
             resolve: the addresses of a host and port.
-            ports: those that may be posted to; None for all.
             monotonic: seconds that only grow.
             allow_loopback: also send to this machine itself, for tests.
             timeout_seconds: the total deadline of one POST.
@@ -65,7 +63,6 @@ class HttpSender:
         tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
         self._tls = tls
         self._resolve = resolve
-        self._ports = ports
         self._monotonic = monotonic
         self._allow_loopback = allow_loopback
         self._timeout_seconds = timeout_seconds
@@ -89,8 +86,6 @@ class HttpSender:
                 to one of its addresses.
             SendError: no HTTP status came back in time, or nothing may be sent there.
         """
-        if self._ports is not None and to.port not in self._ports:
-            raise SendError(f"deliveries may not go to port {to.port} (parameter WEBHOOK_PORTS)")
         with self._of_events.under_way((source.event_id, to.host)):
             response = self._response(to, _head(to, headers, len(body)) + body, source)
         answered = (source.event_id, to.host, to.port)

@@ -26,7 +26,6 @@ def sender() -> HttpSender:
     return HttpSender(
         tls,
         resolve=_resolve,
-        ports=parameters.webhook_ports(),
         monotonic=time.monotonic,
         allow_loopback=parameters.webhook_allow_loopback(),
     )

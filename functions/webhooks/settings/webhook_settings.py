@@ -1,8 +1,9 @@
 """The webhook settings of an event: its URLs, and who is told when a URL fails (spec 2.1, 6.3.4).
 
 The document `events/{eventId}/settings/webhooks` holds `urls`: a list of a URL, or of
-`{url, events, recover}`: the event types that the URL takes, and whether a standing order sends
-again what failed there. `notify` lists e-mail addresses. `off` has
+`{url, events}`: the event types that the URL takes. `urlsChangedAt` is when that list last changed.
+`recover` lists the URLs with a standing order, which sends again what failed there. `notify` lists
+e-mail addresses. `off` has
 the time at which an admin switched a URL off, under the URL. `disabled` holds, under the `key` of a
 URL, `{url, reason, at}`: the service sends nothing to that URL until an admin removes the entry.
 """
@@ -14,15 +15,14 @@ from datetime import UTC, datetime
 from typing import Any, Final, Self
 
 from functions.documents.document import Version
-from functions.webhooks.messages.event_type import EventType
+from functions.wall.fields import time
+from functions.webhooks.messages.event_type import BY_DEFAULT, EventType
 
 MAX_URLS: Final = 20
 """Webhook URLs of one event (spec 8)."""
 
 MAX_ADDRESSES: Final = 5
 """Addresses in `notify`."""
-
-ALL: Final = frozenset(EventType)
 
 SWITCHED_OFF: Final = "the URL is switched off"
 """Why nothing is sent to a URL in `off`."""
@@ -39,7 +39,7 @@ class Subscription:
     """
 
     url: str
-    event_types: frozenset[EventType] = ALL
+    event_types: frozenset[EventType] = BY_DEFAULT
     disabled: str | None = None
     recover: bool = False
 
@@ -66,12 +66,14 @@ class WebhookSettings:
         subscriptions: Each URL once, `MAX_URLS` at most.
         notify: Who is told, as people wrote the addresses, `MAX_ADDRESSES` at most.
         written_at: When the document was last written.
+        urls_changed_at: When `urls` last changed; `written_at` in settings from before.
         version: What a conditional write must still find.
     """
 
     subscriptions: tuple[Subscription, ...] = ()
     notify: tuple[str, ...] = ()
     written_at: datetime = _NEVER
+    urls_changed_at: datetime = _NEVER
     version: Version = None
 
     @classmethod
@@ -90,11 +92,11 @@ class WebhookSettings:
         script may have.
         """
         merged: dict[str, frozenset[EventType]] = {}
-        ordered: set[str] = set()
+        ordered = {url for url in _list(fields.get("recover")) if isinstance(url, str)}
         for entry in _list(fields.get("urls"))[:MAX_URLS]:
             url, event_types = _entry(entry)
             merged[url] = merged.get(url, frozenset()) | event_types
-            if isinstance(entry, Mapping) and entry.get("recover") is True:
+            if isinstance(entry, Mapping) and entry.get("recover") is True:  # settings from before
                 ordered.add(url)
         off, given_up = _map(fields.get("off")), _map(fields.get("disabled"))
         return cls(
@@ -113,6 +115,7 @@ class WebhookSettings:
                 if isinstance(address, str)
             ),
             written_at=written_at,
+            urls_changed_at=time(fields.get("urlsChangedAt")) or written_at,
             version=version,
         )
 
@@ -149,13 +152,13 @@ def _reason(given_up: Mapping[str, Any], url: str) -> str | None:
 
 def _entry(entry: object) -> tuple[str, frozenset[EventType]]:
     if isinstance(entry, str):
-        return entry.strip(), ALL
+        return entry.strip(), BY_DEFAULT
     if not isinstance(entry, Mapping):
-        return "", ALL
+        return "", BY_DEFAULT
     url, events = entry.get("url"), entry.get("events")
     return (
         url.strip() if isinstance(url, str) else "",
-        ALL if events is None else _event_types(events),
+        BY_DEFAULT if events is None else _event_types(events),
     )
 
 

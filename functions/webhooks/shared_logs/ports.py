@@ -26,10 +26,7 @@ class LogShares(Protocol):
         """Record `share`, whose id no other share has; a share on record already is a success."""
 
     def load(self, event_id: str, share_id: str) -> StoredLogShare | None:
-        """The share as it is now, or None.
-
-        None also where the event is gone, or is a later event of the same id.
-        """
+        """The share as it is now, or None; None also where the event is gone."""
 
     def revoke(self, found: StoredLogShare, at: datetime) -> None:
         """End the share `at` that moment.

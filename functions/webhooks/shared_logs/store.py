@@ -30,10 +30,10 @@ class LogShareStore:
             self._documents.commit(Create(_path(share.event_id, share.id), fields))
 
     def load(self, event_id: str, share_id: str) -> StoredLogShare | None:
-        """See `ports.LogShares`; a share older than the event belonged to a deleted event."""
+        """See `ports.LogShares`."""
         paths = [f"events/{event_id}", _path(event_id, share_id)]
         event, found = self._documents.get_all(paths)
-        if event is None or found is None or found.created < event.created:
+        if event is None or found is None:
             return None
         fields = found.fields
         share = LogShare(

@@ -26,6 +26,8 @@ _CLOCKS_DIFFER: Final = timedelta(seconds=1)
 def owed_for_photo(before: Photo | None, after: Photo | None) -> Iterator[tuple[str, str]]:
     """What a write of a photo owes every URL that takes it (spec 3.1)."""
     if after is None:
+        if before and before.status is PhotoStatus.APPROVED:
+            yield "photo.deleted", before.id
         return
     if before is None:
         yield "photo.uploaded", after.id

@@ -20,6 +20,8 @@ function told(delivery: Delivery): string {
       return delivery.data.milestone.toFixed();
     case "guest.joined":
       return delivery.data.firstPhotoId;
+    case "photo.deleted":
+      return delivery.data.photo.id;
     default:
       return unknownType(delivery);
   }

@@ -70,7 +70,7 @@ def rejection(email: str) -> Fields:
 
 def settings() -> Fields:
     """Webhook settings."""
-    return {"urls": ["https://example.com/hook"]}
+    return {"urls": ["https://example.com/hook"], "urlsChangedAt": SERVER_TIMESTAMP}
 
 
 def on_record(path: str, cast: Cast) -> Fields:
@@ -111,7 +111,7 @@ def change(path: str, cast: Cast, who: Who) -> Fields:
         case ["photos", _]:
             return approval(cast.email(who))
         case ["settings", _]:
-            return {"urls": []}
+            return {"urls": [], "urlsChangedAt": SERVER_TIMESTAMP}
         case ["users", _]:
             return {"emailPreferences": {"recap": False}}
         case _:

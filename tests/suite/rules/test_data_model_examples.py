@@ -44,7 +44,7 @@ EVENING: Final = (
     Step('status: "draft"'),
     Step("publishedAt: serverTimestamp()"),
     Step("labels: {"),
-    Step("recover: true", event="given-up"),
+    Step("recover: [", event="given-up"),
     Step("notify: ["),
     Step('status: "pending"', photo="p1"),
     Step("approvedBy: user.email,\n", photo="p1"),

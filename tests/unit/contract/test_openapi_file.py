@@ -161,6 +161,7 @@ def test_every_webhook_has_the_headers_of_a_delivery() -> None:
             "webhook-timestamp",
             "webhook-signature",
             "User-Agent",
+            "Wall-Test",
         ]
 
 
@@ -601,6 +602,8 @@ def _payload(event: EventType, *, full: bool) -> payloads.Payload:  # noqa: PLR0
             return payloads.milestone_reached(100, reached_at=NOW, latest=pending)
         case EventType.GUEST_JOINED:
             return payloads.guest_joined(pending)
+        case EventType.PHOTO_DELETED:
+            return payloads.photo_deleted(approved)
 
 
 @pytest.mark.parametrize("full", [True, False])

@@ -80,7 +80,9 @@ def post(port: int, path: str, body: bytes, headers: Mapping[str, str]) -> int:
         return refused.code
 
 
-def signed(body: bytes, secret: str = SECRET, event_id: str = "midsummer") -> Mapping[str, str]:
+def signed(
+    body: bytes, secret: str = SECRET, event_id: str = "midsummer", **more: str
+) -> Mapping[str, str]:
     """The headers that matter."""
     at = int(time.time())
     return {
@@ -88,6 +90,7 @@ def signed(body: bytes, secret: str = SECRET, event_id: str = "midsummer") -> Ma
         HEADER: sign(secret, body, at=at),
         "Wall-Event-Id": event_id,
         **standard_headers(secret, str(BODY["deliveryId"]), body, at=at),
+        **more,
     }
 
 
@@ -140,8 +143,10 @@ def test_the_relay_posts_to_a_chat(tmp_path: Path) -> None:
     try:
         with running(command_of("python", "/relay", tmp_path), CHAT_URL=url) as port:
             assert post(port, "/relay", body, signed(body)) == 204
+            assert post(port, "/relay", body, signed(body, **{"Wall-Test": "true"})) == 204
             assert post(port, "/relay", body, signed(body, new_secret())) == 400
     finally:
         chat.shutdown()
         chat.server_close()
-    assert got == [{"text": "Zoë has joined.", "content": "Zoë has joined."}]
+    told = ["Zoë has joined.", "A test: Zoë has joined."]
+    assert got == [{"text": text, "content": text} for text in told]

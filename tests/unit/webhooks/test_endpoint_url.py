@@ -21,6 +21,8 @@ from functions.webhooks.sender import addresses
         ("https://faß。example/", ("xn--fa-hia.example", 443, "/", None)),
         ("https://_hooks.example.com./", ("_hooks.example.com", 443, "/", None)),
         ("https://[2001:db8::1]:8443/", ("2001:db8::1", 8443, "/", "[2001:db8::1]:8443")),
+        ("https://example.com:1024/", ("example.com", 1024, "/", None)),
+        ("https://example.com:65535/", ("example.com", 65535, "/", None)),
         ("https://192.0.2.7/", ("192.0.2.7", 443, "/", "192.0.2.7")),
         (
             "https://example.com/%0d%0aX:y",
@@ -53,6 +55,9 @@ def test_a_usable_url(url: str, expected: tuple[str, int, str, str | None]) -> N
         "https://[::1/",
         "https://[nonsense]/",
         "https://example.com:0/",
+        "https://example.com:25/",
+        "https://example.com:442/",
+        "https://example.com:1023/",
         "https://example.com:65536/",
         "https://example.com:port/",
         "https://user@example.com/",
@@ -74,7 +79,7 @@ def test_a_usable_url(url: str, expected: tuple[str, int, str, str | None]) -> N
     ],
 )
 def test_an_unusable_url(url: str) -> None:
-    """Empty, unparseable, not https, or with a user name or password."""
+    """Empty, unparseable, not https, with a user name or password, or at a port of others."""
     with pytest.raises(UnusableUrlError):
         EndpointUrl.parse(url)
     assert host_of(url) is None

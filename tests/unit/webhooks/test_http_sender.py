@@ -267,7 +267,6 @@ def test_a_certificate_of_nobody() -> None:
         sender = HttpSender(
             ssl.create_default_context(),
             resolve=SystemResolver.of_system(time.monotonic),
-            ports=None,
             monotonic=time.monotonic,
             allow_loopback=True,
             timeout_seconds=DEADLINE,

@@ -122,6 +122,11 @@ TABLE: list[tuple[EventType, Payload, Payload]] = [
             "joinedAt": "2026-05-01T18:30:00.123Z",
         },
     ),
+    (
+        EventType.PHOTO_DELETED,
+        payloads.photo_deleted(APPROVED),
+        {"photo": {"id": "p1", "deletedAt": wire_time(APPROVED.updated_at)}},
+    ),
 ]
 
 

@@ -53,6 +53,26 @@ def publish_event(parts: Parts, before: EventStatus | None, after: EventStatus |
     parts.publisher().event_written("w1", EVENT, was, now)
 
 
+@pytest.mark.parametrize("status", PhotoStatus)
+def test_a_deleted_photo_is_told_where_it_is_listed(parts: Parts, status: PhotoStatus) -> None:
+    """Spec 6.1: of an approved photo, to URLs that name `photo.deleted`; others get the seven."""
+    parts.subscribe(URL, {"url": OTHER, "events": ["photo.deleted"]})
+    parts.publisher().photo_written("w1", EVENT, parts.photo(status=status), None)
+
+    expected = [("photo.deleted", OTHER)] if status is PhotoStatus.APPROVED else []
+    assert parts.told == expected
+    assert len(parts.queued) == len(expected)
+
+
+def test_photos_that_are_deleted_with_their_event_are_not_told(parts: Parts) -> None:
+    """Spec 3.1: the event has no receivers any more."""
+    parts.subscribe({"url": URL, "events": ["photo.deleted"]})
+    parts.database.commit(Delete(f"events/{EVENT}"))
+    parts.publisher().photo_written("w1", EVENT, parts.photo(status="approved"), None)
+
+    assert parts.told == []
+
+
 def test_every_url_gets_the_types_that_it_takes(parts: Parts) -> None:
     """Spec 6.3.4: one record for each message and URL, due at once, and its task."""
     parts.subscribe(URL, {"url": OTHER, "events": ["photo.approved", UPLOADED]})
@@ -235,6 +255,19 @@ def test_what_was_reached_just_before_the_urls_were_written_fires(
     publish(parts, parts.photo("p100"))
     bodies = [json.loads(record.body) for record in parts.records if record.event_type == MILESTONE]
     assert [body["data"]["milestone"] for body in bodies] == told
+
+
+def test_a_late_trigger_tells_a_milestone_whatever_else_was_saved_meanwhile(parts: Parts) -> None:
+    """Spec 6.1: it is twenty minutes late, and an admin has named the URL by then."""
+    changed = NOW - timedelta(days=1)
+    parts.subscribe(URL, urlsChangedAt=changed)
+    parts.crowd(99)
+    hundredth = parts.photo("p100")
+    parts.now += timedelta(minutes=20)
+    parts.subscribe(URL, urlsChangedAt=changed, labels={"a": "Screen in the hall"})
+    publish(parts, hundredth)
+
+    assert [event for event, _ in parts.told] == [MILESTONE, UPLOADED]
 
 
 def test_several_milestones_at_once_are_due_in_order(parts: Parts) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from functions import parameters
 from functions.webhooks.sender.connections import SocketAddress
 from functions.webhooks.sender.ports import HostLimitError, SendError
 from tests.unit.webhooks.tls_receivers import (
@@ -85,38 +84,6 @@ def test_a_receiver_that_has_answered_is_told_of() -> None:
             post(sender, server.port)
         with pytest.raises(SendError, match="could not be reached"):
             post(sender, server.port, event_id="e2")
-
-
-@pytest.mark.parametrize("port", [1, 22, 25, 80, 444, 8080, 65535])
-def test_a_port_that_is_none_of_webhooks(port: int) -> None:
-    """It is not even looked at, and the answer says who can change that."""
-
-    def resolve(_: str, __: int, ___: float) -> Sequence[SocketAddress]:
-        raise AssertionError
-
-    with (
-        sending(ports=frozenset({443, 8443}), resolve=resolve) as sender,
-        pytest.raises(SendError, match=rf"port {port} \(parameter WEBHOOK_PORTS\)"),
-    ):
-        post(sender, port)
-
-
-def test_a_port_of_webhooks() -> None:
-    """Those that the parameter has."""
-    with serving(answers(OK)) as server, sending(ports=frozenset({443, server.port})) as sender:
-        assert post(sender, server.port) == 200
-
-
-@pytest.mark.parametrize(
-    ("parameter", "ports"),
-    [("443,8443", {443, 8443}), (" 443 , 9000 ", {443, 9000}), ("*", None), (" * ", None)],
-)
-def test_the_parameter_of_ports(
-    monkeypatch: pytest.MonkeyPatch, parameter: str, ports: set[int] | None
-) -> None:
-    """A list with commas, or all."""
-    monkeypatch.setenv("WEBHOOK_PORTS", parameter)
-    assert parameters.webhook_ports() == ports
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.webhooks.actions.arguments import TestArguments
+from functions.webhooks.actions.arguments import ResendArguments, TestArguments
 from functions.webhooks.messages.event_type import EventType
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
 
@@ -56,6 +56,17 @@ def test_every_type_is_sent_as_a_real_one_is(event: EventType) -> None:
     assert (delivery.test, delivery.event_type, delivery.outcome) == (True, event, "success")
 
 
+def test_every_attempt_of_a_test_says_so_and_no_other_does() -> None:
+    """Spec 6.2: also when the test is sent again."""
+    parts = Parts()
+    test = parts.actions().send_test(ADMIN, TestArguments(event_id=EVENT, url=URL))
+    parts.actions().resend(ADMIN, ResendArguments(event_id=EVENT, what=test.id))
+    parts.attempt(parts.record(test), in_round=1)
+    parts.attempt(parts.delivery())
+
+    assert [headers.get("Wall-Test") for headers, _ in parts.posts] == ["true", "true", None]
+
+
 def test_what_it_tells_of_has_just_happened() -> None:
     """Times are of now, and statuses those that the type is about."""
     parts = Parts()
@@ -72,6 +83,8 @@ def test_what_it_tells_of_has_just_happened() -> None:
     }
 
     assert times == {NOW}
+    assert data["event.archived"]["photoCount"] == 0
+    assert data["event.published"]["eventName"] == "Test Event"
     assert [
         data[f"photo.{one}"]["photo"]["status"] for one in ("uploaded", "approved", "rejected")
     ] == [

@@ -19,7 +19,7 @@ from functions.webhooks.shared_logs.arguments import (
     page_after,
 )
 from functions.webhooks.shared_logs.shared_log import PAGE, PAGE_BYTES, LogPage
-from tests.in_memory.database import Delete, Set
+from tests.in_memory.database import Delete
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
@@ -324,11 +324,3 @@ def test_the_log_names_no_token_and_no_path(
 def test_the_name_of_a_url_holds_no_key(url: str, name: str) -> None:
     """No path, no query, no user name; it is the name that the console gives the URL."""
     assert name_of(url) == name
-
-
-def test_an_event_that_was_made_again(parts: Parts) -> None:
-    """What is under the one before may still be there: nothing of it leads to its successor."""
-    share_id = share(parts)
-    parts.database.commit(Delete(f"events/{EVENT}"))
-    parts.database.commit(Set(f"events/{EVENT}", {"tenantId": "t1"}))
-    refused(Code.PERMISSION_DENIED, lambda: read(parts, share_id))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.settings.webhook_settings import ALL, Subscription, WebhookSettings
+from functions.webhooks.messages.event_type import BY_DEFAULT, EventType
+from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 
 URL = "https://example.com/hook"
 
@@ -14,34 +14,38 @@ URL = "https://example.com/hook"
     ("urls", "expected"),
     [
         ([], []),
-        ([URL], [Subscription(URL, ALL)]),
-        ([{"url": URL}], [Subscription(URL, ALL)]),
-        ([{"url": URL, "events": None}], [Subscription(URL, ALL)]),
+        ([URL], [Subscription(URL, BY_DEFAULT)]),
+        ([{"url": URL}], [Subscription(URL, BY_DEFAULT)]),
+        ([{"url": URL, "events": None}], [Subscription(URL, BY_DEFAULT)]),
         ([{"url": URL, "events": []}], [Subscription(URL, frozenset())]),
         (
             [{"url": URL, "events": ["guest.joined", "no.such.type", 7, []]}],
             [Subscription(URL, frozenset({EventType.GUEST_JOINED}))],
         ),
         (
+            [{"url": URL, "events": [str(event_type) for event_type in EventType]}],
+            [Subscription(URL, frozenset(EventType))],
+        ),
+        (
             [{"url": URL, "events": "guest.joined"}],
             [Subscription(URL, frozenset({EventType.GUEST_JOINED}))],
         ),
-        ([f" {URL}\n"], [Subscription(URL, ALL)]),
-        ([{"url": URL, "recover": True}], [Subscription(URL, ALL, recover=True)]),
-        ([{"url": URL, "recover": "yes"}], [Subscription(URL, ALL)]),
-        ([URL, {"url": URL, "recover": True}], [Subscription(URL, ALL, recover=True)]),
+        ([f" {URL}\n"], [Subscription(URL, BY_DEFAULT)]),
+        ([{"url": URL, "recover": True}], [Subscription(URL, BY_DEFAULT, recover=True)]),
+        ([{"url": URL, "recover": "yes"}], [Subscription(URL, BY_DEFAULT)]),
+        ([URL, {"url": URL, "recover": True}], [Subscription(URL, BY_DEFAULT, recover=True)]),
         # one delivery for each URL, also where it is configured twice
-        ([URL, URL], [Subscription(URL, ALL)]),
+        ([URL, URL], [Subscription(URL, BY_DEFAULT)]),
         (
             [{"url": URL, "events": ["guest.joined"]}, {"url": URL, "events": ["photo.uploaded"]}],
             [Subscription(URL, frozenset({EventType.GUEST_JOINED, EventType.PHOTO_UPLOADED}))],
         ),
         # a mistake shows as a skipped delivery
-        ([7, None, {"events": []}], [Subscription("", ALL)]),
+        ([7, None, {"events": []}], [Subscription("", BY_DEFAULT)]),
     ],
 )
 def test_urls(urls: list[Any], expected: list[Subscription]) -> None:
-    """A URL, or a URL with its event types; absent means all."""
+    """A URL, or a URL with its event types; absent means the seven."""
     assert expected == list(WebhookSettings.read({"urls": urls}).subscriptions)
 
 

@@ -40,6 +40,7 @@ def types(messages: Sequence[Message]) -> list[str]:
         ("pending", "rejected", ["photo.rejected"]),
         ("approved", "rejected", ["photo.rejected"]),
         ("rejected", "approved", ["photo.approved"]),
+        ("approved", None, ["photo.deleted"]),
         # and every move that it does not name
         (None, "rejected", ["photo.uploaded"]),
         ("pending", "pending", []),
@@ -48,7 +49,6 @@ def types(messages: Sequence[Message]) -> list[str]:
         ("approved", "pending", []),
         ("rejected", "pending", []),
         ("pending", None, []),
-        ("approved", None, []),
         ("rejected", None, []),
         (None, None, []),
     ],

@@ -112,7 +112,6 @@ def sending(
     resolve: Resolver | None = None,
     of_an_event: int = 80,
     of_a_tenant: int = 80,
-    ports: frozenset[int] | None = None,
     monotonic: Callable[[], float] = time.monotonic,
     timeout: float = DEADLINE,
 ) -> Iterator[HttpSender]:
@@ -122,7 +121,6 @@ def sending(
         resolve=resolve or SystemResolver.of_system(monotonic),
         of_an_event=of_an_event,
         of_a_tenant=of_a_tenant,
-        ports=ports,
         monotonic=monotonic,
         allow_loopback=allow_loopback,
         timeout_seconds=timeout,

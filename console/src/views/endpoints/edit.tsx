@@ -97,7 +97,7 @@ export function EndpointDialog({ before, others, onClose }: Props) {
           <legend class="label">Messages for this URL</legend>
           <label class="check">
             <input type="radio" name="chosen" checked={isAll} onChange={() => setAll(true)} />
-            Everything, further kinds of messages included
+            Everything but deletions
           </label>
           <label class="check">
             <input type="radio" name="chosen" checked={!isAll} onChange={() => setAll(false)} />
