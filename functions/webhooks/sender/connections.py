@@ -1,24 +1,37 @@
-"""A TLS connection whose every wait ends at one moment, and which reads no more than it is allowed.
+"""TLS connections to checked addresses, each of whose waits ends at one deadline.
 
-TLS works on memory here and the socket is read by hand. So every byte that arrives is counted
-before TLS sees it, and bytes that TLS has decrypted ahead are seen. A time-out of the socket would
-start anew with every byte that drips in.
+urllib3 pools and uses them. What it does not promise is here: one deadline for a whole POST, an
+answer of a bounded length, the address that is connected to, and few idle connections.
 """
 
-import select
+import http.client
+import io
 import socket
 import ssl
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-HANDSHAKE_BYTES: Final = 65_536
-"""Bytes that a receiver may send before it is known who it is: ten times an ordinary chain."""
+from urllib3.connection import HTTPSConnection
 
-_CHUNK: Final = 16_384  # bytes; what one TLS record carries
+ANSWER_BYTES: Final = 32_768
+"""Bytes that are read of an answer's head, interim answers included, and again of its body."""
+
+IN_ALL: Final = 512
+"""Open connections of a process from which on the longest idle one is let go."""
+
+IDLE_SECONDS: Final = 60.0
+
+KEPT_SECONDS: Final = 300.0
+"""The greatest age of a connection: a certificate that has ended is noticed."""
 
 # A name has a few addresses. Of thousands each would get no time to answer.
 _ADDRESSES_TRIED: Final = 8
+
+_TICK_SECONDS: Final = 0.25
+_LET_GO_SECONDS: Final = 0.5  # before its end an idle connection serves no more
 
 SocketAddress: TypeAlias = tuple[socket.AddressFamily, Any]
 """What `socket.connect` takes, and the family of the socket."""
@@ -28,182 +41,225 @@ class TooMuchReadError(Exception):
     """The other side has sent more than it may; the rest stays unread."""
 
 
-class Connection:
-    """A TLS connection; one thread at a time may use it.
+class NotConnectedError(OSError):
+    """The receiver has not shown its certificate; the cause says why."""
 
-    `places` are the addresses of the receiver's name when the connection was made. `deadline` is a
-    moment on the clock that was handed in, `may_read` how many more bytes of the
-    socket are read. Beyond the one every operation raises TimeoutError, beyond the other
-    TooMuchReadError.
+
+@dataclass(slots=True)
+class Bounds:
+    """How long (until `deadline`, on the clock `monotonic`) and how many bytes may be read."""
+
+    monotonic: Callable[[], float]
+    deadline: float = 0.0
+    may_read: int = 0
+
+    def begin(self, seconds: float) -> None:
+        """Allow `seconds` and `ANSWER_BYTES` from now on."""
+        self.deadline = self.monotonic() + seconds
+        self.may_read = ANSWER_BYTES
+
+    def seconds_left(self) -> float:
+        """Seconds until the deadline; raises TimeoutError where there are none."""
+        left = self.deadline - self.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+
+class BoundedSocket(ssl.SSLSocket):
+    """A TLS socket that keeps to its `bounds`.
+
+    CPython takes the time-out for the whole of one handshake, read or write, however the bytes
+    drip; so each gets the time left. Only TLS records without data hold a read longer: see `Watch`.
     """
+
+    bounds: Bounds
+    is_idle = False
+    has_more = False  # than its last answer
+
+    def send(self, data: Any, flags: int = 0) -> int:
+        """Send some of `data` within the deadline."""
+        self.settimeout(self.bounds.seconds_left())
+        return super().send(data, flags)
+
+    def recv_into(self, buffer: Any, nbytes: int | None = None, flags: int = 0) -> int:
+        """Receive at least a byte; raises TooMuchReadError, and OSError at the end."""
+        if self.bounds.may_read <= 0:
+            raise TooMuchReadError
+        self.settimeout(self.bounds.seconds_left())
+        received = super().recv_into(memoryview(buffer)[: self.bounds.may_read], nbytes, flags)
+        if not received:
+            raise ConnectionResetError
+        self.bounds.may_read -= received
+        return received
+
+    def makefile(self, *_: Any, **__: Any) -> Any:
+        """What http.client reads an answer from."""
+        reader = _Reader(super().makefile("rb", buffering=0))
+        reader.source = self
+        return reader
+
+
+class _Reader(io.BufferedReader):
+    source: BoundedSocket
+
+    def close(self) -> None:
+        if not self.closed:
+            self.source.bounds.may_read = 0
+            with suppress(TooMuchReadError, OSError):  # the buffer is empty
+                self.source.has_more = bool(self.peek(1))
+        super().close()
+
+
+class Watch:
+    """Ends what is overdue: a POST at its deadline, a connection that was idle for long."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        """Begin to watch; `monotonic` gives seconds that only grow."""
+        self.monotonic = monotonic
+        self.open: set[BoundedSocket] = set()
+        self.closed = threading.Event()
+        threading.Thread(target=self._run, name="sender", daemon=True).start()
+
+    def _run(self) -> None:
+        while not self.closed.wait(_TICK_SECONDS):
+            self._end_overdue(self.monotonic())
+        self._end_overdue(float("inf"))
+
+    def _end_overdue(self, now: float) -> None:
+        for connection in list(self.open):
+            if connection.fileno() < 0:
+                self.open.discard(connection)
+            elif connection.bounds.deadline <= now and connection.is_idle:
+                connection.close()
+            elif connection.bounds.deadline <= now:
+                with suppress(OSError):  # TCP's, because a thread is reading TLS
+                    socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+
+class Answer(http.client.HTTPResponse):
+    """An answer whose status counts once its head has come, whatever its fields say."""
+
+    def _read_status(self) -> tuple[str, int, str]:
+        # http.client itself passes over 100 only (RFC 9110, 15.2: there may be others).
+        version, status, reason = super()._read_status()  # type: ignore[misc]
+        if not version.startswith("HTTP/1."):
+            raise http.client.UnknownProtocol(version)
+        if http.client.SWITCHING_PROTOCOLS < status < http.client.OK:
+            status = http.client.CONTINUE
+        return version, status, reason
+
+    def begin(self) -> None:
+        """Wait for the head."""
+        try:
+            super().begin()
+        except http.client.HTTPException:  # more than a hundred lines
+            if not isinstance(self.status, int):
+                raise
+            self._end(http.client.HTTPMessage())
+        lengths = ",".join(self.headers.get_all("content-length", [])).split(",")
+        if self.status == http.client.SWITCHING_PROTOCOLS or len(set(lengths)) > 1:
+            self._end(self.headers)
+
+    def _end(self, headers: http.client.HTTPMessage) -> None:
+        """End with the head; the connection serves no other answer."""
+        del headers["content-length"]
+        self.headers = self.msg = headers
+        self.chunked, self.length, self.will_close = False, 0, True
+
+
+class PinnedConnection(HTTPSConnection):
+    """A connection to one of the `addresses`, with a certificate for the host."""
+
+    response_class = Answer
+    sock: Any
 
     def __init__(
         self,
-        plain: socket.socket,
+        *arguments: Any,
+        addresses: Collection[SocketAddress],
         tls: ssl.SSLContext,
-        host: str,
-        deadline: float,
-        monotonic: Callable[[], float],
+        watch: Watch,
+        **options: Any,
     ) -> None:
-        """Shake hands over `plain` with the receiver `host`; it is closed where that fails.
+        self.bounds = Bounds(watch.monotonic)
+        # The order of a set is a process's own, so that instances spread over the addresses.
+        self._addresses = list(addresses)[:_ADDRESSES_TRIED]
+        self._tls = tls
+        self._watch = watch
+        self._unsent: list[bytes] = []
+        super().__init__(*arguments, **options)
 
-        Raises:
-            OSError: the handshake failed, ssl.SSLError among them: for one beyond
-                `HANDSHAKE_BYTES`, too.
-        """
-        self.deadline = deadline
-        self.may_read = HANDSHAKE_BYTES
-        self.since = monotonic()
-        self.answers = 0
-        self.places: frozenset[str] = frozenset()
-        self._monotonic = monotonic
-        self._plain = plain
-        try:
-            plain.setblocking(False)  # noqa: FBT003 - the library's own
-            self._readable = select.poll()
-            self._readable.register(plain, select.POLLIN)
-            self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-            self._tls = tls.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
-            self._handshake()
-        except TooMuchReadError as too_much:
-            plain.close()
-            raise ssl.SSLError("the handshake is too long") from too_much
-        except BaseException:
-            plain.close()
-            raise
+    @property
+    def timeout(self) -> float:
+        """Seconds left of what urllib3 allows; it allows them anew for each answer."""
+        return self.bounds.seconds_left()
 
-    def holds_more(self) -> bool:
-        """Whether it has received something that was not asked for, or its end."""
-        if not (self._incoming.pending or self._tls.pending()):
+    @timeout.setter
+    def timeout(self, seconds: float) -> None:
+        self.bounds.begin(seconds)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether an idle connection may serve the next request."""
+        if self.sock is None or self.sock.fileno() < 0:
             return False
+        now = self._watch.monotonic()
+        is_due = now + _LET_GO_SECONDS >= self.bounds.deadline or now >= self._until
+        self.sock.is_idle = False
+        return not is_due and super().is_connected
+
+    def connect(self) -> None:
+        """Connect and shake hands, or raise NotConnectedError."""
         try:
-            self._tls.read(1)
-        except ssl.SSLWantReadError:
-            return False  # TLS' own, such as a ticket for the next handshake
-        except ssl.SSLError:
-            return True
-        return True
+            plain = _connected(self._addresses, self.bounds)
+            plain.settimeout(self.bounds.seconds_left())
+            self.sock = self._tls.wrap_socket(
+                plain, server_hostname=self.host, do_handshake_on_connect=False
+            )
+            self.sock.bounds = self.bounds
+            self._watch.open.add(self.sock)
+            self.sock.do_handshake()
+        except (OSError, ValueError) as error:
+            raise NotConnectedError from error
+        self._until = self._watch.monotonic() + KEPT_SECONDS
+        self.is_verified = True
 
-    def is_readable(self) -> bool:
-        """Whether anything has arrived since: the connection's end, or what nobody asked for."""
-        return bool(self._readable.poll(0))
+    def send(self, data: Any) -> None:
+        """Keep `data` for one write of head and body, which saves a tenth of a POST."""
+        self._unsent.append(data)
 
-    def send(self, data: bytes) -> None:
-        """Send all of it."""
-        for start in range(0, len(data), _CHUNK):  # encrypted ahead, it would be in memory twice
-            self._tls.write(data[start : start + _CHUNK])
-            self._flush()
+    def getresponse(self) -> Any:
+        """Send the request and wait for the head of its answer."""
+        request, self._unsent = b"".join(self._unsent), []
+        with suppress(BrokenPipeError):  # the answer may have come before
+            super().send(request)
+        return super().getresponse()
 
-    def receive(self) -> bytes:
-        """What came next, at least one byte.
-
-        Raises:
-            ConnectionResetError: the connection has ended.
-        """
-        while True:
-            if not self._incoming.pending:
-                self._fill()
-            try:
-                received = self._tls.read(_CHUNK)
-            except ssl.SSLWantReadError:
-                self._fill()
-            except ssl.SSLEOFError as ended:
-                raise ConnectionResetError from ended
-            else:
-                if not received:
-                    raise ConnectionResetError
-                return received
-
-    def close(self) -> None:
-        """Close it, without a farewell."""
-        self._plain.close()
-
-    def _handshake(self) -> None:
-        while True:
-            try:
-                self._tls.do_handshake()
-            except ssl.SSLWantReadError:
-                self._flush()
-                self._fill()
-            except ssl.SSLError:
-                with suppress(OSError):
-                    self._flush()  # the alert tells the receiver's people why
-                raise
-            else:
-                self._flush()
-                return
-
-    def _fill(self) -> None:
-        """Take in what the socket has, waiting for it."""
-        if self.may_read <= 0:
-            raise TooMuchReadError
-        received = None
-        while received is None:
-            self._wait(self._readable)
-            with suppress(BlockingIOError):
-                received = self._plain.recv(min(_CHUNK, self.may_read))
-        self.may_read -= len(received)
-        if received:
-            self._incoming.write(received)
-        else:
-            self._incoming.write_eof()
-
-    def _flush(self) -> None:
-        """Send what TLS has made."""
-        waiting = memoryview(self._outgoing.read())
-        while waiting:
-            try:
-                sent = self._plain.send(waiting)
-            except BlockingIOError:
-                writable = select.poll()
-                writable.register(self._plain, select.POLLOUT)
-                self._wait(writable)
-            else:
-                waiting = waiting[sent:]
-
-    def _wait(self, ready: select.poll) -> None:
-        if not ready.poll(time_left(self.deadline, self._monotonic) * 1000):
-            raise TimeoutError
+    def rest(self) -> None:
+        """Wait for the next request, in place of the longest idle connection if too many do."""
+        if self.sock.has_more or self.sock.pending():
+            self.close()
+            return
+        self.timeout, self.sock.is_idle = IDLE_SECONDS, True
+        if len(self._watch.open) > IN_ALL:
+            idle = [found.bounds for found in list(self._watch.open) if found.is_idle]
+            min(idle, key=lambda bounds: bounds.deadline).deadline = 0.0
 
 
-def connect(
-    candidates: Sequence[SocketAddress], deadline: float, monotonic: Callable[[], float]
-) -> socket.socket:
-    """Connect to the first address that accepts; each gets an equal share of the time left.
-
-    Raises:
-        OSError: why the last one did not.
-    """
+def _connected(candidates: Sequence[SocketAddress], bounds: Bounds) -> socket.socket:
+    """A socket to the first address that accepts; each gets an equal share of the time left."""
     error: OSError = socket.gaierror("no address")
-    tried = candidates[:_ADDRESSES_TRIED]
-    for index, (family, address) in enumerate(tried):
-        share = time_left(deadline, monotonic) / (len(tried) - index)
+    for index, (family, address) in enumerate(candidates):
+        share = bounds.seconds_left() / (len(candidates) - index)
+        plain = socket.socket(family, socket.SOCK_STREAM)
         try:
-            return _connected(family, address, share)
+            plain.settimeout(share)
+            plain.connect(address)
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError as refused:
+            plain.close()
             error = refused
+        else:
+            return plain
     raise error
-
-
-def _connected(family: socket.AddressFamily, address: Any, seconds: float) -> socket.socket:
-    connection = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        connection.settimeout(seconds)
-        connection.connect(address)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    except OSError:
-        connection.close()
-        raise
-    return connection
-
-
-def time_left(deadline: float, monotonic: Callable[[], float]) -> float:
-    """Seconds until `deadline`.
-
-    Raises:
-        TimeoutError: there are none.
-    """
-    left = deadline - monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left

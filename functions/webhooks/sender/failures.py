@@ -1,19 +1,28 @@
 """Why no answer came, in words that hold nothing of the request or the answer."""
 
+import http.client
 import socket
 import ssl
-from typing import Final, TypeAlias
+from typing import Final
 
-from functions.webhooks.sender.answer_head import ANSWER_BYTES, NotHttpError
-from functions.webhooks.sender.connections import TooMuchReadError
+from urllib3.exceptions import HTTPError
 
-FAILURES: Final = (OSError, ValueError, TooMuchReadError, NotHttpError)
-"""What a POST may come to instead of a status; TimeoutError and ssl.SSLError are OSErrors."""
+from functions.webhooks.sender.connections import ANSWER_BYTES, TooMuchReadError
 
-Failure: TypeAlias = OSError | ValueError | TooMuchReadError | NotHttpError
+FAILURES: Final = (OSError, ValueError, TooMuchReadError, http.client.HTTPException, HTTPError)
+"""What a POST may come to instead of a status; TimeoutError, ssl.SSLError and what `requests`
+raises are OSErrors."""
 
 
-def reason(error: Failure, timeout_seconds: float) -> str:  # noqa: PLR0911 - a table
+def causes(error: BaseException) -> list[BaseException]:
+    """The error, and what each was raised for: the last one is what happened."""
+    chain = [error]
+    while further := chain[-1].__cause__ or chain[-1].__context__:
+        chain.append(further)
+    return chain
+
+
+def reason(error: BaseException, timeout_seconds: float) -> str:  # noqa: PLR0911 - a table
     """What `error` means, `timeout_seconds` being what the POST had."""
     match error:
         case TimeoutError():

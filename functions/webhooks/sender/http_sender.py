@@ -3,31 +3,43 @@
 Total deadline, public addresses only, no redirects, a head of a bounded length and
 no more of the body than a record keeps, connections kept alive for some minutes, and a share of
 each host for each event, of each address for each tenant.
-
-The socket is made here, because nothing above it can promise that the address connected to is the
-one that was checked, or that a deadline holds in total.
 """
 
+import codecs
 import socket
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
+
+from urllib3 import BaseHTTPResponse
 
 from functions.recent import Recent
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender import addresses
-from functions.webhooks.sender.answer_head import Answer
-from functions.webhooks.sender.connections import Connection, SocketAddress, connect, time_left
-from functions.webhooks.sender.failures import FAILURES, Failure, reason
+from functions.webhooks.sender.adapter import PinnedAdapter
+from functions.webhooks.sender.connections import Bounds, NotConnectedError
+from functions.webhooks.sender.failures import FAILURES, causes, reason
 from functions.webhooks.sender.host_limits import OF_A_TENANT, OF_AN_EVENT, HostLimits
-from functions.webhooks.sender.idle_connections import IdleConnections
-from functions.webhooks.sender.ports import HostLimitError, Response, SendError, Source
+from functions.webhooks.sender.ports import Response, SendError, Source
 
 if TYPE_CHECKING:
     from functions.webhooks.sender.resolver import Resolver
 
 TIMEOUT_SECONDS: Final = 5.0
 """From the look-up of the name to the last header of the answer (spec 8)."""
+
+EXCERPT_BYTES: Final = 1024
+"""Bytes of a body that are kept: what a developer at the receiver needs to see why."""
+
+# A short body is read so that its connection can serve the next delivery; a longer or slower one
+# costs more than the handshake it would save.
+_BODY_BYTES: Final = 4096
+_BODY_SECONDS: Final = 0.1
+
+# Nothing of them shows, and some of them move what does. Line ends and tabs stay.
+_CONTROLS: Final = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10})
+_UTF8: Final = codecs.getincrementaldecoder("utf-8")
 
 # Which events have had an answer from which receivers, as far as this process remembers.
 _ANSWERED_SECONDS: Final = 86_400.0
@@ -48,25 +60,17 @@ class HttpSender:
         of_an_event: int = OF_AN_EVENT,
         of_a_tenant: int = OF_A_TENANT,
     ) -> None:
-        """Make a sender.
+        """Make a sender that trusts what `tls` trusts.
 
-        Args:
-            tls: which certificates are trusted; shared, because parsing a CA bundle costs more
-                than a delivery.
-            resolve: the addresses of a host and port.
-            monotonic: seconds that only grow.
-            allow_loopback: also send to this machine itself, for tests.
-            timeout_seconds: the total deadline of one POST.
-            of_an_event: how many POSTs of one event may be under way to one host,
-            of_a_tenant: and of one tenant to one address.
+        `resolve` looks names up, `monotonic` gives seconds, `timeout_seconds` is the total deadline
+        of a POST. So many POSTs `of_an_event` may be under way to one
+        host, and `of_a_tenant` to one address. `allow_loopback` is for tests.
         """
-        tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
-        self._tls = tls
+        self._adapter = PinnedAdapter(tls, monotonic)
         self._resolve = resolve
         self._monotonic = monotonic
         self._allow_loopback = allow_loopback
         self._timeout_seconds = timeout_seconds
-        self._idle = IdleConnections(monotonic)
         self._of_events = HostLimits(of_an_event)
         self._of_tenants = HostLimits(of_a_tenant)
         self._answered: Recent[tuple[str, str, int], bool] = Recent(
@@ -87,7 +91,7 @@ class HttpSender:
             SendError: no HTTP status came back in time, or nothing may be sent there.
         """
         with self._of_events.under_way((source.event_id, to.host)):
-            response = self._response(to, _head(to, headers, len(body)) + body, source)
+            response = self._response(to, headers, body, source)
         answered = (source.event_id, to.host, to.port)
         if not self._answered.get(answered):
             self._answered.put(answered, value=True)
@@ -95,63 +99,33 @@ class HttpSender:
 
     def close(self) -> None:
         """Close the idle connections."""
-        self._idle.close()
+        self._adapter.close()
 
-    def _response(self, to: EndpointUrl, request: bytes, source: Source) -> Response:
-        deadline = self._monotonic() + self._timeout_seconds
-        receiver = (to.host, to.port)
-        connection = self._idle.take(receiver)
-        found: Sequence[SocketAddress] = []
-        if connection is None:
-            try:
-                found = self._resolved(to, deadline)
-            except FAILURES as error:
-                raise self._unreached(error, to, source.event_id) from error
-        # Each address of the name counts: which of them answers, only a connection shows.
-        places = connection.places if connection else frozenset(one[0] for _, one in found)
-        try:
-            with self._of_tenants.under_way(*((source.tenant_id, place) for place in places)):
-                if connection is None:
-                    connection = self._connect(to, found, deadline, source)
-                connection.places = places
-                return self._exchange(connection, request, deadline, receiver)
-        except HostLimitError:
-            if connection:
-                self._idle.put(receiver, connection)
-            raise
-
-    def _exchange(
-        self, connection: Connection, request: bytes, deadline: float, receiver: tuple[str, int]
+    def _response(
+        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, source: Source
     ) -> Response:
-        connection.deadline = deadline
+        bounds = Bounds(self._monotonic)
+        bounds.begin(self._timeout_seconds)
         try:
-            connection.send(request)
-            answer = Answer(connection)
-            status = answer.status()
-        except FAILURES as error:
-            connection.close()
-            raise SendError(reason(error, self._timeout_seconds)) from error
-        response = Response(status)
-        if answer.discard(self._monotonic, excerpt=not response.acknowledges):
-            self._idle.put(receiver, connection)
-        else:
-            connection.close()
-        return response if response.acknowledges else Response(status, answer.excerpt)
-
-    def _resolved(self, to: EndpointUrl, deadline: float) -> Sequence[SocketAddress]:
-        found = self._resolve(to.host, to.port, time_left(deadline, self._monotonic))
-        for _, address in found:
-            self._check_address(address[0])
-        return found
-
-    def _connect(
-        self, to: EndpointUrl, found: Sequence[SocketAddress], deadline: float, source: Source
-    ) -> Connection:
-        try:
-            plain = connect(found, deadline, self._monotonic)
-            return Connection(plain, self._tls, to.host, deadline, self._monotonic)
+            found = frozenset(self._resolve(to.host, to.port, bounds.seconds_left()))
         except FAILURES as error:
             raise self._unreached(error, to, source.event_id) from error
+        places = {address[0] for _, address in found}
+        for place in places:
+            self._check_address(place)
+        # Each address of the name counts: which of them answers, only a connection shows.
+        with self._of_tenants.under_way(*((source.tenant_id, place) for place in places)):
+            try:
+                left = bounds.seconds_left()
+                answer = self._adapter.post(to, headers, body, found=found, seconds=left)
+            except FAILURES as error:
+                chain = causes(error)
+                late = self._monotonic() >= bounds.deadline
+                cause = TimeoutError() if late else chain[-1]
+                if any(isinstance(link, NotConnectedError) for link in chain):
+                    raise self._unreached(cause, to, source.event_id) from error
+                raise SendError(reason(cause, self._timeout_seconds)) from error
+            return _read(answer)
 
     def _check_address(self, address: str) -> None:
         if addresses.is_public(address):
@@ -160,7 +134,7 @@ class HttpSender:
             return
         raise SendError("the host's address is not a public one")
 
-    def _unreached(self, error: Failure, to: EndpointUrl, event_id: str) -> SendError:
+    def _unreached(self, error: BaseException, to: EndpointUrl, event_id: str) -> SendError:
         why = reason(error, self._timeout_seconds)
         if isinstance(error, socket.gaierror) or self._answered.get((event_id, to.host, to.port)):
             return SendError(why)
@@ -171,7 +145,24 @@ class HttpSender:
         )
 
 
-def _head(to: EndpointUrl, headers: Mapping[str, str], body_bytes: int) -> bytes:
-    lines = [f"POST {to.path} HTTP/1.1", f"Host: {to.authority}", f"Content-Length: {body_bytes}"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
+def _read(answer: BaseHTTPResponse) -> Response:
+    """What a record keeps of an answer; its connection rests where the body ends soon."""
+    response = Response(answer.status)
+    connection, body = answer.connection, b""
+    if connection and not (response.acknowledges and connection.is_closed):
+        with suppress(*FAILURES):
+            connection.timeout = _BODY_SECONDS
+            while len(body) < _BODY_BYTES and (part := answer.read1(_BODY_BYTES - len(body))):
+                body += part
+    answer.close()
+    return response if response.acknowledges else Response(answer.status, _excerpt(body))
+
+
+def _excerpt(body: bytes) -> str | None:
+    """How `body` begins, as text: at most `EXCERPT_BYTES` of UTF-8.
+
+    Bytes that are not UTF-8 are replaced, control characters left out. None if no text is left.
+    """
+    text = _UTF8("replace").decode(body[:EXCERPT_BYTES]).translate(_CONTROLS)
+    # Bytes that are no text grow threefold.
+    return text.encode()[:EXCERPT_BYTES].decode(errors="ignore").strip() or None

@@ -1,0 +1,100 @@
+"""The adapter of `requests` that posts to a receiver's checked addresses and to no others."""
+
+import functools
+import logging
+import queue
+import ssl
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from requests import PreparedRequest, Response
+from requests.adapters import HTTPAdapter
+from requests.structures import CaseInsensitiveDict
+from urllib3 import BaseHTTPResponse, HTTPSConnectionPool, Timeout
+
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.sender.connections import (
+    BoundedSocket,
+    PinnedConnection,
+    SocketAddress,
+    Watch,
+)
+
+_POOLS: Final = 512
+_PLACES: Final = 80
+"""Idle connections to one receiver: as many as an instance has threads."""
+
+# urllib3 logs paths, which may hold keys.
+logging.getLogger("urllib3").setLevel(logging.CRITICAL)
+
+
+class PinnedAdapter(HTTPAdapter):
+    """Pools connections by name, port and checked addresses; serves all threads of a process."""
+
+    def __init__(self, tls: ssl.SSLContext, monotonic: Callable[[], float]) -> None:
+        """Trust what `tls` trusts."""
+        super().__init__()
+        tls.options |= ssl.OP_NO_RENEGOTIATION  # work that only the other side decides on
+        tls.sslsocket_class = BoundedSocket
+        self._watch = Watch(monotonic)
+        self._pool = functools.lru_cache(_POOLS)(
+            functools.partial(_Pool, maxsize=_PLACES, timeout=1, tls=tls, watch=self._watch)
+        )
+
+    def post(
+        self,
+        to: EndpointUrl,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        found: frozenset[SocketAddress],
+        seconds: float,
+    ) -> BaseHTTPResponse:
+        """POST `body` to one of the addresses `found` and wait for the head of the answer.
+
+        A session would add cookies, redirects, the environment's proxies and passwords, and 150 µs.
+        """
+        post = _Post()
+        framing = {"Host": to.authority, "Content-Length": str(len(body))}
+        post.method, post.url, post.body = "POST", to.path, body
+        post.headers = CaseInsensitiveDict(framing | dict(headers))
+        post.pool = self._pool(to.host, to.port, addresses=found)
+        answer = self.send(post, timeout=Timeout(total=seconds))  # type: ignore[arg-type]
+        return answer.raw  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._watch.closed.set()
+
+    def get_connection_with_tls_context(self, request: Any, *_: Any, **__: Any) -> Any:
+        """The pool of the request's receiver."""
+        return request.pool
+
+    def cert_verify(self, *_: Any) -> None:
+        """Leave trust to the TLS context."""
+
+    def request_url(self, request: Any, _: Any) -> str:
+        """The path; there is no proxy."""
+        return str(request.url)
+
+    def build_response(self, _: Any, resp: Any) -> Response:
+        """The answer without cookies or an encoding."""
+        response = Response()
+        response.raw = resp
+        return response
+
+
+class _Post(PreparedRequest):
+    pool: HTTPSConnectionPool
+
+
+class _IdleConnections(queue.LifoQueue[PinnedConnection | None]):
+    def put(self, item: PinnedConnection | None, *arguments: Any, **options: Any) -> None:
+        if item and item.sock:
+            item.rest()
+        super().put(item, *arguments, **options)
+
+
+class _Pool(HTTPSConnectionPool):
+    ConnectionCls = PinnedConnection  # type: ignore[assignment]
+    QueueCls = _IdleConnections  # type: ignore[assignment]

@@ -1,0 +1,225 @@
+"""Design 3: what an answer decides, and what of it a record keeps, from real TLS receivers."""
+
+import logging
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from emulator import certificates
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.sender import connections
+from functions.webhooks.sender.connections import SocketAddress
+from functions.webhooks.sender.http_sender import EXCERPT_BYTES
+from functions.webhooks.sender.ports import SendError, Source
+from tests.unit.webhooks.tls_receivers import (
+    BODY,
+    DEADLINE,
+    OK,
+    answers,
+    drip,
+    failure,
+    plain_serving,
+    post,
+    sending,
+    serving,
+    silence,
+    unreached,
+)
+
+CHUNKED = "Transfer-Encoding: chunked"
+LONGER = b"x" * EXCERPT_BYTES
+
+
+def head(*lines: str, status: int = 500, version: str = "HTTP/1.1") -> bytes:
+    """A head with these header lines."""
+    return "".join(f"{line}\r\n" for line in (f"{version} {status} X", *lines, "")).encode()
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (head("Content-Length: 2") + b"no", "no"),
+        (head("Content-Length: 2") + b"no, not this", "no"),
+        (head("Content-Length: 9") + b"cut", "cut"),
+        (head("Content-Length: 2", "Connection: close") + b"no", "no"),
+        (head("Content-Length: 2", version="HTTP/1.0") + b"no", "no"),
+        (head() + b"without an end", "without an end"),
+        (head("Content-Length: 2048") + LONGER + b"y" * 1024, LONGER.decode()),
+        (head("Content-Length: 99999") + LONGER + b"y" * 9999, LONGER.decode()),
+        (head(CHUNKED) + b"1\r\nn\r\n1;x=y\r\no\r\n0\r\n\r\n", "no"),
+        (head(CHUNKED) + b"1\r\nn\r\nnonsense", "n"),
+        (head(CHUNKED) + b"ffffffff\r\n" + LONGER + b"y", LONGER.decode()),
+        (head("Content-Encoding: gzip", "Content-Length: 2") + b"no", "no"),
+        (head("Content-Length: 0"), None),
+        (head("Content-Length: 3") + b"\r\n ", None),
+        (head("Content-Length: 2", status=304) + b"no", None),
+        (head("Content-Length: 2", status=101) + b"no", None),
+        (head("Content-Length: 7") + "größer".encode("latin-1") + b"!", "gr\ufffd\ufffder!"),
+        (head() + b"x" + "é".encode() * 600, "x" + "é" * 511),
+        (head() + b"\xff" * 2000, "\ufffd" * 341),
+        (head() + b"a\0b\x1b[31mc\x7fd\xc2\x85e", "ab[31mcde"),
+        (head() + b" line\r\n\tline \r\n", "line\n\tline"),
+    ],
+)
+def test_how_a_body_begins(answer: bytes, expected: str | None) -> None:
+    """Text of a bounded length, however the body's end is told, and as far as it came."""
+    with serving(answers(answer)) as server, sending() as sender:
+        to = EndpointUrl("localhost", server.port, "/")
+        assert sender.post(to, {}, BODY, Source("t1", "e1")).excerpt == expected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        head(*(f"X-{n}: y" for n in range(150)), status=200),
+        head("Content-Length: 2", "Content-Length: 3", status=200) + b"ok",
+        head("Content-Length: 2, 3", status=200) + b"ok",
+        head("Content-Length: two", status=200) + b"ok",
+        head("no colon", "Content-Length: 2", status=200) + b"ok",
+        head("Content-Length: 2", CHUNKED, status=200) + b"2\r\nok\r\n0\r\n\r\n",
+        head("Connection: close", "Link: </a>", status=103) * 3 + head(status=200),
+        head(status=102) + head(status=100) + head(status=200),
+        b"HTTP/1.1 200\nContent-Length: 2\n\nok",
+    ],
+)
+def test_an_attempt_is_acknowledged_by_its_status_line(answer: bytes) -> None:
+    """Spec 4.3: doubtful fields only cost the connection; interim answers are passed over."""
+    with serving(answers(answer)) as server, sending() as sender:
+        assert post(sender, server.port) == 200
+
+
+@pytest.mark.parametrize("cut", [1, 8, 16, 17, 30])
+def test_half_a_head_is_none(cut: int) -> None:
+    """An answer that ends before its head does."""
+
+    def handler(connection: ssl.SSLSocket) -> None:
+        connection.sendall(head("Content-Length: 0", status=200)[:cut])
+        connection.close()
+
+    assert failure(handler)[0] == "the connection was closed before the answer"
+
+
+def test_a_handshake_that_drips() -> None:
+    """The deadline holds however slowly TLS begins."""
+
+    def handler(raw: socket.socket, _: object) -> None:
+        raw.recv(65536)
+        raw.sendall(b"\x16\x03\x03\x40\x00")
+        drip(b"\x02")(raw)  # type: ignore[arg-type]
+
+    with plain_serving(handler) as server, sending() as sender:
+        assert unreached(sender, server.port) == f"no answer within {DEADLINE} s"
+
+
+def test_a_flood_of_session_tickets() -> None:
+    """TLS records without data end no read, and count into the deadline."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates.issue(["localhost"]))
+    context.num_tickets = 2**24
+    with (
+        plain_serving(lambda raw, _: context.wrap_socket(raw, server_side=True).close()) as server,
+        sending() as sender,
+        pytest.raises(SendError, match=f"no answer within {DEADLINE} s"),
+    ):
+        post(sender, server.port)
+
+
+def test_the_watch_ends_what_a_time_out_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenSSL reads records without data for as long as they come, whatever the time-out is."""
+
+    def wait_longer(connection: socket.socket, _: float) -> None:
+        socket.socket.settimeout(connection, 30)
+
+    monkeypatch.setattr(connections.BoundedSocket, "settimeout", wait_longer)
+    assert failure(silence)[0] == f"no answer within {DEADLINE} s"
+
+
+def test_a_post_that_may_have_been_read_is_not_made_again() -> None:
+    """A kept connection that ends behind the next request fails that attempt."""
+
+    def handler(connection: ssl.SSLSocket) -> None:
+        if len(server.requests) == 2:
+            connection.shutdown(socket.SHUT_RDWR)
+        else:
+            connection.sendall(OK)
+
+    with serving(handler) as server, sending() as sender:
+        assert post(sender, server.port) == 200
+        with pytest.raises(SendError, match="closed before the answer"):
+            post(sender, server.port)
+        assert (server.connections, len(server.requests)) == (1, 2)
+
+
+def test_a_name_that_moves_between_look_ups() -> None:
+    """Each look-up is checked, also while a connection is kept; a new address is connected to."""
+    answered = ["127.0.0.1"]
+
+    def resolve(_: str, port: int, __: float) -> Sequence[SocketAddress]:
+        return [(socket.AF_INET, (address, port)) for address in answered]
+
+    with serving(answers(OK)) as server, sending(resolve=resolve) as sender:
+        assert post(sender, server.port) == 200
+        answered[:] = ["10.0.0.1"]
+        with pytest.raises(SendError, match="not a public one"):
+            post(sender, server.port)
+        answered[:] = ["127.0.0.2"]
+        with pytest.raises(SendError, match="the connection was refused"):
+            post(sender, server.port)
+        answered[:] = ["127.0.0.1"]
+        assert post(sender, server.port) == 200
+        assert server.connections == 1
+
+
+def test_idle_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The longest idle one where many are open, and each after a minute."""
+    ended = threading.Semaphore(0)
+    monkeypatch.setattr(connections, "IN_ALL", 2)
+    ahead = [0.0]
+
+    def keep(connection: ssl.SSLSocket) -> None:
+        connection.sendall(OK)
+        if connection.recv(1) == b"":
+            ended.release()
+
+    with (
+        serving(keep, names=["a.example.com", "b.example.com", "c.example.com"]) as server,
+        sending(resolve=_here, monotonic=_ahead(ahead)) as sender,
+    ):
+        for name in "abc":
+            assert post(sender, server.port, f"{name}.example.com") == 200
+        assert ended.acquire(timeout=10)
+        assert not ended.acquire(blocking=False)
+        ahead[0] = 61
+        assert ended.acquire(timeout=10)
+        assert ended.acquire(timeout=10)
+
+
+def _here(_: str, port: int, __: float) -> Sequence[SocketAddress]:
+    return [(socket.AF_INET, ("127.0.0.1", port))]
+
+
+def _ahead(seconds: list[float]) -> Callable[[], float]:
+    return lambda: time.monotonic() + seconds[0]
+
+
+def test_nothing_of_the_environment_and_no_cookie_is_used(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No proxy, no password, no cookie; and no log has the path, which may hold a key."""
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/dev/null")
+    answer = head("Set-Cookie: a=b", "no colon", "Content-Length: 0", status=200)
+    with (
+        caplog.at_level(logging.DEBUG),
+        serving(answers(answer)) as server,
+        sending() as sender,
+    ):
+        for _ in range(2):
+            assert post(sender, server.port, path="/key?secret") == 200
+    assert not any(b"cookie" in request.lower() for request in server.requests)
+    assert "secret" not in caplog.text
