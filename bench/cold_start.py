@@ -143,7 +143,7 @@ class _Wall:
         attempt = Attempt(number=4, at=datetime.now(UTC), status=500, milliseconds=1)
         stored = self._store.load(delivery.event_id, delivery.id)
         assert stored
-        self._store.save(stored.delivery.after(attempt), stored.version)
+        self._store.save(stored.after(attempt))
         return {
             "eventId": delivery.event_id,
             "tenantId": self.tenant,

@@ -8,7 +8,7 @@ from typing import Final
 from functions.recent import Recent
 from functions.wall.photo import Photo
 from functions.webhooks.messages.milestone import MILESTONES, milestones_due
-from functions.webhooks.ports import Wall
+from functions.webhooks.store import WallStore
 
 BEHIND_BEFORE: Final = timedelta(minutes=10)
 """A milestone that was passed this long before the URLs last changed makes no message."""
@@ -28,7 +28,7 @@ class Unclaimed:
 class Milestones:
     """Looks at how many photos an event has, and who was first past each milestone."""
 
-    def __init__(self, wall: Wall, monotonic: Callable[[], float]) -> None:
+    def __init__(self, wall: WallStore, monotonic: Callable[[], float]) -> None:
         """`monotonic` gives seconds that only grow."""
         self._wall = wall
         self._claimed: Recent[tuple[str, int], bool] = Recent(

@@ -21,16 +21,16 @@ from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.fan_out import fan_out
 from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.deliveries.ports import Deliveries
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages import transitions
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.message import Message
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.milestones import Milestones
-from functions.webhooks.ports import Wall
-from functions.webhooks.settings.ports import Settings
+from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+from functions.webhooks.store import WallStore
 
 
 class Publisher:
@@ -39,9 +39,9 @@ class Publisher:
     def __init__(
         self,
         *,
-        wall: Wall,
-        settings: Settings,
-        deliveries: Deliveries,
+        wall: WallStore,
+        settings: SettingsStore,
+        deliveries: DeliveryStore,
         secrets: RememberedSecrets,
         enqueue: Enqueue,
         pace: Pace,

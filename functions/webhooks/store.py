@@ -12,27 +12,34 @@ from functions.wall.photo import Photo
 
 
 class WallStore:
-    """See `ports.Wall`."""
+    """Reads an event and its photos; every method is one call."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
-        """See `ports.Wall`."""
+        """Fields of the event, or None."""
         found = self._documents.get(f"events/{event_id}")
         return found.fields if found else None
 
     def count_photos(
         self, event_id: str, at_most: int | None = None, until: datetime | None = None
     ) -> int:
-        """See `ports.Wall`; each thousand of them costs as much as the read of a document."""
+        """How many photos the event has, whichever their status; counts to `at_most`.
+
+        With `until`: only photos whose `createdAt` is no later. A thousand of them cost as much
+        as the read of a document.
+        """
         photos = Query(collection=f"events/{event_id}/photos", limit=at_most)
         if until:
             photos = replace(photos, where=[("createdAt", "<=", until)], order=["createdAt"])
         return self._documents.count(photos)
 
     def first_photo_by(self, event_id: str, photo: Photo) -> Photo | None:
-        """See `ports.Wall`."""
+        """The oldest photo with the `uploaderEmail` of `photo`, or its `uploaderUid`.
+
+        By `uploaderUid` where `photo` has no address; None where no photo is found.
+        """
         field, value = (
             ("uploaderEmail", photo.uploader_email)
             if photo.guest
@@ -49,7 +56,7 @@ class WallStore:
         return None
 
     def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str | None]:
-        """See `ports.Wall`."""
+        """Which of the milestones `numbers` are recorded, each with the photo that reached it."""
         asked = list(numbers)
         paths = [f"events/{event_id}/milestones/{number}" for number in asked]
         found = zip(asked, self._documents.get_all(paths), strict=True)

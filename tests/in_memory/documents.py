@@ -138,7 +138,7 @@ class InMemoryDocuments(Documents):
         seconds: float = CALL_SECONDS,  # noqa: ARG002 - answers at once
     ) -> Document | None:
         """See `Documents`."""
-        return self._through(f"get {path}", lambda: _masked(self.firestore.get(path), fields))
+        return self._through(_name("get", path), lambda: _masked(self.firestore.get(path), fields))
 
     def get_all(
         self,
@@ -151,19 +151,23 @@ class InMemoryDocuments(Documents):
         if not paths:
             return []
         return self._through(
-            f"get {' '.join(paths)}",
+            _name("get", paths[-1]),
             lambda: [_masked(self.firestore.get(path), fields) for path in paths],
         )
 
     def stream(self, query: Query) -> Iterator[Document]:
         """See `Documents`; all documents come at once."""
         asked = [*query.select, *map(_plain, query.order)] if query.select else []
-        for found in self._through(f"find {query}", lambda: self.firestore.query(query)):
+        for found in self._through(
+            _name("find", f"{query.collection}/"), lambda: self.firestore.query(query)
+        ):
             yield replace(found, fields=_some(found.fields, asked)) if asked else found
 
     def count(self, query: Query) -> int:
         """See `Documents`."""
-        return self._through(f"count {query}", lambda: len(self.firestore.query(query)))
+        return self._through(
+            _name("count", f"{query.collection}/"), lambda: len(self.firestore.query(query))
+        )
 
     def commit(
         self,
@@ -172,7 +176,7 @@ class InMemoryDocuments(Documents):
     ) -> Sequence[Written]:
         """See `Documents`."""
         return self._through(
-            f"write {' '.join(write.path for write in writes)}",
+            _name(type(writes[0]).__name__.lower(), writes[0].path),
             lambda: self.firestore.commit(*writes),
             retried=may_repeat(writes),
         )
@@ -190,14 +194,14 @@ class InMemoryDocuments(Documents):
             results: dict[str, Written] = {}
             return [self._alone(write, results) for write in writes]
 
-        return self._through(f"write each {' '.join(write.path for write in writes)}", each)
+        return self._through(_name("write each", writes[0].path), each)
 
     def transact(
         self, path: str, decide: Callable[[Document | None], Sequence[Write]]
     ) -> Sequence[Written]:
         """See `Documents`; others may write between its two calls."""
         for _ in range(TRANSACTIONS):
-            found = self._through(f"begin {path}", lambda: self.firestore.get(path))
+            found = self._through(_name("begin", path), lambda: self.firestore.get(path))
             try:
                 return self._ended(path, found, decide(found))
             except _WrittenMeanwhileError:
@@ -212,7 +216,7 @@ class InMemoryDocuments(Documents):
                 raise _WrittenMeanwhileError
             return self.firestore.commit(*writes)
 
-        return self._through(f"end {path}", end)
+        return self._through(_name("end", path), end)
 
     def _alone(self, write: Write, results: dict[str, Written]) -> Written | Exception:
         if write.path in results:
@@ -222,6 +226,13 @@ class InMemoryDocuments(Documents):
         except (ChangedMeanwhileError, RefusedError) as error:
             return error
         return results[write.path]
+
+
+def _name(what: str, path: str) -> str:
+    """Name of a call: what it does with which collection, as in `get deliveries`."""
+    return (
+        f"{what} {path.rstrip('/').split('/')[-1] if path.endswith('/') else path.split('/')[-2]}"
+    )
 
 
 def _check(write: Write, before: Document | None) -> None:

@@ -15,6 +15,7 @@ from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.notices.sweeper import NoticeSweeper
@@ -22,7 +23,12 @@ from functions.webhooks.publisher import Publisher
 from functions.webhooks.recovery.outage_marks import OutageMarks
 from functions.webhooks.recovery.recoverer import Recoverer
 from functions.webhooks.sender.ports import Sender
+from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.store import SecretStore
+from functions.webhooks.store import WallStore
 from tests.in_memory.database import Database
+from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import (
     InMemoryTasks,
     ScriptedMailer,
@@ -31,14 +37,7 @@ from tests.in_memory.outside import (
     everybody,
 )
 from tests.in_memory.through import Through
-from tests.in_memory.webhooks import (
-    InMemoryDeliveries,
-    InMemoryNotices,
-    InMemoryOrders,
-    InMemorySecrets,
-    InMemorySettings,
-    InMemoryWall,
-)
+from tests.in_memory.webhooks import InMemoryNotices, InMemoryOrders
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,8 @@ class WebhookUseCases:
 
     Attributes:
         machine: The process.
-        database: All documents.
+        firestore: All documents.
+        database: The records of notices and standing orders.
         tasks: Cloud Tasks.
         new_id: Makes ids that were not there before,
         new_secret: and secrets.
@@ -70,6 +70,7 @@ class WebhookUseCases:
     """
 
     machine: Machine
+    firestore: Firestore
     database: Database
     tasks: InMemoryTasks
     new_id: Callable[[], str]
@@ -123,9 +124,7 @@ class WebhookUseCases:
     def sweeper(self) -> Sweeper:
         """What the schedule calls."""
         return Sweeper(
-            deliveries=InMemoryDeliveries(
-                self.database, self.machine.call, sweep_page=self.sweep_page
-            ),
+            deliveries=self.deliveries(),
             enqueue=self.enqueue,
             side_by_side=self.machine.side_by_side,
             now=self.machine.now,
@@ -195,9 +194,13 @@ class WebhookUseCases:
         """A pace that nothing has used yet."""
         return Pace(self.a_second, self.machine.monotonic)
 
-    def settings(self) -> InMemorySettings:
+    def documents(self) -> InMemoryDocuments:
+        """The way to Firestore."""
+        return InMemoryDocuments(self.firestore, self.machine.call)
+
+    def settings(self) -> SettingsStore:
         """The webhook settings."""
-        return InMemorySettings(self.database, self.machine.call)
+        return SettingsStore(self.documents())
 
     def notices(self) -> InMemoryNotices:
         """The watched URLs."""
@@ -207,20 +210,19 @@ class WebhookUseCases:
         """The standing orders."""
         return InMemoryOrders(self.database, self.machine.call)
 
-    def wall(self) -> InMemoryWall:
+    def wall(self) -> WallStore:
         """The event and its photos."""
-        return InMemoryWall(self.database, self.machine.call)
+        return WallStore(self.documents())
 
-    def deliveries(self) -> InMemoryDeliveries:
+    def deliveries(self) -> DeliveryStore:
         """The records of deliveries."""
-        return InMemoryDeliveries(self.database, self.machine.call)
+        return DeliveryStore(self.documents(), sweep_page=self.sweep_page)
 
-    def secrets(self) -> InMemorySecrets:
+    def secrets(self) -> RememberedSecrets:
         """The secrets; nothing is remembered yet."""
-        return InMemorySecrets(
-            self.database,
-            self.new_secret,
-            self.machine.monotonic,
-            self.machine.call,
+        return RememberedSecrets(
+            SecretStore(self.documents()),
+            new_secret=self.new_secret,
             now=self.machine.now,
+            monotonic=self.machine.monotonic,
         )

@@ -15,15 +15,12 @@ from functions.gcp.documents import FirestoreDocuments
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome, Place, SentTo
-from functions.webhooks.deliveries.ports import Deliveries
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.notices.ports import Notices
 from functions.webhooks.notices.store import NoticeStore
-from functions.webhooks.ports import Wall
 from functions.webhooks.recovery.ports import StandingOrders
 from functions.webhooks.recovery.store import StandingOrderStore
-from functions.webhooks.shared_logs.ports import LogShares
 from functions.webhooks.shared_logs.store import LogShareStore
 from functions.webhooks.store import WallStore
 
@@ -195,7 +192,14 @@ def test_no_query_is_forgotten() -> None:
     """Every method of the ports is looked at here, or asks no query."""
     methods = {
         name
-        for port in (ComplaintStore, Deliveries, LogShares, Notices, StandingOrders, Wall)
+        for port in (
+            ComplaintStore,
+            DeliveryStore,
+            LogShareStore,
+            Notices,
+            StandingOrders,
+            WallStore,
+        )
         for name, _ in inspect.getmembers(port, inspect.isfunction)
         if not name.startswith("_")
     }

@@ -27,13 +27,12 @@ from functions.webhooks.arguments import check_url
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.next_round import NextRound, Obstacle, obstacle_at
-from functions.webhooks.deliveries.ports import Deliveries, StoredDelivery
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.samples import sample
-from functions.webhooks.ports import Wall
-from functions.webhooks.settings.ports import Settings
+from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import Subscription
-from functions.webhooks.signing.ports import SECRET_KEPT
-from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.remembered_secrets import SECRET_KEPT, RememberedSecrets
+from functions.webhooks.store import WallStore
 
 PAGE: Final = 300
 """Deliveries that one call looks at."""
@@ -81,9 +80,9 @@ class Actions:
     def __init__(
         self,
         *,
-        wall: Wall,
-        settings: Settings,
-        deliveries: Deliveries,
+        wall: WallStore,
+        settings: SettingsStore,
+        deliveries: DeliveryStore,
         secrets: RememberedSecrets,
         next_round: NextRound,
         attempt: Callable[[AttemptRequest], Delivery | None],
@@ -199,9 +198,9 @@ class Actions:
         matching = self._matching(page, configured)
         found = self._deliveries.ended(event_id, matching, page.after, self._page)
         wanted = [
-            stored
-            for stored in found
-            if not stored.delivery.test and not obstacle_at(stored.delivery.url, configured)
+            delivery
+            for delivery in found
+            if not delivery.test and not obstacle_at(delivery.url, configured)
         ]
         resent = sum(self._side_by_side(self._next_round.begin, wanted))
         is_full = len(found) == self._page
@@ -255,6 +254,6 @@ class Actions:
         return Foreseen(matching=matching, tests=tests, barred=barred)
 
 
-def _cursor(page: Sequence[StoredDelivery]) -> Cursor:
-    last = page[-1].delivery
+def _cursor(page: Sequence[Delivery]) -> Cursor:
+    last = page[-1]
     return Cursor(last.ended_at or last.created_at, last.id)

@@ -30,10 +30,10 @@ from functions.documents.refusals import ChangedMeanwhileError
 from functions.recent import Recent
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import host_of
-from functions.webhooks.deliveries.ports import Deliveries
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.recovery.outage_marks import OutageMarks
-from functions.webhooks.settings.ports import Settings
+from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import DisabledUrl
 
 FAILED_IN_A_ROW: Final = 100
@@ -55,8 +55,8 @@ class EndpointHealth:
     def __init__(
         self,
         *,
-        deliveries: Deliveries,
-        settings: Settings,
+        deliveries: DeliveryStore,
+        settings: SettingsStore,
         marks: FailureMarks,
         outages: OutageMarks,
         now: Callable[[], datetime],

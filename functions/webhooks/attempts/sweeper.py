@@ -9,8 +9,8 @@ from functions import log
 from functions.gcp.task_queue import Enqueue
 from functions.side_by_side import SideBySide
 from functions.webhooks.deliveries.attempt_task import attempt_task
-from functions.webhooks.deliveries.ports import Deliveries
 from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
+from functions.webhooks.deliveries.store import DeliveryStore
 
 OVERDUE_AFTER: Final = timedelta(minutes=2)
 """How late an attempt may be before its task counts as lost: a busy queue is not a lost task."""
@@ -24,7 +24,7 @@ class Sweeper:
     def __init__(
         self,
         *,
-        deliveries: Deliveries,
+        deliveries: DeliveryStore,
         enqueue: Enqueue,
         side_by_side: SideBySide,
         now: Callable[[], datetime],

@@ -5,7 +5,7 @@ from typing import Final
 
 from functions.recent import Recent
 from functions.wall.fields import text
-from functions.webhooks.ports import Wall
+from functions.webhooks.store import WallStore
 
 _SECONDS: Final = 3600.0
 """How long it is remembered that there is no event of an id."""
@@ -16,7 +16,7 @@ _KEPT_AT_MOST: Final = 10_000
 class Tenants:
     """Looks a tenant up once; one instance serves all threads of the process."""
 
-    def __init__(self, wall: Wall, monotonic: Callable[[], float]) -> None:
+    def __init__(self, wall: WallStore, monotonic: Callable[[], float]) -> None:
         """`monotonic` gives seconds that only grow."""
         self._wall = wall
         self._kept: Recent[str, str] = Recent(

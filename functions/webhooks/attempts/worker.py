@@ -20,7 +20,7 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyE
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
 from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.deliveries.ports import Deliveries, StoredDelivery
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.sender.ports import HostLimitError, Sender, SendError, Source
 from functions.webhooks.signing import signature
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
@@ -52,7 +52,7 @@ class Worker:
     def __init__(
         self,
         *,
-        deliveries: Deliveries,
+        deliveries: DeliveryStore,
         secrets: RememberedSecrets,
         sender: Sender,
         tenant_of: Callable[[str], str],
@@ -99,24 +99,23 @@ class Worker:
             TooEarlyError: the attempt is not due yet.
             Exception: a fault of the service; the same request makes the same attempt.
         """
-        stored = self._deliveries.load(request.event_id, request.delivery_id)
-        if stored is None:
+        delivery = self._deliveries.load(request.event_id, request.delivery_id)
+        if delivery is None:
             log.warning("delivery.gone", deliveryId=request.delivery_id, eventId=request.event_id)
             return None
-        delivery = stored.delivery
         if request.round != delivery.round:
             return delivery  # a later round has begun, and has tasks of its own
         if delivery.attempts < request.attempt and delivery.outcome.is_open:
             if delivery.slow and not request.slow:
                 pass  # its task is on the slow queue
             elif self._belongs_on_slow_queue(request, delivery):
-                delivery = self._moved_to_slow_queue(stored)
+                delivery = self._moved_to_slow_queue(delivery)
             else:
                 self._wait_until_due(delivery)
                 try:
-                    delivery = self._make(request, stored)
+                    delivery = self._make(request, delivery)
                 except HostLimitError:
-                    delivery = self._moved_to_slow_queue(stored, HOST_LIMIT_WAIT)
+                    delivery = self._moved_to_slow_queue(delivery, HOST_LIMIT_WAIT)
         if delivery.outcome is Outcome.FAILED:  # perhaps in a process that ended here
             self._endpoint_health.delivery_failed(delivery)
         if delivery.outcome.is_open:
@@ -129,7 +128,7 @@ class Worker:
         return self._prompt_receivers.has_to_wait(delivery.event_id, delivery.url)
 
     def _moved_to_slow_queue(
-        self, stored: StoredDelivery, at_least: timedelta = timedelta(0)
+        self, delivery: Delivery, at_least: timedelta = timedelta(0)
     ) -> Delivery:
         """The delivery after its record says that it waits on the slow queue, `at_least` that long.
 
@@ -138,15 +137,15 @@ class Worker:
         Raises:
             ChangedMeanwhileError: an attempt was made meanwhile; a repeated task finds it.
         """
-        moved = replace(stored.delivery, slow=True).due_after(self._now() + at_least)
+        moved = replace(delivery, slow=True).due_after(self._now() + at_least)
         moved = self._paced(moved)
         try:
-            self._deliveries.save(moved, stored.version)
+            self._deliveries.save(moved)
         except ChangedMeanwhileError:  # by a repetition of the task, or by this save
             found = self._deliveries.load(moved.event_id, moved.id)
-            if found is None or not found.delivery.slow:
+            if found is None or not found.slow:
                 raise
-            return found.delivery
+            return found
         return moved
 
     def _paced(self, delivery: Delivery) -> Delivery:
@@ -155,28 +154,27 @@ class Worker:
             return delivery
         return delivery.due_after(self._now() + self._slow_pace.wait(delivery.event_id))
 
-    def _make(self, request: AttemptRequest, stored: StoredDelivery) -> Delivery:
+    def _make(self, request: AttemptRequest, delivery: Delivery) -> Delivery:
         """Make the attempt, or give it up if it has ended every instance that made it."""
         if request.dispatched_before >= SUSPICIOUS_AFTER:
-            if stored.delivery.begun >= BEGUN_AT_MOST:
-                return self._save(stored, self._given_up(stored.delivery))
-            stored = self._announced(stored)
-        event_id, url = stored.delivery.event_id, stored.delivery.url
-        with self._prompt_receivers.at_work(event_id, url):
-            attempt = self._post(stored.delivery)
-        return self._save(stored, attempt)
+            if delivery.begun >= BEGUN_AT_MOST:
+                return self._save(delivery, self._given_up(delivery))
+            delivery = self._announced(delivery)
+        with self._prompt_receivers.at_work(delivery.event_id, delivery.url):
+            attempt = self._post(delivery)
+        return self._save(delivery, attempt)
 
-    def _announced(self, stored: StoredDelivery) -> StoredDelivery:
+    def _announced(self, delivery: Delivery) -> Delivery:
         """The delivery after recording that an attempt is about to start.
 
         Raises:
             ChangedMeanwhileError: the delivery has changed otherwise; a repeated task finds it.
         """
-        begun = replace(stored.delivery, begun=stored.delivery.begun + 1)
+        begun = replace(delivery, begun=delivery.begun + 1)
         with suppress(ChangedMeanwhileError):  # perhaps by this save, whose answer was lost
-            self._deliveries.save(begun, stored.version)
+            self._deliveries.save(begun)
         found = self._deliveries.load(begun.event_id, begun.id)
-        if found is None or found.delivery != begun:
+        if found is None or found != begun:
             raise ChangedMeanwhileError
         return found
 
@@ -246,13 +244,13 @@ class Worker:
             answer=excerpt,
         )
 
-    def _save(self, stored: StoredDelivery, attempt: Attempt) -> Delivery:
+    def _save(self, delivery: Delivery, attempt: Attempt) -> Delivery:
         """Write the result of `attempt`; the delivery as it stands afterwards."""
-        lag = attempt.at - stored.delivery.owed_since
-        done = self._paced(stored.delivery.after(attempt))
+        lag = attempt.at - delivery.owed_since
+        done = self._paced(delivery.after(attempt))
         while True:
             try:
-                self._deliveries.save(done, stored.version)
+                self._deliveries.save(done)
                 break
             except ChangedMeanwhileError:
                 # The same attempt was made twice at once, and the other result is on record. It
@@ -260,10 +258,10 @@ class Worker:
                 found = self._deliveries.load(done.event_id, done.id)
                 if found is None:
                     break
-                if not found.delivery.is_news(attempt):
-                    done = found.delivery
+                if not found.is_news(attempt):
+                    done = found
                     break
-                stored, done = found, self._paced(found.delivery.after(attempt))
+                done = self._paced(found.after(attempt))
         _log(done, attempt, lag)
         return done
 

@@ -11,11 +11,12 @@ and body.
 
 import json
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, Self
 
+from functions.documents.document import Version
 from functions.timestamps import wire_time
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, step
@@ -97,6 +98,7 @@ class Delivery:
         begun: How often the due attempt was put on record as begun, after its task had failed.
         written_at: When Firestore took the write that the delivery tells of; None for a test.
         slow: Whether the due attempt belongs on the slow queue.
+        version: Of the record as it was read, which a save must still find.
     """
 
     id: str
@@ -116,6 +118,7 @@ class Delivery:
     begun: int = 0
     written_at: datetime | None = None
     slow: bool = False
+    version: Version | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def create(

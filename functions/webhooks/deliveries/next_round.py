@@ -11,7 +11,7 @@ from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.deliveries.pace import Pace
-from functions.webhooks.deliveries.ports import Deliveries, StoredDelivery
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.settings.webhook_settings import Subscription
 
 
@@ -27,7 +27,7 @@ class NextRound:
     """Begins the next round of deliveries."""
 
     def __init__(
-        self, deliveries: Deliveries, enqueue: Enqueue, pace: Pace, now: Callable[[], datetime]
+        self, deliveries: DeliveryStore, enqueue: Enqueue, pace: Pace, now: Callable[[], datetime]
     ) -> None:
         """`now` gives the time, aware and in UTC."""
         self._deliveries = deliveries
@@ -49,33 +49,31 @@ class NextRound:
                 `failed-precondition` where no delivery may or can go to the URL.
         """
         while True:
-            stored = self._deliveries.load(event_id, delivery_id)
-            if stored is None or not may(stored.delivery):
+            delivery = self._deliveries.load(event_id, delivery_id)
+            if delivery is None or not may(delivery):
                 raise CallError(Code.NOT_FOUND, "The event has no delivery with that deliveryId.")
-            if stored.delivery.outcome.is_open:
+            if delivery.outcome.is_open:
                 raise CallError(
                     Code.ABORTED, "The delivery is still being attempted; wait until it has ended."
                 )
-            obstacle = obstacle_at(stored.delivery.url, configured)
+            obstacle = obstacle_at(delivery.url, configured)
             if obstacle:
-                raise CallError(
-                    Code.FAILED_PRECONDITION, _what_to_change(obstacle, stored.delivery.url)
-                )
-            if self.begin(stored):
+                raise CallError(Code.FAILED_PRECONDITION, _what_to_change(obstacle, delivery.url))
+            if self.begin(delivery):
                 return
 
-    def begin(self, stored: StoredDelivery) -> bool:
+    def begin(self, ended: Delivery) -> bool:
         """Record the next round and queue its first attempt; False if the delivery has changed."""
-        due = self._now() + self._pace.wait(stored.delivery.event_id)
-        delivery = stored.delivery.next_round(due)
+        due = self._now() + self._pace.wait(ended.event_id)
+        delivery = ended.next_round(due)
         try:
-            self._deliveries.restart(delivery, stored.version)
+            self._deliveries.restart(delivery)
         except ChangedMeanwhileError:
             # By another call that wants the same, or by this call, and the answer was lost.
             found = self._deliveries.load(delivery.event_id, delivery.id)
-            if not found or not (found.delivery.is_untried and found.delivery.round):
+            if not found or not (found.is_untried and found.round):
                 return False
-            delivery = found.delivery
+            delivery = found
         self._enqueue(attempt_task(delivery))
         return True
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from functions.documents.document import Document, Version
+from functions.documents.document import Document
 from functions.documents.documents import Documents
 from functions.documents.query import Condition, Query
 from functions.documents.write import Create, Update
@@ -20,7 +20,6 @@ from functions.webhooks.deliveries.delivery import (
     Place,
     SentTo,
 )
-from functions.webhooks.deliveries.ports import StoredDelivery
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
 
@@ -28,15 +27,21 @@ _SWEEP_PAGE: Final = 300
 
 
 class DeliveryStore:
-    """See `ports.Deliveries`."""
+    """Reads and writes deliveries; every method but `overdue` is one call."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, *, sweep_page: int = _SWEEP_PAGE) -> None:
+        """`sweep_page` is how many overdue deliveries one call reads."""
         self._documents = documents
+        self._sweep_page = sweep_page
 
     def create(
         self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
     ) -> None:
-        """See `ports.Deliveries`."""
+        """Record all deliveries and milestones in one commit, or none.
+
+        Raises:
+            AlreadyRecordedError: one of the records exists.
+        """
         self._documents.commit(
             *(Create(_path(event_id, delivery.id), _document(delivery)) for delivery in deliveries),
             *(
@@ -49,48 +54,60 @@ class DeliveryStore:
         )
 
     def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery]:
-        """See `ports.Deliveries`."""
+        """The deliveries that are on record, by id."""
         paths = [_path(event_id, delivery_id) for delivery_id in delivery_ids]
-        found = [_delivery(document) for document in self._documents.get_all(paths) if document]
+        found = [read_delivery(document) for document in self._documents.get_all(paths) if document]
         return {delivery.id: delivery for delivery in found}
 
-    def load(self, event_id: str, delivery_id: str) -> StoredDelivery | None:
-        """See `ports.Deliveries`."""
+    def load(self, event_id: str, delivery_id: str) -> Delivery | None:
+        """The delivery as it is now, or None."""
         found = self._documents.get(_path(event_id, delivery_id))
-        return StoredDelivery(_delivery(found), found.version) if found else None
+        return read_delivery(found) if found else None
 
-    def save(self, delivery: Delivery, version: Version) -> None:
-        """See `ports.Deliveries`."""
+    def save(self, delivery: Delivery) -> None:
+        """Write what an attempt has changed.
+
+        Raises:
+            ChangedMeanwhileError: the record is not in the delivery's version any more.
+        """
         applying = {"begun": delivery.begun, "slow": delivery.slow}
         fields = _progress(delivery) | {name: value for name, value in applying.items() if value}
         cleared = [name for name, value in applying.items() if not value]
-        self._documents.commit(Update(_path_of(delivery), fields, delete=cleared, version=version))
+        self._update(delivery, fields, cleared)
 
-    def restart(self, delivery: Delivery, version: Version) -> None:
-        """See `ports.Deliveries`."""
+    def restart(self, delivery: Delivery) -> None:
+        """Write the beginning of another round; the record is kept as long as a new delivery.
+
+        Raises:
+            ChangedMeanwhileError: the record is not in the delivery's version any more.
+        """
         begun = delivery.next_attempt_at or delivery.created_at
         fields = _progress(delivery) | {"round": delivery.round, "expireAt": begun + KEPT_FOR}
         cleared = ("reason", "begun", "slow")
-        self._documents.commit(Update(_path_of(delivery), fields, delete=cleared, version=version))
+        self._update(delivery, fields, cleared)
+
+    def _update(
+        self, delivery: Delivery, fields: Mapping[str, Any], cleared: Sequence[str]
+    ) -> None:
+        path = _path(delivery.event_id, delivery.id)
+        self._documents.commit(Update(path, fields, delete=cleared, version=delivery.version))
 
     def ended(
         self, event_id: str, wanted: EndedWithin, after: Cursor | None, limit: int
-    ) -> Sequence[StoredDelivery]:
-        """See `ports.Deliveries`."""
+    ) -> Sequence[Delivery]:
+        """One page of the `wanted` deliveries, earliest end first."""
         place = (after.ended_at, _path(event_id, after.delivery_id)) if after else ()
         page = replace(_ended_within(event_id, wanted), after=place, limit=limit)
-        return [
-            StoredDelivery(_delivery(found), found.version) for found in self._documents.find(page)
-        ]
+        return list(map(read_delivery, self._documents.find(page)))
 
     def count_ended(self, event_id: str, wanted: EndedWithin) -> int:
-        """See `ports.Deliveries`."""
+        """How many deliveries are `wanted`; no delivery is read."""
         return self._documents.count(_ended_within(event_id, wanted))
 
     def newest(
         self, event_id: str, wanted: SentTo, after: Place | None, limit: int
     ) -> Iterator[Delivery]:
-        """See `ports.Deliveries`."""
+        """The `wanted` deliveries, newest first; a caller that stops reads no more."""
         page = Query(
             collection=_deliveries(event_id),
             where=_equal(url=wanted.url, outcome=wanted.outcome, event=wanted.event_type),
@@ -98,26 +115,26 @@ class DeliveryStore:
             after=(after.created_at, _path(event_id, after.delivery_id)) if after else (),
             limit=limit,
         )
-        yield from map(_delivery, self._documents.stream(page))
+        yield from map(read_delivery, self._documents.stream(page))
 
     def last_success(self, event_id: str, url: str) -> datetime | None:
-        """See `ports.Deliveries`."""
+        """When a delivery to `url` was last acknowledged; None where no success is on record."""
         return self._first_end(_ended(event_id, url, Outcome.SUCCESS))
 
     def has_failed_within(self, event_id: str, url: str, after: datetime, until: datetime) -> bool:
-        """See `ports.Deliveries`."""
+        """Whether a delivery to `url` ended failed after `after` and by `until`."""
         within = [("endedAt", ">", after), ("endedAt", "<=", until)]
         return self._first_end(_ended(event_id, url, Outcome.FAILED, *within)) is not None
 
     def count_failed(self, event_id: str, url: str, after: datetime, at_most: int) -> int:
-        """See `ports.Deliveries`."""
+        """How many deliveries to `url` ended failed after `after`; counts to `at_most`."""
         failed = _ended(event_id, url, Outcome.FAILED, ("endedAt", ">", after))
         return self._documents.count(replace(failed, limit=at_most))
 
     def last_ended(
         self, event_id: str, url: str, outcomes: Iterable[Outcome], limit: int
     ) -> Sequence[Ended]:
-        """See `ports.Deliveries`."""
+        """The latest deliveries to `url` with one of the `outcomes`, latest end first."""
         last = Query(
             collection=_deliveries(event_id),
             where=[*_equal(url=url), ("outcome", "in", list(outcomes))],
@@ -128,21 +145,24 @@ class DeliveryStore:
         return [_end(found.fields) for found in self._documents.find(last)]
 
     def first_failure(self, event_id: str, url: str, after: datetime | None) -> datetime | None:
-        """See `ports.Deliveries`."""
+        """When the first delivery to `url` ended failed after `after`, or None."""
         later = [("endedAt", ">", after)] if after else []
         failed = _ended(event_id, url, Outcome.FAILED, *later)
         return self._first_end(replace(failed, order=["endedAt"]))
 
     def overdue(self, before: datetime) -> Iterator[Delivery]:
-        """See `ports.Deliveries`."""
+        """Every delivery of every event whose next attempt was due `before` that moment.
+
+        Read by the page, one call each.
+        """
         overdue = Query(
             collection="deliveries",
             group=True,
             where=[("nextAttemptAt", "<", before)],
             order=["nextAttemptAt"],
-            limit=_SWEEP_PAGE,
+            limit=self._sweep_page,
         )
-        yield from map(_delivery, self._documents.find_all(overdue))
+        yield from map(read_delivery, self._documents.find_all(overdue))
 
     def _first_end(self, query: Query) -> datetime | None:
         for found in self._documents.find(replace(query, select=["endedAt"], limit=1)):
@@ -186,10 +206,6 @@ def _path(event_id: str, delivery_id: str) -> str:
     return f"{_deliveries(event_id)}/{delivery_id}"
 
 
-def _path_of(delivery: Delivery) -> str:
-    return _path(delivery.event_id, delivery.id)
-
-
 def _progress(delivery: Delivery) -> dict[str, Any]:
     return {
         "outcome": delivery.outcome,
@@ -220,13 +236,15 @@ def _document(delivery: Delivery) -> dict[str, Any]:
         "expireAt": delivery.expire_at,
         **_progress(delivery),
     }
-    if delivery.reason:
-        fields["reason"] = delivery.reason
-    if delivery.test:
-        fields["test"] = True
-    if delivery.written_at:
-        fields["writtenAt"] = delivery.written_at
-    return fields
+    applying = {
+        "reason": delivery.reason,
+        "test": delivery.test,
+        "writtenAt": delivery.written_at,
+        "round": delivery.round,
+        "begun": delivery.begun,
+        "slow": delivery.slow,
+    }
+    return fields | {name: value for name, value in applying.items() if value}
 
 
 def _end(fields: Mapping[str, Any]) -> Ended:
@@ -240,7 +258,8 @@ def _end(fields: Mapping[str, Any]) -> Ended:
     )
 
 
-def _delivery(document: Document) -> Delivery:
+def read_delivery(document: Document) -> Delivery:
+    """The delivery in a document."""
     *_, event_id, _, delivery_id = document.path.split("/")
     fields = document.fields
     return Delivery(
@@ -272,4 +291,5 @@ def _delivery(document: Document) -> Delivery:
         begun=fields.get("begun", 0),
         written_at=fields.get("writtenAt"),
         slow=fields.get("slow", False),
+        version=document.version,
     )

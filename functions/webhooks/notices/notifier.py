@@ -20,15 +20,15 @@ from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendO
 from functions.mail.provider import Mailer
 from functions.wall.fields import text
 from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
-from functions.webhooks.deliveries.ports import Deliveries
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.notices import addressees
 from functions.webhooks.notices.addressees import Addressee
 from functions.webhooks.notices.composer import Change, compose
 from functions.webhooks.notices.ports import Notices, StoredWatch
 from functions.webhooks.notices.watch import LOOKED_AT, News, Seen, Standing, Watch
-from functions.webhooks.ports import Wall
-from functions.webhooks.settings.ports import Settings
+from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import SWITCHED_OFF, Subscription
+from functions.webhooks.store import WallStore
 
 LEAVES_WITHIN: Final = timedelta(minutes=1)
 """After it was put on record; later it does not leave at all: it may not be true any more."""
@@ -58,9 +58,9 @@ class Notifier:
         self,
         *,
         notices: Notices,
-        settings: Settings,
-        deliveries: Deliveries,
-        wall: Wall,
+        settings: SettingsStore,
+        deliveries: DeliveryStore,
+        wall: WallStore,
         mailer: Callable[[], Mailer],
         letterhead: Callable[[], Letterhead],
         willing: Callable[[str, Sequence[str]], Sequence[Addressee]],

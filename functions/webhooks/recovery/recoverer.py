@@ -14,13 +14,13 @@ from typing import Final
 from functions import log
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.side_by_side import SideBySide
-from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.next_round import NextRound, obstacle_at
-from functions.webhooks.deliveries.ports import Deliveries, StoredDelivery
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.recovery.ports import StandingOrders, StoredOrder
 from functions.webhooks.recovery.standing_order import BACK, QUIET, StandingOrder
-from functions.webhooks.settings.ports import Settings
+from functions.webhooks.settings.store import SettingsStore
 
 URLS_OF_A_SWEEP: Final = 50
 """The next sweep goes on with the others."""
@@ -39,8 +39,8 @@ class Recoverer:
         self,
         *,
         orders: StandingOrders,
-        settings: Settings,
-        deliveries: Deliveries,
+        settings: SettingsStore,
+        deliveries: DeliveryStore,
         next_round: NextRound,
         side_by_side: SideBySide,
         now: Callable[[], datetime],
@@ -110,24 +110,18 @@ class Recoverer:
         for _ in range(PAGES_OF_A_LOOK):
             found = self._deliveries.ended(order.event_id, wanted, after, self._page)
             resent += self._begin(found)
-            is_quiet = is_quiet and not any(
-                _ended_at(stored_delivery) > now - QUIET for stored_delivery in found
-            )
+            is_quiet = is_quiet and not any(_ended_at(delivery) > now - QUIET for delivery in found)
             if len(found) < self._page:
                 looked = order.ran(resent, now).looked_until(until, now)
                 return looked.due(None if is_quiet and not resent else now)
             reached = _ended_at(found[-1])
-            after = Cursor(reached, found[-1].delivery.id)
+            after = Cursor(reached, found[-1].id)
         return order.ran(resent, now).looked_until(reached, now).due(now)
 
-    def _begin(self, found: Sequence[StoredDelivery]) -> int:
-        first_round = [
-            stored_delivery
-            for stored_delivery in found
-            if not stored_delivery.delivery.test and not stored_delivery.delivery.round
-        ]
+    def _begin(self, found: Sequence[Delivery]) -> int:
+        first_round = [delivery for delivery in found if not delivery.test and not delivery.round]
         return sum(self._side_by_side(self._next_round.begin, first_round))
 
 
-def _ended_at(stored: StoredDelivery) -> datetime:
-    return stored.delivery.ended_at or stored.delivery.created_at
+def _ended_at(delivery: Delivery) -> datetime:
+    return delivery.ended_at or delivery.created_at

@@ -8,13 +8,13 @@ from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSet
 
 
 class SettingsStore:
-    """See `ports.Settings`; the service writes `disabled`, and nothing else."""
+    """Reads the settings, and writes `disabled`; every method is one call."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     def load(self, event_id: str) -> WebhookSettings:
-        """See `ports.Settings`."""
+        """The settings as they are now."""
         found = self._documents.get(_path(event_id))
         if found is None:
             return WebhookSettings()
@@ -23,7 +23,11 @@ class SettingsStore:
     def disable(
         self, event_id: str, given_up: Iterable[DisabledUrl], found: WebhookSettings
     ) -> None:
-        """See `ports.Settings`."""
+        """Disable URLs, unless the settings were written since they were `found`.
+
+        Raises:
+            ChangedMeanwhileError: the settings were written since.
+        """
         entries = {("disabled", key(entry.url)): entry.fields for entry in given_up}
         self._documents.commit(Update(_path(event_id), entries, version=found.version))
 

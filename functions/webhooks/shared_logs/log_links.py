@@ -13,11 +13,11 @@ from functions.signed_links.token import Scope, TokenKeys
 from functions.timestamps import wire_time
 from functions.webhooks.arguments import check_url
 from functions.webhooks.deliveries.endpoint_url import host_of
-from functions.webhooks.ports import Wall
-from functions.webhooks.settings.ports import Settings
+from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
 from functions.webhooks.shared_logs.log_share import LIVING_AT_MOST, LogShare
-from functions.webhooks.shared_logs.ports import LogShares
+from functions.webhooks.shared_logs.store import LogShareStore
+from functions.webhooks.store import WallStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class LogLinks:
     def __init__(
         self,
         *,
-        wall: Wall,
-        settings: Settings,
-        shares: LogShares,
+        wall: WallStore,
+        settings: SettingsStore,
+        shares: LogShareStore,
         keys: Callable[[], TokenKeys],
         base_url: str,
         now: Callable[[], datetime],
@@ -112,8 +112,8 @@ class LogLinks:
                 raise CallError(
                     Code.NOT_FOUND, "The event has no share with that shareId (any more)."
                 )
-            if found.share.revoked_at:
-                return found.share.revoked_at
+            if found.revoked_at:
+                return found.revoked_at
             now = self._now()
             try:
                 self._shares.revoke(found, now)

@@ -14,11 +14,11 @@ from functions.call_error import CallError, Code
 from functions.signed_links.link import TO_A_LOG
 from functions.webhooks.deliveries.delivery import Delivery, Place, SentTo
 from functions.webhooks.deliveries.next_round import NextRound
-from functions.webhooks.deliveries.ports import Deliveries
-from functions.webhooks.settings.ports import Settings
+from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.shared_logs.arguments import LogArguments, ResendSharedArguments, page_after
 from functions.webhooks.shared_logs.log_share import LogShare
-from functions.webhooks.shared_logs.ports import LogShares
+from functions.webhooks.shared_logs.store import LogShareStore
 
 PAGE: Final = 50
 """Deliveries of one answer at most."""
@@ -42,9 +42,9 @@ class SharedLog:
     def __init__(
         self,
         *,
-        settings: Settings,
-        deliveries: Deliveries,
-        shares: LogShares,
+        settings: SettingsStore,
+        deliveries: DeliveryStore,
+        shares: LogShareStore,
         next_round: NextRound,
         may_resend: Callable[[str], bool],
         now: Callable[[], datetime],
@@ -135,6 +135,6 @@ class SharedLog:
 
     def _living(self, event_id: str, share_id: str) -> LogShare:
         found = self._shares.load(event_id, share_id)
-        if found is None or not found.share.is_living(self._now()):
+        if found is None or not found.is_living(self._now()):
             raise TO_A_LOG.not_valid
-        return found.share
+        return found

@@ -8,17 +8,19 @@ from functions.documents.query import Query
 from functions.documents.refusals import AlreadyRecordedError
 from functions.documents.write import Create, Update
 from functions.webhooks.shared_logs.log_share import LogShare
-from functions.webhooks.shared_logs.ports import StoredLogShare
 
 
 class LogShareStore:
-    """See `ports.LogShares`."""
+    """Shares, each of which lets the bearer of a link see the deliveries to a URL.
+
+    Every method is one call.
+    """
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
 
     def create(self, share: LogShare) -> None:
-        """See `ports.LogShares`."""
+        """Record `share`, whose id no other share has; a share on record already is a success."""
         fields = {
             "url": share.url,
             "canResend": share.can_resend,
@@ -29,14 +31,14 @@ class LogShareStore:
         with suppress(AlreadyRecordedError):  # by this call, whose answer was lost
             self._documents.commit(Create(_path(share.event_id, share.id), fields))
 
-    def load(self, event_id: str, share_id: str) -> StoredLogShare | None:
-        """See `ports.LogShares`."""
+    def load(self, event_id: str, share_id: str) -> LogShare | None:
+        """The share as it is now, or None; None also where the event is gone."""
         paths = [f"events/{event_id}", _path(event_id, share_id)]
         event, found = self._documents.get_all(paths)
         if event is None or found is None:
             return None
         fields = found.fields
-        share = LogShare(
+        return LogShare(
             id=share_id,
             event_id=event_id,
             url=fields["url"],
@@ -45,17 +47,22 @@ class LogShareStore:
             created_at=fields["createdAt"],
             expire_at=fields["expireAt"],
             revoked_at=fields.get("revokedAt"),
+            version=found.version,
         )
-        return StoredLogShare(share, found.version)
 
-    def revoke(self, found: StoredLogShare, at: datetime) -> None:
-        """See `ports.LogShares`; the record no longer counts as living, and may be deleted."""
-        path = _path(found.share.event_id, found.share.id)
+    def revoke(self, share: LogShare, at: datetime) -> None:
+        """End the share `at` that moment: it no longer counts as living, and may be deleted.
+
+        Raises:
+            ChangedMeanwhileError: the record is not in the share's version any more.
+        """
         ended = {"revokedAt": at, "expireAt": at}
-        self._documents.commit(Update(path, ended, version=found.version))
+        self._documents.commit(
+            Update(_path(share.event_id, share.id), ended, version=share.version)
+        )
 
     def count_living(self, event_id: str, now: datetime, at_most: int) -> int:
-        """See `ports.LogShares`; the price of one read."""
+        """How many shares of the event have not ended; counts to `at_most`."""
         living = Query(
             collection=f"events/{event_id}/shares",
             where=[("expireAt", ">", now)],

@@ -7,13 +7,16 @@ after reading it alone on record, so that a secret that was withdrawn in time ne
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.recent import Recent
-from functions.webhooks.signing.ports import SECRET_KEPT, SecretRecords
+from functions.webhooks.signing.store import SecretStore
 from functions.webhooks.signing.webhook_secret import NextSecret, WebhookSecret
+
+SECRET_KEPT: Final = timedelta(minutes=1)
+"""How long a process may sign with a secret without reading the record again."""
 
 _KEPT_AT_MOST: Final = 10_000
 
@@ -23,7 +26,7 @@ class RememberedSecrets:
 
     def __init__(
         self,
-        records: SecretRecords,
+        records: SecretStore,
         *,
         new_secret: Callable[[], str],
         now: Callable[[], datetime],
@@ -58,7 +61,7 @@ class RememberedSecrets:
     def make(self, event_id: str) -> None:
         """Make the event's secret, unless it is on record already; one write."""
         with suppress(ChangedMeanwhileError):
-            self._records.replace(event_id, None, WebhookSecret(secret=self._new_secret()))
+            self._records.replace(event_id, WebhookSecret(secret=self._new_secret()))
 
     def rotate(self, event_id: str) -> None:
         """Give the event a new secret at once, which cancels an announced secret.
@@ -82,15 +85,15 @@ class RememberedSecrets:
 
         A missing secret is made first, and an announced secret that is due replaces the old one.
         """
-        made = WebhookSecret(secret=self._new_secret())
+        made = self._new_secret()
         while True:
             asked = self._monotonic()
-            found = self._records.load(event_id)
-            stored = found.secret if found else None
-            changed = change((stored or made).at(self._now()))
+            found = self._records.load(event_id) or WebhookSecret(secret="")
+            present = found if found.secret else replace(found, secret=made)
+            changed = change(present.at(self._now()))
             try:
-                if changed != stored:
-                    self._records.replace(event_id, found, changed)
+                if changed != found:
+                    self._records.replace(event_id, changed)
             except ChangedMeanwhileError:
                 continue  # another process was first, and its secret counts
             self._kept.put(event_id, value=changed, since=asked)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Self
 
+from functions.documents.document import Version
+
 FIELDS: Final = ("secret", "rotatedAt", "next")
 """Of the document `events/{eventId}/secrets/webhooks`."""
 
@@ -19,25 +21,30 @@ class NextSecret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSecret:
-    """The present secret, since when it signs where it replaced another, and the next one."""
+    """The present secret, since when it signs where it replaced another, and the next one.
+
+    `version` is that of the record as it was read; None where there was no record.
+    """
 
     secret: str = field(repr=False)
     rotated_at: datetime | None = None
     next: NextSecret | None = None
+    version: Version | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def read(cls, fields: Mapping[str, Any]) -> Self | None:
-        """Read the fields of the document; None if it holds no secret.
+    def read(cls, fields: Mapping[str, Any], version: Version | None = None) -> Self:
+        """Read the fields of the document; `secret` is empty where the document holds none.
 
         An announcement that cannot be read is left out.
         """
         secret, rotated_at = fields.get("secret"), fields.get("rotatedAt")
         if not isinstance(secret, str) or not secret:
-            return None
+            return cls(secret="", version=version)
         return cls(
             secret=secret,
             rotated_at=rotated_at if isinstance(rotated_at, datetime) else None,
             next=_next(fields.get("next")),
+            version=version,
         )
 
     @property
@@ -58,7 +65,9 @@ class WebhookSecret:
         """The secret as it is `now`: once the next secret is due, it stands alone."""
         if self.next is None or not self.is_over(now):
             return self
-        return type(self)(secret=self.next.secret, rotated_at=self.next.active_from)
+        return type(self)(
+            secret=self.next.secret, rotated_at=self.next.active_from, version=self.version
+        )
 
 
 def _next(entry: object) -> NextSecret | None:

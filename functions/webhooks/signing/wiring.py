@@ -1,14 +1,25 @@
 """The secrets of all events, put together for this process on first use."""
 
 import functools
+import secrets as chance
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Final
 
 from functions.documents.documents import Documents
 from functions.gcp.documents import documents as shared_documents
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
-from functions.webhooks.signing.store import SecretStore, new_secret
+from functions.webhooks.signing.signature import PREFIX
+from functions.webhooks.signing.store import SecretStore
+
+_SECRET_BYTES: Final = 32
+
+
+def new_secret() -> str:
+    """A fresh secret: `whsec_` and 32 random bytes in base64, as Standard Webhooks have it."""
+    return PREFIX + b64encode(chance.token_bytes(_SECRET_BYTES)).decode()
 
 
 @functools.cache

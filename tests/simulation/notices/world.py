@@ -5,14 +5,19 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from functions.documents.document import Document
+from functions.documents.write import Create, Delete, Update
 from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
+from functions.webhooks.deliveries.store import DeliveryStore, read_delivery
 from functions.webhooks.notices.look_task import event_of
 from functions.webhooks.notices.watch import Watch
-from tests.in_memory.database import Create, Database, Delete, Stored, Update
+from tests.in_memory import database
+from tests.in_memory.database import Database, Stored
+from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTasks
 from tests.in_memory.through import ServiceError
 from tests.in_memory.use_cases import WebhookUseCases
@@ -67,17 +72,18 @@ class NoticeWorld:
         self._seen = Seen(simulation)
         self._names = 0
         self._mails = list(self._scenario.mails)
-        self._database = Database(lambda: START - timedelta(days=5, hours=3))
-        self._database.watch(self._written)
-        self._database.commit(
+        self._database = Database(lambda: simulation.now)
+        self._database.watch(self._watched)
+        self._firestore = Firestore(lambda: START - timedelta(days=5, hours=3))
+        self._firestore.watch(self._written)
+        self._deliveries = DeliveryStore(InMemoryDocuments(self._firestore))
+        self._firestore.commit(
             Create(f"events/{EVENT}", {"tenantId": "t1", "name": "Garden party"}),
             Create(_SETTINGS, self._scenario.settings),
-            *(
-                Create(f"events/{EVENT}/deliveries/{delivery.id}", delivery)
-                for delivery in self._scenario.dead
-            ),
         )
-        self._database.set_clock(lambda: simulation.now)
+        if dead := self._scenario.dead:
+            self._deliveries.create(EVENT, dead)
+        self._firestore.set_clock(lambda: simulation.now)
         self._attempts = CloudTasks(simulation)
         self._looks = CloudTasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
@@ -105,8 +111,7 @@ class NoticeWorld:
 
     def _end(self, name: str, one: End) -> None:
         delivery = ended(name, one.url, at=self._simulation.time, works=one.works, test=one.test)
-        path = f"events/{EVENT}/deliveries/{name}"
-        self._database.commit(Create(path, delivery))
+        self._deliveries.create(EVENT, [delivery])
         if delivery.outcome is Outcome.FAILED:
             self._attempts.call(name, partial(self._failed, delivery))
 
@@ -120,26 +125,29 @@ class NoticeWorld:
             "another": {"notify": [BOB, ANN]},
             "remove": {"urls": list(self._scenario.urls[1:])},
             "enable": {"disabled": {}},
-            "save": {},
+            "save": {"saved": self._simulation.time},
         }
         if what == "delete":
-            self._database.commit(Delete(f"events/{EVENT}"))
-            self._database.commit(Delete(_SETTINGS), Delete(_NOTICES))
-        elif self._database.get(_SETTINGS):
-            self._database.commit(Update(_SETTINGS, lambda fields: {**fields, **changes[what]}))
+            self._firestore.commit(Delete(f"events/{EVENT}"))
+            self._firestore.commit(Delete(_SETTINGS))
+            self._database.commit(database.Delete(_NOTICES))
+        elif self._firestore.get(_SETTINGS):
+            self._firestore.commit(Update(_SETTINGS, changes[what]))
 
     # The services that call functions.
 
-    def _written(self, path: str, before: Stored | None, after: Stored | None) -> None:
+    def _written(self, path: str, _: Document | None, after: Document | None) -> None:
         match path.split("/"):
             case ["events", _, "deliveries", _] if after:
-                self._seen.ended(after.value)
+                self._seen.ended(read_delivery(after))
             case ["events", _, "settings", _]:
-                self._seen.saved(after.value if after else None)
-            case ["events", _, "notices", _] if after:
-                self._seen.watched(before.value if before else Watch(), after.value)
+                self._seen.saved(after.fields if after else None)
             case _:
                 pass
+
+    def _watched(self, path: str, before: Stored | None, after: Stored | None) -> None:
+        if path == _NOTICES and after:
+            self._seen.watched(before.value if before else Watch(), after.value)
 
     def _queued(self, task: Task) -> None:
         def look(name: str, done: Callable[[Ended], None]) -> None:
@@ -161,6 +169,7 @@ class NoticeWorld:
     def _use_cases(self, instance: Instance) -> WebhookUseCases:
         return WebhookUseCases(
             instance.machine,
+            self._firestore,
             self._database,
             self._tasks,
             new_id=self._name,

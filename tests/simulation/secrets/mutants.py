@@ -4,10 +4,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.webhooks.signing.ports import StoredSecret
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.store import SecretStore
 from functions.webhooks.signing.webhook_secret import WebhookSecret
-from tests.in_memory.webhooks import InMemorySecretRecords
 from tests.simulation.mutant import Mutant, instead_of
 
 _change = RememberedSecrets._change  # noqa: SLF001 - a mutant goes inside
@@ -19,10 +18,7 @@ def _of_memory(self: RememberedSecrets, event_id: str) -> str:
     return kept.at(self._now()).secret
 
 
-def _replace_whatever_is_there(
-    self: InMemorySecretRecords, event_id: str, found: StoredSecret | None, secret: WebhookSecret
-) -> None:
-    del found
+def _replace_whatever_is_there(self: SecretStore, event_id: str, secret: WebhookSecret) -> None:
     self.put(event_id, secret)
 
 
@@ -63,7 +59,7 @@ MUTANTS: Final = tuple(
         (
             "secret-without-version",
             "a secret is replaced as it was read",
-            InMemorySecretRecords,
+            SecretStore,
             "replace",
             _replace_whatever_is_there,
         ),

@@ -7,10 +7,11 @@ from functools import partial
 from itertools import groupby
 from typing import Final
 
+from functions.documents.document import Document
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.store import SecretStore
 from functions.webhooks.signing.webhook_secret import WebhookSecret
-from tests.in_memory.database import Database, Stored
-from tests.in_memory.webhooks import InMemorySecrets
+from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.simulation.simulation import (
     MINUTE,
     START,
@@ -48,8 +49,8 @@ class SecretWorld:
         self._simulation = simulation
         self._made = 0
         self._written: list[tuple[int, WebhookSecret]] = []
-        self._database = Database(lambda: simulation.now)
-        self._database.watch(self._seen)
+        self._firestore = Firestore(lambda: simulation.now)
+        self._firestore.watch(self._seen)
         self._signers = Pool(simulation, "signer", self._secrets, at_most=3)
         self._superadmins = Pool(simulation, "superadmin", self._secrets)
         choices = simulation.choices
@@ -106,20 +107,24 @@ class SecretWorld:
         for (at, secret), until in zip(self._written, [*ends, self._simulation.time], strict=True):
             yield _Version(at, until, secret)
 
-    def _seen(self, _: str, __: Stored | None, after: Stored | None) -> None:
+    def _seen(self, _: str, __: Document | None, after: Document | None) -> None:
         if after is None:
             return
-        self._simulation.note("record", str(sorted(after.value.fields.items())))
+        written = WebhookSecret.read(after.fields)
+        self._simulation.note("record", str(sorted(written.fields.items())))
         announced = self._written[-1][1].next if self._written else None
-        if announced and announced.secret == after.value.secret:
+        if announced and announced.secret == written.secret:
             early = announced.active_from - self._simulation.now
             if early > _CLOCKS_DIFFER:
                 self._simulation.violation(f"{announced.secret} took over {early} early")
-        self._written.append((self._simulation.time, after.value))
+        self._written.append((self._simulation.time, written))
 
     def _secrets(self, instance: Instance) -> RememberedSecrets:
-        return InMemorySecrets(
-            self._database, self._name, instance.monotonic, instance.call, now=instance.now
+        return RememberedSecrets(
+            SecretStore(InMemoryDocuments(self._firestore, instance.call)),
+            new_secret=self._name,
+            now=instance.now,
+            monotonic=instance.monotonic,
         )
 
     def _name(self) -> str:

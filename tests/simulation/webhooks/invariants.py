@@ -2,20 +2,25 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from functions.documents.document import Document
+from functions.documents.query import Query
 from functions.wall.address import normalised
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
-from tests.in_memory.database import Database, Stored
+from functions.webhooks.deliveries.store import read_delivery
+from tests.in_memory.documents import Firestore
 from tests.simulation.simulation import current
 from tests.simulation.webhooks.scenario import EVENT, Scenario
 from tests.simulation.webhooks.seen import Post, Seen
 
 _MILESTONES: Final = (100, 500)
+_PHOTOS: Final = Query(collection=f"events/{EVENT}/photos")
+_DELIVERIES: Final = Query(collection=f"events/{EVENT}/deliveries")
 _BEHIND: Final = timedelta(minutes=10)
 _IN_A_ROW: Final = 100
 _FOR: Final = timedelta(days=5)
@@ -48,20 +53,20 @@ def owed_for_event(before: WallEvent | None, after: WallEvent | None) -> Iterato
         yield "event.archived", ""
 
 
-def at_rest(seen: Seen, scenario: Scenario, database: Database) -> Iterator[str]:
+def at_rest(seen: Seen, scenario: Scenario, firestore: Firestore) -> Iterator[str]:
     """What is wrong once nothing is on its way any more."""
-    stored = [one for _, one in database.collection(f"events/{EVENT}/deliveries")]
-    found: list[Delivery] = [one.value for one in stored]
+    stored = deliveries(firestore)
+    found = [read_delivery(document) for document in stored]
     old = {delivery.id for delivery in scenario.failed}
     yield from _messages(
-        seen, scenario, database, [delivery for delivery in found if delivery.id not in old]
+        seen, scenario, firestore, [delivery for delivery in found if delivery.id not in old]
     )
     for one in found:
         if one.outcome.is_open:
             yield f"{one.id} ({one.event_type}) has not ended"
     for number in _MILESTONES:
-        yield from _milestone(number, seen, scenario, database, stored)
-    yield from _missed(scenario, database)
+        yield from _milestone(number, seen, scenario, firestore, stored)
+    yield from _missed(scenario, firestore)
     records = {delivery.id: delivery for delivery in found}
     for post in seen.posts:
         if post.body != records[post.delivery_id].body.encode():
@@ -70,25 +75,29 @@ def at_rest(seen: Seen, scenario: Scenario, database: Database) -> Iterator[str]
             yield from _acknowledged(seen, post, records[post.delivery_id])
 
 
-def _missed(scenario: Scenario, database: Database) -> Iterator[str]:
+def deliveries(firestore: Firestore) -> Sequence[Document]:
+    """The records of all deliveries."""
+    return firestore.query(_DELIVERIES)
+
+
+def _missed(scenario: Scenario, firestore: Firestore) -> Iterator[str]:
     """What failed at a URL with a standing order was sent again, where the receiver answers."""
-    settings = database.get(f"events/{EVENT}/settings/webhooks")
+    settings = firestore.get(f"events/{EVENT}/settings/webhooks")
     disabled = {one["url"] for one in _disabled(settings).values()} if settings else set()
     for entry in scenario.settings["urls"]:
-        answered = last_acknowledged(database, entry["url"])
+        answered = last_acknowledged(firestore, entry["url"])
         if not entry.get("recover") or entry["url"] in disabled or answered is None:
             continue
-        for _, stored in database.collection(f"events/{EVENT}/deliveries"):
-            one: Delivery = stored.value
+        for one in map(read_delivery, deliveries(firestore)):
             if one.url != entry["url"] or one.outcome is not Outcome.FAILED or one.test:
                 continue
             if not one.round and answered - _BACK < (one.ended_at or answered) <= answered:
                 yield f"{one.id} failed, and was not sent again"
 
 
-def last_acknowledged(database: Database, url: str) -> datetime | None:
+def last_acknowledged(firestore: Firestore, url: str) -> datetime | None:
     """When the receiver at a URL answered last, where no later delivery has failed."""
-    found = [one.value for _, one in database.collection(f"events/{EVENT}/deliveries")]
+    found = list(map(read_delivery, deliveries(firestore)))
     ends = [
         (one.ended_at, one.outcome is Outcome.SUCCESS)
         for one in found
@@ -118,15 +127,15 @@ def check_sent_again(seen: Seen, before: Delivery) -> None:
 
 
 def _messages(
-    seen: Seen, scenario: Scenario, database: Database, found: list[Delivery]
+    seen: Seen, scenario: Scenario, firestore: Firestore, found: list[Delivery]
 ) -> Iterator[str]:
     """One record for each message and URL, and none beside them."""
     owed = Counter(seen.owed)
     for number in _MILESTONES:
-        record = database.get(_path(number))
-        enough = database.count(f"events/{EVENT}/photos") >= number and scenario.uploads
+        record = firestore.get(_path(number))
+        enough = len(firestore.query(_PHOTOS)) >= number and scenario.uploads
         # Photos may be deleted again: a milestone that is on record was reached all the same.
-        if record.value["photoId"] if record else enough:
+        if record.fields["photoId"] if record else enough:
             owed["milestone.reached", str(number)] = 1
     for joined in {(normalised(upload.guest or ""), upload.uid) for upload in scenario.uploads}:
         owed["guest.joined", joined[0]] += 1
@@ -164,33 +173,37 @@ def _about(delivery: Delivery) -> str:
             return str(data["photo"]["id"])
 
 
+def _latest_photo(told: Document) -> str:
+    return str(json.loads(read_delivery(told).body)["data"]["latestPhoto"]["id"])
+
+
 def _path(number: int) -> str:
     return f"events/{EVENT}/milestones/{number}"
 
 
 def _milestone(
-    number: int, seen: Seen, scenario: Scenario, database: Database, found: list[Stored]
+    number: int, seen: Seen, scenario: Scenario, firestore: Firestore, found: Sequence[Document]
 ) -> Iterator[str]:
     """It is on record since one commit with its deliveries, and they all tell of the same photo.
 
     One that was behind when the URLs were written is told to nobody, and no other one is.
     """
-    record = database.get(_path(number))
+    record = firestore.get(_path(number))
     told = [
         stored
         for stored in found
-        if stored.value.event_type.value == "milestone.reached"
-        and _about(stored.value) == str(number)
+        if read_delivery(stored).event_type.value == "milestone.reached"
+        and _about(read_delivery(stored)) == str(number)
     ]
     behind = {_was_behind(number, scenario, at) for at in seen.urls_written}
-    if record and (record.value["photoId"] is None) not in behind:
-        yield f"milestone {number} is on record as {record.value}, against what was behind"
-    if record and record.value["photoId"] is None:
+    if record and (record.fields["photoId"] is None) not in behind:
+        yield f"milestone {number} is on record as {record.fields}, against what was behind"
+    if record and record.fields["photoId"] is None:
         if told:
             yield f"milestone {number} was behind, and somebody was told"
         return
-    photos = {json.loads(stored.value.body)["data"]["latestPhoto"]["id"] for stored in told}
-    photo_id = record and record.value["photoId"]
+    photos = {_latest_photo(stored) for stored in told}
+    photo_id = record and record.fields["photoId"]
     if told and photos != {photo_id}:
         yield f"the milestone is on record for {photo_id}, and its deliveries tell of {photos}"
     taken = any("milestone.reached" in url["events"] for url in scenario.settings["urls"])
@@ -228,12 +241,12 @@ def _acknowledged(seen: Seen, post: Post, record: Delivery) -> Iterator[str]:
         yield f"{post.delivery_id} was answered {post.status}, and nobody tried again"
 
 
-def check_settings(seen: Seen, before: Stored, after: Stored) -> None:
+def check_settings(seen: Seen, before: Document, after: Document) -> None:
     """A URL is disabled by the law of `endpoint_health` only (while somebody looked at it)."""
-    disabled = after.value.get("disabled", {})
+    disabled = after.fields.get("disabled", {})
     fresh = [one["url"] for key, one in disabled.items() if key not in _disabled(before)]
     if not fresh:
-        if after.value.get("urls") != before.value.get("urls"):
+        if after.fields.get("urls") != before.fields.get("urls"):
             seen.simulation.violation("the settings have changed")
         return
     actor, now = current(), seen.simulation.now
@@ -241,12 +254,12 @@ def check_settings(seen: Seen, before: Stored, after: Stored) -> None:
         time for versions in seen.history.values() for time, _ in versions if time >= actor.began
     }
     for url in fresh:
-        if not any(_is_dead(seen, url, moment, before.version, now) for moment in moments):
+        if not any(_is_dead(seen, url, moment, before.written, now) for moment in moments):
             seen.simulation.violation(f"{url} was disabled against the law")
 
 
-def _disabled(settings: Stored) -> Mapping[str, Any]:
-    disabled: Mapping[str, Any] = settings.value.get("disabled", {})
+def _disabled(settings: Document) -> Mapping[str, Any]:
+    disabled: Mapping[str, Any] = settings.fields.get("disabled", {})
     return disabled
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from unittest import mock
 
 from functions.documents.refusals import AlreadyRecordedError
+from functions.documents.write import Put
 from functions.gcp.task_queue import Task
 from functions.wall.photo import Photo
 from functions.webhooks import publisher
@@ -15,11 +16,11 @@ from functions.webhooks.attempts import sweeper, worker
 from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker
-from functions.webhooks.deliveries import next_round
+from functions.webhooks.deliveries import next_round, store
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery
 from functions.webhooks.deliveries.fan_out import fan_out
-from functions.webhooks.deliveries.ports import StoredDelivery
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.message import Message
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.milestones import Milestones, Unclaimed
@@ -27,15 +28,14 @@ from functions.webhooks.publisher import Publisher
 from functions.webhooks.recovery import recoverer
 from functions.webhooks.recovery.outage_marks import OutageMarks
 from functions.webhooks.recovery.recoverer import Recoverer
+from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
-from tests.in_memory.database import Set
-from tests.in_memory.webhooks import InMemoryDeliveries, InMemorySettings
 from tests.simulation.mutant import Mutant, instead_of
 
-_update = InMemoryDeliveries._update  # noqa: SLF001 - a mutant goes inside
-_restart = InMemoryDeliveries.restart
-_create = InMemoryDeliveries.create
-_disable = InMemorySettings.disable
+_save = DeliveryStore.save
+_restart = DeliveryStore.restart
+_create = DeliveryStore.create
+_disable = SettingsStore.disable
 _attempt = Worker.attempt
 _publish = Publisher._publish  # noqa: SLF001
 _after = Delivery.after
@@ -45,38 +45,16 @@ _belongs = Worker._belongs_on_slow_queue  # noqa: SLF001
 _JUST_BEGUN: Final = 30.0
 
 
-def _save_without_version(
-    self: InMemoryDeliveries,
-    what: str,
-    delivery: Delivery,
-    version: object,
-    change: Callable[[Delivery], Delivery],
-) -> None:
-    _update(self, what, delivery, version if what == "deliveries.restart" else None, change)
+def _save_without_version(self: DeliveryStore, delivery: Delivery) -> None:
+    _save(self, replace(delivery, version=None))
 
 
-def _restart_without_version(self: InMemoryDeliveries, delivery: Delivery, version: object) -> None:
-    del version
-    _restart(self, delivery, None)
-
-
-def _create_over(
-    self: InMemoryDeliveries,
-    event_id: str,
-    deliveries: Iterable[Delivery],
-    milestones: Iterable[Milestone] = (),
-) -> None:
-    writes = [
-        Set(f"events/{event_id}/deliveries/{delivery.id}", delivery) for delivery in deliveries
-    ]
-    for one in milestones:
-        fields = {"photoId": one.photo_id, "reachedAt": one.reached_at}
-        writes.append(Set(f"events/{event_id}/milestones/{one.number}", fields))
-    self._through("deliveries.create", lambda: self._database.commit(*writes))
+def _restart_without_version(self: DeliveryStore, delivery: Delivery) -> None:
+    _restart(self, replace(delivery, version=None))
 
 
 def _create_in_two_commits(
-    self: InMemoryDeliveries,
+    self: DeliveryStore,
     event_id: str,
     deliveries: Iterable[Delivery],
     milestones: Iterable[Milestone] = (),
@@ -124,8 +102,8 @@ def _queue_first(
 
 
 def _attempt_of_any_round(self: Worker, request: AttemptRequest) -> Delivery | None:
-    stored = self._deliveries.load(request.event_id, request.delivery_id)
-    current = stored.delivery.round if stored else request.round
+    found = self._deliveries.load(request.event_id, request.delivery_id)
+    current = found.round if found else request.round
     return _attempt(self, replace(request, round=current))
 
 
@@ -178,7 +156,7 @@ def _is_dead_for_ever(
 
 
 def _disable_anyway(
-    self: InMemorySettings, event_id: str, given_up: Any, found: WebhookSettings
+    self: SettingsStore, event_id: str, given_up: Any, found: WebhookSettings
 ) -> None:
     _disable(self, event_id, given_up, replace(found, version=None))
 
@@ -187,12 +165,12 @@ def _belongs_to_the_slow(self: Worker, request: AttemptRequest, delivery: Delive
     return _belongs(self, replace(request, slow=False), delivery)
 
 
-def _moved_off_the_record(self: Worker, stored: StoredDelivery) -> Delivery:
-    return self._paced(replace(stored.delivery, slow=True))
+def _moved_off_the_record(self: Worker, delivery: Delivery) -> Delivery:
+    return self._paced(replace(delivery, slow=True))
 
 
-def _begin_every_round(self: Recoverer, found: Sequence[StoredDelivery]) -> int:
-    return sum(self._next_round.begin(stored) for stored in found)
+def _begin_every_round(self: Recoverer, found: Sequence[Delivery]) -> int:
+    return sum(self._next_round.begin(delivery) for delivery in found)
 
 
 def _webhooks(name: str, left_out: str, of: Any, what: str, do: Callable[..., Any]) -> Mutant:
@@ -203,28 +181,28 @@ MUTANTS: Final = (
     _webhooks(
         "save-without-version",
         "the precondition on the version of a record when an attempt is saved",
-        InMemoryDeliveries,
-        "_update",
+        DeliveryStore,
+        "save",
         _save_without_version,
     ),
     _webhooks(
         "restart-without-version",
         "the same when the next round begins",
-        InMemoryDeliveries,
+        DeliveryStore,
         "restart",
         _restart_without_version,
     ),
     _webhooks(
         "create-over",
         "create-if-absent: a record that is there is written over",
-        InMemoryDeliveries,
-        "create",
-        _create_over,
+        store,
+        "Create",
+        Put,
     ),
     _webhooks(
         "milestone-by-itself",
         "one commit for a milestone and its deliveries: it has one of its own, after them",
-        InMemoryDeliveries,
+        DeliveryStore,
         "create",
         _create_in_two_commits,
     ),
@@ -313,7 +291,7 @@ MUTANTS: Final = (
     _webhooks(
         "disable-anyway",
         "the precondition on the settings when a URL is disabled",
-        InMemorySettings,
+        SettingsStore,
         "disable",
         _disable_anyway,
     ),

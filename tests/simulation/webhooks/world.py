@@ -1,14 +1,16 @@
 """The world of the webhooks: an event with guests, staff and receivers, and the real use cases."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
+from functions.documents.document import Document
 from functions.documents.refusals import ChangedMeanwhileError
+from functions.documents.write import Create, Delete, Update
 from functions.gcp.task_queue import Task
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
@@ -24,8 +26,10 @@ from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
+from functions.webhooks.deliveries.store import DeliveryStore, read_delivery
 from functions.webhooks.publisher import Publisher
-from tests.in_memory.database import Create, Database, Delete, Stored, Update
+from tests.in_memory.database import Database
+from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTasks
 from tests.in_memory.through import ServiceError
 from tests.in_memory.use_cases import WebhookUseCases
@@ -78,9 +82,10 @@ class WebhookWorld:
         self._names = 0
         self._people = 0
         self._sweeps = True
-        self._database = Database(lambda: URLS_WRITTEN)
+        self._database = Database(lambda: simulation.now)  # of notices and standing orders
+        self._firestore = Firestore(lambda: URLS_WRITTEN)
         self._set_up()
-        self._database.set_clock(lambda: simulation.now)
+        self._firestore.set_clock(lambda: simulation.now)
         self._eventarc = Eventarc(simulation)
         self._cloud_tasks = CloudTasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
@@ -93,12 +98,12 @@ class WebhookWorld:
         self._actions = self._pool(
             "actions", lambda use_cases: replace(use_cases, page=5).actions(), CallError
         )
-        self._database.watch(self._written)
+        self._firestore.watch(self._written)
         self._begin()
 
     def violations(self) -> Iterable[str]:
         """What is wrong now that everything is at rest."""
-        return invariants.at_rest(self._seen, self._scenario, self._database)
+        return invariants.at_rest(self._seen, self._scenario, self._firestore)
 
     # What is there, and what people do.
 
@@ -107,23 +112,20 @@ class WebhookWorld:
             Create(f"events/{EVENT}/photos/{photo_id}", fields)
             for photo_id, fields in self._scenario.photos.items()
         ]
-        failed = [
-            Create(f"events/{EVENT}/deliveries/{delivery.id}", delivery)
-            for delivery in self._scenario.failed
-        ]
-        self._database.commit(
+        self._firestore.commit(
             Create(f"events/{EVENT}", {"tenantId": TENANT, "status": "published"}),
             Create(_SETTINGS, self._scenario.settings),
             *photos,
-            *failed,
         )
+        if failed := self._scenario.failed:
+            DeliveryStore(InMemoryDocuments(self._firestore)).create(EVENT, failed)
 
     def _begin(self) -> None:
         for upload in self._scenario.uploads:
             path = f"events/{EVENT}/photos/{upload.photo_id}"
-            self._later(upload.at, partial(self._database.commit, Create(path, upload.fields)))
+            self._later(upload.at, partial(self._firestore.commit, Create(path, upload.fields)))
             if upload.moderated:
-                write = Update(path, partial(_with_status, upload.moderated))
+                write = Update(path, {"status": upload.moderated})
                 self._later(upload.moderated_at, partial(self._if_there, path, write))
             if upload.deleted_at:
                 self._later(upload.deleted_at, partial(self._if_there, path, Delete(path)))
@@ -132,8 +134,8 @@ class WebhookWorld:
         self._later(_SWEEP, self._sweep)
 
     def _if_there(self, path: str, write: Update | Delete) -> None:
-        if self._database.get(path):
-            self._database.commit(write)
+        if self._firestore.get(path):
+            self._firestore.commit(write)
 
     def _later(self, at: int, do: Callable[[], object]) -> None:
         def done() -> None:
@@ -147,11 +149,11 @@ class WebhookWorld:
         event = f"events/{EVENT}"
         match what:
             case "archive":
-                self._database.commit(Update(event, partial(_with_status, "archived")))
+                self._firestore.commit(Update(event, {"status": "archived"}))
             case "publish again":
-                self._database.commit(Update(event, partial(_with_status, "published")))
+                self._firestore.commit(Update(event, {"status": "published"}))
             case "save the settings":
-                self._database.commit(Update(_SETTINGS, dict))
+                self._firestore.commit(Update(_SETTINGS, {"saved": self._name("saved")}))
             case "rotate":
                 wanted = RotateArguments(event_id=EVENT)
                 self._act(what, lambda actions: actions.rotate_secret(_CALLER, wanted))
@@ -186,7 +188,7 @@ class WebhookWorld:
 
     # The services that call functions.
 
-    def _written(self, path: str, before: Stored | None, after: Stored | None) -> None:
+    def _written(self, path: str, before: Document | None, after: Document | None) -> None:
         match path.split("/"):
             case ["events", _]:
                 self._event_written(_event(before), _event(after))
@@ -194,14 +196,15 @@ class WebhookWorld:
                 self._photo_written(_photo(photo_id, before), _photo(photo_id, after))
             case ["events", _, "deliveries", _] if after:
                 if before and current().name.startswith(_RECOVERY):
-                    invariants.check_sent_again(self._seen, before.value)
-                self._seen.recorded(after.value)
-                self._ended(after.value)
+                    invariants.check_sent_again(self._seen, read_delivery(before))
+                delivery = read_delivery(after)
+                self._seen.recorded(delivery)
+                self._ended(delivery)
                 if not self._sweeps and self._is_recovering():  # an answer after a long pause
                     self._sweeps = True
                     self._later(_SWEEP, self._sweep)
             case ["events", _, "settings", "webhooks"] if after and before:
-                self._seen.urls_written.append(after.version)
+                self._seen.urls_written.append(after.written)
                 invariants.check_settings(self._seen, before, after)
             case _:
                 pass
@@ -252,8 +255,8 @@ class WebhookWorld:
 
     def _check_acknowledgements(self, delivery_id: str) -> None:
         """Whoever has lived to tell of a 2xx has it on record, whichever round got it."""
-        found = self._database.get(f"events/{EVENT}/deliveries/{delivery_id}")
-        if found and not any(one.acknowledged for one in found.value.log):
+        found = self._record(delivery_id)
+        if found and not any(one.acknowledged for one in found.log):
             for post in self._seen.posts:
                 if post.delivery_id == delivery_id and post.acknowledged and post.survived:
                     self._simulation.violation(f"{delivery_id}: {post.status} is not on record")
@@ -261,14 +264,18 @@ class WebhookWorld:
     def _check_place(self, task: Task) -> None:
         """The queue of a task follows from the record, so that each repetition finds its name."""
         request = AttemptRequest.read(task.data)
-        found = self._database.get(f"events/{EVENT}/deliveries/{request.delivery_id}")
-        if found is None or (found.value.round, found.value.due_attempt) != (
+        found = self._record(request.delivery_id)
+        if found is None or (found.round, found.due_attempt) != (
             request.round,
             request.attempt,
         ):
             return
-        if found.value.outcome.is_open and found.value.slow != (task.queue == SLOW_QUEUE):
+        if found.outcome.is_open and found.slow != (task.queue == SLOW_QUEUE):
             self._simulation.violation(f"{task.name} is in {task.queue}, and its record says not")
+
+    def _record(self, delivery_id: str) -> Delivery | None:
+        found = self._firestore.get(f"events/{EVENT}/deliveries/{delivery_id}")
+        return read_delivery(found) if found else None
 
     def _sweep(self) -> None:
         busy = self._people or self._eventarc.under_way or self._cloud_tasks.under_way
@@ -283,7 +290,7 @@ class WebhookWorld:
         """Whether a standing order has a look to come at a receiver that answers."""
         orders = [one.value for _, one in self._database.collection(f"events/{EVENT}/recoveries")]
         return any(
-            order.look_at and invariants.last_acknowledged(self._database, order.url)
+            order.look_at and invariants.last_acknowledged(self._firestore, order.url)
             for order in orders
         )
 
@@ -309,6 +316,7 @@ class WebhookWorld:
     def _use_cases(self, instance: Instance) -> WebhookUseCases:
         return WebhookUseCases(
             replace(instance.machine, call=partial(self._counted, instance)),
+            self._firestore,
             self._database,
             self._tasks,
             new_id=lambda: self._name("test"),
@@ -325,21 +333,17 @@ class WebhookWorld:
         """A look at a URL's health; by chance an admin saves the settings just then."""
         answer = instance.call(what, effect, retried=retried)
         name = f"{current().name} {what}, and the settings are saved"
-        if what == "deliveries.count_failed" and self._simulation.choices.happens(name, 0.5):
+        if what == "count deliveries" and self._simulation.choices.happens(name, 0.5):
             save = partial(self._organizer, "save the settings")
             self._later(self._simulation.choices.between(f"{name} when", 0, SECOND // 5), save)
         return answer
 
 
-def _with_status(status: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**fields, "status": status}
-
-
-def _photo(photo_id: str, found: Stored | None) -> Photo | None:
+def _photo(photo_id: str, found: Document | None) -> Photo | None:
     if found is None:
         return None
-    return Photo.read(photo_id, found.value, created=found.created, updated=found.version)
+    return Photo.read(photo_id, found.fields, created=found.created, updated=found.written)
 
 
-def _event(found: Stored | None) -> WallEvent | None:
-    return WallEvent.read(found.value, updated=found.version) if found else None
+def _event(found: Document | None) -> WallEvent | None:
+    return WallEvent.read(found.fields, updated=found.written) if found else None

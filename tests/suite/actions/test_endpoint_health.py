@@ -46,7 +46,7 @@ def test_many_processes_that_find_a_url_dead_disable_it_once(
             outages=OutageMarks(StandingOrderStore(documents()), lambda: last),
             now=lambda: last,
             monotonic=time.monotonic,
-        ).delivery_failed(failed.delivery)
+        ).delivery_failed(failed)
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(look, range(8)))

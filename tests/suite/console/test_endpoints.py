@@ -11,7 +11,7 @@ from standardwebhooks import Webhook
 from emulator.receiver import always
 from functions.webhooks.settings.webhook_settings import key
 from functions.webhooks.signing.signature import sign
-from functions.webhooks.signing.store import new_secret
+from functions.webhooks.signing.wiring import new_secret
 from tests.suite.console.conftest import Browser, Record
 
 

@@ -10,14 +10,14 @@ import pytest
 from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
 from functions.gcp.documents import documents
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Ended, Outcome
-from functions.webhooks.deliveries.ports import Deliveries
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.notices.ports import Notices, StoredWatch
 from functions.webhooks.notices.store import NoticeStore
 from functions.webhooks.notices.watch import Standing, Watch, WatchedUrl
 from tests.in_memory.database import Database
-from tests.in_memory.webhooks import InMemoryDeliveries, InMemoryNotices
+from tests.in_memory.documents import InMemoryDocuments
+from tests.in_memory.webhooks import InMemoryNotices
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, 0, 123456, UTC)
 LONG_AGO: Final = datetime(2001, 1, 1, tzinfo=UTC)
@@ -32,7 +32,7 @@ class Ground:
 
     event_id: str
     notices: Notices
-    deliveries: Deliveries
+    deliveries: DeliveryStore
 
     def load(self) -> StoredWatch:
         """What is watched."""
@@ -62,7 +62,7 @@ def ground(request: pytest.FixtureRequest, event_id: str) -> Ground:
     """Each of them."""
     if request.param == "in memory":
         database = Database(lambda: NOW)
-        return Ground(event_id, InMemoryNotices(database), InMemoryDeliveries(database))
+        return Ground(event_id, InMemoryNotices(database), DeliveryStore(InMemoryDocuments()))
     real = documents()
     return Ground(event_id, NoticeStore(real), DeliveryStore(real))
 

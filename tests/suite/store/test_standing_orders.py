@@ -124,7 +124,7 @@ def test_a_sweep_sends_again_what_the_receiver_missed(event: firestore.DocumentR
     assert recoverer.sweep() == 0
     stored = [deliveries.load(event.id, delivery.id) for delivery in missed]
     assert [
-        (stored_delivery.delivery.outcome, stored_delivery.delivery.round)
+        (stored_delivery.outcome, stored_delivery.round)
         for stored_delivery in stored
         if stored_delivery
     ] == [(Outcome.PENDING, 1)] * 2

@@ -22,7 +22,7 @@ import pytest
 
 from emulator import certificates
 from functions.webhooks.signing.signature import HEADER, sign, standard_headers
-from functions.webhooks.signing.store import new_secret
+from functions.webhooks.signing.wiring import new_secret
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs/receiving.md").read_text()

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
+from functions.documents.query import Query
+from functions.documents.write import Create, Delete, Put
 from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome
@@ -17,15 +19,17 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_t
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.sender.ports import SendError
 from functions.webhooks.shared_logs.log_links import LogLinks
 from functions.webhooks.shared_logs.shared_log import SharedLog
-from tests.in_memory.database import Create, Database, Set
+from functions.webhooks.shared_logs.store import LogShareStore
+from tests.in_memory.database import Database
+from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTasks, ScriptedMailer, ScriptedSender
 from tests.in_memory.through import Crash, ServiceError
 from tests.in_memory.use_cases import Machine, WebhookUseCases
-from tests.in_memory.webhooks import InMemoryLogShares
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 EVENT: Final = "e1"
@@ -49,7 +53,8 @@ class Parts(WebhookUseCases):
         monotonic: Where the monotonic clock of a fresh instance stands; a process may have just
             begun.
         slept: Seconds that were waited for, in all.
-        calls: Names of the calls of ports, in order.
+        stored: The deliveries, for the test itself.
+        calls: Names of the calls, such as `get deliveries`, in order.
         posts: Headers and body of every POST.
         answers: What receivers answer next: a status, or None for no answer; then 204.
         excerpt: How their answers' bodies begin, as the sender tells it.
@@ -84,6 +89,7 @@ class Parts(WebhookUseCases):
                 side_by_side=one_by_one,
                 call=self._through,
             ),
+            firestore=Firestore(lambda: self.now),
             database=Database(lambda: self.now),
             tasks=InMemoryTasks(lambda: self.now),
             sender=ScriptedSender(self._answer, self._through, lambda: self.excerpt),
@@ -91,15 +97,28 @@ class Parts(WebhookUseCases):
             new_id=self._new_id,
             new_secret=self._new_secret,
         )
-        self.database.commit(Set(f"events/{EVENT}", {"tenantId": "t1"}))
+        self.stored = DeliveryStore(InMemoryDocuments(self.firestore))
+        self.put(f"events/{EVENT}", {"tenantId": "t1"})
         self.subscribe(URL)
 
     # What a test arranges.
 
     def subscribe(self, *entries: Any, **fields: Any) -> None:
         """Save these webhook settings."""
-        path = f"events/{EVENT}/settings/webhooks"
-        self.database.commit(Set(path, {"urls": list(entries), **fields}))
+        self.put(f"events/{EVENT}/settings/webhooks", {"urls": list(entries), **fields})
+
+    def put(self, path: str, fields: Mapping[str, Any]) -> None:
+        """Write a document."""
+        self.firestore.commit(Put(path, fields))
+
+    def delete(self, *paths: str) -> None:
+        """Delete documents."""
+        self.firestore.commit(*map(Delete, paths))
+
+    def fields(self, path: str) -> Any:
+        """Fields of a document; None where it is not there."""
+        found = self.firestore.get(path)
+        return found and found.fields
 
     def at(self, what: str, do: Callable[[], None], *, skip: int = 0) -> None:
         """Have `do` done just before the next call named `what`, or a later one."""
@@ -116,14 +135,14 @@ class Parts(WebhookUseCases):
     def photo(self, photo_id: str = "p1", email: str | None = None, **fields: Any) -> Photo:
         """A photo that is uploaded now: its document, as a trigger reads it."""
         written = {"status": "pending", "createdAt": self.now, "uploaderEmail": email} | fields
-        self.database.commit(Set(f"events/{EVENT}/photos/{photo_id}", written))
+        self.put(f"events/{EVENT}/photos/{photo_id}", written)
         return Photo.read(photo_id, written, created=self.now, updated=self.now)
 
     def crowd(self, photos: int) -> None:
         """So many photos that are there already."""
         fields = {"status": "approved", "createdAt": NOW - timedelta(days=1)}
         paths = (f"events/{EVENT}/photos/crowd-{number}" for number in range(photos))
-        self.database.commit(*(Create(path, fields) for path in paths))
+        self.firestore.commit(*(Create(path, fields) for path in paths))
 
     def delivery(self, *, url: str = URL, cause: str = "write-1", **fields: Any) -> Delivery:
         """A delivery on record, due at once."""
@@ -136,23 +155,22 @@ class Parts(WebhookUseCases):
             now=self.now,
             **fields,
         )
-        self.database.commit(Create(f"events/{EVENT}/deliveries/{made.id}", made))
+        self.stored.create(EVENT, [made])
         return made
 
     # What a test looks at.
 
     def record(self, delivery: Delivery) -> Delivery:
         """The delivery as it is on record."""
-        found = self.database.get(f"events/{EVENT}/deliveries/{delivery.id}")
+        found = self.stored.load(EVENT, delivery.id)
         assert found is not None
-        record: Delivery = found.value
-        return record
+        return found
 
     @property
     def records(self) -> list[Delivery]:
         """All deliveries."""
-        found = self.database.collection(f"events/{EVENT}/deliveries")
-        return [one.value for _, one in found]
+        found = self.firestore.query(Query(collection=f"events/{EVENT}/deliveries"))
+        return list(self.stored.find(EVENT, [document.id for document in found]).values())
 
     @property
     def told(self) -> list[tuple[str, str]]:
@@ -194,9 +212,9 @@ class Parts(WebhookUseCases):
             now=lambda: self.now,
         )
 
-    def shares(self) -> InMemoryLogShares:
+    def shares(self) -> LogShareStore:
         """Of logs."""
-        return InMemoryLogShares(self.database, self._through)
+        return LogShareStore(self.documents())
 
     def attempt(
         self, delivery: Delivery, number: int = 1, *, in_round: int = 0, dispatched_before: int = 0

@@ -18,7 +18,6 @@ from functions.webhooks.actions.arguments import (
 )
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.settings.webhook_settings import key
-from tests.in_memory.database import Delete
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, OTHER, URL, Parts, crashes, fails
 
@@ -78,7 +77,7 @@ def test_an_event_must_be_there_and_the_callers_business(parts: Parts, act: str)
     refused(Code.NOT_FOUND, lambda: acts[act](ADMIN, "another"))
     stranger = Caller("u2", Role.ADMIN, "t2")
     refused(Code.PERMISSION_DENIED, lambda: acts[act](stranger, EVENT))
-    assert set(parts.calls) == {"wall.event"}
+    assert set(parts.calls) == {"get events"}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +123,7 @@ def test_a_test_of_an_unusable_url_is_skipped(parts: Parts) -> None:
 
 def test_a_test_whose_record_is_there_already_goes_on(parts: Parts) -> None:
     """The answer to the commit was lost, and the adapter has tried again."""
-    parts.repeats("deliveries.create")
+    parts.repeats("create deliveries")
     assert send_test(parts).outcome is Outcome.SUCCESS
     assert len(parts.records) == len(parts.posts) == 1
 
@@ -163,7 +162,7 @@ def test_what_cannot_be_sent_again(parts: Parts) -> None:
     assert "skipped" in refused(Code.FAILED_PRECONDITION, lambda: resend(parts, unusable))
     parts.subscribe(OTHER)
     assert "not one of" in refused(Code.FAILED_PRECONDITION, lambda: resend(parts, ended))
-    parts.database.commit(Delete(f"events/{EVENT}/deliveries/{ended.id}"))
+    parts.delete(f"events/{EVENT}/deliveries/{ended.id}")
     refused(Code.NOT_FOUND, lambda: resend(parts, ended))
     assert parts.records == [delivery for delivery in before if delivery.id != ended.id]
     assert not parts.queued
@@ -172,7 +171,7 @@ def test_what_cannot_be_sent_again(parts: Parts) -> None:
 def test_a_restart_whose_answer_was_lost_is_queued(parts: Parts) -> None:
     """The adapter was told that the record has changed: by itself."""
     ended = parts.attempts(parts.delivery(), 200)
-    parts.repeats("deliveries.restart")
+    parts.repeats("update deliveries")
     assert resend(parts, ended) == Resent(resent=1)
     assert parts.record(ended).round == 1
     assert parts.queued[-1].data["round"] == 1
@@ -182,7 +181,7 @@ def test_two_calls_that_want_the_same_begin_one_round(parts: Parts) -> None:
     """Both are told that it is sent again."""
     ended = parts.attempts(parts.delivery(), 200)
     others: list[Resent] = []
-    parts.at("deliveries.restart", lambda: others.append(resend(parts, ended)))
+    parts.at("update deliveries", lambda: others.append(resend(parts, ended)))
     assert [resend(parts, ended), *others] == [Resent(resent=1)] * 2
     assert parts.record(ended).round == 1
     assert len(parts.queued) == 1
@@ -196,7 +195,7 @@ def test_a_round_that_has_ended_meanwhile_is_followed_by_the_next(parts: Parts) 
         resend(parts, ended)
         parts.attempts(ended, 204)
 
-    parts.at("deliveries.restart", sent_again_meanwhile)
+    parts.at("update deliveries", sent_again_meanwhile)
     assert resend(parts, ended) == Resent(resent=1)
     assert parts.record(ended).round == 2
 
@@ -209,12 +208,12 @@ def test_a_delivery_that_is_attempted_meanwhile_is_left_to_that(parts: Parts) ->
         resend(parts, ended)
         parts.attempts(ended, 500)
 
-    parts.at("deliveries.restart", sent_again_meanwhile)
+    parts.at("update deliveries", sent_again_meanwhile)
     refused(Code.ABORTED, lambda: resend(parts, ended))
     assert parts.record(ended).round == 1
 
 
-@pytest.mark.parametrize("call", ["deliveries.restart", "queue.enqueue"])
+@pytest.mark.parametrize("call", ["update deliveries", "queue.enqueue"])
 @pytest.mark.parametrize("stop", [fails, crashes])
 @pytest.mark.parametrize("when", ["at", "after"])
 def test_a_round_that_is_begun_is_attempted(parts: Parts, call: str, stop: Any, when: str) -> None:
@@ -224,7 +223,7 @@ def test_a_round_that_is_begun_is_attempted(parts: Parts, call: str, stop: Any, 
     with suppress(Crash, ServiceError):
         resend(parts, ended)
     begun = parts.record(ended).round == 1
-    assert begun == ((call, when) != ("deliveries.restart", "at"))
+    assert begun == ((call, when) != ("update deliveries", "at"))
     parts.now += timedelta(minutes=10)
     parts.sweeper().sweep()
     assert any(task.data.get("round") == 1 for task in parts.queued) == begun
@@ -283,7 +282,7 @@ def test_a_page_leaves_alone_what_others_have_taken_up(parts: Parts) -> None:
         resend(parts, made[0])
         parts.attempts(made[0], 204)
 
-    parts.after("deliveries.ended", acknowledged_after_all)
+    parts.after("find deliveries", acknowledged_after_all)
     assert resend_page(parts) == Resent(resent=1, left_alone=1)
     assert [parts.record(delivery).round for delivery in made] == [1, 1]
 
@@ -294,4 +293,4 @@ def test_a_new_secret_signs_from_then_on(parts: Parts) -> None:
     rotated = parts.actions().rotate_secret(superadmin, RotateArguments(event_id=EVENT))
     assert rotated.active_from == NOW
     assert rotated.old_secret_used_until == NOW + timedelta(minutes=1)
-    assert "secrets.rotate" in parts.calls
+    assert "put secrets" in parts.calls

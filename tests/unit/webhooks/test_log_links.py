@@ -13,7 +13,6 @@ from functions.webhooks.settings.webhook_settings import key
 from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
 from functions.webhooks.shared_logs.log_links import Shared
 from functions.webhooks.shared_logs.log_share import LIVING_AT_MOST, LogShare
-from tests.in_memory.database import Delete
 from tests.unit.webhooks.parts import EVENT, KEYS, NOW, OTHER, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
@@ -39,7 +38,7 @@ def record(parts: Parts, share_id: str) -> LogShare:
     """The share as it is on record."""
     found = parts.shares().load(EVENT, share_id)
     assert found is not None
-    return found.share
+    return found
 
 
 def refused(code: Code, act: Callable[[], object]) -> str:
@@ -109,7 +108,7 @@ def test_another_tenants_admin(
 
 def test_an_event_must_be_there(parts: Parts) -> None:
     """Before anything is read of it."""
-    parts.database.commit(Delete(f"events/{EVENT}"))
+    parts.delete(f"events/{EVENT}")
     refused(Code.NOT_FOUND, lambda: share(parts))
     refused(Code.NOT_FOUND, lambda: revoke(parts, "s1"))
 
@@ -128,7 +127,7 @@ def test_an_event_has_so_many_living_links(parts: Parts) -> None:
 
 def test_a_share_is_made_once(parts: Parts) -> None:
     """Its id is this call's own: where the answer to the write was lost, it is there."""
-    parts.repeats("shares.create")
+    parts.repeats("create shares")
     made = share(parts).share
     assert record(parts, made.id) == made
 
@@ -149,7 +148,7 @@ def test_two_end_a_link_at_the_same_moment(parts: Parts) -> None:
     """One of them does, and both are told the same."""
     made = share(parts).share
     ends: list[object] = []
-    parts.at("shares.revoke", lambda: ends.append(revoke(parts, made.id)))
+    parts.at("update shares", lambda: ends.append(revoke(parts, made.id)))
     ends.append(revoke(parts, made.id))
     assert ends == [NOW, NOW]
 
@@ -157,7 +156,7 @@ def test_two_end_a_link_at_the_same_moment(parts: Parts) -> None:
 def test_the_answer_to_the_end_is_lost(parts: Parts) -> None:
     """It has ended all the same."""
     made = share(parts).share
-    parts.repeats("shares.revoke")
+    parts.repeats("update shares")
     assert revoke(parts, made.id) == NOW
 
 

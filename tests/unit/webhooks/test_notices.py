@@ -12,7 +12,6 @@ from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendO
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.notices.watch import TRIES, Standing
 from functions.webhooks.settings.webhook_settings import key
-from tests.in_memory.database import Set
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, OTHER, URL, crashes, fails
 from tests.unit.webhooks.watched import ANN, BOB, WATCH, House
@@ -118,9 +117,7 @@ def test_a_test_that_works_is_no_recovery(failing: House) -> None:
 def test_what_is_sent_again_and_still_on_its_way_changes_nothing(failing: House) -> None:
     """The records of the failures are open again, and no success is there."""
     for record in failing.records:
-        path = f"events/{EVENT}/deliveries/{record.id}"
-        again = replace(record, outcome=Outcome.PENDING, ended_at=None, attempts=0)
-        failing.database.commit(Set(path, again))
+        failing.stored.save(replace(record, outcome=Outcome.PENDING, ended_at=None, attempts=0))
     assert failing.look(70) == []
     assert failing.watch.urls[0].told is Standing.FAILING
 
@@ -172,10 +169,9 @@ def test_all_the_dead_urls_are_marked_before_they_are_disabled() -> None:
 
 
 def _disabled(house: House) -> Any:
-    found = house.database.get(f"events/{EVENT}/settings/webhooks")
-    assert found is not None
-    assert len(found.value["disabled"]) == 2
-    return found.value["disabled"]
+    disabled = house.fields(f"events/{EVENT}/settings/webhooks")["disabled"]
+    assert len(disabled) == 2
+    return disabled
 
 
 # --- how often -------------------------------------------------------------------------------
@@ -278,7 +274,7 @@ def test_where_nobody_is_named_a_failure_costs_what_it_did(house: House) -> None
     house.subscribe(URL)
     house.calls.clear()
     house.fails(5)
-    assert house.calls == ["settings.load"]
+    assert house.calls == ["get settings"]
     assert not house.queued
 
 
@@ -287,7 +283,7 @@ def test_a_dead_url_that_was_told_of_costs_one_read_more(failing: House) -> None
     failing.calls.clear()
     queued = len(failing.queued)
     failing.fails(5)
-    assert failing.calls == ["settings.load", "notices.load"]
+    assert failing.calls == ["get settings", "notices.load"]
     assert len(failing.queued) == queued
 
 
@@ -386,11 +382,11 @@ def test_where_every_address_is_refused_nothing_is_tried_again(house: House) -> 
 
 CALLS = [
     "notices.load",
-    "settings.load",
-    "deliveries.last_ended",
-    "wall.event",
-    "deliveries.first_failure",
-    "deliveries.count_ended",
+    "get settings",
+    "find deliveries",
+    "get events",
+    "find deliveries",
+    "count deliveries",
     "notices.save",
     "mailer.send",
 ]
@@ -470,7 +466,7 @@ def test_a_look_that_fails_in_one_process_is_made_again_by_it(house: House) -> N
     """It does not count as this minute's."""
     health = house.endpoint_health()
     failed = house.ended(count=5)
-    house.at("settings.load", fails)
+    house.at("get settings", fails)
     with pytest.raises(ServiceError):
         health.delivery_failed(failed)
     health.delivery_failed(failed)

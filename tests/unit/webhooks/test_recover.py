@@ -16,7 +16,6 @@ from functions.webhooks.deliveries.delivery import Cursor, Delivery
 from functions.webhooks.deliveries.next_round import Obstacle
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.settings.webhook_settings import key
-from tests.in_memory.database import Create
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
@@ -41,7 +40,7 @@ def put(parts: Parts, event: EventType, url: str, cause: str, **fields: Any) -> 
     made = Delivery.create(
         cause=cause, event_id=EVENT, event_type=event, url=url, data={}, now=parts.now, **fields
     )
-    parts.database.commit(Create(f"events/{EVENT}/deliveries/{made.id}", made))
+    parts.stored.create(EVENT, [made])
     if made.outcome.is_open:
         parts.failed(made)
     return made
@@ -83,9 +82,9 @@ def test_a_dry_run_counts_and_sends_nothing(
 
     assert foresee(parts, **filters).matching == matching
     assert set(parts.calls) == {
-        "wall.event",
-        "settings.load",
-        "deliveries.count_ended",
+        "get events",
+        "get settings",
+        "count deliveries",
     }
     assert (parts.records, len(parts.queued), len(parts.posts)) == (before, queued, posts)
 

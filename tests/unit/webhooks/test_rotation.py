@@ -9,6 +9,8 @@ from functions.access import Caller, Role
 from functions.webhooks.actions.arguments import RotateArguments
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
+from functions.webhooks.signing.store import SecretStore
+from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.webhooks.parts import EVENT, NOW, Parts
 
 TEN_MINUTES = timedelta(minutes=10)
@@ -36,9 +38,9 @@ def rotate(parts: Parts, active_in: timedelta = timedelta(0)) -> None:
 
 def recorded(parts: Parts) -> Any:
     """The secret as it is on record."""
-    found = parts.database.get(f"events/{EVENT}/secrets/webhooks")
+    found = SecretStore(InMemoryDocuments(parts.firestore)).load(EVENT)
     assert found is not None
-    return found.value
+    return found
 
 
 def signing(*instances: RememberedSecrets) -> list[str]:
@@ -79,7 +81,7 @@ def test_then_it_alone_is_left_on_record(parts: Parts) -> None:
 
     assert signing(another, one) == [announced] * 2
     assert recorded(parts).fields == {"secret": announced, "rotatedAt": parts.now}
-    assert parts.calls == ["secrets.get", "secrets.replace", "secrets.get"]
+    assert parts.calls == ["get secrets", "update secrets", "get secrets"]
 
 
 def test_instances_that_notice_at_once_write_once(parts: Parts) -> None:
@@ -92,12 +94,12 @@ def test_instances_that_notice_at_once_write_once(parts: Parts) -> None:
     def another_notices() -> None:
         signing(another)
 
-    parts.at("secrets.replace", another_notices)
+    parts.at("update secrets", another_notices)
 
     assert signing(one) == [announced]
-    written = parts.database.get(f"events/{EVENT}/secrets/webhooks")
+    written = parts.firestore.get(f"events/{EVENT}/secrets/webhooks")
     assert written is not None
-    assert written.version == parts.now
+    assert written.written == parts.now
 
 
 def test_to_announce_again_replaces_what_was_announced(parts: Parts) -> None:
@@ -169,7 +171,7 @@ def test_a_withdrawal_between_reading_and_taking_over_counts(parts: Parts) -> No
     one, another = parts.secrets(), parts.secrets()
     rotate(parts, TEN_MINUTES)
     wait(parts, minutes=10)
-    parts.at("secrets.replace", lambda: rotate(parts))
+    parts.at("update secrets", lambda: rotate(parts))
 
     assert signing(one) == [recorded(parts).secret]
     assert signing(one) == signing(another)
@@ -186,8 +188,8 @@ def test_a_delivery_signs_with_what_is_remembered(parts: Parts) -> None:
         worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
         calls.append(list(parts.calls))
 
-    assert calls[0] == ["deliveries.load", "secrets.get", "sender.post", "deliveries.save"]
-    assert calls[1] == ["deliveries.load", "sender.post", "deliveries.save"]
+    assert calls[0] == ["get deliveries", "get secrets", "sender.post", "update deliveries"]
+    assert calls[1] == ["get deliveries", "sender.post", "update deliveries"]
     assert [headers["Wall-Signature"].count("v1=") for headers, _ in parts.posts] == [1, 1]
 
 

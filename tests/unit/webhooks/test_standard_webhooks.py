@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from functions.webhooks.signing.signature import standard_headers
-from functions.webhooks.signing.store import new_secret
+from functions.webhooks.signing.wiring import new_secret
 
 ROOT: Final = Path(__file__).parents[3]
 BODY: Final = '{"name":"Zoë ✓"}'

@@ -11,7 +11,6 @@ from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.recovery.recoverer import PAGES_OF_A_LOOK
 from functions.webhooks.recovery.standing_order import OVERLAP, StandingOrder
 from functions.webhooks.settings.webhook_settings import key
-from tests.in_memory.database import Create, Set
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
@@ -40,7 +39,7 @@ class House(Parts):
             ended_at=self.now,
             **fields,
         )
-        self.database.commit(Create(f"events/{EVENT}/deliveries/{made.id}", made))
+        self.stored.create(EVENT, [made])
         if outcome is Outcome.FAILED:
             self.endpoint_health().delivery_failed(made)
         return made
@@ -51,10 +50,9 @@ class House(Parts):
 
     def named(self, name: str) -> Delivery:
         """A delivery as it is now."""
-        found = self.database.get(f"events/{EVENT}/deliveries/{name}")
+        found = self.stored.load(EVENT, name)
         assert found
-        delivery: Delivery = found.value
-        return delivery
+        return found
 
     def order(self, url: str = URL) -> StandingOrder | None:
         """What is on record of the order at a URL."""
@@ -63,9 +61,8 @@ class House(Parts):
 
     def sent_again(self) -> list[str]:
         """Deliveries that wait in their second round, the one that is due first at the top."""
-        found = [one.value for _, one in self.database.collection(f"events/{EVENT}/deliveries")]
-        waiting = [one for one in found if one.round and one.outcome is Outcome.PENDING]
-        return [one.id for one in sorted(waiting, key=lambda one: one.next_attempt_at)]
+        waiting = [one for one in self.records if one.round and one.outcome is Outcome.PENDING]
+        return [one.id for one in sorted(waiting, key=lambda one: one.next_attempt_at or NOW)]
 
 
 @pytest.fixture
@@ -173,7 +170,7 @@ def test_an_order_ends_with_its_entry(house: House, settings: dict[str, Any]) ->
     """Removed, without `recover`, or disabled."""
     outage(house)
     house.ended(Outcome.SUCCESS, "arrived")
-    house.database.commit(Set(f"events/{EVENT}/settings/webhooks", settings))
+    house.put(f"events/{EVENT}/settings/webhooks", settings)
     assert house.recoverer().sweep() == 0
     order = house.order()
     assert order
@@ -240,7 +237,7 @@ def test_a_crash_repeats_the_look_and_no_delivery(house: House) -> None:
     def crash() -> None:
         raise Crash
 
-    house.at("deliveries.restart", crash, skip=2)
+    house.at("update deliveries", crash, skip=2)
     with pytest.raises(Crash):
         house.recoverer().sweep()
     assert house.sent_again() == ["missed-0", "missed-1"]
@@ -263,7 +260,7 @@ def test_a_fault_at_one_url_keeps_no_other_waiting(
     def fail() -> None:
         raise ServiceError
 
-    house.at("settings.load", fail)
+    house.at("get settings", fail)
     assert house.recoverer().sweep() == 1
     assert "webhook.not-recovered" in capfd.readouterr().out
     assert house.recoverer().sweep() == 3

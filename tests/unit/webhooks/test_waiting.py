@@ -161,7 +161,7 @@ def test_attempts_at_slow_receivers_have_a_pace(parts: Parts) -> None:
     assert due == [timedelta(seconds=seconds) for seconds in (0.25, 0.5, 0.75, 1)]
 
 
-@pytest.mark.parametrize("failed", ["deliveries.save", "queue.enqueue"])
+@pytest.mark.parametrize("failed", ["update deliveries", "queue.enqueue"])
 @pytest.mark.parametrize("fault", [fails, crashes])
 @pytest.mark.parametrize("before", [True, False])
 def test_a_move_that_fails_is_made_again(

@@ -11,7 +11,6 @@ from functions.webhooks.attempts.worker import BEGUN_AT_MOST, SUSPICIOUS_AFTER
 from functions.webhooks.deliveries.attempt_task import TooEarlyError
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.signing import signature
-from tests.in_memory.database import Delete
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, Parts, crashes, fails
 
@@ -150,7 +149,7 @@ def test_an_attempt_that_ends_every_instance_is_given_up(parts: Parts) -> None:
 def test_an_attempt_whose_beginning_is_on_record_is_made(parts: Parts) -> None:
     """Also where the answer to that write was lost; what ends it takes the beginning off."""
     delivery = parts.delivery()
-    parts.repeats("deliveries.save")
+    parts.repeats("update deliveries")
     record = parts.attempt(delivery, dispatched_before=SUSPICIOUS_AFTER)
     assert record is not None
     assert (record.outcome, record.begun, len(parts.posts)) == (SUCCESS, 0, 1)
@@ -160,7 +159,7 @@ def test_an_attempt_whose_beginning_is_on_record_is_made(parts: Parts) -> None:
 def test_a_record_that_is_gone_is_attempted_no_more(parts: Parts) -> None:
     """Firestore's TTL policy has deleted it; the task is done."""
     delivery = parts.delivery()
-    parts.database.commit(Delete(f"events/{EVENT}/deliveries/{delivery.id}"))
+    parts.delete(f"events/{EVENT}/deliveries/{delivery.id}")
     assert parts.attempt(delivery) is None
     assert not parts.posts
 
@@ -187,16 +186,14 @@ def test_what_has_ended_is_left_alone(parts: Parts, answers: list[int]) -> None:
 def test_a_task_of_an_earlier_round_makes_no_attempt(parts: Parts) -> None:
     """Nor does it queue one: the new round has tasks of its own."""
     ended = parts.failed()
-    stored = parts.deliveries().load(EVENT, ended.id)
-    assert stored is not None
     again = ended.next_round(parts.now)
-    parts.deliveries().restart(again, stored.version)
+    parts.stored.restart(again)
     queued = len(parts.queued)
     assert parts.attempt(ended, len(FAILURES)) == again
     assert (len(parts.posts), len(parts.queued)) == (len(FAILURES), queued)
 
 
-@pytest.mark.parametrize("call", ["deliveries.load", "secrets.get", "sender.post"])
+@pytest.mark.parametrize("call", ["get deliveries", "get secrets", "sender.post"])
 @pytest.mark.parametrize("stop", [fails, crashes])
 def test_what_stops_an_attempt_before_its_post_leaves_nothing(
     parts: Parts, call: str, stop: Any
@@ -216,7 +213,7 @@ def test_what_stops_an_attempt_before_its_post_leaves_nothing(
 def test_an_attempt_that_is_not_on_record_is_made_again(parts: Parts, stop: Any) -> None:
     """At-least-once (spec 6.3.1): the receiver gets it twice, under one delivery id."""
     delivery = parts.delivery()
-    parts.at("deliveries.save", stop)
+    parts.at("update deliveries", stop)
     with pytest.raises((ServiceError, Crash)):
         parts.attempt(delivery)
     record = parts.attempt(delivery)
@@ -224,7 +221,7 @@ def test_an_attempt_that_is_not_on_record_is_made_again(parts: Parts, stop: Any)
     assert (record.outcome, len(record.log), len(parts.posts)) == (SUCCESS, 1, 2)
 
 
-@pytest.mark.parametrize("call", ["deliveries.save", "queue.enqueue"])
+@pytest.mark.parametrize("call", ["update deliveries", "queue.enqueue"])
 @pytest.mark.parametrize("stop", [fails, crashes])
 @pytest.mark.parametrize("when", ["at", "after"])
 def test_whatever_stops_it_around_the_next_task_the_task_is_queued(
@@ -246,7 +243,7 @@ def test_a_save_whose_answer_was_lost_counts(parts: Parts) -> None:
     """The adapter has tried again, and was told that the record has changed: by itself."""
     delivery = parts.delivery()
     parts.answers = [500]
-    parts.repeats("deliveries.save")
+    parts.repeats("update deliveries")
     record = parts.attempt(delivery)
     assert record is not None
     assert record == parts.record(delivery)
@@ -327,9 +324,7 @@ def test_an_acknowledgement_of_an_earlier_round_counts(parts: Parts) -> None:
 
     def failed_and_sent_again() -> None:
         ended = parts.failed(delivery)
-        stored = parts.deliveries().load(EVENT, delivery.id)
-        assert stored is not None
-        parts.deliveries().restart(ended.next_round(parts.now), stored.version)
+        parts.stored.restart(ended.next_round(parts.now))
 
     parts.after("sender.post", failed_and_sent_again)
     parts.attempt(delivery)
@@ -348,9 +343,7 @@ def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
 
     def acknowledged_and_sent_again() -> None:
         ended = parts.attempts(delivery, 200)
-        stored = parts.deliveries().load(EVENT, delivery.id)
-        assert stored is not None
-        parts.deliveries().restart(ended.next_round(parts.now), stored.version)
+        parts.stored.restart(ended.next_round(parts.now))
 
     parts.after("sender.post", acknowledged_and_sent_again)
     parts.attempt(delivery)
@@ -363,7 +356,7 @@ def test_an_acknowledgement_of_a_record_that_is_gone_is_over(parts: Parts) -> No
     delivery = parts.delivery()
 
     def deleted() -> None:
-        parts.database.commit(Delete(f"events/{EVENT}/deliveries/{delivery.id}"))
+        parts.delete(f"events/{EVENT}/deliveries/{delivery.id}")
 
     parts.after("sender.post", deleted)
     record = parts.attempt(delivery)
@@ -376,6 +369,6 @@ def test_an_acknowledgement_of_a_record_that_is_gone_is_over(parts: Parts) -> No
 def test_endpoint_health_is_told_of_failures_only(parts: Parts, last: int, looked: bool) -> None:
     """A delivery that succeeds costs no call for it."""
     delivery = parts.attempts(parts.delivery(), *FAILURES[1:])
-    assert "settings.load" not in parts.calls
+    assert "get settings" not in parts.calls
     parts.attempts(delivery, last)
-    assert ("settings.load" in parts.calls) == looked
+    assert ("get settings" in parts.calls) == looked

@@ -7,7 +7,6 @@ from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.notices.watch import Watch
-from tests.in_memory.database import Create, Delete, Set
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 ANN = "ann@example.com"
@@ -21,7 +20,7 @@ class House(Parts):
     def __init__(self, *urls: Any) -> None:
         """Two URLs, and Ann is told."""
         super().__init__()
-        self.database.commit(Set(f"events/{EVENT}", {"tenantId": "t1", "name": "Garden party"}))
+        self.put(f"events/{EVENT}", {"tenantId": "t1", "name": "Garden party"})
         self.subscribe(*(urls or (URL, OTHER)), notify=[ANN])
 
     def at_minute(self, minute: float) -> None:
@@ -48,7 +47,7 @@ class House(Parts):
                 log=(Attempt(number=4, at=self.now, status=status, milliseconds=7),),
                 **fields,
             )
-            self.database.commit(Create(f"events/{EVENT}/deliveries/{made.id}", made))
+            self.stored.create(EVENT, [made])
         return made
 
     def fails(self, count: int = 1, url: str = URL, *, by: EndpointHealth | None = None) -> None:
@@ -65,7 +64,7 @@ class House(Parts):
 
     def delete_event(self) -> None:
         """What is under it is still there."""
-        self.database.commit(Delete(f"events/{EVENT}"))
+        self.delete(f"events/{EVENT}")
 
     @property
     def watch(self) -> Watch:

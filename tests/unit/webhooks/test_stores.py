@@ -1,21 +1,15 @@
-"""What every adapter of the webhooks' ports keeps: the real one, and the one in memory.
+"""What the stores of the webhooks write and find."""
 
-The simulation (docs/simulation.md) is worth what its adapters are like the real ones: the same
-cases are put to both.
-"""
-
-import time
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pytest
-from google.cloud import firestore
 
 from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
-from functions.gcp.documents import documents
+from functions.documents.write import Delete, Put
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import (
     Attempt,
@@ -26,48 +20,40 @@ from functions.webhooks.deliveries.delivery import (
     Place,
     SentTo,
 )
-from functions.webhooks.deliveries.ports import Deliveries, StoredDelivery
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
-from functions.webhooks.ports import Wall
-from functions.webhooks.settings.ports import Settings
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings
 from functions.webhooks.shared_logs.log_share import LogShare
-from functions.webhooks.shared_logs.ports import LogShares
 from functions.webhooks.shared_logs.store import LogShareStore
-from functions.webhooks.signing.remembered_secrets import RememberedSecrets
-from functions.webhooks.signing.wiring import secrets_in
 from functions.webhooks.store import WallStore
-from tests.in_memory.database import Database, Delete, Set
-from tests.in_memory.webhooks import (
-    InMemoryDeliveries,
-    InMemoryLogShares,
-    InMemorySecrets,
-    InMemorySettings,
-    InMemoryWall,
-)
+from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, 0, 123456, UTC)
 URL: Final = "https://example.com/hook"
 
 
-@dataclass(frozen=True, slots=True)
 class Ground:
-    """An event, the adapters that read and write it, and what others do to its documents.
+    """An event and the stores that read and write it."""
 
-    `put` and `delete` take the path of a document under the event ("" is the event itself).
-    """
+    event_id: Final = "e1"
 
-    event_id: str
-    deliveries: Deliveries
-    settings: Settings
-    shares: LogShares
-    wall: Wall
-    new_secrets: Callable[[], RememberedSecrets]
-    put: Callable[[str, Mapping[str, Any]], object]
-    delete: Callable[[str], object]
+    def __init__(self) -> None:
+        """Nothing is there."""
+        self.documents = InMemoryDocuments(Firestore(lambda: NOW))
+        self.deliveries = DeliveryStore(self.documents, sweep_page=3)
+        self.settings = SettingsStore(self.documents)
+        self.shares = LogShareStore(self.documents)
+        self.wall = WallStore(self.documents)
+
+    def put(self, name: str, fields: Mapping[str, Any]) -> None:
+        """Write a document under the event, or the event itself where the name is empty."""
+        self.documents.commit(Put(f"events/e1/{name}".rstrip("/"), fields))
+
+    def delete(self, name: str) -> None:
+        """Delete such a document."""
+        self.documents.commit(Delete(f"events/e1/{name}".rstrip("/")))
 
     def create(self, **fields: Any) -> Delivery:
         """Put a delivery on record."""
@@ -87,59 +73,17 @@ class Ground:
             **given,
         )
 
-    def load(self, delivery: Delivery) -> StoredDelivery:
+    def load(self, delivery: Delivery) -> Delivery:
         """It as it is on record."""
         found = self.deliveries.load(self.event_id, delivery.id)
         assert found is not None
         return found
 
 
-def in_memory(event_id: str) -> Ground:
-    """The adapters of the simulation."""
-    database = Database(lambda: NOW)
-    root = f"events/{event_id}"
-
-    def path(name: str) -> str:
-        return f"{root}/{name}" if name else root
-
-    return Ground(
-        event_id,
-        InMemoryDeliveries(database, sweep_page=3),
-        InMemorySettings(database),
-        InMemoryLogShares(database),
-        InMemoryWall(database),
-        lambda: InMemorySecrets(
-            database, lambda: uuid.uuid4().hex, time.monotonic, now=lambda: NOW
-        ),
-        lambda name, fields: database.commit(Set(path(name), fields)),
-        lambda name: database.commit(Delete(path(name))),
-    )
-
-
-def in_firestore(event_id: str, db: firestore.Client) -> Ground:
-    """Those that are deployed."""
-    root = db.document(f"events/{event_id}")
-    real = documents()
-
-    def document(name: str) -> firestore.DocumentReference:
-        return db.document(f"{root.path}/{name}") if name else root
-
-    return Ground(
-        event_id,
-        DeliveryStore(real),
-        SettingsStore(real),
-        LogShareStore(real),
-        WallStore(real),
-        lambda: secrets_in(real, now=lambda: NOW, monotonic=time.monotonic),
-        lambda name, fields: document(name).set(dict(fields)),
-        lambda name: document(name).delete(),
-    )
-
-
-@pytest.fixture(params=["in memory", "in Firestore"])
-def ground(request: pytest.FixtureRequest, db: firestore.Client, event_id: str) -> Ground:
-    """Each of them."""
-    return in_memory(event_id) if request.param == "in memory" else in_firestore(event_id, db)
+@pytest.fixture
+def ground() -> Ground:
+    """An event that nothing is known of."""
+    return Ground()
 
 
 def attempted(
@@ -172,7 +116,7 @@ def test_what_is_created_is_found_as_it_was(ground: Ground) -> None:
     ground.deliveries.create(ground.event_id, made)
     by_id = {delivery.id: delivery for delivery in made}
     assert ground.deliveries.find(ground.event_id, [*by_id, "another"]) == by_id
-    assert [ground.load(delivery).delivery for delivery in made] == made
+    assert [ground.load(delivery) for delivery in made] == made
     assert ground.deliveries.load(ground.event_id, "another") is None
 
 
@@ -204,31 +148,31 @@ def test_a_write_whose_answer_was_lost_is_refused_when_it_is_made_again(ground: 
     with pytest.raises(AlreadyRecordedError):
         ground.deliveries.create(ground.event_id, [made])
     found = ground.load(made)
-    saved = attempted(found.delivery, 500)
-    ground.deliveries.save(saved, found.version)
+    saved = attempted(found, 500)
+    ground.deliveries.save(saved)
     with pytest.raises(ChangedMeanwhileError):
-        ground.deliveries.save(saved, found.version)
-    assert ground.load(made).delivery == saved
+        ground.deliveries.save(saved)
+    assert ground.load(made) == saved
 
 
 def test_a_save_changes_the_progress_of_the_version_that_was_read(ground: Ground) -> None:
     """Nothing of what the delivery is, and nothing where somebody has written since."""
     made = ground.create(test=True)
     found = ground.load(made)
-    begun = replace(found.delivery, begun=1)
-    ground.deliveries.save(begun, found.version)
-    assert ground.load(made).delivery == begun
+    begun = replace(found, begun=1)
+    ground.deliveries.save(begun)
+    assert ground.load(made) == begun
     found = ground.load(made)
-    changed = attempted(found.delivery, None)
-    ground.deliveries.save(replace(changed, url="another", body="another"), found.version)
-    assert ground.load(made).delivery == changed
+    changed = attempted(found, None)
+    ground.deliveries.save(replace(changed, url="another", body="another"))
+    assert ground.load(made) == changed
 
     with pytest.raises(ChangedMeanwhileError):
-        ground.deliveries.save(attempted(found.delivery, 200), found.version)
+        ground.deliveries.save(attempted(found, 200))
     again = ground.load(made)
-    assert again.delivery == changed
-    ground.deliveries.save(attempted(changed, 200), again.version)
-    assert ground.load(made).delivery.outcome is Outcome.SUCCESS
+    assert again == changed
+    ground.deliveries.save(attempted(again, 200))
+    assert ground.load(made).outcome is Outcome.SUCCESS
 
 
 def test_a_record_that_is_gone_is_not_written(ground: Ground) -> None:
@@ -239,7 +183,7 @@ def test_a_record_that_is_gone_is_not_written(ground: Ground) -> None:
     assert ground.deliveries.load(ground.event_id, made.id) is None
     for write in (ground.deliveries.save, ground.deliveries.restart):
         with pytest.raises(ChangedMeanwhileError):
-            write(found.delivery, found.version)
+            write(found)
     assert ground.deliveries.load(ground.event_id, made.id) is None
 
 
@@ -248,14 +192,14 @@ def test_a_restart_begins_a_round_of_the_version_that_was_read(ground: Ground) -
     made = ground.delivery(disabled="nobody answers")
     ground.deliveries.create(ground.event_id, [made])
     found = ground.load(made)
-    again = found.delivery.next_round(NOW + timedelta(hours=1))
-    ground.deliveries.restart(again, found.version)
-    assert ground.load(made).delivery == again
+    again = found.next_round(NOW + timedelta(hours=1))
+    ground.deliveries.restart(again)
+    assert ground.load(made) == again
     assert again.reason is None
     for write in (ground.deliveries.save, ground.deliveries.restart):
         with pytest.raises(ChangedMeanwhileError):
-            write(found.delivery, found.version)
-    assert ground.load(made).delivery.round == 1
+            write(found)
+    assert ground.load(made).round == 1
 
 
 def _ended(ground: Ground, outcome: Outcome, seconds: float, **fields: Any) -> Delivery:
@@ -283,15 +227,15 @@ def test_undelivered_ones_are_turned_page_by_page(ground: Ground) -> None:
     cursor: Cursor | None = None
     while True:
         page = ground.deliveries.ended(ground.event_id, wanted, cursor, 2)
-        found += [stored_delivery.delivery.id for stored_delivery in page]
+        found += [stored_delivery.id for stored_delivery in page]
         if len(page) < 2:
             break
-        last = page[-1].delivery
+        last = page[-1]
         assert last.ended_at is not None
         cursor = Cursor(last.ended_at, last.id)
     assert found == ["d1", "d0", "d2", "d3", "d4"]
     [first] = ground.deliveries.ended(ground.event_id, EndedWithin(since=NOW, until=NOW), None, 2)
-    ground.deliveries.restart(first.delivery.next_round(NOW), first.version)
+    ground.deliveries.restart(first.next_round(NOW))
 
 
 def test_undelivered_ones_are_those_of_a_url_or_a_type(ground: Ground) -> None:
@@ -313,7 +257,7 @@ def test_undelivered_ones_are_those_of_a_url_or_a_type(ground: Ground) -> None:
         found = ground.deliveries.ended(ground.event_id, wanted, None, 10)
         assert len(found) == count == ground.deliveries.count_ended(ground.event_id, wanted)
         assert all(
-            getattr(stored_delivery.delivery, name) == value
+            getattr(stored_delivery, name) == value
             for stored_delivery in found
             for name, value in filters.items()
         )
@@ -390,7 +334,7 @@ def test_a_share_is_found_as_long_as_its_event_is_there(ground: Ground) -> None:
     ground.shares.create(made)
     found = ground.shares.load(ground.event_id, "s1")
     assert found is not None
-    assert found.share == made
+    assert found == made
     assert ground.shares.load(ground.event_id, "s2") is None
     ground.put("", {"tenantId": "t1", "name": "changed"})
     assert ground.shares.load(ground.event_id, "s1") == found
@@ -413,7 +357,7 @@ def test_a_share_ends_once(ground: Ground) -> None:
         ground.shares.revoke(found, NOW + timedelta(hours=1))
     ended = ground.shares.load(event_id, "s2")
     assert ended is not None
-    assert ended.share == replace(found.share, revoked_at=NOW, expire_at=NOW)
+    assert ended == replace(found, revoked_at=NOW, expire_at=NOW)
     assert count(event_id, NOW, 9) == 2
 
 
@@ -503,29 +447,3 @@ def test_photos_are_counted_and_a_guests_first_one_is_found(ground: Ground) -> N
 def _by(email: str | None, uid: str) -> Photo:
     fields = {"uploaderEmail": email, "uploaderUid": uid}
     return Photo.read("new", fields, created=NOW, updated=NOW)
-
-
-def test_everybody_signs_with_the_secret_that_was_first(ground: Ground) -> None:
-    """Made with its first use; a new one is seen by whoever has not looked yet (spec 2.1)."""
-    first, second = ground.new_secrets(), ground.new_secrets()
-    secret = first.of(ground.event_id)
-    assert second.of(ground.event_id) == secret
-    first.rotate(ground.event_id)
-    assert first.of(ground.event_id) != secret
-    assert second.of(ground.event_id) == secret
-    assert ground.new_secrets().of(ground.event_id) == first.of(ground.event_id)
-
-
-def test_an_announced_secret_signs_from_its_time_on(ground: Ground) -> None:
-    """To announce again replaces what was announced; a rotation at once ends it."""
-    first = ground.new_secrets()
-    secret = first.of(ground.event_id)
-    first.announce(ground.event_id, NOW + timedelta(hours=1))
-    assert first.of(ground.event_id) == ground.new_secrets().of(ground.event_id) == secret
-    first.announce(ground.event_id, NOW)
-    announced = ground.new_secrets().of(ground.event_id)
-    assert first.of(ground.event_id) == announced != secret
-    first.announce(ground.event_id, NOW + timedelta(hours=1))
-    first.rotate(ground.event_id)
-    rotated = ground.new_secrets().of(ground.event_id)
-    assert first.of(ground.event_id) == rotated not in (secret, announced)
