@@ -42,7 +42,7 @@ _TRIGGER: Final[dict[str, Any]] = {
     "memory": options.MemoryOption.MB_512,  # gRPC and the SDK take 150 MB, each request little
     "concurrency": 80,  # a trigger waits for Firestore most of its time
     "timeout_sec": 120,  # three calls of 25 s in an outage, and the enqueuing
-    "max_instances": 2,  # 160 writes at a time
+    "max_instances": max(1, parameters.TRIGGER_INSTANCES.value),  # 80 writes at a time each
 }
 
 _PUBLIC: Final[dict[str, Any]] = {

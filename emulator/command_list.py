@@ -81,6 +81,12 @@ CHECKS = (
         folder="tests/emulator",
     ),
     Check(
+        "rehearsal",
+        "`ops/` and the real firebase-tools, against a server that plays Google",
+        _PYTEST,
+        folder="tests/rehearsal",
+    ),
+    Check(
         "emulators",
         "`exec`, `up`, and the service on Firebase's own functions emulator",
         _PYTEST,

@@ -36,6 +36,9 @@ RECAPS_PER_ADDRESS_A_DAY = IntParam(
 RECAP_MAILS_PER_DAY = IntParam(
     "RECAP_MAILS_PER_DAY", default=20_000, description="Recap mails of a tenant, at most 60,000"
 )
+TRIGGER_INSTANCES = IntParam(
+    "TRIGGER_INSTANCES", default=2, description="Instances for writes of photos, at most"
+)
 DELIVERY_INSTANCES = IntParam(
     "DELIVERY_INSTANCES", default=2, description="Instances for first attempts, at most"
 )

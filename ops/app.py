@@ -7,19 +7,17 @@ and the operator is told what to merge into them.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ops import merging
-from ops.cloud import RefusedError, say
+from ops import braking, merging, refusals
+from ops.cloud import say
 from ops.parts import Lack, Look, Parts, grants
 from ops.wanted import ROLES, index_text
 
-_OWN_ELSEWHERE: Final = frozenset({"close-on-budget"})
+_OWN_ELSEWHERE: Final = frozenset({braking.FUNCTION})
 """Functions of ours that main.py does not declare: the brake on the budget."""
 _SAMPLE: Final = 50
 """Documents of a collection group that are looked at for fields of the same name."""
 _REPOSITORY: Final = "gcf-artifacts"
 _PUBSUB: Final = "gcp-sa-pubsub.iam.gserviceaccount.com"
-_PRIVATE: Final = ("secrets/webhooks", "settings/webhooks", "deliveries/d")
-"""Documents of an event that the rules keep from a guest."""
 
 
 class App(Parts):
@@ -123,11 +121,8 @@ class App(Parts):
                 "where the app's rules are deployed from.",
             )
             return
-        for path in self._opened() if deployed else ():
-            yield Lack(
-                f"the app's own rules open events/…/{path} to every guest",
-                ask="Firestore allows what any block allows: narrow the app's own.",
-            )
+        for text in refusals.in_words(self._opened()) if deployed else ():
+            yield Lack(text, ask="Firestore allows what any block allows: narrow the app's own.")
 
     def deployed_rules(self) -> str:
         """Their text; empty where none are deployed."""
@@ -179,32 +174,18 @@ class App(Parts):
 
         return take_back
 
-    def _opened(self) -> list[str]:
-        """Private documents that the deployed rules show to a guest, by Google's own judgement."""
-        cases = [
-            {
-                "expectation": "DENY",
-                "request": {
-                    "auth": {"uid": "guest", "token": {}},
-                    "method": "get",
-                    "path": f"/databases/(default)/documents/events/e/{path}",
-                },
-            }
-            for path in _PRIVATE
-        ]
+    def _opened(self) -> Iterator[refusals.Refusal]:
+        """What the deployed rules allow and ours refuse, by Google's own judgement."""
         release = self._cloud.get("firebaserules", f"v1/{self._project}/releases/cloud.firestore")
-        answer = self._cloud.call(
-            "POST",
-            "firebaserules",
-            f"v1/{release['rulesetName']}:test",
-            {"testSuite": {"testCases": cases}},
-        )
-        results = answer.get("testResults", [])
-        return [
-            path
-            for path, result in zip(_PRIVATE, results, strict=True)
-            if result.get("state") == "FAILURE"
-        ]
+        asked = list(refusals.refusals(self._rules))
+        for start in range(0, len(asked), refusals.AT_ONCE):
+            some = asked[start : start + refusals.AT_ONCE]
+            body = {"testSuite": {"testCases": [refusal.case for refusal in some]}}
+            path = f"v1/{release['rulesetName']}:test"
+            results = self._cloud.call("POST", "firebaserules", path, body)["testResults"]
+            for refusal, result in zip(some, results, strict=True):
+                if result.get("state") == "FAILURE":
+                    yield refusal
 
     def _sampled(self, group: str) -> set[str]:
         """Names of the fields that some documents of a collection group have."""
@@ -212,19 +193,7 @@ class App(Parts):
             "from": [{"collectionId": group, "allDescendants": True}],
             "limit": _SAMPLE,
         }
-        try:
-            answers = self._cloud.call(
-                "POST",
-                "firestore",
-                f"{self._database}/documents:runQuery",
-                {"structuredQuery": query},
-            )
-        except RefusedError as error:
-            if error.status == 404 or error.is_switched_off:  # noqa: PLR2004 - HTTP's own number
-                return set()
-            raise
-        documents = [answer["document"] for answer in answers if "document" in answer]
-        return {field for document in documents for field in document.get("fields", {})}
+        return {name for document in self._asked(query) for name in document.get("fields", {})}
 
     def _indexes(self) -> set[str]:
         path = f"{self._database}/collectionGroups/-/indexes"

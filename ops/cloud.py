@@ -6,21 +6,21 @@ are started.
 
 import getpass
 import json
-import os
 import shlex
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-_TOOLS: Final = ROOT / "emulator" / "node_modules" / ".bin"
+_FIREBASE: Final = Path("emulator/node_modules/.bin/firebase")
+"""The checkout's own: an older one hands no `.env` to main.py, and deploys the defaults."""
 WAITS: Final = (2, 4, 8, 16, 32, 60, 60, 60)
 """Seconds between attempts at a call that needs something new: four minutes together."""
 _CALL_SECONDS: Final = 60
@@ -89,9 +89,6 @@ class Cloud:
         self.project = project
         self._outside = outside
         self._token = ""
-        # firebase-tools are installed in the checkout; a program on PATH comes first.
-        path = os.pathsep.join([os.environ.get("PATH", os.defpath), str(_TOOLS)])
-        self._environment = {**os.environ, "PATH": path}
 
     def get(self, api: str, path: str) -> Any:
         """A resource; None where it is not there, or its API is not on yet.
@@ -207,6 +204,18 @@ class Cloud:
             raise RefusedError(status, answer, f"{method} {api} {path}")
         return json.loads(answer or b"{}")
 
+    def upload(self, url: str, data: bytes) -> None:
+        """Put an archive to an address that Google has signed.
+
+        Raises:
+            RefusedError: Google refuses.
+        """
+        host, _, path = url.removeprefix("https://").partition("/")
+        address = self._outside.address.format(host=host) + f"/{path}"
+        status, answer = _send("PUT", address, {"Content-Type": "application/zip"}, data)
+        if status >= 400:  # noqa: PLR2004 - HTTP's own number
+            raise RefusedError(status, answer, f"PUT {host}")
+
     def is_answering(self, region: str, function: str) -> bool:
         """Whether a callable answers itself; where nobody may call it, Google's page answers."""
         host = f"{region}-{self.project}.cloudfunctions.net"
@@ -219,6 +228,8 @@ class Cloud:
 
     def start(self, *command: str) -> int:
         """Run a program that may talk to the operator; its status.
+
+        `firebase` is the one of the checkout, whatever PATH has.
 
         Raises:
             OpsError: the program is not installed.
@@ -245,24 +256,25 @@ class Cloud:
             raise OpsError("Sign in first: gcloud auth login")
         return token
 
-    def _run(self, command: Any, stdout: int | None) -> subprocess.CompletedProcess[str]:
+    def _run(self, command: Sequence[str], stdout: int | None) -> subprocess.CompletedProcess[str]:
+        program, *arguments = command
+        root = self._outside.root
+        if program == "firebase":
+            program = str(root / _FIREBASE)
+            if not (root / _FIREBASE).exists():
+                raise OpsError("Install first: python3 -m emulator setup")
         try:
             return self._outside.run(
-                command,
-                cwd=self._outside.root,
-                env=self._environment,
-                stdout=stdout,
-                text=True,
-                check=False,
+                [program, *arguments], cwd=root, stdout=stdout, text=True, check=False
             )
         except OSError as error:
-            raise OpsError(f"{command[0]}: {error.strerror}") from error
+            raise OpsError(f"{program}: {error.strerror}") from error
 
 
 def _send(
-    method: str, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | None
+    method: str, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | bytes | None
 ) -> tuple[int, bytes]:
-    data = None if body is None else json.dumps(body).encode()
+    data = json.dumps(body).encode() if isinstance(body, Mapping) else body
     request = urllib.request.Request(url, data, dict(headers), method=method)  # noqa: S310 - https
     try:
         with urllib.request.urlopen(request, timeout=_CALL_SECONDS) as answer:  # noqa: S310

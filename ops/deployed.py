@@ -1,6 +1,7 @@
 """The parts that a deploy makes: functions with their queues and callers, indexes, pages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ops.parts import Lack, Look, Parts, grants
 from ops.wanted import REGION, Function, index_text
@@ -27,8 +28,19 @@ class Deployed(Parts):
         """The look at the whole: a call."""
         return [("A callable answers", self.answers)]
 
+    def gone(self) -> list[str]:
+        """Functions of our codebase that main.py does not have any more."""
+        wanted = {function.name for function in self._wanted.functions}
+        path = f"v2/{self._region}/functions"
+        return sorted(
+            found["name"].rpartition("/")[2]
+            for found in self._cloud.every("cloudfunctions", path, "functions")
+            if found.get("labels", {}).get("firebase-functions-codebase") == self._wanted.codebase
+            and found["name"].rpartition("/")[2] not in wanted
+        )
+
     def functions(self) -> Iterator[Lack]:
-        """Each one ACTIVE, and behind the connector that the settings name, or behind none."""
+        """Each one ACTIVE, and as the manifest and the settings have it."""
         path = f"v2/{self._region}/functions"
         there = {
             found["name"].rpartition("/")[2]: found
@@ -42,11 +54,10 @@ class Deployed(Parts):
                 target = "" if is_under_way else self._target(function)
                 yield Lack(f"{function.name} is {state}", deploy=target, is_under_way=is_under_way)
                 continue
-            connector = found.get("serviceConfig", {}).get("vpcConnector", "").rpartition("/")[2]
-            if function.connector and connector != function.connector:
-                text = f"{function.name} is not behind {function.connector}"
-                yield Lack(text, deploy=self._target(function))
-            elif connector and not function.connector:
+            for text in _differences(function, found):
+                yield Lack(f"{function.name} {text}", deploy=self._target(function))
+            connector = _connector(found)
+            if connector and not function.connector:
                 # A deploy leaves as it is what the manifest does not name.
                 fields = "serviceConfig.vpcConnector,serviceConfig.vpcConnectorEgressSettings"
                 where = f"{path}/{function.name}?updateMask={fields}"
@@ -129,10 +140,18 @@ class Deployed(Parts):
         if name:
             sites = [site for site in sites if site["name"].endswith(f"/{name}")]
         sites.sort(key=lambda site: site.get("type") != "DEFAULT_SITE")
-        releases = f"v1beta1/{sites[0]['name']}/releases?pageSize=1" if sites else ""
-        found = self._cloud.get("firebasehosting", releases) if releases else None
-        if not (found or {}).get("releases"):
+        path = f"v1beta1/{sites[0]['name']}/releases?pageSize=1" if sites else ""
+        found = self._cloud.get("firebasehosting", path) if path else None
+        releases = (found or {}).get("releases")
+        if not releases:
             yield Lack("no release", deploy="hosting")
+            return
+        there = releases[0].get("version", {}).get("config", {}).get("rewrites", [])
+        led = {rewrite.get("glob"): rewrite.get("run", {}).get("serviceId") for rewrite in there}
+        for source, function in self._wanted.rewrites.items():
+            if led.get(source) != function.lower():
+                # A release made before the function names one of the first generation.
+                yield Lack(f"{source} does not lead to {function}", deploy="hosting")
 
     def answers(self) -> Iterator[Lack]:
         """Whether a callable is reached: a policy on paper is not an answer."""
@@ -173,3 +192,29 @@ class Deployed(Parts):
         elif state != wanted:
             target = "firestore:indexes" if self._wanted.is_beside else "firestore"
             yield Lack(f"{name} is {state or 'not there'}", deploy=target)
+
+
+def _connector(found: Mapping[str, Any]) -> str:
+    """Name of the connector that a function is behind; empty: none."""
+    return str(found.get("serviceConfig", {}).get("vpcConnector", "")).rpartition("/")[2]
+
+
+def _differences(function: Function, found: Mapping[str, Any]) -> Iterator[str]:
+    """What differs between a deployed function and the manifest, in words."""
+    service = found.get("serviceConfig", {})
+    filters = found.get("eventTrigger", {}).get("eventFilters", [])
+    pairs = {
+        "instances": (service.get("maxInstanceCount"), function.instances),
+        "requests at a time": (service.get("maxInstanceRequestConcurrency"), function.concurrency),
+        "vCPU": (float(service.get("availableCpu") or 0), float(function.cpu)),
+        "account": (service.get("serviceAccountEmail"), function.account),
+        "trigger": (
+            {entry["attribute"]: entry["value"] for entry in filters},
+            dict(function.filters),
+        ),
+    }
+    if function.connector:
+        pairs["connector"] = (_connector(found), function.connector)
+    for name, (there, wanted) in pairs.items():
+        if there != wanted:
+            yield f"has {name} {there or 'none'}, not {wanted}"

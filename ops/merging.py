@@ -11,6 +11,7 @@ from ops.braking import OFF, ON
 
 _TEXT_OR_COMMENT: Final = re.compile(r"""('[^'\n]*'|"[^"\n]*")|//[^\n]*""")
 _MATCH: Final = re.compile(r"\bmatch\s*(/\S+)\s*\{")
+_BLOCK: Final = re.compile(r"^( *)match /(\S+) \{$", re.MULTILINE)
 _BEGIN: Final = "// ---- photo wall: from here, as it stands in its firestore.rules ----"
 _END: Final = "// ---- photo wall: to here ----"
 _EARLIER: Final = re.compile(rf"\s*{re.escape(_BEGIN)}.*?{re.escape(_END)}", re.DOTALL)
@@ -42,6 +43,22 @@ def foreign_paths(theirs: str, ours: str) -> set[str]:
     """Paths of match blocks that are not among ours, nor those that a new project has."""
     paths = set(_MATCH.findall(_bare(theirs))) - set(_MATCH.findall(_bare(ours)))
     return {path for path in paths if path != _DOCUMENTS and not _EVERYTHING.fullmatch(path)}
+
+
+def paths_of(rules: str) -> list[str]:
+    """Paths of documents that our rules have a block for, with the blocks around it.
+
+    The indentation tells which block is within which.
+    """
+    paths: list[str] = []
+    around: list[tuple[int, str]] = []
+    for indentation, path in _BLOCK.findall(rules):
+        while around and around[-1][0] >= len(indentation):
+            around.pop()
+        around.append((len(indentation), path))
+        paths.append("/".join(part for _, part in around))
+    root = f"{_DOCUMENTS[1:]}/"
+    return [path.removeprefix(root) for path in paths if path.startswith(root)]
 
 
 def _compact(rules: str) -> str:

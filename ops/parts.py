@@ -1,6 +1,6 @@
 """A part that is missing in a project, and the means to make it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -67,6 +67,17 @@ class Parts:
             if error.status == 403:  # noqa: PLR2004 - HTTP's own number
                 return None
             raise
+
+    def _asked(self, query: Mapping[str, Any], below: str = "") -> list[Mapping[str, Any]]:
+        """Documents that a query of Firestore finds; none where there is no database yet."""
+        path = f"{self._database}/documents{below}:runQuery"
+        try:
+            answers = self._cloud.call("POST", "firestore", path, {"structuredQuery": query})
+        except RefusedError as error:
+            if error.status == 404 or error.is_switched_off:  # noqa: PLR2004 - HTTP's own number
+                return []
+            raise
+        return [answer["document"] for answer in answers if "document" in answer]
 
     def _bound(self, api: str, path: str, roles: Iterable[str], account: str) -> Iterator[Lack]:
         """Roles that an account has to have on a resource."""

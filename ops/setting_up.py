@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ops import merging
+from ops.advice import Advice
 from ops.app import App
 from ops.cloud import Cloud, OpsError, Outside, say
 from ops.deployed import Deployed
@@ -26,6 +27,11 @@ Makes the missing parts of the service in a Google Cloud project with a billing 
 to it. In a project where everything is there, it changes nothing. Where an app lives in the
 project, nothing of the app is changed.
 """
+_DEPLOY: Final = """\
+Deploys the checkout: functions, rules, indexes and pages, then looks at every part. Deletes no
+index, and a function that main.py no longer has only with --delete. Beside an app, nothing of the
+app is changed.
+"""
 _CHECK: Final = """\
 Looks at everything that ops/setup and a deploy make, changes nothing, and lists the missing parts.
 The status is 1 where the list is not empty.
@@ -35,6 +41,11 @@ The status is 1 where the list is not empty.
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Read the command line of ops/setup and set up; the exit status."""
     return _run("ops/setup", _SET_UP, SetUp.all, arguments, outside or Outside())
+
+
+def deploy(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
+    """Read the command line of ops/deploy and deploy the checkout; the exit status."""
+    return _run("ops/deploy", _DEPLOY, SetUp.deploy, arguments, outside or Outside())
 
 
 def check(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
@@ -60,14 +71,46 @@ class SetUp:
         Raises:
             OpsError: a part cannot be made; the text says which, and how to go on.
         """
+        self._begin()
+        self._mend(self._foundations.looks)
+        self._stop_at(self._foundations.conditions)
+        self._end()
+
+    def deploy(self) -> None:
+        """Deploy the checkout.
+
+        Raises:
+            OpsError: a deploy failed, or a part is missing afterwards.
+        """
+        self._begin()
+        self._mend(self._foundations.looks)
+        self._stop_at(self._foundations.conditions)
+        gone = self._deployed.gone()
+        functions = ["functions"]  # unchanged ones are left alone only where none is named
+        if gone and not self._given.delete:
+            say(f"  main.py has no {', '.join(gone)} any more: --delete deletes it")
+            codebase = f"functions:{self._wanted.codebase}"
+            functions = [f"{codebase}:{function.name}" for function in self._wanted.functions]
+        indexes = "firestore:indexes" if self._wanted.is_beside else "firestore"
+        failed = self._deploy_targets([*functions, indexes, "hosting"])
+        self._end()
+        if failed:
+            raise OpsError(f"A deploy failed, of {failed}: what firebase said stands above.")
+
+    def _begin(self) -> None:
         self._sign_in()
         self._look_around()
         if self._wanted.is_beside:
             self._stop_at(self._app.conditions)
             for path, text in self._files.items():
                 path.write_text(text, encoding="utf-8")
-        self._mend(self._foundations.looks)
-        self._stop_at(self._foundations.conditions)
+
+    def _end(self) -> None:
+        """Deploy missing parts, and look once more.
+
+        Raises:
+            OpsError: a part is missing, or has to be merged.
+        """
         under_way = self._deploy()
         say("Once more, after the deploy")
         left = self._mend(self._foundations.looks)  # a deploy gives roles that nothing needs
@@ -94,6 +137,7 @@ class SetUp:
         foundations, deployed = self._foundations, self._deployed
         lacks = self._seen(foundations.looks + foundations.conditions)
         lacks += self._seen(deployed.looks + deployed.answering)
+        self._seen(Advice(self._cloud, self._wanted).looks)
         if self._wanted.is_beside:
             lacks += self._seen([*self._app.conditions, *self._app.to_merge])
             for path, text in self._files.items():
@@ -172,25 +216,29 @@ class SetUp:
             self._deploy_targets(targets)
         raise OpsError("Not everything could be deployed; what firebase said stands above.")
 
-    def _deploy_targets(self, targets: Sequence[str]) -> None:
-        """Deploy by name, so that nothing of the project's own is deleted.
+    def _deploy_targets(self, targets: Sequence[str]) -> str:
+        """Deploy by name, so that nothing of the project's own is deleted; what failed.
 
-        Functions need `--force`, for the first failure policy and for the clean-up of old images.
+        Functions need `--force`, for a first failure policy and for the clean-up of old images.
         Where functions are named, it deletes none. Rules, indexes and pages are deployed without.
-        Beside an app, what the deploy does to the app is taken back.
+        Indexes come first, because they take long; pages come last, because they lead to functions
+        that have to be there. Beside an app, what the deploy does to the app is taken back.
         """
         beside = self._wanted.is_beside
         config = [f"--config={self._config.name}"] if beside else []
-        functions = [target for target in targets if target.startswith("functions:")]
-        others = [target for target in targets if target not in functions]
-        for named, force in ((others, []), (functions, ["--force"])):
-            if named:
+        failed = []
+        for kind in ("firestore", "functions", "hosting"):
+            if named := [target for target in targets if target.partition(":")[0] == kind]:
                 only = f"--only={','.join(named)}"
+                force = ["--force"] if kind == "functions" else []
                 take_back = self._app.remember() if beside and force else None
-                self._cloud.start("firebase", "deploy", "--non-interactive", *config, *force, only)
+                deploy = ("firebase", "deploy", "--non-interactive", *config, *force, only)
+                if self._cloud.start(*deploy):
+                    failed.append(kind)
                 if take_back:
                     take_back()
                 self._changes += 1
+        return " and ".join(failed)
 
     def _mend(self, looks: Sequence[tuple[str, Look]]) -> list[Lack]:
         """Make the missing parts, look by look; return the parts that only a deploy can make."""
@@ -243,6 +291,10 @@ def _run(
         metavar="NAME",
         help="a function, queue or field of the app that a deploy may take over",
     )
+    if program == "ops/deploy":
+        parser.add_argument(
+            "--delete", action="store_true", help="delete functions that main.py no longer has"
+        )
     given = parser.parse_args(arguments)
     try:
         wanted = read(given.project, outside.root)

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ APIS: Final = tuple(
         *("cloudfunctions", "run", "cloudbuild", "artifactregistry", "eventarc", "pubsub"),
         *("cloudtasks", "cloudscheduler", "secretmanager", "firestore", "identitytoolkit"),
         *("firebase", "firebaserules", "firebasehosting", "firebaseextensions", "iam"),
-        *("serviceusage", "cloudresourcemanager", "cloudquotas", "orgpolicy"),
+        *("serviceusage", "cloudresourcemanager", "cloudquotas", "orgpolicy", "storage"),
     )
 )
 WEBHOOKS: Final = "SERVICE_ACCOUNT_WEBHOOKS"
@@ -47,6 +47,11 @@ MADE_KEYS: Final = ("EMAIL_PREFS_KEY", "LOG_LINKS_KEY")
 """Secrets that sign links: `ops/setup` makes their values."""
 CPU_QUOTA: Final = "CpuAllocPerProjectRegion"
 _PARAMETER: Final = re.compile(r"{{ params\.(\w+) }}")
+_INSTANCES: Final[Mapping[str, str]] = {
+    "event": "TRIGGER_INSTANCES",
+    "taskQueue": "DELIVERY_INSTANCES",
+}
+"""Settings that main.py makes the largest number of instances of, by kind."""
 _RENDER: Final = """\
 import json, yaml
 from firebase_functions.private import serving
@@ -61,10 +66,18 @@ class Function:
     name: str
     kind: str
     """`callable`, `https`, `taskQueue`, `event` or `schedule`."""
-    max_cpu: float
-    """vCPU that all its instances take together at the most."""
+    instances: int
+    """The most of them."""
+    concurrency: int
+    """Requests of one instance at a time."""
+    cpu: float
+    """vCPU of one instance."""
+    account: str
+    """Address of the account that it runs as."""
     invokers: tuple[str, ...]
     """Members who may call its service."""
+    filters: Mapping[str, str] = field(default_factory=dict)
+    """Of an event: what its trigger listens to, by attribute."""
     cpu_setting: str = ""
     """The setting that its number of instances follows from."""
     connector: str = ""
@@ -74,6 +87,11 @@ class Function:
     def service(self) -> str:
         """Name of its service in Cloud Run."""
         return self.name.lower()
+
+    @property
+    def max_cpu(self) -> float:
+        """The vCPU that all its instances take together at the most."""
+        return self.cpu * self.instances
 
 
 @dataclass(frozen=True)
@@ -90,6 +108,8 @@ class Wanted:
     codebase: str
     overrides: frozenset[str]
     """Fields with indexes or a TTL of their own: `group.field`."""
+    rewrites: Mapping[str, str]
+    """Functions that the pages' site leads to, by path."""
     hosting_site: str = ""
     """Beside an app: the site of the pages. Empty in a project of our own: its default site."""
 
@@ -147,15 +167,19 @@ def read(project: str, root: Path) -> Wanted:
             index_text(index["collectionGroup"], index) for index in indexes["indexes"]
         ),
         ttl=frozenset(
-            f"{field['collectionGroup']}.{field['fieldPath']}"
-            for field in indexes["fieldOverrides"]
-            if field.get("ttl")
+            f"{override['collectionGroup']}.{override['fieldPath']}"
+            for override in indexes["fieldOverrides"]
+            if override.get("ttl")
         ),
         codebase=config["functions"][0]["codebase"],
         overrides=frozenset(
-            f"{field['collectionGroup']}.{field['fieldPath']}"
-            for field in indexes["fieldOverrides"]
+            f"{override['collectionGroup']}.{override['fieldPath']}"
+            for override in indexes["fieldOverrides"]
         ),
+        rewrites={
+            rewrite["source"]: rewrite["function"]["functionId"]
+            for rewrite in config["hosting"]["rewrites"]
+        },
         hosting_site=beside.get("hosting", {}).get("site", ""),
     )
 
@@ -210,9 +234,9 @@ def manifest(root: Path, settings: Mapping[str, str]) -> dict[str, Any]:
 def index_text(group: str, index: Mapping[str, Any]) -> str:
     """A composite index in one line, the same for Google's form and the file's."""
     fields = " ".join(
-        f"{field['fieldPath']}:{field.get('order') or field.get('arrayConfig')}"
-        for field in index["fields"]
-        if field["fieldPath"] != "__name__"
+        f"{part['fieldPath']}:{part.get('order') or part.get('arrayConfig')}"
+        for part in index["fields"]
+        if part["fieldPath"] != "__name__"
     )
     return f"{group} {index['queryScope']} {fields}"
 
@@ -228,9 +252,16 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
     return Function(
         name=name,
         kind=kind,
-        max_cpu=endpoint["cpu"] * int(_filled(instances, settings)),
+        instances=int(_filled(instances, settings)),
+        concurrency=endpoint["concurrency"],
+        cpu=endpoint["cpu"],
+        account=_filled(endpoint["serviceAccountEmail"], settings),
+        filters={
+            **endpoint[trigger].get("eventFilters", {}),
+            **endpoint[trigger].get("eventFilterPathPatterns", {}),
+        },
         invokers=tuple(_filled(member, settings) for member in invokers),
-        cpu_setting=setting[1] if setting else "",
+        cpu_setting=setting[1] if setting else _INSTANCES.get(kind, ""),
         connector=endpoint.get("vpc", {}).get("connector", "").rpartition("/")[2],
     )
 

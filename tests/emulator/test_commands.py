@@ -35,7 +35,11 @@ def test_the_log_is_made_readable(line: str, shown: str) -> None:
         (["unit"], ["unit"], []),
         (["suite", "lint"], ["lint", "suite"], []),
         (["suite", "-k", "unit"], ["suite"], ["-k", "unit"]),
-        (["-k", "recap"], ["unit", "simulation", "runner", "emulators", "suite"], ["-k", "recap"]),
+        (
+            ["-k", "recap"],
+            ["unit", "simulation", "runner", "rehearsal", "emulators", "suite"],
+            ["-k", "recap"],
+        ),
     ],
 )
 def test_checks_are_chosen_by_name(

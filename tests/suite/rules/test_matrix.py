@@ -10,10 +10,10 @@ import pytest
 from ops import merging
 from tests.suite.rules.cast import Cast, Who
 from tests.suite.rules.client import Client, load_rules
-from tests.suite.rules.data_model import DATA_MODEL, paths_of
+from tests.suite.rules.data_model import DATA_MODEL
 from tests.suite.rules.samples import change, creation, event, on_record
 
-APP_RULES: Final = (Path(__file__).parents[2] / "unit/ops/app.rules").read_text()
+APP_RULES: Final = (Path(__file__).parents[2] / "rehearsal/app.rules").read_text()
 NONE: Final[frozenset[Who]] = frozenset()
 GUESTS: Final = frozenset(Who) - {Who.SIGNED_OUT}
 SELF: Final = frozenset({Who.UPLOADER})  # whose record or photo it is
@@ -88,7 +88,7 @@ def test_the_table_has_a_row_for_every_path_of_the_data_model() -> None:
 
 def test_the_rules_speak_of_the_data_model_and_of_nothing_else(rules: str) -> None:
     """Design 4: no path without a rule, no rule without a path."""
-    assert sorted(DATA_MODEL) == sorted(paths_of(rules))
+    assert sorted(DATA_MODEL) == sorted(merging.paths_of(rules))
 
 
 @pytest.mark.parametrize("path", MATRIX)

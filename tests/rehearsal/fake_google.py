@@ -1,4 +1,4 @@
-# ruff: noqa: C901, PLR0911 - a case and an answer for each kind of call
+# ruff: noqa: C901, PLR0911, PLR0912 - a case and an answer for each kind of call
 """A stand-in for Google's APIs on a real socket: one project, its resources, Google's refusals.
 
 It knows resources by their paths, as Google's REST APIs do, and refuses what Google refuses: calls
@@ -20,6 +20,8 @@ PROJECT: Final = "acme"
 NUMBER: Final = "123456"
 BUILDER: Final = f"serviceAccount:{NUMBER}-compute@developer.gserviceaccount.com"
 REGION: Final = f"projects/{PROJECT}/locations/us-central1"
+IMAGES: Final = f"{REGION}/repositories/gcf-artifacts"
+"""The repository with the images of functions; Google makes it with the first one."""
 TOKEN: Final = "token-of-the-operator"
 API_SECONDS: Final = 30
 ACCOUNT_SECONDS: Final = 60
@@ -30,13 +32,16 @@ BUILD_SECONDS: Final = 900
 _ALWAYS_ON: Final = ("serviceusage", "cloudresourcemanager")
 _COLLECTIONS: Final = {
     *("functions", "services", "queues", "triggers", "jobs", "indexes", "fields", "secrets"),
-    *("versions", "serviceAccounts", "webApps", "alertPolicies", "notificationChannels"),
+    *("versions", "serviceAccounts", "webApps", "alertPolicies", "notificationChannels", "topics"),
     *("metrics", "dashboards", "budgets", "databases", "releases", "sites", "rulesets"),
     "repositories",
 }
 _LIST_KEYS: Final = {"serviceAccounts": "accounts", "webApps": "apps"}
 _IDS: Final = ("functionId", "secretId", "databaseId", "siteId")
-_READS: Final = ("getIamPolicy", "getEffectivePolicy", "runQuery", "test")
+_READS: Final = (
+    *("getIamPolicy", "getEffectivePolicy", "runQuery", "test", "testIamPermissions"),
+    *("generateServiceIdentity", "generateUploadUrl", "populateFiles"),
+)
 _PAGE: Final = 5
 
 
@@ -58,8 +63,10 @@ class FakeGoogle:
     Attributes:
         resources: By API and path: `run projects/acme/…`.
         policies: Bindings of roles, by the same.
+        accounts: Of people who sign in, by their ids.
         documents: By the name of their collection: fields of the app's documents.
         changes: Every call that changed something: method, API and path.
+        sources: Archives that were uploaded as the source of functions.
         now: Seconds since the project was made.
     """
 
@@ -75,8 +82,10 @@ class FakeGoogle:
         self.documents: dict[str, list[dict[str, Any]]] = {}
         self.changes: list[str] = []
         self.refuse = ""
+        self.sources: list[bytes] = []
+        self.accounts: dict[str, dict[str, Any]] = {}
         self._made: dict[str, float] = {}
-        self._operations: dict[str, bool] = {}
+        self._operations: list[dict[str, Any]] = []
 
     def names(self, kind: str) -> set[str]:
         """Last parts of the names of all resources of a kind."""
@@ -104,7 +113,9 @@ class FakeGoogle:
         url = urlsplit(path)
         query = {key: values[0] for key, values in parse_qs(url.query).items()}
         api, path = host.removesuffix(".googleapis.com"), url.path.lstrip("/")
-        path = re.sub(r"^(admin/)?v\d\w*/", "", path)
+        version, path = re.findall(r"^((?:admin/)?v\d\w*)?/?(.*)$", path)[0]
+        # firebase-tools name the project by its number as well.
+        path = path.replace(f"projects/{NUMBER}", f"projects/{PROJECT}")
         if self.refuse and self.refuse in f"{method} {api} {path}":
             raise RefusedError(403, "PERMISSION_DENIED", "The caller does not have permission.")
         self._needs(api)
@@ -115,7 +126,9 @@ class FakeGoogle:
         if verb:
             return self._custom(verb, api, path, body)
         if "operations/" in path:
-            return {"name": path, "done": True}
+            return {"name": path, "done": True, **self._operations[int(path.rpartition("/")[2])]}
+        if (api, version, path.rpartition("/")[2]) == ("cloudfunctions", "v1", "functions"):
+            return {"functions": [], "unreachable": []}  # of the first generation
         if special := self._special(method, api, path, query, body):
             return special
         last = path.rpartition("/")[2]
@@ -123,17 +136,26 @@ class FakeGoogle:
             return self._list(api, path, query) if last in _COLLECTIONS else self._get(api, path)
         if method == "POST":
             return self._post(api, path, query, body)
+        if method == "DELETE" and api == "cloudfunctions":
+            return self._deleted_function(path)
         if method == "DELETE":
             return self.resources.pop(f"{api} {path}")
-        is_implied = method == "PUT" or "/fields/" in path
+        is_implied = method == "PUT" or "/fields/" in path or "/documents/" in path
         old = {} if is_implied else self._get(api, path)
+        if "updateMask" in query:
+            body = _masked(old, body, query["updateMask"])
+            old = {key: value for key, value in old.items() if key in body}
+        if api == "firebaserules":
+            body = body["release"]
+        if api == "cloudtasks":
+            body = {key: value for key, value in body.items() if key != "state"}  # output only
         self._check(api, path, body)
         if "etag" in old:
             if body.get("etag") != old["etag"]:
                 raise RefusedError(409, "ABORTED", "etag")
             body = body | {"etag": old["etag"] + "+"}
         if "ttlConfig" in body:
-            body = {"ttlConfig": {"state": "CREATING"}}
+            body = body | {"ttlConfig": {"state": "CREATING"}}
         name = last if api == "logging" else path
         return (
             self._made_function(path, body)
@@ -158,7 +180,7 @@ class FakeGoogle:
         if api == "firestore" and age >= BUILD_SECONDS:
             if resource.get("state") == "CREATING":
                 return resource | {"state": "READY"}
-            if resource.get("ttlConfig"):
+            if "ttlConfig" in resource:
                 return resource | {"ttlConfig": {"state": "ACTIVE"}}
         return resource
 
@@ -169,15 +191,21 @@ class FakeGoogle:
             for name, resource in self.resources.items()
             if pattern.match(name)
         ]
-        start = int(query.get("pageToken", 0))
+        if query.get("filter") == "ttlConfig:*":
+            found = [resource for resource in found if "ttlConfig" in resource]
+        if api == "firebasehosting" and path.endswith("/releases"):
+            found.reverse()  # the newest one first
+        start = int(query.get("pageToken") or 0)
+        # firebase-tools look at the first page of indexes and fields alone.
+        size = 100 if api == "firestore" else _PAGE
         last = path.rpartition("/")[2]
-        page: dict[str, Any] = {_LIST_KEYS.get(last, last): found[start : start + _PAGE]}
-        return page | ({"nextPageToken": str(start + _PAGE)} if len(found) > start + _PAGE else {})
+        page: dict[str, Any] = {_LIST_KEYS.get(last, last): found[start : start + size]}
+        return page | ({"nextPageToken": str(start + size)} if len(found) > start + size else {})
 
     def _post(self, api: str, path: str, query: Mapping[str, str], body: Any) -> dict[str, Any]:
         kind = path.rpartition("/")[2]
         given = [query[key] for key in _IDS if key in query]
-        given += [body[key] for key in ("accountId", "name") if key in body]
+        given += [body[key] for key in ("accountId", "name") if key in (body or {})]
         name = str(given[0]) if given else str(len(self.names(kind)))
         name = name.rpartition("/")[2]
         if kind == "serviceAccounts":
@@ -186,7 +214,7 @@ class FakeGoogle:
         is_there = f"{api} {path}/{name}" in self.resources
         if kind == "indexes":  # known by what they are, not by a name
             is_there = any(
-                key.startswith(f"{api} {path}/") and body.items() <= resource.items()
+                key.startswith(f"{api} {path}/") and body["fields"] == resource["fields"][:-1]
                 for key, resource in self.resources.items()
             )
         if is_there:
@@ -194,8 +222,18 @@ class FakeGoogle:
         self._check(api, path, body)
         if kind == "functions":
             return self._made_function(f"{path}/{name}", body)
+        if kind == "releases" and api == "firebasehosting":
+            path = path.replace("/channels/live", "")
+            body = {"version": self._get(api, query["versionName"])}
+        if kind in ("indexes", "versions"):
+            name = str(len(self.resources))
+        if kind == "indexes":
+            order = body["fields"][-1].get("order", "ASCENDING")
+            fields = [*body["fields"], {"fieldPath": "__name__", "order": order}]
+            body = body | {"fields": fields, "apiScope": "ANY_API", "density": "SPARSE_ALL"}
         full = name if api == "logging" else f"{path}/{name}"
         extra = {
+            "databases": {"databaseEdition": "STANDARD"},
             "queues": {"state": "RUNNING"},
             "jobs": {"state": "ENABLED"},
             "indexes": {"state": "CREATING"},
@@ -209,25 +247,45 @@ class FakeGoogle:
         return made
 
     def _made_function(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """A function is a service of Cloud Run, and where documents call it a trigger as well."""
+        """A function is a service of Cloud Run, and where documents call it a trigger as well.
+
+        Google says so with an operation; a function that failed is there as well.
+        """
         name = path.rpartition("/")[2]
-        function = self._keep("cloudfunctions", path, {**body, "name": path, "state": "FAILED"})
-        if "eventTrigger" in body:
-            self._check_eventarc()
-            trigger = f"{REGION}/triggers/{name.lower()}-1"
-            destination = {"destination": {"cloudFunction": path}, "eventFilters": []}
-            self._keep("eventarc", trigger, {"name": trigger, **destination})
         service = f"{REGION}/services/{name.lower()}"
+        given = {key: value for key, value in body["serviceConfig"].items() if value is not None}
+        given |= {"service": service, "uri": f"https://{name}.example"}
+        body = body | {"name": path, "state": "FAILED", "environment": "GEN_2"}
+        function = self._keep("cloudfunctions", path, body | {"serviceConfig": given})
+        images = {"name": IMAGES, "format": "DOCKER"}
+        self.resources.setdefault(f"artifactregistry {IMAGES}", images)
+        if "eventTrigger" in body:
+            if self.now - self.apis["eventarc.googleapis.com"] < EVENTARC_SECONDS:
+                why = "Permission denied while using the Eventarc agent."
+                return self._operation(error={"code": 9, "message": why})
+            trigger = f"{REGION}/triggers/{name.lower()}-1"
+            found = {"destination": {"cloudFunction": path}} | body["eventTrigger"]
+            self._keep("eventarc", trigger, {"name": trigger, **found})
         self._keep("run", service, {"name": service})
-        return self._keep("cloudfunctions", path, function | {"state": "ACTIVE"})
+        function["state"] = "ACTIVE"
+        return self._operation(function)
+
+    def _deleted_function(self, path: str) -> dict[str, Any]:
+        """Its service goes along, its trigger and who may call it."""
+        name = path.rpartition("/")[2].lower()
+        for key in (f"run {REGION}/services/{name}", f"eventarc {REGION}/triggers/{name}-1"):
+            self.resources.pop(key, None)
+            self.policies.pop(key, None)
+        return self._operation(self.resources.pop(f"cloudfunctions {path}"))
 
     def _keep(self, api: str, path: str, resource: dict[str, Any]) -> dict[str, Any]:
         self._made.setdefault(f"{api} {path}", self.now)
         self.resources[f"{api} {path}"] = resource
         return resource
 
-    def _operation(self, _: Any) -> dict[str, Any]:
-        return {"name": f"operations/{len(self.changes)}"}
+    def _operation(self, response: Any = None, *, error: Any = None) -> dict[str, Any]:
+        self._operations.append({"error": error} if error else {"response": response or {}})
+        return {"name": f"operations/{len(self._operations) - 1}"}
 
     # --- what Google refuses ---------------------------------------------------------------------
 
@@ -252,12 +310,6 @@ class FakeGoogle:
                 "INVALID_ARGUMENT",
                 f"Quota violated: CpuAllocPerProjectRegion requested: {asked} "
                 f"allowed: {self.milli_cpu}",
-            )
-
-    def _check_eventarc(self) -> None:
-        if self.now - self.apis["eventarc.googleapis.com"] < EVENTARC_SECONDS:
-            raise RefusedError(
-                400, "FAILED_PRECONDITION", "Permission denied while using the Eventarc agent."
             )
 
     def _check_metrics(self, body: Any) -> None:
@@ -306,6 +358,8 @@ class FakeGoogle:
                 if not self.has_firebase:
                     raise RefusedError(404, "NOT_FOUND", "not a Firebase project")
                 return {"projectId": PROJECT}
+            case "firebase", "/adminSdkConfig":
+                return {"projectId": PROJECT, "storageBucket": f"{PROJECT}.firebasestorage.app"}
             case "cloudbilling", "/billingInfo":
                 return {"billingAccountName": "billingAccounts/AAAA-BBBB"}
             case "cloudquotas", str(rest) if rest.endswith("/CpuAllocPerProjectRegion"):
@@ -316,6 +370,9 @@ class FakeGoogle:
                         {"dimensions": here, "details": {"value": str(self.milli_cpu)}},
                     ]
                 }
+            case "identitytoolkit", "/accounts":
+                account = {"localId": str(len(self.accounts)), **body}
+                return self.accounts.setdefault(account["localId"], account)
             case "identitytoolkit", "/config":
                 if self.sign_in is None:
                     raise RefusedError(404, "CONFIGURATION_NOT_FOUND", "CONFIGURATION_NOT_FOUND")
@@ -335,6 +392,28 @@ class FakeGoogle:
                     self._set_policy(resource, body["policy"])
                 bindings = json.loads(json.dumps(self.policies.get(resource, [])))
                 return {"etag": str(hash(str(bindings))), "bindings": bindings}
+            case "lookup":
+                found = [one for one in self.accounts.values() if one["email"] in body["email"]]
+                return {"users": found} if found else {}
+            case "update":
+                self.accounts[body["localId"]] |= body
+                return {"localId": body["localId"]}
+            case "sendOobCode":
+                return {"oobLink": f"https://{PROJECT}.firebaseapp.com/?oobCode=1"}
+            case "batchGet":
+                return {"users": list(self.accounts.values())}
+            case "enable":
+                self.apis.setdefault(path.rpartition("/")[2], self.now)
+                return self._operation()
+            case "generateServiceIdentity":
+                return self._operation()
+            case "generateUploadUrl":
+                return {
+                    "uploadUrl": "https://storage.googleapis.com/sources/1",
+                    "storageSource": {"bucket": "sources", "object": "1"},
+                }
+            case "populateFiles":
+                return {"uploadUrl": "https://upload-firebasehosting.googleapis.com/upload"}
             case "testIamPermissions":
                 return {"permissions": body["permissions"]}
             case "batchEnable":
@@ -361,11 +440,14 @@ class FakeGoogle:
                 return {"spec": limits if self.forbids_all_users and is_legacy else {}}
             case "runQuery":
                 group = body["structuredQuery"]["from"][0]["collectionId"]
-                fields = self.documents.get(group, [])
-                # An answer without a document tells the time of the read alone.
-                return [{"document": {"fields": field}} for field in fields] or [
-                    {"readTime": "now"}
+                found = [
+                    {"document": {"name": f"{path}/{group}/{number}", "fields": fields}}
+                    for number, fields in enumerate(self.documents.get(group, []))
                 ]
+                # An answer without a document tells the time of the read alone.
+                return found or [{"readTime": "now"}]
+            case "test" if "testSuite" not in body:  # does it compile?
+                return {"issues": []}
             case "test":
                 return {"testResults": self._tested(path, body["testSuite"]["testCases"])}
         raise RefusedError(404, "NOT_FOUND", f"no method {verb}")
@@ -375,11 +457,12 @@ class FakeGoogle:
         [file] = self._get("firebaserules", ruleset)["source"]["files"]
         is_open = "match /{document=**} { allow read: if request.auth != null; }" in file["content"]
         assert {case["expectation"] for case in cases} == {"DENY"}
-        return [{"state": "FAILURE" if is_open else "SUCCESS"} for _ in cases]
+        is_read = [case["request"]["method"] in ("get", "list") for case in cases]
+        return [{"state": "FAILURE" if is_open and read else "SUCCESS"} for read in is_read]
 
     def _set_policy(self, resource: str, policy: dict[str, Any]) -> None:
         bindings = self.policies.get(resource, [])
-        if policy.get("etag") != str(hash(str(bindings))):
+        if policy.get("etag") and policy["etag"] != str(hash(str(bindings))):
             raise RefusedError(409, "ABORTED", "The policy was changed by another.")
         self._check_members(policy["bindings"])
         merged: dict[str, dict[str, Any]] = {}  # one binding for each role, as Google keeps them
@@ -401,23 +484,51 @@ class FakeGoogle:
         return 401, "application/json", json.dumps(error)
 
 
+def _masked(old: dict[str, Any], body: dict[str, Any], mask: str) -> dict[str, Any]:
+    """A resource after a PATCH: what the mask names is as in the body, also where it is missing."""
+    changed: dict[str, Any] = json.loads(json.dumps(old))
+    for path in mask.split(","):
+        *parents, field = path.split(".")
+        into, given = changed, body
+        for parent in parents:
+            into, given = into.setdefault(parent, {}), given.get(parent) or {}
+        into.pop(field, None)
+        if given.get(field) is not None:
+            into[field] = given[field]
+    return changed
+
+
 @contextmanager
 def serving(google: FakeGoogle) -> Iterator[str]:
-    """The stand-in on a port of its own; the form of its addresses, with `{host}` in it."""
+    """The stand-in on a port of its own; the form of its addresses, with `{host}` in it.
+
+    firebase-tools name the true host in a header.
+    """
+    lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def answer(self) -> None:
-            host, _, path = self.path.lstrip("/").partition("/")
-            length = int(self.headers.get("Content-Length", 0))
-            body = json.loads(self.rfile.read(length) or "null")
+            host, path = self.headers.get("True-Host", ""), self.path
+            if not host:
+                host, _, path = self.path.lstrip("/").partition("/")
+            given = self.read()
             status, kind = 200, "application/json"
-            if host.endswith("cloudfunctions.net"):
+            if host == "storage.googleapis.com":
+                google.sources.append(given)
+                text = ""
+            elif host == "www.googleapis.com":  # where a sign-in of a browser is renewed
+                text = json.dumps({"access_token": TOKEN, "expires_in": 3600})
+            elif host.endswith("cloudfunctions.net"):
                 status, kind, text = google.call_function(path)
             elif self.headers.get("Authorization") != f"Bearer {TOKEN}":
                 status, text = 401, json.dumps({"error": {"message": "no token"}})
             else:
                 try:
-                    text = json.dumps(google.answer(self.command, host, path, body))
+                    body = json.loads(given or b"null")
+                    with lock:
+                        text = json.dumps(google.answer(self.command, host, path, body))
                 except RefusedError as refused:
                     status, text = refused.status, json.dumps(refused.body)
             self.send_response(status)
@@ -425,6 +536,17 @@ def serving(google: FakeGoogle) -> Iterator[str]:
             self.send_header("Content-Length", str(len(text.encode())))
             self.end_headers()
             self.wfile.write(text.encode())
+
+        def read(self) -> bytes:
+            """The body, which firebase-tools send in chunks where it is a file."""
+            if "Content-Length" in self.headers or "Transfer-Encoding" not in self.headers:
+                return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            whole = b""
+            while size := int(self.rfile.readline(), 16):
+                whole += self.rfile.read(size)
+                self.rfile.readline()
+            self.rfile.readline()
+            return whole
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - the library names them
 

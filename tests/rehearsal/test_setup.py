@@ -1,6 +1,7 @@
 """`ops/setup` and `ops/check`: step by step, each refusal of Google's, and what is asked for."""
 
 import base64
+import copy
 import json
 from typing import Final
 
@@ -9,8 +10,8 @@ import pytest
 from functions.secret_readers import SECRET_READERS
 from ops import wanted
 from ops.cloud import RefusedError
-from tests.unit.ops.conftest import FirstRun, Operator
-from tests.unit.ops.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION
+from tests.rehearsal.conftest import FirstRun, Operator
+from tests.rehearsal.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION
 
 WEBHOOKS: Final = "serviceAccount:wall-webhooks@acme.iam.gserviceaccount.com"
 LOGS: Final = "serviceAccount:wall-logs@acme.iam.gserviceaccount.com"
@@ -90,15 +91,19 @@ def test_people_sign_in_by_mail_from_the_site(first_run: FirstRun) -> None:
 
 
 def test_functions_are_deployed_by_name(first_run: FirstRun) -> None:
-    """With `--force`, which deletes nothing then; rules, indexes and pages without it."""
-    others, functions, *again = first_run.commands
-    assert "--only=firestore,hosting" in others
-    assert "--force" not in others
+    """With `--force`, which deletes nothing then; before the pages, which lead to functions."""
+    rules, functions, pages, *again = first_run.commands
+    assert "--only=firestore " in rules
+    assert "--only=hosting " in pages
+    assert "--force" not in rules + pages
     [only] = [word for word in functions.split() if word.startswith("--only=")]
     names = {target.split(":")[-1] for target in only.removeprefix("--only=").split(",")}
     assert names == first_run.google.names("functions")
     assert "--force" in functions
-    triggers = "--only=functions:photo-wall:onEventWritten,functions:photo-wall:onPhotoWritten"
+    triggers = (
+        "--only=functions:photo-wall:onEventWritten,functions:photo-wall:onPhotoWritten,"
+        "functions:photo-wall:onUserWritten "
+    )
     assert all(triggers in command for command in again), "only what Eventarc was not ready for"
 
 
@@ -110,7 +115,9 @@ def test_a_run_that_stopped_goes_on(operator: Operator, call: str) -> None:
     assert status == 1
     assert "The caller does not have permission." in errors
     operator.google.refuse = ""
-    operator.done("setup")
+    operator.google.milli_cpu = 1
+    status, said, _ = operator.run("setup")
+    assert (status, "would be refused" in said) == (1, True), "as far as the deploy"
 
 
 def test_nothing_is_deployed_with_made_up_settings(operator: Operator) -> None:
@@ -145,15 +152,18 @@ def test_an_organization_that_forbids_all_users(operator: Operator) -> None:
 
 @pytest.mark.parametrize(
     ("call", "told"),
-    [("GET cloudquotas", "is 20 vCPU in us-central1"), ("GET orgpolicy", "allUsers have a role")],
+    [
+        ("GET cloudquotas", "vCPU in us-central1 at least"),
+        ("GET orgpolicy", "allUsers have a role"),
+    ],
 )
 def test_what_the_deployer_may_not_read_is_asked_of_the_person(
-    operator: Operator, call: str, told: str
+    ready: Operator, call: str, told: str
 ) -> None:
-    """The quota or the organization's policy: the set-up goes on."""
-    operator.google.refuse = call
-    needed = f"{wanted.read('acme', operator.checkout).largest.max_cpu:g} vCPU"
-    assert told.replace("20 vCPU", needed) in operator.done("setup")
+    """The quota or the organization's policy: set-up and check go on."""
+    ready.google.refuse = call
+    for script in ("setup", "check"):
+        assert told in ready.done(script)
 
 
 def test_the_reason_of_a_stream_is_read() -> None:
@@ -226,16 +236,18 @@ def test_indexes_that_are_being_built_are_not_deployed_again(
 
 def test_whoever_is_not_signed_in_is_told(operator: Operator) -> None:
     """A look does not open a browser."""
-    (operator.checkout / "bin" / "gcloud").write_text("#!/bin/sh\nexit 1\n")
+    (operator.machine / "bin/gcloud").write_text("#!/bin/sh\nexit 1\n")
     status, _, errors = operator.run("check")
     assert (status, errors) == (1, "Sign in first: gcloud auth login\n")
 
 
 def test_a_missing_program_is_named(operator: Operator) -> None:
-    """`gcloud` has to be installed."""
-    (operator.checkout / "bin" / "gcloud").unlink()
-    status, _, errors = operator.run("setup")
-    assert (status, errors) == (1, "gcloud: No such file or directory\n")
+    """`gcloud` has to be installed, and the checkout's firebase-tools."""
+    (operator.machine / "bin/gcloud").rename(operator.machine / "bin/cloud")
+    assert operator.run("setup")[::2] == (1, "gcloud: No such file or directory\n")
+    (operator.machine / "bin/cloud").rename(operator.machine / "bin/gcloud")
+    (operator.checkout / "emulator/node_modules").unlink()
+    assert operator.run("setup")[::2] == (1, "Install first: python3 -m emulator setup\n")
 
 
 def test_a_parameter_sets_the_instances(operator: Operator) -> None:
@@ -253,23 +265,62 @@ def test_a_parameter_sets_the_instances(operator: Operator) -> None:
     assert "--preferred-value=70000 --project=acme" in said
 
 
-def test_a_connector_is_the_one_of_the_settings(ready: Operator) -> None:
-    """`VPC_CONNECTOR`: what posts goes through it, and out again where it is empty."""
-    path = ready.checkout / "manifest.json"
-    before = path.read_text()
-    manifest = json.loads(before)
-    vpc = {"connector": "wall-webhooks", "egressSettings": "ALL_TRAFFIC"}
-    manifest["endpoints"]["deliverWebhook"]["vpc"] = vpc
-    path.write_text(json.dumps(manifest))
-    ready.done("setup")
+def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
+    """Instances, requests at a time, account, connector; a deploy of its name mends it."""
     function = f"cloudfunctions {REGION}/functions/deliverWebhook"
     service = ready.google.resources[function]["serviceConfig"]
-    assert service["vpcConnector"].endswith("/wall-webhooks")
-    path.write_text(before)
+    right = copy.deepcopy(service)
+    service |= {"maxInstanceCount": 1, "maxInstanceRequestConcurrency": 1}
+    service |= {"serviceAccountEmail": "x@acme.iam.gserviceaccount.com", "vpcConnector": "a/old"}
+    ready.google.resources[f"cloudfunctions {REGION}/functions/onPhotoWritten"]["eventTrigger"][
+        "eventFilters"
+    ][0]["value"] = "other"
     status, said, _ = ready.run("check")
-    assert (status, "deliverWebhook is behind wall-webhooks" in said) == (1, True)
+    assert status == 1
+    for lack in (
+        "deliverWebhook has instances 1, not 2",
+        "deliverWebhook has requests at a time 1, not ",
+        "deliverWebhook has account x@acme.iam.gserviceaccount.com, not wall-webhooks@",
+        "deliverWebhook is behind old",
+        "onPhotoWritten has trigger ",
+    ):
+        assert lack in said
     ready.done("setup")
-    assert "vpcConnector" not in ready.google.resources[function]["serviceConfig"]
+    [deploy] = ready.commands
+    targets = "functions:photo-wall:deliverWebhook,functions:photo-wall:onPhotoWritten"
+    assert f"--only={targets} " in deploy
+    assert ready.google.resources[function]["serviceConfig"] == right
+
+
+def test_photos_of_other_hosts_are_told(ready: Operator) -> None:
+    """`PHOTO_HOSTS` against the newest photos: no part is missing, a recap would be without."""
+    own = "https://firebasestorage.googleapis.com/v0/b/acme.appspot.com/o/1"
+    urls = [own, "https://cdn.example.com/1", "https://cdn.example.com/2"]
+    ready.google.documents = {
+        "events": [{"publishedAt": {"timestampValue": "2026-05-01T00:00:00Z"}}],
+        "photos": [{"url": {"stringValue": url}} for url in urls],
+    }
+    told = "2 of the newest photos are at cdn.example.com, and PHOTO_HOSTS is project"
+    assert told in ready.done("check")
+    (ready.checkout / ".env.acme").write_text("PHOTO_HOSTS=project,cdn.example.com\n")
+    assert "of the newest photos" not in ready.done("check")
+
+
+def test_guests_without_app_check_are_told(ready: Operator) -> None:
+    """Where guests sign in anonymously, or may list the wall."""
+    told = "App Check is not enforced for Firestore"
+    assert told not in ready.done("check")
+    env = ready.checkout / ".env.acme"
+    env.write_text("PUBLIC_WALL=true\n")
+    assert f"PUBLIC_WALL is on, and {told}" in ready.run("check")[1]
+    env.unlink()
+    assert ready.google.sign_in is not None
+    ready.google.sign_in["signIn"]["anonymous"] = {"enabled": True}
+    assert f"guests sign in anonymously, and {told}" in ready.done("check")
+    service = f"firebaseappcheck projects/{PROJECT}/services/firestore.googleapis.com"
+    ready.google.resources[service] = {"enforcementMode": "ENFORCED"}
+    ready.google.apis["firebaseappcheck.googleapis.com"] = 0.0
+    assert told not in ready.done("check")
 
 
 def test_a_projects_own_settings_count(operator: Operator) -> None:

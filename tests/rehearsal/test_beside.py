@@ -2,8 +2,7 @@
 
 import copy
 import json
-import re
-import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -12,8 +11,8 @@ import pytest
 
 from ops import merging
 from ops.wanted import APIS
-from tests.unit.ops.conftest import ROOT, Operator, operating
-from tests.unit.ops.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION, FakeGoogle
+from tests.rehearsal.conftest import ROOT, Operator, commands_of, operating
+from tests.rehearsal.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION, FakeGoogle
 
 OURS: Final = (ROOT / "firestore.rules").read_text()
 APP_RULES: Final = (Path(__file__).parent / "app.rules").read_text()
@@ -39,15 +38,41 @@ def _app() -> FakeGoogle:
     groups = f"{DATABASE}/collectionGroups"
     order = {"fieldPath": "at", "order": "ASCENDING"}
     there: dict[str, dict[str, Any]] = {
-        f"firestore {DATABASE}": {"type": "FIRESTORE_NATIVE", "locationId": "eur3"},
+        f"firestore {DATABASE}": {
+            "type": "FIRESTORE_NATIVE",
+            "databaseEdition": "STANDARD",
+            "locationId": "eur3",
+        },
         f"firestore {groups}/orders/indexes/i1": {
             "queryScope": "COLLECTION",
-            "fields": [{"fieldPath": "paid", "order": "ASCENDING"}, order],
+            "fields": [
+                {"fieldPath": "paid", "order": "ASCENDING"},
+                order,
+                {"fieldPath": "__name__", "order": "ASCENDING"},
+            ],
             "state": "READY",
         },
-        f"firestore {groups}/sessions/fields/endsAt": {"ttlConfig": {"state": "ACTIVE"}},
-        f"cloudfunctions {REGION}/functions/onOrder": {"state": "ACTIVE"},
-        f"cloudfunctions {europe}/functions/api": {"state": "ACTIVE", "environment": "GEN_1"},
+        f"firestore {groups}/sessions/fields/endsAt": {
+            "ttlConfig": {"state": "ACTIVE"},
+            "indexConfig": {"indexes": []},
+        },
+        f"cloudfunctions {REGION}/functions/onOrder": {
+            "state": "ACTIVE",
+            "labels": {"deployment-tool": "cli-firebase"},
+            "buildConfig": {"runtime": "nodejs22", "entryPoint": "onOrder"},
+            "serviceConfig": {"service": f"{REGION}/services/onorder", "availableMemory": "256Mi"},
+            "eventTrigger": {
+                "eventType": "google.cloud.firestore.document.v1.written",
+                "eventFilters": [{"attribute": "document", "value": "orders/{id}"}],
+                "retryPolicy": "RETRY_POLICY_RETRY",
+            },
+        },
+        f"cloudfunctions {europe}/functions/api": {
+            "state": "ACTIVE",
+            "labels": {"deployment-tool": "cli-firebase"},
+            "buildConfig": {"runtime": "nodejs22", "entryPoint": "api"},
+            "serviceConfig": {"service": f"{europe}/services/api", "availableMemory": "256Mi"},
+        },
         f"run {REGION}/services/onorder": {},
         f"cloudtasks {REGION}/queues/sendPush": {"state": "PAUSED"},
         f"cloudscheduler {REGION}/jobs/nightly": {"state": "PAUSED"},
@@ -94,6 +119,27 @@ def app(tmp_path: Path, rendered: str) -> Iterator[Operator]:
         yield operator
 
 
+@pytest.fixture(scope="module")
+def beside_run(
+    rendered: str, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[FakeGoogle, tuple[int, str, str], list[str], Path]:
+    """What `ops/setup` made beside the app: the project, what it said, started and wrote."""
+    folder = tmp_path_factory.mktemp("beside")
+    with operating(_app(), folder, rendered) as operator:
+        told = operator.run("setup")
+        return operator.google, told, operator.commands, operator.checkout
+
+
+@pytest.fixture
+def beside(app: Operator, beside_run: tuple[FakeGoogle, Any, Any, Path]) -> Operator:
+    """At the project of the app after `ops/setup`, whose files are in the checkout."""
+    app.google.__dict__.update(copy.deepcopy(beside_run[0]).__dict__)
+    app.google.sleep(BUILD_SECONDS)
+    for name in (f"firestore.{PROJECT}.rules", f"firebase.{PROJECT}.json"):
+        shutil.copy(beside_run[3] / name, app.checkout / name)
+    return app
+
+
 def _merge(operator: Operator, rules: str | None = None) -> None:
     """What the app's developers do: they deploy the merged rules, and mend the sign-in."""
     text = rules or (operator.checkout / f"firestore.{PROJECT}.rules").read_text()
@@ -105,16 +151,17 @@ def _merge(operator: Operator, rules: str | None = None) -> None:
     operator.google.sign_in = SIGN_IN
 
 
-def test_everything_of_the_app_stays(app: Operator) -> None:
+def test_everything_of_the_app_stays(
+    beside: Operator,
+    beside_run: tuple[FakeGoogle, tuple[int, str, str], list[str], Path],
+) -> None:
     """Resource by resource; of roles, ours are added and none is taken."""
-    before = copy.deepcopy(app.google)
-    status, said, errors = app.run("setup")
+    before, (after, (status, said, errors), commands, _) = _app(), beside_run
     assert (status, "Yours to merge: 3" in errors) == (1, True), said + errors
     assert "functions: api, onOrder" in said
     assert "rules for /orders/{id}, /users/{uid}/carts/{id}" in said
     assert "indexes and TTL policies: 2" in said
     assert "pages at acme" in said
-    after = app.google
     assert {key: after.resources.get(key) for key in before.resources} == before.resources
     assert after.sign_in == before.sign_in
     [limited] = [binding for binding in before.policies[OF_PROJECT] if "condition" in binding]
@@ -124,39 +171,41 @@ def test_everything_of_the_app_stays(app: Operator) -> None:
         added = {member for _, member in after.granted(resource) - before.granted(resource)}
         assert all(member.startswith("serviceAccount:wall-") for member in added)
     assert not any(change.startswith("DELETE") for change in after.changes)
-    assert all("--config=firebase.acme.json" in command for command in app.commands)
+    assert all("--config=firebase.acme.json" in command for command in commands)
 
-    _merge(app)
-    app.google.sleep(BUILD_SECONDS)
+    _merge(beside)
     for script in ("check", "setup"):
-        assert "Everything is there." in app.done(script)
-        assert not app.google.changes + app.commands
+        assert "Everything is there." in beside.done(script)
+        assert not beside.google.changes + beside.commands
 
 
-def test_the_page_is_followed(app: Operator) -> None:
-    """docs/into-your-project.md, command by command; a later deploy of everything too."""
-    page = (ROOT / "docs/into-your-project.md").read_text().replace("$PROJECT", PROJECT)
-    marked = re.findall(r"^```([\w ]*)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    blocks = "".join(block for language, block in marked if not language)
-    commands = {line.split()[0]: shlex.split(line, comments=True) for line in blocks.splitlines()}
-    before = copy.deepcopy(app.google)
-    assert app.run("setup", *commands["ops/setup"][2:])[0] == 1
-    _merge(app)
-    app.google.sleep(BUILD_SECONDS)
-    assert '`ops/check "acme"`' in page
-    app.done("check")
-    merged = copy.deepcopy(app.google)
-    assert app.start(commands["firebase"]) == 0
-    app.done("check")
+def test_the_page_is_followed(beside: Operator) -> None:
+    """docs/into-your-project.md after its first command: merged, looked at, deployed later on."""
+    _merge(beside)
+    merged = copy.deepcopy(beside.google)
+    lines = [line for line in commands_of("docs/into-your-project.md") if "ops/adopt" not in line]
+    assert [line.split()[0] for line in lines] == ["ops/setup", "ops/deploy"]
+    for line in lines[1:]:
+        assert beside.follow(line) == 0, beside.said
+    changed = {change for change in beside.google.changes if " cloudfunctions " in change}
+    assert changed == set(), "the commit is the same"
+    assert len(_releases(beside.google)) == len(_releases(merged)) + 1
+    beside.done("check")
     rules = "firebaserules projects/acme/releases/cloud.firestore"
-    assert app.google.resources[rules] == merged.resources[rules]
-    kept = {key: one for key, one in before.resources.items() if key != rules}
-    assert {key: app.google.resources.get(key) for key in kept} == kept
-    assert app.google.policies == merged.policies
+    assert beside.google.resources[rules] == merged.resources[rules]
+    kept = {key: resource for key, resource in _app().resources.items() if key != rules}
+    assert {key: beside.google.resources.get(key) for key in kept} == kept
+    assert beside.google.policies == merged.policies
+
+
+def _releases(google: FakeGoogle) -> set[str]:
+    """Releases of our pages."""
+    return {key for key in google.resources if f"sites/{SITE}/releases/" in key}
 
 
 def test_our_pages_have_a_site_of_their_own(app: Operator) -> None:
     """Which knows the app's web app, and so how people sign in."""
+    app.google.milli_cpu = 1  # as far as the deploy
     app.run("setup", "--site=the-wall")
     site = app.google.resources[f"firebasehosting projects/{PROJECT}/sites/the-wall"]
     assert site["appId"] == "1:123456:web:app"
@@ -187,8 +236,9 @@ def test_a_function_of_the_same_name_stops_it(app: Operator) -> None:
     assert "the app has a function unsubscribe" in said
     assert "there is a queue deliverWebhook without our function" in said
     assert not app.google.changes + app.commands
+    app.google.milli_cpu = 1
     _, said, _ = app.run("setup", "--accept=unsubscribe", "--accept=deliverWebhook")
-    assert app.commands
+    assert "would be refused" in said, "as far as the deploy"
 
 
 def test_documents_of_the_app_are_not_deleted_by_our_ttl(app: Operator) -> None:
@@ -202,24 +252,24 @@ def test_documents_of_the_app_are_not_deleted_by_our_ttl(app: Operator) -> None:
     assert not app.google.changes + app.commands
 
 
-def test_rules_of_the_app_that_open_ours_are_told(app: Operator) -> None:
+def test_rules_of_the_app_that_open_ours_are_told(beside: Operator) -> None:
     """Firestore allows what any block allows; Google itself is asked."""
-    app.run("setup")
-    _merge(
-        app, merging.merged(APP_RULES.replace("match /orders", f"{OPEN}\n    match /orders"), OURS)
-    )
-    app.google.sleep(BUILD_SECONDS)
-    status, said, _ = app.run("check")
+    opened = APP_RULES.replace("match /orders", f"{OPEN}\n    match /orders")
+    _merge(beside, merging.merged(opened, OURS))
+    status, said, _ = beside.run("check")
     assert status == 1
-    assert "the app's own rules open events/…/secrets/webhooks to every guest" in said
+    opened = "the app's own rules let a guest get, list events/eventId/secrets/webhooks"
+    assert opened in said
+    assert "let an admin of another tenant get, list recapStops/tenant" in said
 
 
-@pytest.mark.parametrize("arguments", [[], ["--beside"]])
-def test_an_empty_project_is_ones_own(operator: Operator, arguments: list[str]) -> None:
-    """Unless the operator says otherwise; then no rules are deployed."""
-    assert operator.run("setup", *arguments)[0] == len(arguments)
-    deployed = "firebaserules projects/acme/releases/cloud.firestore" in operator.google.resources
-    assert deployed is not bool(arguments)
+def test_an_empty_project_may_be_said_to_have_an_app(operator: Operator) -> None:
+    """Then no rules are deployed; otherwise it is one's own."""
+    operator.google.milli_cpu = 1  # as far as the deploy
+    _, said, _ = operator.run("setup", "--beside")
+    assert f"it stays as it is; our pages are for the site {SITE}" in said
+    config = json.loads((operator.checkout / "firebase.acme.json").read_text())
+    assert "rules" not in config["firestore"]
 
 
 def test_a_project_of_our_own_stays_one(ready: Operator) -> None:

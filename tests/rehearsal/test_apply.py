@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 
 from ops import applying
-from tests.unit.ops.conftest import Operator
-from tests.unit.ops.fake_google import API_SECONDS, PROJECT
+from tests.rehearsal.conftest import Operator
+from tests.rehearsal.fake_google import API_SECONDS, PROJECT
 
 EMAIL: Final = "--email=ops@example.com"
 BUDGET: Final = "--budget=50"

@@ -1,0 +1,235 @@
+"""A project in a stand-in for Google's APIs, and the scripts that are run against it.
+
+Scripts, firebase-tools and main.py are the real ones, in a checkout of the test's own.
+"""
+
+import copy
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from ops import applying, braking, setting_up, staff
+from ops.cloud import Outside
+from ops.wanted import manifest, read
+from tests.rehearsal import fake_google
+from tests.rehearsal.fake_google import FakeGoogle
+
+ROOT: Final = Path(__file__).parents[2]
+HERE: Final = Path(__file__).parent
+COPIED: Final = (
+    *("main.py", "firebase.json", "firestore.indexes.json", "firestore.rules", "requirements.txt"),
+    *("functions", "ops", "emulator/__init__.py", "emulator/env_file.py"),
+)
+_MAIN: Final[dict[str, Callable[..., int]]] = {
+    "apply": applying.main,
+    "brake": braking.main,
+    "check": setting_up.check,
+    "deploy": setting_up.deploy,
+    "setup": setting_up.main,
+    "staff": staff.main,
+}
+
+
+class Operator:
+    """Runs the scripts, in a checkout whose `.env` is filled in.
+
+    Attributes:
+        google: The project that the scripts see.
+        checkout: The folder of the checkout.
+        typed: What the operator types when asked for a key.
+        commands: Programs that the last run started, without those that ask who is signed in.
+        slept: Seconds that the last run waited.
+        said: What the programs of the last run printed.
+    """
+
+    def __init__(self, google: FakeGoogle, address: str, folder: Path) -> None:
+        self.google = google
+        self.checkout = folder / "checkout"
+        self.machine = folder / "machine"
+        self.typed = "SG.typed-in"
+        self.commands: list[str] = []
+        self.slept = 0.0
+        self.said = ""
+        self._address = address
+
+    def run(self, script: str, *arguments: str) -> tuple[int, str, str]:
+        """Run a script; its status, output and errors."""
+        self.google.changes.clear()
+        self.commands.clear()
+        self.slept = 0
+        self.said = ""
+        out, errors = io.StringIO(), io.StringIO()
+        outside = Outside(self.start, self._sleep, self._type_in, self._address, self.checkout)
+        with redirect_stdout(out), redirect_stderr(errors):
+            try:
+                status = _MAIN[script](["acme", *arguments], outside)
+            except SystemExit as ended:  # argparse's way
+                status = int(str(ended.code))
+        return status, out.getvalue(), errors.getvalue()
+
+    def done(self, script: str, *arguments: str) -> str:
+        """What a run that succeeds says."""
+        status, said, errors = self.run(script, *arguments)
+        assert status == 0, said + errors + self.said
+        return said
+
+    def follow(self, line: str) -> int:
+        """Do a line of a page in the checkout; its status."""
+        words = shlex.split(line.replace("$PROJECT", "acme"), comments=True)
+        if words[0].startswith("ops/"):
+            return self.run(words[0].removeprefix("ops/"), *words[2:])[0]
+        return self.start(words).returncode
+
+    def start(self, command: Sequence[str], **how: Any) -> "subprocess.CompletedProcess[str]":
+        """Start a program as the operator would in the checkout.
+
+        It reaches the stand-in alone. Of the programs of the machine, `gcloud` tells the token, and
+        `firebase` is an old one.
+        """
+        is_asking = bool({"print-access-token", "login:list"} & set(command))
+        if not is_asking:
+            self.commands.append(" ".join([Path(command[0]).name, *command[1:]]))
+        environment = {
+            "HOME": str(self.machine / "home"),
+            "LANG": "C.UTF-8",
+            "PATH": os.pathsep.join([str(self.machine / "bin"), os.environ["PATH"]]),
+            "STAND_IN_FOR_GOOGLE": self._address.removesuffix("/{host}"),
+            "NODE_OPTIONS": f"--require={HERE / 'to_stand_in.cjs'}",
+            "PYTHONPATH": str(HERE),
+        }
+        how = {"cwd": self.checkout, "text": True, "check": False, **how}
+        how |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        if is_asking:
+            how["stderr"] = subprocess.DEVNULL
+        program = shutil.which(command[0], path=environment["PATH"])
+        if program is None or program == shutil.which("gcloud"):  # of this machine
+            raise FileNotFoundError(2, "No such file or directory")
+        ran = subprocess.run([program, *command[1:]], env=environment, **how)  # noqa: PLW1510 - in `how`
+        self.said += ran.stdout
+        return ran
+
+    def _sleep(self, seconds: float) -> None:
+        self.slept += seconds
+        self.google.sleep(seconds)
+
+    def _type_in(self, _: str) -> str:
+        return self.typed
+
+
+def commands_of(page: str) -> list[str]:
+    """The lines of a page's blocks of commands that start a script of `ops/`, in their order."""
+    text = (ROOT / page).read_text()
+    found = re.findall(r"^ *```([^\n]*)\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
+    lines = "".join(block for language, block in found if not language).splitlines()
+    return [line.strip() for line in lines if line.strip().startswith("ops/")]
+
+
+@dataclass(frozen=True)
+class FirstRun:
+    """What `ops/setup` made of an empty project, what it said, and what it started."""
+
+    google: FakeGoogle
+    said: str
+    commands: list[str]
+
+
+def checkout(folder: Path, manifest_text: str) -> None:
+    """A checkout with an `.env` that is filled in, and a machine that somebody has signed in at.
+
+    Where `manifest.json` is there, `ops/` need not render it once more; firebase-tools do.
+    """
+    made = folder / "checkout"
+    for name in COPIED:
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, made / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, made / name)
+    (made / "emulator/node_modules").symlink_to(ROOT / "emulator/node_modules")
+    config = json.loads((made / "firebase.json").read_text())
+    # Building the pages is looked at elsewhere.
+    config["hosting"]["predeploy"] = ["mkdir -p public && date > public/index.html"]
+    (made / "firebase.json").write_text(json.dumps(config))
+    env = (ROOT / ".env").read_text()
+    (made / ".env").write_text(env.replace("example.com", "wall.events"))
+    (made / "manifest.json").write_text(manifest_text)
+    binaries = made / "venv/bin"
+    binaries.mkdir(parents=True)
+    for name in ("activate", "python3.13"):
+        (binaries / name).symlink_to(ROOT / "venv/bin" / name)
+    programs = {
+        binaries / "python": f"[ -f manifest.json ] && exec cat manifest.json\n"
+        f'exec {ROOT}/venv/bin/python "$@"',
+        folder / "machine/bin/gcloud": f"echo {fake_google.TOKEN}",
+        folder / "machine/bin/firebase": "echo an old firebase ran; exit 1",
+    }
+    for program, lines in programs.items():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{lines}\n")
+        program.chmod(0o755)
+    sign_in = {
+        "user": {"email": "me@example.com"},
+        "tokens": {
+            "access_token": fake_google.TOKEN,
+            "refresh_token": "r",
+            "expires_at": int(1000 * time.time()) + 10**9,
+        },
+        "motd": {"fetched": int(1000 * time.time())},
+    }
+    store = folder / "machine/home/.config/configstore/firebase-tools.json"
+    store.parent.mkdir(parents=True)
+    store.write_text(json.dumps(sign_in))
+
+
+@contextmanager
+def operating(google: FakeGoogle, folder: Path, manifest_text: str) -> Iterator[Operator]:
+    """An operator at the project `google`, with a checkout below `folder`."""
+    checkout(folder, manifest_text)
+    # A new project has 20 vCPU; main.py may ask for more, and the operator was granted it then.
+    largest = read("acme", folder / "checkout").largest
+    google.milli_cpu = max(google.milli_cpu, int(1000 * largest.max_cpu))
+    with fake_google.serving(google) as address:
+        yield Operator(google, address, folder)
+
+
+@pytest.fixture(scope="session")
+def rendered() -> str:
+    """The manifest of main.py, rendered once."""
+    return json.dumps(manifest(ROOT, {}))
+
+
+@pytest.fixture(scope="session")
+def first_run(rendered: str, tmp_path_factory: pytest.TempPathFactory) -> FirstRun:
+    """The run that many tests look at."""
+    folder = tmp_path_factory.mktemp("first")
+    with operating(FakeGoogle(), folder, rendered) as operator:
+        said = operator.done("setup")
+        return FirstRun(operator.google, said, operator.commands)
+
+
+@pytest.fixture
+def operator(tmp_path: Path, rendered: str) -> Iterator[Operator]:
+    """At an empty project."""
+    with operating(FakeGoogle(), tmp_path, rendered) as operator:
+        yield operator
+
+
+@pytest.fixture
+def ready(tmp_path: Path, rendered: str, first_run: FirstRun) -> Iterator[Operator]:
+    """At a project where everything is there, indexes built."""
+    google = copy.deepcopy(first_run.google)
+    google.sleep(fake_google.BUILD_SECONDS)
+    with operating(google, tmp_path, rendered) as operator:
+        yield operator

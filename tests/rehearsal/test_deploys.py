@@ -1,0 +1,251 @@
+"""One checkout through its life: deployed, deployed again, upgraded, rolled back, by `ops/deploy`.
+
+Beside an app, with an `.env` that differs from the repository's in every parameter.
+"""
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from emulator import env_file
+from ops import braking
+from ops.wanted import manifest, settings_of
+from tests.rehearsal.conftest import ROOT, Operator, commands_of, operating
+from tests.rehearsal.fake_google import BUILD_SECONDS, PROJECT, REGION, FakeGoogle
+from tests.rehearsal.test_beside import SIGN_IN, _app, _merge
+
+SETTINGS: Final = """
+export MAIL_FROM="Other <other@wall.events>"  # quoted, with a comment
+MAIL_REPLY_TO='answers@wall.events'
+MAIL_ADDRESS_LINE="1 Main Street, Springfield"
+PUBLIC_BASE_URL=https://photos.wall.events
+SENDGRID_HOST=https://api.eu.sendgrid.com
+SENDGRID_WEBHOOK_KEY=MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+TRUSTED_PROXY_HOPS=1
+PHOTO_HOSTS=project,photos.wall.events
+RECAPS_PER_ADDRESS_A_DAY=4
+RECAP_MAILS_PER_DAY=30000
+STAFF_CALLS_AN_HOUR=70
+ENFORCE_APP_CHECK=true
+PUBLIC_WALL=true
+SERVICE_ACCOUNT_WEBHOOKS=other-webhooks
+SERVICE_ACCOUNT_LOGS=other-logs
+SERVICE_ACCOUNT_RECAP=other-recap
+SERVICE_ACCOUNT_PREFERENCES=other-preferences
+SERVICE_ACCOUNT_MAIL_EVENTS=other-mail-events
+TRIGGER_INSTANCES=3
+DELIVERY_INSTANCES=4
+EVENT_DELIVERIES_A_SECOND=90
+WEBHOOK_PORTS=443
+VPC_CONNECTOR=other-connector
+VPC_EGRESS=PRIVATE_RANGES_ONLY
+THREADS=200
+MALLOC_ARENA_MAX=2
+"""
+UPGRADE: Final = '''
+
+@trigger
+@firestore_fn.on_document_written(document="extras/{id}", **_TRIGGER)
+def onExtraWritten(event: Any) -> None:
+    """A trigger of a later version."""
+
+
+@private
+@tasks_fn.on_task_dispatched(**_worker(instances=1, places=10, backoff_seconds=1))
+def deliverExtra(request: https_fn.CallableRequest[Any]) -> None:
+    """A queue of a later version."""
+'''
+FUNCTIONS: Final = f"cloudfunctions {REGION}/functions"
+
+
+def deployed(google: FakeGoogle) -> dict[str, Any]:
+    """Functions by their names."""
+    return {
+        key.rpartition("/")[2]: function
+        for key, function in google.resources.items()
+        if key.startswith(f"{FUNCTIONS}/")
+    }
+
+
+def changed_functions(operator: Operator) -> set[str]:
+    """Calls of the last run that made, changed or deleted a function: method and name."""
+    calls = [change.split() for change in operator.google.changes]
+    return {f"{method} {path.rpartition('/')[2]}" for method, api, path in calls if api == API}
+
+
+API: Final = "cloudfunctions"
+
+
+def releases(google: FakeGoogle) -> list[dict[str, Any]]:
+    """Releases of our pages, the oldest first."""
+    path = f"firebasehosting projects/{PROJECT}/sites/{PROJECT}-photo-wall/releases/"
+    return [release for key, release in google.resources.items() if key.startswith(path)]
+
+
+@pytest.fixture(scope="module")
+def life(rendered: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
+    """After `ops/setup`; the tests follow each other."""
+    google = _app()
+    google.milli_cpu = 40_000
+    with operating(google, tmp_path_factory.mktemp("life"), rendered) as operator:
+        (operator.checkout / "manifest.json").unlink()  # main.py decides, as it is then
+        names = env_file.read(ROOT / ".env").keys()
+        kept = [line for line in SETTINGS.splitlines() if re.findall(r"\w+(?==)", line)[:1]]
+        chosen = [line for line in kept if re.findall(r"(\w+)=", line)[0] in names]
+        (operator.checkout / ".env").write_text("\n".join(chosen) + "\n")
+        told = operator.run("setup")
+        assert "Yours to merge" in told[2], (*told, operator.said)
+        _merge(operator)
+        google.sign_in = copy.deepcopy(SIGN_IN)
+        google.sign_in["authorizedDomains"] += ["photos.wall.events"]
+        google.sleep(BUILD_SECONDS)
+        operator.done("check")
+        yield operator
+
+
+def test_the_first_deploy_is_as_the_settings_have_it(life: Operator) -> None:
+    """Each parameter reaches the functions: environment, instances, accounts, connector, queues."""
+    settings = settings_of(life.checkout, PROJECT)
+    defaults = env_file.read(ROOT / ".env")
+    assert settings.keys() == defaults.keys()
+    assert [name for name in settings if settings[name] == defaults[name]] == []
+    endpoints = manifest(life.checkout, settings)["endpoints"]
+    functions = deployed(life.google)
+    assert functions.keys() == {*endpoints, "onOrder"}
+    for name, endpoint in endpoints.items():
+        service = functions[name]["serviceConfig"]
+        assert settings.items() <= service["environmentVariables"].items()
+        assert service["maxInstanceRequestConcurrency"] == endpoint["concurrency"]
+        assert service["serviceAccountEmail"].startswith("other-")
+        assert life.google.granted(f"run {REGION}/services/{name.lower()}")
+    assert functions["deliverWebhook"]["serviceConfig"]["maxInstanceCount"] == 4
+    post = functions["deliverWebhook"]["serviceConfig"]
+    assert post["vpcConnector"] == f"{REGION}/connectors/other-connector"
+    assert post["vpcConnectorEgressSettings"] == "PRIVATE_RANGES_ONLY"
+    trigger = functions["onPhotoWritten"]["eventTrigger"]
+    assert trigger["retryPolicy"] == "RETRY_POLICY_RETRY"
+    assert trigger["serviceAccountEmail"] == "other-webhooks@acme.iam.gserviceaccount.com"
+    queue = life.google.resources[f"cloudtasks {REGION}/queues/deliverWebhook"]
+    assert queue["rateLimits"]["maxConcurrentDispatches"] == 4 * 120
+    assert {"close-on-budget", "api"}.isdisjoint(functions)
+
+
+def test_the_pages_lead_to_services_of_cloud_run(life: Operator) -> None:
+    """`/unsubscribe` and both `/api` paths."""
+    rewrites = releases(life.google)[-1]["version"]["config"]["rewrites"]
+    paths = ("/api/getEmailPreferences", "/api/updateEmailPreferences", "/unsubscribe")
+    assert rewrites == [
+        {
+            "glob": path,
+            "run": {"serviceId": path.rpartition("/")[2].lower(), "region": "us-central1"},
+        }
+        for path in paths
+    ]
+
+
+def test_the_same_commit_again_changes_no_function(life: Operator) -> None:
+    """The pages are released; what Hosting remembers in the checkout is no source of functions."""
+    before = len(releases(life.google))
+    assert (life.checkout / ".firebase").exists()
+    life.done("deploy")
+    assert changed_functions(life) == set()
+    assert len(releases(life.google)) == before + 1
+
+
+def test_an_upgrade_adds_a_trigger_and_a_queue(life: Operator) -> None:
+    """A new failure policy and a project without a clean-up policy of ours do not stop it."""
+    main = life.checkout / "main.py"
+    text = main.read_text()
+    main.write_text(text.replace("\ngc.freeze()", f"{UPGRADE}\n\ngc.freeze()"))
+    before = len(releases(life.google))
+    life.done("deploy")
+    assert {"POST functions"} < changed_functions(life)
+    assert {"onExtraWritten", "deliverExtra"} < deployed(life.google).keys()
+    assert f"cloudtasks {REGION}/queues/deliverExtra" in life.google.resources
+    assert f"eventarc {REGION}/triggers/onextrawritten-1" in life.google.resources
+    images = life.google.resources[f"artifactregistry {REGION}/repositories/gcf-artifacts"]
+    assert images["cleanupPolicies"] == {"own": {"action": "KEEP"}}
+    assert len(releases(life.google)) == before + 1
+    life.done("check")
+
+
+def test_a_roll_back_leaves_functions_until_they_are_let_go(life: Operator) -> None:
+    """`--delete` deletes them; the queue keeps its name, so that the upgrade may come again."""
+    main = life.checkout / "main.py"
+    later = main.read_text()
+    main.write_text(later.replace(UPGRADE, ""))
+    said = life.done("deploy")
+    assert "main.py has no deliverExtra, onExtraWritten any more" in said
+    assert "deliverExtra" in deployed(life.google)
+    life.done("deploy", "--delete")
+    assert {"DELETE deliverExtra", "DELETE onExtraWritten"} <= changed_functions(life)
+    assert deployed(life.google).keys() & {"deliverExtra", "onExtraWritten"} == set()
+    assert f"cloudtasks {REGION}/queues/deliverExtra" in life.google.resources
+
+    main.write_text(later)
+    life.done("deploy")
+    assert {"onExtraWritten", "deliverExtra"} < deployed(life.google).keys()
+    life.done("check")
+
+
+def test_nothing_of_the_app_was_changed(life: Operator) -> None:
+    """After all of that."""
+    before = _app()
+    rules = "firebaserules projects/acme/releases/cloud.firestore"
+    kept = {key: resource for key, resource in before.resources.items() if key != rules}
+    assert {key: life.google.resources.get(key) for key in kept} == kept
+    for resource in before.policies:
+        assert before.granted(resource) <= life.google.granted(resource)
+
+
+def test_a_deploy_without_a_set_up_says_so_at_once(operator: Operator) -> None:
+    """Before anything is uploaded; where nobody can look, it goes on."""
+    google = operator.google
+    google.now, google.has_firebase = 10_000.0, True
+    google.apis = dict.fromkeys((f"{api}.googleapis.com" for api in ("iam", "firebase")), 0.0)
+    deploy = [str(operator.checkout / "emulator/node_modules/.bin/firebase"), "deploy"]
+    deploy += ["--only=functions", "--non-interactive", f"--project={PROJECT}"]
+    assert operator.start(deploy).returncode != 0
+    assert "The project acme is not set up: run ops/setup acme first." in operator.said
+    assert google.sources == []
+    (operator.machine / "bin/gcloud").write_text("#!/bin/sh\nexit 1\n")
+    operator.said = ""
+    operator.start(deploy)
+    assert "Whether ops/setup ran in acme is not known: Sign in first" in operator.said
+    assert "preparing codebase photo-wall" in operator.said
+
+
+def test_the_brake_closes_on_the_budget(ready: Operator) -> None:
+    """Its trigger's account may call it, and the budget tells its topic."""
+    rules = ready.checkout / "firestore.rules"
+    text = rules.read_text()
+    rules.write_text(text.replace(braking.OFF, braking.ON))
+    status, _, errors = ready.run("brake", "on-budget")
+    assert (status, "ops/apply acme --budget AMOUNT makes one" in errors) == (1, True)
+    ready.done("apply", "--budget=50")
+    for _ in range(2):
+        ready.done("brake", "on-budget")
+    function = ready.google.resources[f"{FUNCTIONS}/close-on-budget"]
+    account = f"serviceAccount:{function['eventTrigger']['serviceAccountEmail']}"
+    assert ready.google.granted(f"run {REGION}/services/close-on-budget") == {
+        ("run.invoker", account)
+    }
+    [budget] = [found for key, found in ready.google.resources.items() if "/budgets/" in key]
+    assert budget["notificationsRule"]["pubsubTopic"] == function["eventTrigger"]["pubsubTopic"]
+    assert f"pubsub {function['eventTrigger']['pubsubTopic']}" in ready.google.resources
+    ready.done("check")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/operations.md"])
+def test_the_commands_of_a_page_are_run(ready: Operator, page: str) -> None:
+    """Every line that starts a script, in the order of the page."""
+    rules = ready.checkout / "firestore.rules"
+    lines = commands_of(page)
+    assert {line.split()[0] for line in lines} >= {"ops/setup", "ops/check", "ops/apply"}
+    for line in lines:
+        if "ops/brake" in line:
+            rules.write_text(rules.read_text().replace(braking.OFF, braking.ON))
+        assert ready.follow(line) == 0, line + ready.said

@@ -1,0 +1,106 @@
+"""Merged rules that let strangers in: each request of `ops.refusals` is made."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from emulator.people import sign_in, sign_in_anonymously
+from ops import merging
+from ops.refusals import GUEST, OTHER, OTHER_ADMIN, TENANT, Refusal, refusals
+from tests.suite.rules.client import Client, load_rules
+from tests.suite.rules.test_matrix import APP_RULES
+
+SIGNED_IN: Final = "request.auth != null"
+TAKES: Final = (
+    "request.auth.token.role == 'admin'"
+    " && request.resource.data.tenantId == request.auth.token.tenantId"
+)
+BAD: Final = {
+    # an app's own block: a request that has to be found
+    f"match /events/{{e}}/settings/{{d}} {{ allow write: if {SIGNED_IN}; }}": (
+        GUEST,
+        "create",
+        "events/eventId/settings/webhooks",
+    ),
+    f"match /events/{{e}}/secrets/{{d}} {{ allow update: if {SIGNED_IN}; }}": (
+        GUEST,
+        "update",
+        "events/eventId/secrets/webhooks",
+    ),
+    f"match /events/{{e}}/deliveries/{{d}} {{ allow list: if {SIGNED_IN}"
+    " && request.query.limit <= 100; }": (GUEST, "list", "events/eventId/deliveries/deliveryId"),
+    f"match /events/{{e}} {{ allow update: if {TAKES}; }}": (
+        OTHER_ADMIN,
+        "update",
+        "events/eventId",
+    ),
+    "match /recapStops/{t} { allow delete: if request.auth.token.role == 'admin'; }": (
+        OTHER_ADMIN,
+        "delete",
+        "recapStops/tenant",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def clients() -> dict[str, Client]:
+    """Those who ask."""
+    return {
+        GUEST: Client(sign_in_anonymously().id_token),
+        OTHER_ADMIN: Client(sign_in("admin", OTHER).id_token),
+    }
+
+
+@pytest.fixture
+def after(rules: str) -> Iterator[None]:
+    """Our own rules again."""
+    yield
+    load_rules(rules)
+
+
+def is_allowed(refusal: Refusal, client: Client, administrator: Client) -> bool:
+    """Whether the request gets through, with the documents that it is about."""
+    administrator.replace("events/eventId", {"tenantId": TENANT, "status": "draft", "name": "x"})
+    if refusal.method == "create":
+        administrator.delete(refusal.path)
+    else:
+        administrator.replace(refusal.path, refusal.before)
+    match refusal.method:
+        case "get":
+            return client.get(refusal.path)
+        case "list":
+            return client.list(refusal.path.rpartition("/")[0], limit=1)
+        case "create":
+            return client.create(refusal.path, refusal.after)
+        case "update":
+            return client.update(refusal.path, refusal.after)
+        case _:
+            return client.delete(refusal.path)
+
+
+@pytest.mark.usefixtures("after")
+def test_our_rules_refuse_every_request(
+    rules: str, clients: dict[str, Client], administrator: Client
+) -> None:
+    """Beside those of an app, so that `ops/check` finds nothing."""
+    load_rules(merging.merged(APP_RULES, rules))
+    asked = list(refusals(rules))
+    assert len(asked) > 100
+    assert [
+        refusal for refusal in asked if is_allowed(refusal, clients[refusal.who], administrator)
+    ] == []
+
+
+@pytest.mark.parametrize("block", BAD)
+@pytest.mark.usefixtures("after")
+def test_a_block_that_opens_ours_is_found(
+    block: str, rules: str, clients: dict[str, Client], administrator: Client
+) -> None:
+    """A request that `ops/check` asks about gets through then."""
+    app = APP_RULES.replace("match /orders", f"{block}\n    match /orders")
+    load_rules(merging.merged(app, rules))
+    [refusal] = [
+        asked for asked in refusals(rules) if (asked.who, asked.method, asked.path) == BAD[block]
+    ]
+    assert is_allowed(refusal, clients[refusal.who], administrator)
