@@ -9,7 +9,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -31,6 +31,7 @@ TOLD_WITHIN = 60.0
 # Published at two URLs, three uploads at two, two approvals at two, two guests at one.
 DELIVERIES = 14
 GUESTS = 2
+STATUSES = ("delivered", "bounced", "dropped", "complained")
 
 _PREFERENCES = re.compile(r"https?://\S+/preferences#token=[A-Za-z0-9._-]+")
 
@@ -48,7 +49,7 @@ def run(stand_ins: StandIns) -> int:
         "\nAn event with four webhook URLs: /ok, /flaky (fails twice), /dead, and one without TLS."
     )
     midsummer.configure()
-    deliveries = _Deliveries(midsummer.event)
+    deliveries = _Watch(midsummer.event.collection("deliveries"))
     _say("It is published; its receiver gets:")
     midsummer.publish()
     stand_ins.receiver.wait_for(lambda seen: any(request.verified for request in seen), DEADLINE)
@@ -61,9 +62,8 @@ def run(stand_ins: StandIns) -> int:
     _say(f"  Ann's preferences     {_preferences_link(stand_ins.mailbox)}\n")
     rows = [
         _row(delivery, stand_ins.receiver.requests)
-        for delivery in deliveries.wait_for_the_end_of(DELIVERIES, DEADLINE)
+        for delivery in deliveries.wait_for(_ended, DELIVERIES, DEADLINE)
     ]
-    deliveries.close()
     print(_table(rows), flush=True)
     problems += [problem for row in rows if (problem := _problem(row))]
     if len(rows) != DELIVERIES:
@@ -179,14 +179,16 @@ def _recap(mailbox: Mailbox, event: firestore.DocumentReference) -> list[str]:
 
 def _outcomes(event: firestore.DocumentReference) -> dict[str, int]:
     """What the event's recap counts, once its mails have been told of."""
-    until = time.monotonic() + TOLD_WITHIN
-    while True:
-        [recap] = event.collection("recaps").get()
-        statuses = ("delivered", "bounced", "dropped", "complained")
-        known = {status: recap.get(status) for status in statuses}
-        if sum(known.values()) >= GUESTS or time.monotonic() > until:
-            return known
-        time.sleep(0.2)
+    [recap] = _Watch(event.collection("recaps")).wait_for(_told, GUESTS, TOLD_WITHIN)
+    return {status: recap[status] for status in STATUSES}
+
+
+def _told(recaps: Sequence[Mapping[str, Any]]) -> int:
+    return sum(recap.get(status, 0) for recap in recaps for status in STATUSES)
+
+
+def _ended(deliveries: Sequence[Mapping[str, Any]]) -> int:
+    return sum(delivery["outcome"] in FINAL for delivery in deliveries)
 
 
 def _preferences_link(mailbox: Mailbox) -> str:
@@ -194,26 +196,25 @@ def _preferences_link(mailbox: Mailbox) -> str:
     return next((match[0] for match in found if match), "")
 
 
-class _Deliveries:
-    """The records of an event's deliveries, as they change."""
+class _Watch:
+    """The documents of a collection, as they change."""
 
-    def __init__(self, event: firestore.DocumentReference) -> None:
+    def __init__(self, collection: Any) -> None:
         self._changed = threading.Condition()
         self._records: list[dict[str, Any]] = []
-        self._watch = event.collection("deliveries").on_snapshot(self._on_snapshot)
+        self._watch = collection.on_snapshot(self._on_snapshot)
 
-    def wait_for_the_end_of(self, count: int, timeout: float) -> list[dict[str, Any]]:
-        """Wait until `count` deliveries have ended, `timeout` seconds at most; all there are."""
+    def wait_for(
+        self,
+        counted: Callable[[Sequence[Mapping[str, Any]]], int],
+        count: int,
+        timeout: float,
+    ) -> list[dict[str, Any]]:
+        """Wait for `count`, for `timeout` seconds at most, and stop watching; all documents."""
         with self._changed:
-            self._changed.wait_for(lambda: self._ended() >= count, timeout)
-            return self._records
-
-    def close(self) -> None:
-        """Stop watching."""
+            self._changed.wait_for(lambda: counted(self._records) >= count, timeout)
         self._watch.unsubscribe()
-
-    def _ended(self) -> int:
-        return sum(record["outcome"] in FINAL for record in self._records)
+        return self._records
 
     def _on_snapshot(self, snapshots: Any, *_: object) -> None:
         with self._changed:

@@ -10,6 +10,9 @@ from emulator.environment import PAGES, ROOT, STATE, SetupError, firestore_jar, 
 PROJECT: Final = "demo-wall"
 EMULATORS: Final = ("auth", "firestore", "functions", "hosting", "hub", "logging")
 
+PAGES_PORT: Final = 5002
+"""Where Hosting's emulator has the pages; its own port is the front end's, which knows rewrites."""
+
 LOCAL_CONFIG: Final = ROOT / "firebase.json.local"
 """firebase.json as the emulators read it: beside it, as its paths are relative to its folder."""
 
@@ -63,6 +66,7 @@ def read_addresses() -> dict[str, str]:
         addresses = {
             name: f"{emulators[name]['host']}:{emulators[name]['port']}" for name in EMULATORS
         }
+        addresses["pages"] = f"{emulators['hosting']['host']}:{PAGES_PORT}"
         firestore = emulators["firestore"]
         if "websocketPort" in firestore:
             addresses["firestore websocket"] = f"{firestore['host']}:{firestore['websocketPort']}"
@@ -78,6 +82,7 @@ def local_config(addresses: Mapping[str, str]) -> dict[str, Any]:
     """
     config: dict[str, Any] = json.loads((ROOT / "firebase.json").read_text())
     config["hosting"]["public"] = str(PAGES.relative_to(ROOT))
+    config["emulators"]["hosting"]["port"] = PAGES_PORT
     local = " ".join(f"http://{addresses[name]}" for name in ("auth", "firestore", "functions"))
     for rule in config["hosting"]["headers"]:
         for header in rule["headers"]:

@@ -7,7 +7,6 @@ called by the stand-ins of Eventarc and Cloud Tasks, and by Google's front end.
 import asyncio
 import contextlib
 import json
-import socket
 import threading
 import time
 from collections.abc import Callable, Coroutine
@@ -37,6 +36,7 @@ from emulator.environment import (
 )
 from emulator.firebase import (
     LOCAL_CONFIG,
+    PAGES_PORT,
     PROJECT,
     client_environment,
     local_config,
@@ -44,7 +44,6 @@ from emulator.firebase import (
     server_environment,
 )
 from emulator.ports import check_ports
-from emulator.server import HOST
 
 LOG: Final = STATE / "suite.log"
 
@@ -118,7 +117,6 @@ class LocalCloud:
         self._running.close()
 
     def _start(self) -> None:
-        pages = _free_port()
         thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         thread.start()
         self._running.callback(self._loop.call_soon_threadsafe, self._loop.stop)
@@ -126,10 +124,10 @@ class LocalCloud:
             reading = threads.submit(deployment.read)
             emulators = {
                 "Firestore": self._start_firestore(),
-                "Auth and Hosting": self._start_firebase(pages),
+                "Auth and Hosting": self._start_firebase(),
             }
             functions = reading.result()
-        self._run(self._serve(functions, pages))
+        self._run(self._serve(functions))
         warming = self._begin(self._functions.warm()) if self._warm else None
         for name, emulator in emulators.items():
             if not emulator.is_ready_within(START_LIMIT):
@@ -164,10 +162,8 @@ class LocalCloud:
         self._running.callback(emulator.end)
         return emulator
 
-    def _start_firebase(self, pages: int) -> Program:
-        config = local_config(self.addresses)
-        config["emulators"]["hosting"]["port"] = pages
-        LOCAL_CONFIG.write_text(json.dumps(config, indent=2))
+    def _start_firebase(self) -> Program:
+        LOCAL_CONFIG.write_text(json.dumps(local_config(self.addresses), indent=2))
         emulators = Program(
             [
                 str(NODE_MODULES / ".bin" / "firebase"),
@@ -182,7 +178,7 @@ class LocalCloud:
         self._running.callback(emulators.end)
         return emulators
 
-    async def _serve(self, functions: list[Function], pages: int) -> None:
+    async def _serve(self, functions: list[Function]) -> None:
         queues = {function.name: function.queue for function in functions if function.queue}
         dispatcher = Dispatcher(queues, self._dispatch)
         keys = SecretManager(PROJECT, local_secrets.read())
@@ -193,7 +189,7 @@ class LocalCloud:
         self._running.callback(lambda: self._run(self._functions.close()))
         # Before that, so that nothing starts a function anew.
         self._running.callback(lambda: self._run(_cancel_others()))
-        front = Front(self._functions, eventarc.Eventarc(self._bring), pages, self._log)
+        front = Front(self._functions, eventarc.Eventarc(self._bring), PAGES_PORT, self._log)
         self._running.callback(self._loop.call_soon_threadsafe, front.close)
         ports = [int(self.addresses[name].rpartition(":")[2]) for name in ("functions", "hosting")]
         await front.listen(*ports)
@@ -243,9 +239,3 @@ async def _cancel_others() -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
-
-
-def _free_port() -> int:
-    with socket.create_server((HOST, 0)) as free:
-        port: int = free.getsockname()[1]
-    return port

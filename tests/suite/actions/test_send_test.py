@@ -12,7 +12,7 @@ from tests.suite.call import call
 from tests.suite.webhooks.conftest import Deliveries
 
 
-def test_a_test_is_a_delivery_like_any_other(
+def test_a_test_posts_a_signed_sample_and_answers_how_it_went(
     event: firestore.DocumentReference,
     admin: Person,
     configure: Configure,

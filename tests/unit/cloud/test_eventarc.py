@@ -60,8 +60,12 @@ def test_writes_to_a_silenced_event_call_no_trigger() -> None:
     brought: list[datetime] = []
 
     async def run() -> None:
+        both = asyncio.Event()
+
         async def call(write: Announced) -> int:
             brought.append(write.at)
+            if write.event_id == "e2":  # the last one, and they come in their order
+                both.set()
             return 200
 
         source = Eventarc(call)
@@ -72,7 +76,7 @@ def test_writes_to_a_silenced_event_call_no_trigger() -> None:
         later = datetime.now(UTC) + timedelta(seconds=1)
         source.announce(announced("e1", later))
         source.announce(announced("e2"))
-        await asyncio.sleep(0.01)
+        await asyncio.wait_for(both.wait(), 30)
         assert len(brought) == 2
 
     asyncio.run(run())

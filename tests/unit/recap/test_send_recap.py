@@ -37,6 +37,7 @@ def test_every_guest_of_an_approved_photo_gets_one_mail(house: House) -> None:
     house.photo(" Anna@Example.com ")
     house.photo("ben@example.com")
     house.photo("carla@example.com", status="pending")
+    house.photo("dario@example.com", status="rejected")
     house.photo("no address")
     house.photo(None)
     assert house.send() == RecapResult(sent=2, skipped=1)
