@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from functions.mail_events import entries
 from functions.recap.quota import mailings
-from functions.wall.address import address_hash, guest_uid, normalised
+from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 from ops import sendgrid
 from ops.cloud import Cloud, OpsError, Outside
 from ops.documents import Document, Documents, Write, raw
@@ -276,8 +276,8 @@ class GuestData:
             yield Found(kind, document, Write(document.path, fields, document.version))
 
     def _without_allowance(self, before: bytes) -> bytes:
-        for digest in self._hashes:
-            before = mailings.without_guest(before, digest)
+        for address in self.addresses:
+            before = mailings.without_mailbox(before, address_hash(mailbox(address)))
         return before
 
     def _without_outcome(self, before: bytes) -> bytes:

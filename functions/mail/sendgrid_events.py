@@ -114,7 +114,11 @@ class SendGridWebhook:
         if not isinstance(events, list):
             return None
         found = ((_status(event), event) for event in events if isinstance(event, dict))
-        return [TrackingEvent(status, event) for status, event in found if status]
+        return [
+            TrackingEvent(status, event, str(event.get("email", "")))
+            for status, event in found
+            if status
+        ]
 
 
 def _signature(headers: Mapping[str, str]) -> tuple[str, str]:

@@ -41,10 +41,12 @@ class TrackingEvent:
     """A report about one mail, with the labels that the mail was sent with.
 
     Labels come back from the provider and are not trusted: any of them may be missing or forged.
+    `address` is the recipient's as it was mailed, or empty.
     """
 
     status: DeliveryStatus
     labels: Mapping[str, object]
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

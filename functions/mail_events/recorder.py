@@ -23,13 +23,13 @@ from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.status_store import StatusStore, StoredStatuses
-from functions.preferences.preferences import Flag, email_address
+from functions.preferences.preferences import Flag
 from functions.preferences.reach import UNREACHABLE_FOR
 from functions.preferences.store.user_store import UserStore
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.mail.labels import MailLabels
 from functions.side_by_side import SideBySide
-from functions.wall.address import address_hash, guest_uid, normalised
+from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 
 _WITH_EFFECT: Final = DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE
 
@@ -45,48 +45,47 @@ class StillBusyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """Everything that one request reports about one mail."""
+    """Everything that one request reports about one mail; `address` may be empty."""
 
     labels: MailLabels
     status: DeliveryStatus
+    address: str
 
+    @property
+    def mailbox(self) -> str:
+        """The hash of the recipient's mailbox; that of the address where only its hash is known.
 
-class MailEvents:
-    """Records tracking events; one instance serves all threads of the process."""
-
-    def __init__(
-        self,
-        *,
-        statuses: StatusStore,
-        users: UserStore,
-        complaints: ComplaintWatch,
-        consents: ConsentStore,
-        now: Callable[[], datetime],
-        sleep: Callable[[float], None],
-        recaps_side_by_side: SideBySide,
-        guests_side_by_side: SideBySide,
-    ) -> None:
-        """Put the parts together.
-
-        Args:
-            statuses: The recorded statuses.
-            users: The user records.
-            complaints: Looks at the tenant of a recap that guests complain about.
-            consents: Of addresses to notices.
-            now: The time, aware and in UTC.
-            sleep: Waits for some seconds.
-            recaps_side_by_side: Handles several recaps at a time.
-            guests_side_by_side: Handles several guests of a recap at a time; called from within
-                `recaps_side_by_side`.
+        The address counts only where it has the hash that the ledger has, so that a forged one
+        cannot turn off another person's mails.
         """
-        self._statuses = statuses
-        self._users = users
-        self._complaints = complaints
-        self._consents = consents
-        self._now = now
-        self._sleep = sleep
-        self._recaps_side_by_side = recaps_side_by_side
-        self._guests_side_by_side = guests_side_by_side
+        is_own = address_hash(normalised(self.address)) == self.labels.guest_id
+        return address_hash(mailbox(self.address)) if is_own else self.labels.guest_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailEvents:
+    """Records tracking events; one instance serves all threads of the process.
+
+    Attributes:
+        statuses: The recorded statuses.
+        users: The user records.
+        complaints: Looks at the recaps that guests complain about.
+        consents: Of addresses to notices.
+        now: The time, aware and in UTC.
+        sleep: Waits for some seconds.
+        recaps_side_by_side: Handles several recaps at a time.
+        guests_side_by_side: Handles several guests of a recap at a time; called from within
+            `recaps_side_by_side`.
+    """
+
+    statuses: StatusStore
+    users: UserStore
+    complaints: ComplaintWatch
+    consents: ConsentStore
+    now: Callable[[], datetime]
+    sleep: Callable[[float], None]
+    recaps_side_by_side: SideBySide
+    guests_side_by_side: SideBySide
 
     def record(self, events: Iterable[TrackingEvent]) -> int:
         """Record the new facts in `events`; returns the number of mails with new facts.
@@ -97,12 +96,12 @@ class MailEvents:
             Exception: not everything was recorded; the provider has to repeat the request.
         """
         events = list(events)
-        ended = sum(self._guests_side_by_side(self._end_notices, _unwelcome_notices(events)))
-        return ended + sum(self._recaps_side_by_side(self._record, _by_recap(events).items()))
+        ended = sum(self.guests_side_by_side(self._end_notices, _unwelcome_notices(events)))
+        return ended + sum(self.recaps_side_by_side(self._record, _by_recap(events).items()))
 
     def _end_notices(self, consent_id: str) -> bool:
         """End the consent to notices that were complained of or came back; whether that is new."""
-        is_new = self._consents.end_known(consent_id, self._now())
+        is_new = self.consents.end_known(consent_id, self.now())
         if is_new:
             log.info("notice.ended", consentId=consent_id)
         return is_new
@@ -112,13 +111,13 @@ class MailEvents:
         changed = self._put_new_on_record(key, reports)
         if any(DeliveryStatus.COMPLAINED in report.status for report in reports.values()):
             # Also for a known complaint: an earlier request may have ended before its look.
-            self._complaints.look(key)
+            self.complaints.look(key)
         return changed
 
     def _put_new_on_record(self, key: RecapKey, reports: Mapping[str, _Report]) -> int:
         batches = {report.labels.batch for report in reports.values()}
         for pause in (*_PAUSES, None):
-            found = self._statuses.load(key, batches)
+            found = self.statuses.load(key, batches)
             changed = _changed(found, reports)
             if not changed:
                 return 0
@@ -126,7 +125,7 @@ class MailEvents:
                 self._put_on_record(key, reports, found, changed)
             except ChangedMeanwhileError:
                 if pause is not None:
-                    self._sleep(pause)
+                    self.sleep(pause)
             else:
                 return len(changed)
         raise StillBusyError
@@ -140,31 +139,22 @@ class MailEvents:
     ) -> None:
         known = {guest: found.statuses.get(guest, DeliveryStatus.NONE) for guest in changed}
         new = {guest: facts & ~known[guest] for guest, facts in changed.items()}
-        self._guests_side_by_side(
-            lambda guest: self._have_effect(reports[guest].labels, new[guest]),
+        self.guests_side_by_side(
+            lambda guest: self._have_effect(reports[guest], new[guest]),
             [guest for guest, facts in new.items() if facts & _WITH_EFFECT],
         )
         change = Tally.of(changed.values()) - Tally.of(known.values())
-        self._statuses.save(key, {**found.statuses, **changed}, change, found.version)
+        statuses = {**found.statuses, **changed}
+        complaints = {**found.complaints, **_complaints(reports, new)}
+        self.statuses.save(key, statuses, change, complaints, found.version)
 
-    def _have_effect(self, mail: MailLabels, new: DeliveryStatus) -> None:
+    def _have_effect(self, report: _Report, new: DeliveryStatus) -> None:
         if DeliveryStatus.UNWELCOME in new:
-            self._users.choose(self._record_of(mail), {Flag.RECAP: False})
+            # The record of the mailbox, which no client can write.
+            self.users.choose(guest_uid(report.mailbox), {Flag.RECAP: False})
         if DeliveryStatus.UNREACHABLE in new:
-            # In the record of the address, which a recap reads for every guest.
-            self._users.mark_unreachable(guest_uid(mail.guest_id), self._now() + UNREACHABLE_FOR)
-
-    def _record_of(self, mail: MailLabels) -> str:
-        """The user record that holds the recipient's choices.
-
-        A label can name any account. It counts only where the account's address has the hash that
-        the ledger has, so that a forged label cannot turn off another person's mails.
-        """
-        if mail.uid.startswith(guest_uid("")):
-            return guest_uid(mail.guest_id)
-        address = email_address(self._users.find(mail.uid))
-        own = address_hash(normalised(address)) == mail.guest_id
-        return mail.uid if own else guest_uid(mail.guest_id)
+            until = self.now() + UNREACHABLE_FOR
+            self.users.mark_unreachable(guest_uid(report.labels.guest_id), until)
 
 
 def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str, DeliveryStatus]:
@@ -175,6 +165,14 @@ def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str,
         if report.status not in known and guest in found.sent_to.get(report.labels.batch, ()):
             changed[guest] = known | report.status
     return changed
+
+
+def _complaints(
+    reports: Mapping[str, _Report], new: Mapping[str, DeliveryStatus]
+) -> dict[str, str]:
+    """The new complaints: the uploader of the address, by mailbox."""
+    about = [reports[guest] for guest, facts in new.items() if DeliveryStatus.COMPLAINED in facts]
+    return {report.mailbox: report.labels.uploader or report.mailbox for report in about}
 
 
 def _unwelcome_notices(events: Iterable[TrackingEvent]) -> set[str]:
@@ -192,5 +190,5 @@ def _by_recap(events: Iterable[TrackingEvent]) -> Mapping[RecapKey, Mapping[str,
         reports = recaps[RecapKey(labels.event_id, labels.recap_id)]
         earlier = reports.get(labels.guest_id)
         status = event.status | earlier.status if earlier else event.status
-        reports[labels.guest_id] = _Report(labels, status)
+        reports[labels.guest_id] = _Report(labels, status, event.address)
     return recaps

@@ -18,11 +18,13 @@ class StoredStatuses:
     Attributes:
         sent_to: Recipients of the requested batches, by batch number, from the ledger.
         statuses: The statuses by guest id.
+        complaints: The complaints: the uploader by mailbox.
         version: Version of the document that holds them; None before the first status.
     """
 
     sent_to: Mapping[int, Collection[str]]
     statuses: Mapping[str, DeliveryStatus]
+    complaints: Mapping[str, str]
     version: Version | None
 
 
@@ -44,6 +46,7 @@ class StatusStore:
                 if batch
             },
             entries.read(found.fields["entries"]) if found else {},
+            found.fields.get("complaints", {}) if found else {},
             found.version if found else None,
         )
 
@@ -52,14 +55,17 @@ class StatusStore:
         key: RecapKey,
         statuses: Mapping[str, DeliveryStatus],
         change: Tally,
+        complaints: Mapping[str, str],
         version: Version | None,
     ) -> None:
         """Replace the statuses and add `change` to the recap's counts, in one commit.
 
+        `complaints` are all that are known: the uploader by mailbox (see `quota.complaints`).
+
         Raises:
             ChangedMeanwhileError: the document has another version, or the recap is gone.
         """
-        fields = {"entries": entries.written(statuses)}
+        fields = {"entries": entries.written(statuses), "complaints": complaints}
         self.documents.commit(
             write_as_read(_statuses(key), fields, version),
             # An update fails where the recap is gone: nothing is written under a deleted event.

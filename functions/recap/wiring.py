@@ -17,10 +17,11 @@ from functions.preferences.reach import skip_reason
 from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.audience.photo_hosts import PhotoHosts
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.sending.dispatch import REQUESTS_AT_ONCE
-from functions.recap.sending.planner import Planner, RecapLimits
+from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.sending.send_recap import RecapSender
 from functions.side_by_side import Threads
@@ -61,8 +62,7 @@ def _planner() -> Planner:
 def sender() -> RecapSender:
     """The use case of `sendEventRecap`."""
     return RecapSender(
-        _planner(),
-        recaps=RecapStore(documents()),
+        planner=_planner(),
         mailer=mail.mailer,
         links=_links,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
@@ -78,8 +78,7 @@ def sender() -> RecapSender:
 def previewer() -> RecapPreview:
     """The use case of `previewEventRecap`."""
     return RecapPreview(
-        _planner(),
-        recaps=RecapStore(documents()),
+        planner=_planner(),
         mailer=mail.mailer,
         links=_links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody(parameters.PUBLIC_BASE_URL.value),

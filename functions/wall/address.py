@@ -1,11 +1,26 @@
 """E-mail addresses as guests type them, and the forms in which they are compared (design 3.52)."""
 
 import hashlib
+from typing import Final
+
+_GMAIL: Final = ("gmail.com", "googlemail.com")
 
 
 def normalised(email: str) -> str:
     """The form in which addresses are compared: trimmed and case-folded."""
     return email.strip().casefold()
+
+
+def mailbox(email: str) -> str:
+    """The mailbox of an address, by which opt-outs, limits and complaints count (design 3.52).
+
+    Mails to `ann+party@example.com` reach `ann@example.com`; Gmail leaves out dots as well.
+    """
+    local, at, domain = normalised(email).rpartition("@")
+    local = local.partition("+")[0] or local
+    if domain in _GMAIL:
+        local, domain = local.replace(".", ""), _GMAIL[0]
+    return f"{local}{at}{domain}"
 
 
 def guest_uid(guest_id: str) -> str:

@@ -28,6 +28,9 @@ class WallEvent:
     published_at: datetime | None
     archived_at: datetime | None
     updated_at: datetime
+    tenant_id: str = ""
+    language: str | None = None
+    reply_to: str | None = None
 
     @classmethod
     def read(cls, fields: Mapping[str, Any], *, updated: datetime) -> Self:
@@ -40,4 +43,7 @@ class WallEvent:
             published_at=time(fields.get("publishedAt")),
             archived_at=time(fields.get("archivedAt")),
             updated_at=updated,
+            tenant_id=text(fields.get("tenantId")) or "",
+            language=text(fields.get("language")),
+            reply_to=text(fields.get("replyTo")),
         )

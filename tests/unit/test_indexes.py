@@ -59,7 +59,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
     "due": [(NOW, 3)],
     "waiting": [(NOW, 3)],
     "overdue": [(NOW,)],
-    "count": [("acme", NOW, NOW)],
+    "recaps": [("acme", NOW, NOW)],
     "count_photos": [("e1",), ("e1", 100, NOW)],
     "first_photo_by": [
         ("e1", Photo.read("p1", {"uploaderEmail": "a@example.com"}, created=NOW, updated=NOW)),

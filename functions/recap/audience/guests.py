@@ -8,9 +8,10 @@ from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
 from functions.recap.audience.names import greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, MAX_REEL, ApprovedPhoto, Newest, Picture
-from functions.wall.address import address_hash, guest_uid, normalised
+from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
+_LATER: Final = datetime.max.replace(tzinfo=UTC)
 
 _PHOTOS_OF_MANY: Final = 24
 """Photos that are kept of a guest where all of all guests would take too much memory."""
@@ -22,24 +23,42 @@ _ALL: Final = MAIL_BYTES
 class Guest:
     """An address, and the photos that were uploaded with it.
 
+    `id` is a hash of the address, by which the ledger knows the guest; `mailbox` is one of the
+    mailbox, which several addresses may share. `uploader` is a hash of who left the address first.
     `spellings` are the normalised forms of the address on photos: nearly always one, two for an
     international domain.
     """
 
-    __slots__ = ("_named_at", "address", "id", "name", "newest", "photo_count", "spellings")
+    __slots__ = (
+        "_named_at",
+        "_uploaded_at",
+        "address",
+        "id",
+        "mailbox",
+        "name",
+        "newest",
+        "photo_count",
+        "spellings",
+        "uploader",
+    )
 
     def __init__(self, address: str) -> None:
         self.address = address
         self.id = address_hash(address.casefold())
+        self.mailbox = address_hash(mailbox(address))
         self.name = ""
+        self.uploader = ""
         self.photo_count = 0
         self.newest = Newest(MAIL_BYTES, _ALL)
         self.spellings: tuple[str, ...] = ()
         self._named_at = _NEVER
+        self._uploaded_at = _LATER
 
     def count(self, photo: ApprovedPhoto) -> None:
-        """Count the photo; the newest name wins."""
+        """Count the photo; the newest name wins, and the first uploader."""
         self.photo_count += 1
+        if photo.uploader and photo.uploaded_at < self._uploaded_at:
+            self.uploader, self._uploaded_at = address_hash(photo.uploader), photo.uploaded_at
         if photo.created_at >= self._named_at and (name := greeted_name(photo.name)):
             self.name, self._named_at = name, photo.created_at
 
@@ -48,17 +67,15 @@ class Guest:
         return self.newest.pictures()
 
     @property
-    def guest_id(self) -> str:
-        """Id of the guest's user record where the guest has no account (design 3.53)."""
-        return guest_uid(address_hash(self.spellings[0]))
+    def uid(self) -> str:
+        """Id of the user record that the links in a mail to the guest lead to (design 3.53)."""
+        return guest_uid(self.mailbox)
 
     @property
-    def guest_ids(self) -> set[str]:
-        """Ids of all user records in which a guest without an account may have opted out."""
-        return {
-            guest_uid(address_hash(spelling))
-            for spelling in (self.address.casefold(), *self.spellings)
-        }
+    def emails(self) -> set[str]:
+        """The address in all forms by which records may know it: that of the mailbox among them."""
+        own = self.address.casefold()
+        return {self.address, own, mailbox(self.address), *self.spellings}
 
 
 class Audience:

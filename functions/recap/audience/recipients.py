@@ -1,6 +1,6 @@
 """The guests of an event who get the mail (spec 4.1, rules 2 and 3)."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
@@ -11,58 +11,49 @@ from functions.preferences.preferences import email_address
 from functions.preferences.reach import SkipReason
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Guest
+from functions.wall.address import address_hash, guest_uid
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class UserRecords:
-    """The user records of the guests, by guest id.
+def skip_reasons(
+    store: GuestStore,
+    guests: Iterable[Guest],
+    reason_of: Callable[[Mapping[str, Any]], SkipReason | None],
+) -> Mapping[str, SkipReason]:
+    """The guests who get no recap, by id: by the records of their addresses or of their accounts.
 
-    `uids` has the user id for a guest's links; `skip_reasons` has the guests who get no recap.
+    The opt-out of one record holds, whatever the others say. An address that bounces says nothing
+    of another address of its mailbox.
     """
+    by_record: dict[str, list[Guest]] = defaultdict(list)
+    by_email: dict[str, list[Guest]] = defaultdict(list)
+    for guest, email in ((one, email) for one in guests for email in one.emails):
+        by_email[email].append(guest)
+        by_record[guest_uid(address_hash(email))].append(guest)
+    reasons: dict[str, SkipReason] = {}
 
-    uids: Mapping[str, str]
-    skip_reasons: Mapping[str, SkipReason]
+    def look(concerned: Iterable[Guest], record: Mapping[str, Any]) -> None:
+        reason = reason_of(record)
+        # Where several records have a reason, the guest's own choice wins.
+        own = reason is SkipReason.OPTED_OUT
+        ids = [guest.id for guest in concerned if own or guest.id not in reasons]
+        reasons.update(dict.fromkeys(ids, reason) if reason else {})
 
-    @classmethod
-    def read(
-        cls,
-        records: GuestStore,
-        guests: Sequence[Guest],
-        skip_reason: Callable[[Mapping[str, Any]], SkipReason | None],
-    ) -> "UserRecords":
-        """Look up all guests: under the guest's own record ids, and under those of accounts."""
-        by_record = {uid: guest for guest in guests for uid in guest.guest_ids}
-        by_email = {
-            spelling: guest for guest in guests for spelling in (guest.address, *guest.spellings)
-        }
-        uids = {guest.id: guest.guest_id for guest in guests}
-        accounts: dict[str, str] = {}
-        reasons: dict[str, SkipReason] = {}
-
-        def look(guest: Guest, record: Mapping[str, Any]) -> None:
-            reason = skip_reason(record)
-            # Where several records have a reason, the guest's own choice wins.
-            if reason and reasons.get(guest.id) is not SkipReason.OPTED_OUT:
-                reasons[guest.id] = reason
-
-        def look_at_account(guest: Guest, uid: str, record: Mapping[str, Any]) -> None:
-            look(guest, record)
-            # Several accounts with one address are rare; the least id makes the choice stable.
-            accounts[guest.id] = min(uid, accounts.get(guest.id, uid))
-
-        named: dict[str, Guest] = {}
-        for uid, record in records.records(by_record):
-            look(by_record[uid], record)
-            named |= dict.fromkeys(account_ids(record), by_record[uid])
-        for uid, record in records.records(named) if named else ():
-            # The account may have changed its address since.
-            if address_record_id(record) in named[uid].guest_ids:
-                look_at_account(named[uid], uid, record)
-        for uid, record in records.records_with(by_email):
-            look_at_account(by_email[email_address(record)], uid, record)
-        return cls(uids | accounts, reasons)
+    named: dict[str, list[Guest]] = defaultdict(list)
+    for uid, record in store.records(by_record):
+        bounced = reason_of(record) is SkipReason.UNREACHABLE
+        concerned = by_record[uid]
+        look([one for one in concerned if not bounced or uid == guest_uid(one.id)], record)
+        for account in account_ids(record):
+            named[account] += by_record[uid]
+    for uid, record in store.records(named) if named else ():
+        # The account may have changed its address since.
+        listed_in = address_record_id(record)
+        look([guest for guest in named[uid] if guest.uid == listed_in], record)
+    for _, record in store.records_with(by_email):
+        look(by_email[email_address(record)], record)
+    return reasons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,10 +29,9 @@ class RecapStore:
 
     documents: Documents
 
-    def event(self, event_id: str) -> Mapping[str, Any] | None:
-        """Fields of the event; None where it does not exist."""
-        found = self.documents.get(f"events/{event_id}")
-        return found.fields if found else None
+    def event(self, event_id: str) -> Document | None:
+        """The event; None where it does not exist."""
+        return self.documents.get(f"events/{event_id}")
 
     def lock(self, event_id: str) -> StoredLock | None:
         """The event's lock; None before the first recap."""

@@ -9,19 +9,17 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from functions.event_arguments import is_id
-from functions.wall.address import guest_uid
 
 # The prefix keeps the labels apart from the mail service's own fields.
 _EVENT: Final = "wall_event"
 _RECAP: Final = "wall_recap"
 _BATCH: Final = "wall_batch"
 _GUEST: Final = "wall_guest"
-_USER: Final = "wall_user"
+_UPLOADER: Final = "wall_uploader"
 
 _WORD: Final = re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII)
 _NUMBER: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
 _HASH: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
-_UID: Final = re.compile(r"(?!\.{1,2}\Z)(?!__.*__\Z)[^/\x00-\x1f\x7f]{1,128}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,30 +31,29 @@ class MailLabels:
         recap_id: The recap.
         batch: Number of the batch.
         guest_id: The recipient's id in the ledger, a hash of the address.
-        uid: The user id in the mail's links.
+        uploader: A hash of who uploaded with the address first; empty where that is unknown.
     """
 
     event_id: str
     recap_id: str
     batch: int
     guest_id: str
-    uid: str
+    uploader: str = ""
 
     def as_texts(self) -> dict[str, str]:
-        """The labels; the user id is left out where it follows from the guest's id."""
-        labels = {
+        """The labels by name."""
+        return {
             _EVENT: self.event_id,
             _RECAP: self.recap_id,
             _BATCH: str(self.batch),
             _GUEST: self.guest_id,
-        }
-        return labels if self.uid == guest_uid(self.guest_id) else labels | {_USER: self.uid}
+        } | ({_UPLOADER: self.uploader} if self.uploader else {})
 
     @classmethod
     def read(cls, labels: Mapping[str, object]) -> Self | None:
         """The labels of a recap mail; None where a label is missing or malformed."""
-        event_id, recap_id, batch, guest_id, uid = (
-            labels.get(name) for name in (_EVENT, _RECAP, _BATCH, _GUEST, _USER)
+        event_id, recap_id, batch, guest_id = (
+            labels.get(name) for name in (_EVENT, _RECAP, _BATCH, _GUEST)
         )
         if not isinstance(event_id, str) or not is_id(event_id):
             return None
@@ -66,8 +63,11 @@ class MailLabels:
             return None
         if not isinstance(guest_id, str) or not _HASH.fullmatch(guest_id):
             return None
-        if not isinstance(uid, str) or not _UID.fullmatch(uid):
-            uid = guest_uid(guest_id)
+        uploader = labels.get(_UPLOADER)
         return cls(
-            event_id=event_id, recap_id=recap_id, batch=int(batch), guest_id=guest_id, uid=uid
+            event_id=event_id,
+            recap_id=recap_id,
+            batch=int(batch),
+            guest_id=guest_id,
+            uploader=uploader if isinstance(uploader, str) and _HASH.fullmatch(uploader) else "",
         )

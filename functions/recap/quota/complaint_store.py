@@ -10,12 +10,18 @@ from functions.documents.documents import Documents
 from functions.documents.query import Query
 from functions.documents.write import write_as_read
 from functions.recap.ledger.lock import RecapKey
-from functions.recap.quota.complaints import Complaints, Stop, StoredStop, stop_path
+from functions.recap.quota.complaints import (
+    Complaints,
+    RecapComplaints,
+    Stop,
+    StoredStop,
+    stop_path,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ComplaintStore:
-    """The complaints about tenants' recaps, and the stops; every method is one round trip."""
+    """Complaints about recaps, and the stops; every method but `recaps` is one round trip."""
 
     documents: Documents
 
@@ -26,8 +32,8 @@ class ComplaintStore:
             return None
         return found.fields["tenantId"], found.fields["startedAt"]
 
-    def count(self, tenant_id: str, since: datetime, until: datetime) -> Complaints:
-        """The sum over the tenant's recaps that began at `since` or later, and before `until`."""
+    def recaps(self, tenant_id: str, since: datetime, until: datetime) -> list[RecapComplaints]:
+        """The tenant's recaps that began at `since` or later, and before `until`."""
         recaps = self.documents.find(
             Query(
                 collection="recaps",
@@ -38,18 +44,29 @@ class ComplaintStore:
                     ("startedAt", "<", until),
                 ],
                 order=["startedAt"],
-                select=["complained", "sent"],
+                select=["sent"],
             )
         )
-        return Complaints(
-            sum(recap.fields.get("complained", 0) for recap in recaps),
-            sum(recap.fields.get("sent", 0) for recap in recaps),
+        outcomes = self.documents.get_all(
+            [f"{recap.path}/outcomes/mails" for recap in recaps], fields=["complaints"]
         )
+        return [
+            RecapComplaints(
+                recap.path.split("/")[1],
+                recap.fields["startedAt"],
+                recap.fields.get("sent", 0),
+                outcome.fields.get("complaints", {}) if outcome else {},
+            )
+            for recap, outcome in zip(recaps, outcomes, strict=True)
+        ]
 
-    def find(self, tenant_id: str) -> StoredStop | None:
-        """The tenant's stop, pardoned or not, if any."""
-        found = self.documents.get(stop_path(tenant_id))
-        return StoredStop(_stop(found.fields), found.version) if found else None
+    def find(self, tenant_id: str, event_id: str) -> list[StoredStop | None]:
+        """The stop of the event, and that of the tenant; each pardoned or not, or None."""
+        paths = [stop_path(tenant_id, event_id), stop_path(tenant_id)]
+        return [
+            StoredStop(_stop(found.fields), found.version) if found else None
+            for found in self.documents.get_all(paths)
+        ]
 
     def put(self, tenant_id: str, stop: Stop, version: Version | None) -> None:
         """Replace the stop in `version`; None: create the first stop. An operator's pardon stays.
@@ -59,12 +76,14 @@ class ComplaintStore:
         """
         fields = {
             "tenantId": tenant_id,
+            "eventId": stop.event_id,
             "since": stop.since,
             "day": stop.day.isoformat(),
             "complained": stop.complaints.complained,
             "sent": stop.complaints.sent,
         }
-        self.documents.commit(write_as_read(stop_path(tenant_id), fields, version))
+        path = stop_path(tenant_id, stop.event_id)
+        self.documents.commit(write_as_read(path, fields, version))
 
 
 def _stop(fields: Mapping[str, Any]) -> Stop:
@@ -73,4 +92,5 @@ def _stop(fields: Mapping[str, Any]) -> Stop:
         day=date.fromisoformat(fields["day"]),
         complaints=Complaints(fields["complained"], fields["sent"]),
         pardoned_at=fields.get("pardonedAt"),
+        event_id=fields.get("eventId"),
     )

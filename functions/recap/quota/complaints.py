@@ -1,15 +1,19 @@
-"""Complaints about the recaps of a tenant and day, and their consequences (spec 8).
+"""Complaints about the recaps of a day, and their consequences for an event or a tenant (spec 8).
 
 Large mailbox providers ask senders to stay below one complaint in 1,000 mails, and refuse the mails
 of a sender from three on. All tenants send from one domain, so complaints about one tenant could
 stop the mails of all tenants.
+
+A mailbox complains once, and so does whoever uploaded with the addresses: one person who left five
+addresses stops nobody. The event stops first. The tenant stops where several events have
+complaints.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 from functions.call_error import CallError, Code
 from functions.documents.document import Version
@@ -33,15 +37,36 @@ class Limit:
 
 
 LIMITS: Final = (Limit(Level.STOP, 3, 5), Limit(Level.WARNING, 1, 2))
-"""The most severe level first. A few complaints about a small party stop no tenant."""
+"""The most severe level first. A few complaints about a small party stop nobody."""
+
+SEVERAL: Final = 2
+"""Complaints beside those about one event, from which on the tenant stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecapComplaints:
+    """The complaints about one recap: the uploader by mailbox, both as hashes."""
+
+    event_id: str
+    began_at: datetime
+    sent: int
+    uploaders: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Complaints:
-    """The mails of a tenant and day: the number sent, and the number marked as spam."""
+    """The mails of a day: the number sent, and the number of those who marked them as spam."""
 
     complained: int
     sent: int
+
+    @classmethod
+    def of(cls, recaps: Iterable[RecapComplaints]) -> Self:
+        """Add up these recaps; nobody counts twice."""
+        recaps = list(recaps)
+        uploader_of = {mailbox: by for recap in recaps for mailbox, by in recap.uploaders.items()}
+        complained = min(len(uploader_of), len(set(uploader_of.values())))
+        return cls(complained, sum(recap.sent for recap in recaps))
 
     def level(self, limits: Sequence[Limit] = LIMITS) -> Level | None:
         """The most severe level reached, if any."""
@@ -52,21 +77,40 @@ class Complaints:
         return None
 
 
+def beside_the_worst(recaps: Sequence[RecapComplaints]) -> int:
+    """The number of complaints beside those about the event with the most."""
+    events = {recap.event_id for recap in recaps}
+    about = {
+        event: Complaints.of(recap for recap in recaps if recap.event_id == event).complained
+        for event in events
+    }
+    worst = max(sorted(about), key=lambda event: about[event], default=None)
+    known = {mailbox for recap in recaps if recap.event_id == worst for mailbox in recap.uploaders}
+    others = [
+        replace(recap, uploaders={k: v for k, v in recap.uploaders.items() if k not in known})
+        for recap in recaps
+        if recap.event_id != worst
+    ]
+    return Complaints.of(others).complained
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """The stop of a tenant's recaps until an operator pardons the tenant.
+    """The stop of an event's or a tenant's recaps until an operator lifts it.
 
     Attributes:
-        since: When the service stopped the tenant.
+        since: When the service stopped them.
         day: The day, in UTC, on which the recaps began.
         complaints: The complaints about these recaps.
         pardoned_at: The last pardon by an operator, if any.
+        event_id: The event that is stopped; None where all events of the tenant are.
     """
 
     since: datetime
     day: date
     complaints: Complaints
     pardoned_at: datetime | None = None
+    event_id: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -75,14 +119,17 @@ class Stop:
 
     @property
     def refusal(self) -> CallError:
-        """The error for an organizer of the tenant."""
+        """The error for an organizer, which says who can lift the stop."""
         complained, sent = self.complaints.complained, self.complaints.sent
         share = f" ({100 * complained / sent:.2g} %)" if sent else ""
+        whose, stopped = (
+            ("this event", "this event sends") if self.event_id else ("your events", "they send")
+        )
         return CallError(
             Code.FAILED_PRECONDITION,
-            f"Guests marked {complained} of the {sent} recap mails that your events sent on "
-            f"{self.day} as spam{share}. Mailbox providers refuse a sender from 0.3 % on, so your "
-            "events send no recap until the operator of this service allows it again: ask the "
+            f"Guests marked {complained} of the {sent} recap mails that {whose} sent on "
+            f"{self.day} as spam{share}. Mailbox providers refuse a sender from 0.3 % on, so "
+            f"{stopped} no recap until the operator of this service allows it again: ask the "
             "operator.",
         )
 
@@ -95,9 +142,9 @@ class StoredStop:
     version: Version
 
 
-def stop_path(tenant_id: str) -> str:
-    """The document of the tenant's stop; an operator writes the pardon into it."""
-    return f"recapStops/{tenant_key(tenant_id)}"
+def stop_path(tenant_id: str, event_id: str | None = None) -> str:
+    """The document of an event's or a tenant's stop; an operator writes the pardon into it."""
+    return f"recapStops/{f'event-{event_id}' if event_id else tenant_key(tenant_id)}"
 
 
 def day_of(moment: datetime) -> tuple[datetime, datetime]:

@@ -1,8 +1,9 @@
-"""The recap mails of a tenant in the last 24 hours: by address, and in all.
+"""The recap mails of a tenant in the last 24 hours: by mailbox, and in all.
 
 A mail counts from the moment that any event of the tenant plans it; a recap that sent nothing is
-removed again before its lock is free. A tenant has one list of 16-byte entries: recap, time, guest.
-The list contains no address, and no entry older than 24 hours.
+removed again before its lock is free. A tenant has one list of 16-byte entries (recap,
+time, mailbox): 20,000 mails a day take 320 KB, and would take more than a document's megabyte as
+text. The list contains no address, and no entry older than 24 hours.
 """
 
 import hashlib
@@ -22,8 +23,8 @@ MAX_MAILS_PER_DAY: Final = 60_000
 """The capacity of one document; a larger `RECAP_MAILS_PER_DAY` has no effect."""
 
 _ENTRY: Final = struct.Struct(">II8s")
-_GUEST_DIGITS: Final = 16
-"""Digits of a guest's id; two of a million guests share them once in 10,000,000 cases."""
+_MAILBOX_DIGITS: Final = 16
+"""Digits of a mailbox's hash; two of a million share them once in 10,000,000 cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,14 @@ class Mailed:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Mails that all other recaps planned in the last 24 hours: by guest, and in all."""
+    """Mails that all other recaps planned in the last 24 hours: by mailbox, and in all."""
 
-    by_guest: Mapping[bytes, int]
+    by_mailbox: Mapping[bytes, int]
     mails: int
 
-    def of(self, guest_id: str) -> int:
-        """Number of mails to the guest."""
-        return self.by_guest.get(_guest(guest_id), 0)
+    def of(self, mailbox: str) -> int:
+        """Number of mails to the mailbox."""
+        return self.by_mailbox.get(_start(mailbox), 0)
 
 
 def tenant_key(tenant_id: str) -> str:
@@ -56,7 +57,7 @@ def tenant_key(tenant_id: str) -> str:
 
 def counted(entries: bytes, recap_id: str, now: datetime) -> Counted:
     """Count the entries of other recaps than `recap_id`."""
-    found = Counter(guest for _, _, guest in _others(entries, recap_id, now))
+    found = Counter(mailbox for _, _, mailbox in _others(entries, recap_id, now))
     return Counted(found, found.total())
 
 
@@ -65,33 +66,33 @@ def without(entries: bytes, recap_id: str, now: datetime) -> bytes:
     return b"".join(_ENTRY.pack(*entry) for entry in _others(entries, recap_id, now))
 
 
-def without_guest(entries: bytes, guest_id: str) -> bytes:
-    """The entries but for those of the guest, who is to be forgotten."""
-    own = _guest(guest_id)
+def without_mailbox(entries: bytes, mailbox: str) -> bytes:
+    """The entries but for those of the mailbox, which is to be forgotten."""
+    own = _start(mailbox)
     return b"".join(
-        _ENTRY.pack(recap, at, guest)
-        for recap, at, guest in _ENTRY.iter_unpack(entries)
-        if guest != own
+        _ENTRY.pack(recap, at, mailbox)
+        for recap, at, mailbox in _ENTRY.iter_unpack(entries)
+        if mailbox != own
     )
 
 
-def with_recap(entries: bytes, recap_id: str, guest_ids: Iterable[str], now: datetime) -> bytes:
-    """The entries, with those of the recap replaced by entries for these guests."""
+def with_recap(entries: bytes, recap_id: str, mailboxes: Iterable[str], now: datetime) -> bytes:
+    """The entries, with those of the recap replaced by entries for these mailboxes."""
     recap, at = _recap(recap_id), int(now.timestamp())
-    added = (_ENTRY.pack(recap, at, _guest(guest_id)) for guest_id in guest_ids)
+    added = (_ENTRY.pack(recap, at, _start(mailbox)) for mailbox in mailboxes)
     return without(entries, recap_id, now) + b"".join(added)
 
 
 def _others(entries: bytes, recap_id: str, now: datetime) -> Iterator[tuple[int, int, bytes]]:
     since, own = int((now - PERIOD).timestamp()), _recap(recap_id)
-    for recap, at, guest in _ENTRY.iter_unpack(entries):
+    for recap, at, mailbox in _ENTRY.iter_unpack(entries):
         if at > since and recap != own:
-            yield recap, at, guest
+            yield recap, at, mailbox
 
 
 def _recap(recap_id: str) -> int:
     return zlib.crc32(recap_id.encode())
 
 
-def _guest(guest_id: str) -> bytes:
-    return bytes.fromhex(guest_id[:_GUEST_DIGITS])
+def _start(mailbox: str) -> bytes:
+    return bytes.fromhex(mailbox[:_MAILBOX_DIGITS])

@@ -4,10 +4,11 @@ Sending and preview use the same planner, so that they cannot disagree. It only 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from functions.access import Caller, check_event
 from functions.call_error import CallError
 from functions.mail.address import deliverable
 from functions.mail.letterhead import Letterhead
@@ -17,31 +18,16 @@ from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.photos import web_address
-from functions.recap.audience.recipients import Skipped, UserRecords, in_turn
-from functions.recap.ledger.batch import RECIPIENTS_PER_CALL, Batch, Counts, open_batches
-from functions.recap.ledger.lock import RecapKey
+from functions.recap.audience.recipients import Skipped, in_turn, skip_reasons
+from functions.recap.ledger.batch import Batch, Counts, open_batches
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer, Recap, Recipient
-from functions.recap.quota.allowance import Allowance, Allowed
+from functions.recap.quota.allowance import Allowance, RecapLimits, allowed
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
+from functions.recap.quota.mailings import Counted
 from functions.recap.sending.report import Report
-from functions.wall.fields import text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecapLimits:
-    """The limits on recap mails.
-
-    Attributes:
-        per_call: Recipients of one call.
-        per_address: Recaps of a tenant to one address in 24 hours.
-        per_tenant: Mails of a tenant in 24 hours.
-    """
-
-    per_call: int = RECIPIENTS_PER_CALL
-    per_address: int = 3
-    per_tenant: int = 20_000
+from functions.wall.wall_event import WallEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,20 +36,20 @@ class Gathered:
 
     Attributes:
         audience: The guests on the approved photos of the event.
-        users: The user records of the guests.
+        skip_reasons: The guests who get no recap, by id.
         sent_at: Time of the last recap of the event, by guest id.
         only_new: Whether no guest may get a second recap.
     """
 
     audience: Audience
-    users: UserRecords
+    skip_reasons: Mapping[str, SkipReason]
     sent_at: Mapping[str, datetime]
     only_new: bool
 
     @property
     def willing(self) -> list[Guest]:
         """The guests who want the recap, in the order of `Audience.in_fair_order`."""
-        skipped = self.users.skip_reasons
+        skipped = self.skip_reasons
         return [guest for guest in self.audience.in_fair_order() if guest.id not in skipped]
 
     def remaining(self, batch: Batch) -> list[str]:
@@ -71,7 +57,7 @@ class Gathered:
 
         A recipient who is on no approved photo any more is left out without being counted.
         """
-        guests, skipped = self.audience.by_id, self.users.skip_reasons
+        guests, skipped = self.audience.by_id, self.skip_reasons
         spared = self.spared(batch)
         return [
             guest
@@ -94,11 +80,11 @@ class Gathered:
 
     def as_if_all_wanted(self) -> "Gathered":
         """The same without any guest's choice."""
-        return replace(self, users=replace(self.users, skip_reasons={}))
+        return replace(self, skip_reasons={})
 
     def skip_reasons_of(self, batch: Batch) -> list[SkipReason]:
         """The reasons why recipients of a planned `batch` get no mail any more."""
-        reasons = self.users.skip_reasons
+        reasons = self.skip_reasons
         return [reasons[guest] for guest in batch.recipients if guest in reasons]
 
 
@@ -134,55 +120,51 @@ class Choice:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planner:
-    """Plans recaps; one instance serves all threads of the process."""
+    """Plans recaps; one instance serves all threads of the process.
 
-    def __init__(
-        self,
-        *,
-        recaps: RecapStore,
-        guests: GuestStore,
-        mailings: MailingStore,
-        complaints: ComplaintStore,
-        skip_reason: Callable[[Mapping[str, Any]], SkipReason | None],
-        letterhead: Callable[[], Letterhead],
-        shows: Callable[[str], bool],
-        now: Callable[[], datetime],
-        new_word: Callable[[], str],
-        limits: RecapLimits | None = None,
-    ) -> None:
-        """Put the parts together.
+    Attributes:
+        recaps: The locks and ledgers.
+        guests: Photos and preferences.
+        mailings: The tenants' recap mails.
+        complaints: The events and tenants that are stopped for complaints.
+        skip_reason: Why the owner of a user record gets no recap; None where they get one.
+        letterhead: Gives the sender.
+        shows: Whether the photo at a web address may stand in a mail.
+        now: The time, aware and in UTC.
+        new_word: Gives an unguessable new word of letters and digits.
+        limits: The limits on recap mails.
+    """
 
-        Args:
-            recaps: The locks and ledgers.
-            guests: Photos and preferences.
-            mailings: The tenants' recap mails.
-            complaints: Which tenants are stopped for complaints.
-            skip_reason: Why the owner of a user record gets no recap; None where they get one.
-            letterhead: Gives the sender.
-            shows: Whether the photo at a web address may stand in a mail.
-            now: The time, aware and in UTC.
-            new_word: Gives an unguessable new word of letters and digits.
-            limits: The limits on recap mails.
+    recaps: RecapStore
+    guests: GuestStore
+    mailings: MailingStore
+    complaints: ComplaintStore
+    skip_reason: Callable[[Mapping[str, Any]], SkipReason | None]
+    letterhead: Callable[[], Letterhead]
+    shows: Callable[[str], bool]
+    now: Callable[[], datetime]
+    new_word: Callable[[], str]
+    limits: RecapLimits = field(default_factory=RecapLimits)
+
+    def event(self, caller: Caller, wanted: RecapArguments) -> WallEvent:
+        """The event, if the caller may act on it.
+
+        Raises:
+            CallError: as `access.check_event` says.
         """
-        self._recaps = recaps
-        self._guests = guests
-        self._mailings = mailings
-        self._complaints = complaints
-        self._skip_reason = skip_reason
-        self._letterhead = letterhead
-        self._shows = shows
-        self._now = now
-        self._new_word = new_word
-        self.limits = limits or RecapLimits()
+        found = self.recaps.event(wanted.event_id)
+        fields = check_event(caller, found.fields if found else None, wanted.tenant_id)
+        return WallEvent.read(fields, updated=found.written if found else self.now())
 
-    def stopped(self, event: Mapping[str, Any]) -> CallError | None:
-        """Why the tenant of the event sends no recap at all; None where that may be.
+    def stopped(self, event_id: str, event: WallEvent) -> CallError | None:
+        """Why complaints stop the recaps of the event or its tenant; None where they do not.
 
         A superadmin's call is refused as well: the mails would be the same.
         """
-        found = self._complaints.find(tenant_id(event))
-        return found.stop.refusal if found and found.stop.holds else None
+        stops = self.complaints.find(event.tenant_id, event_id)
+        return next((found.stop.refusal for found in stops if found and found.stop.holds), None)
 
     def gather(self, wanted: RecapArguments, room: int, *, first: bool) -> Gathered:
         """Read photos, user records and earlier recaps.
@@ -192,71 +174,43 @@ class Planner:
             room: Bytes of a mail for a guest's pictures.
             first: Whether the event had no recap before.
         """
-        audience = Audience(wanted.mode, shows=self._shows, at_most=self.limits.per_call, room=room)
-        for photo in self._guests.approved_photos(wanted.event_id):
+        audience = Audience(wanted.mode, shows=self.shows, at_most=self.limits.per_call, room=room)
+        for photo in self.guests.approved_photos(wanted.event_id):
             audience.add(photo)
         return Gathered(
             audience=audience,
-            users=UserRecords.read(self._guests, audience.guests, self._skip_reason),
-            sent_at={} if first else self._recaps.sent_at(wanted.event_id),
+            skip_reasons=skip_reasons(self.guests, audience.guests, self.skip_reason),
+            sent_at={} if first else self.recaps.sent_at(wanted.event_id),
             only_new=wanted.only_new,
         )
 
-    def allowance(
-        self,
-        event: Mapping[str, Any],
-        key: RecapKey,
-        *,
-        reserved: bool,
-        in_time: Callable[[], bool] = lambda: True,
-    ) -> Allowance:
-        """The allowance of the event's tenant."""
+    def allowance(self, event: WallEvent, recap_id: str, *, reserved: bool) -> Allowance:
+        """The allowance of the event's tenant; `reserved` where an earlier call recorded it."""
         return Allowance(
-            self._mailings,
-            tenant_id(event),
-            key,
-            self._now,
-            per_address=self.limits.per_address,
-            per_tenant=self.limits.per_tenant,
+            store=self.mailings,
+            tenant_id=event.tenant_id,
+            recap_id=recap_id,
+            now=self.now,
             reserved=reserved,
-            in_time=in_time,
         )
 
-    def choose(
-        self,
-        gathered: Gathered,
-        allow: Callable[[Sequence[Guest], Callable[[Allowed], Sequence[Guest]]], None],
-    ) -> Choice:
-        """Choose the recipients of a new recap.
-
-        Args:
-            gathered: The guests.
-            allow: `Allowance.reserve`, which records the choice, or `Allowance.look`, which does
-                not; both let the choice be made among the guests who may get another mail.
-        """
+    def choose(self, gathered: Gathered, others: Counted) -> Choice:
+        """Choose the recipients of a new recap; `others` are the mails of the tenant's others."""
         willing = gathered.willing
-        chosen: Sequence[Guest] = []
-        full, left, spared, short = 0, 0, 0, False
-
-        def choose(allowed: Allowed) -> Sequence[Guest]:
-            nonlocal chosen, full, left, spared, short
-            waiting = in_turn(allowed.guests, gathered.sent_at, only_new=gathered.only_new)
-            at_most = min(self.limits.per_call, allowed.mails)
-            chosen = waiting[:at_most]
-            left = len(waiting) - len(chosen)
-            spared = len(allowed.guests) - len(waiting)
-            full = len(willing) - len(allowed.guests)
-            short = allowed.mails < min(self.limits.per_call, len(waiting))
-            return chosen
-
-        if willing:
-            allow(willing, choose)
+        waiting = in_turn(willing, gathered.sent_at, only_new=gathered.only_new)
+        may = allowed(waiting, others, self.limits)
         skipped = replace(
-            Skipped.of(gathered.users.skip_reasons.values()),
+            Skipped.of(gathered.skip_reasons.values()),
             invalid_address=gathered.audience.invalid,
-            had_enough=full,
+            had_enough=may.full,
         )
-        return Choice(chosen=chosen, skipped=skipped, left=left, short=short, spared=spared)
+        return Choice(
+            chosen=may.guests,
+            skipped=skipped,
+            left=may.left,
+            short=may.short,
+            spared=len(willing) - len(waiting),
+        )
 
     def with_pictures(
         self, wanted: RecapArguments, audience: Audience, ids: Iterable[str]
@@ -265,13 +219,13 @@ class Planner:
         chosen = {guest: audience.by_id[guest] for guest in ids if guest in audience.by_id}
         if audience.crowded and wanted.mode is Mode.PERSONAL:
             # While photos were collected it was not known whose pictures to keep.
-            for photo in self._guests.approved_photos(wanted.event_id):
+            for photo in self.guests.approved_photos(wanted.event_id):
                 audience.add_again(photo, chosen)
         return chosen
 
     def composer(
         self,
-        event: Mapping[str, Any],
+        event: WallEvent,
         wanted: RecapArguments,
         audience: Audience,
         bytes_per_recipient: int,
@@ -279,22 +233,17 @@ class Planner:
         """The composer of the mails; see `BulkMailer` for `bytes_per_recipient`."""
         recap = Recap(
             mode=wanted.mode,
-            letterhead=self._letterhead(),
-            event_name=text(event.get("name")) or "",
-            language=text(event.get("language")),
-            reply_to=deliverable(text(event.get("replyTo")) or ""),
-            gallery_url=web_address(event.get("galleryUrl")),
+            letterhead=self.letterhead(),
+            event_name=event.name or "",
+            language=event.language,
+            reply_to=deliverable(event.reply_to or ""),
+            gallery_url=web_address(event.gallery_url),
             subject=wanted.subject,
             message=wanted.message,
             reel=audience.reel.pictures(),
             photo_count=audience.photo_count,
         )
-        return Composer(recap, new_word=self._new_word, bytes_per_recipient=bytes_per_recipient)
-
-
-def tenant_id(event: Mapping[str, Any]) -> str:
-    """The tenant of an event; empty for an event without a tenant."""
-    return text(event.get("tenantId")) or ""
+        return Composer(recap, new_word=self.new_word, bytes_per_recipient=bytes_per_recipient)
 
 
 def recipient(

@@ -4,13 +4,13 @@ It takes no lock, begins no cooldown and writes nothing, except the count of pre
 caller.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from functions import log
-from functions.access import Caller, check_event
+from functions.access import Caller
 from functions.call_error import CallError, Code
 from functions.mail.message import Copy, EmailMessage
 from functions.mail.misconfigured import who_can_fix
@@ -22,10 +22,10 @@ from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.recipients import Skipped
 from functions.recap.ledger.batch import Batch, BatchState, open_batches, total
 from functions.recap.ledger.lock import RecapKey, StoredLock, resumable
-from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.sending.planner import Gathered, Planner, recipient
 from functions.recap.sending.report import Report, outlook
 from functions.signed_links.limiter import TooManyCallsError
+from functions.wall.wall_event import WallEvent
 
 PREVIEWS_PER_HOUR: Final = 10
 """Previews by mail for one caller (spec 8)."""
@@ -81,41 +81,27 @@ class _Plan:
     blocked: CallError | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecapPreview:
-    """Shows recaps; one instance serves all threads of the process."""
+    """Shows recaps; one instance serves all threads of the process.
 
-    def __init__(
-        self,
-        planner: Planner,
-        *,
-        recaps: RecapStore,
-        mailer: Callable[[], BulkMailer],
-        links: Callable[[], object],
-        links_of_nobody: Callable[[], PreferencesLinks],
-        count: Callable[[str], None],
-        now: Callable[[], datetime],
-        min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED,
-    ) -> None:
-        """Put the parts together.
+    Attributes:
+        planner: Plans the recipients and their mails.
+        mailer: Gives the mail service, with its current key.
+        links: Raises where a recap could not sign its links.
+        links_of_nobody: Gives links without a token.
+        count: Counts a preview mailed to a user id, or raises `TooManyCallsError`.
+        now: The time, aware.
+        min_guests: Guests from which on the skipped are counted.
+    """
 
-        Args:
-            planner: Plans the recipients and their mails.
-            recaps: The locks and ledgers.
-            mailer: Gives the mail service, with its current key.
-            links: Raises where a recap could not sign its links.
-            links_of_nobody: Gives links without a token.
-            count: Counts a preview mailed to a user id, or raises `TooManyCallsError`.
-            now: The time, aware.
-            min_guests: Guests from which on the skipped are counted.
-        """
-        self._planner = planner
-        self._recaps = recaps
-        self._mailer = mailer
-        self._links = links
-        self._links_of_nobody = links_of_nobody
-        self._count = count
-        self._now = now
-        self._min_guests = min_guests
+    planner: Planner
+    mailer: Callable[[], BulkMailer]
+    links: Callable[[], object]
+    links_of_nobody: Callable[[], PreferencesLinks]
+    count: Callable[[str], None]
+    now: Callable[[], datetime]
+    min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED
 
     def show(self, caller: Caller, wanted: PreviewArguments, own_address: str | None) -> Preview:
         """Show the `wanted` recap as it would be sent now.
@@ -128,14 +114,14 @@ class RecapPreview:
         Raises:
             CallError: as in spec 7.4.
         """
-        event = check_event(caller, self._recaps.event(wanted.event_id), wanted.tenant_id)
+        event = self.planner.event(caller, wanted)
         to = self._own_mailbox(caller, own_address) if wanted.send_to_me else None
         try:
-            mailer = self._mailer()
-            self._links()  # a recap needs them; a preview shows nobody's
-            found = self._recaps.lock(wanted.event_id)
-            gathered = self._planner.gather(wanted, mailer.bytes_per_recipient, first=found is None)
-            is_told = len(gathered.audience.guests) >= self._min_guests
+            mailer = self.mailer()
+            self.links()  # a recap needs them; a preview shows nobody's
+            found = self.planner.recaps.lock(wanted.event_id)
+            gathered = self.planner.gather(wanted, mailer.bytes_per_recipient, first=found is None)
+            is_told = len(gathered.audience.guests) >= self.min_guests
             plan = self._plan(
                 event, wanted, gathered if is_told else gathered.as_if_all_wanted(), found
             )
@@ -178,7 +164,7 @@ class RecapPreview:
                 "again, or leave sendToMe out.",
             )
         try:
-            self._count(caller.uid)
+            self.count(caller.uid)
         except TooManyCallsError:
             raise CallError(
                 Code.RESOURCE_EXHAUSTED,
@@ -189,20 +175,22 @@ class RecapPreview:
 
     def _plan(
         self,
-        event: Mapping[str, Any],
+        event: WallEvent,
         wanted: PreviewArguments,
         gathered: Gathered,
         found: StoredLock | None,
     ) -> _Plan:
         """The plan that `sendEventRecap` would make now, with the lock that was `found`."""
-        blocked, continued = self._planner.stopped(event), None
+        blocked, continued = self.planner.stopped(wanted.event_id, event), None
         try:
-            continued = resumable(found.lock if found else None, self._now())
+            continued = resumable(found.lock if found else None, self.now())
         except CallError as refused:
             blocked = blocked or refused
         key = RecapKey(wanted.event_id, continued or "")
         ledger = (
-            [_without_its_call(batch) for batch in self._recaps.batches(key)] if continued else []
+            [_without_its_call(batch) for batch in self.planner.recaps.batches(key)]
+            if continued
+            else []
         )
         before = total(ledger)
         if before.sent:
@@ -215,8 +203,8 @@ class RecapPreview:
                 report=gathered.continued(before, ledger),
                 blocked=blocked,
             )
-        allowance = self._planner.allowance(event, key, reserved=False)
-        choice = self._planner.choose(gathered, allowance.look)
+        allowance = self.planner.allowance(event, key.recap_id, reserved=False)
+        choice = self.planner.choose(gathered, allowance.others(allowance.load()))
         return _Plan(
             ids=[guest.id for guest in choice.chosen],
             skipped=choice.skipped,
@@ -226,7 +214,7 @@ class RecapPreview:
 
     def _message(
         self,
-        event: Mapping[str, Any],
+        event: WallEvent,
         wanted: PreviewArguments,
         gathered: Gathered,
         ids: Sequence[str],
@@ -235,9 +223,9 @@ class RecapPreview:
         """The mail of one guest; it has no copy where there is no guest to show."""
         audience = gathered.audience
         guest = _shown(wanted, ids, audience)
-        shown = self._planner.with_pictures(wanted, audience, [guest.id] if guest else [])
-        composer = self._planner.composer(event, wanted, audience, bytes_per_recipient)
-        links = self._links_of_nobody()
+        shown = self.planner.with_pictures(wanted, audience, [guest.id] if guest else [])
+        composer = self.planner.composer(event, wanted, audience, bytes_per_recipient)
+        links = self.links_of_nobody()
         return composer.message([recipient(guest, links) for guest in shown.values()])
 
 

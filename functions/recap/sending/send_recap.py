@@ -1,14 +1,16 @@
 """One call of `sendEventRecap`, from the lock to the answer (spec 3.3, 4.1, 7.1)."""
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from functions import log
-from functions.access import Caller, check_event
+from functions.access import Caller
 from functions.call_error import CallError, Code
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.misconfigured import who_can_fix
 from functions.mail.outcome import Cause
 from functions.mail.provider import BulkMailer
@@ -17,62 +19,49 @@ from functions.recap.arguments import RecapArguments
 from functions.recap.audience.guests import Guest
 from functions.recap.ledger.batch import Batch, RecapState, open_batches, plan, total
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.lock import TIMEOUT, RecapKey, Wording
-from functions.recap.ledger.recap_store import RecapStore
-from functions.recap.mail.composer import Composer
+from functions.recap.ledger.lock import TIMEOUT, Wording
+from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.mail.labels import MailLabels
 from functions.recap.quota.allowance import Allowance
+from functions.recap.quota.mailings import Counted
 from functions.recap.sending.dispatch import Dispatch, PlannedBatch
-from functions.recap.sending.planner import Choice, Gathered, Planner, recipient, tenant_id
+from functions.recap.sending.planner import Choice, Gathered, Planner, recipient
 from functions.recap.sending.report import RecapResult, Report, answer
 from functions.side_by_side import SideBySide
+from functions.wall.wall_event import WallEvent
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
 """Seconds from the start of a call after which it does not wait any more. A request that is running
 then, and the records after it, still end within the function's timeout."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecapSender:
-    """Sends recaps; one instance serves all threads of the process."""
+    """Sends recaps; one instance serves all threads of the process.
 
-    def __init__(
-        self,
-        planner: Planner,
-        *,
-        recaps: RecapStore,
-        mailer: Callable[[], BulkMailer],
-        links: Callable[[], Callable[[str], PreferencesLinks]],
-        side_by_side: SideBySide,
-        now: Callable[[], datetime],
-        monotonic: Callable[[], float],
-        sleep: Callable[[float], None],
-        new_word: Callable[[], str],
-        new_mutex: Callable[[], AbstractContextManager[object]],
-    ) -> None:
-        """Put the parts together.
+        take the lock ▸ gather ▸ choose ▸ reserve ▸ plan ▸ send ▸ release ▸ report
 
-        Args:
-            planner: Plans the recipients and their mails.
-            recaps: The locks and ledgers.
-            mailer: Gives the mail service, with its current key.
-            links: Gives a function that makes the links in a mail to a user id.
-            side_by_side: Sends the batches.
-            now: The time, aware and in UTC.
-            monotonic: Seconds that only grow.
-            sleep: Waits for some seconds.
-            new_word: Gives an unguessable new word of letters and digits.
-            new_mutex: Gives a mutex for the threads of a call.
-        """
-        self._planner = planner
-        self._recaps = recaps
-        self._mailer = mailer
-        self._links = links
-        self._side_by_side = side_by_side
-        self._now = now
-        self._monotonic = monotonic
-        self._sleep = sleep
-        self._new_word = new_word
-        self._new_mutex = new_mutex
+    Attributes:
+        planner: Plans the recipients and their mails.
+        mailer: Gives the mail service, with its current key.
+        links: Gives a function that makes the links in a mail to a user id.
+        side_by_side: Sends the batches.
+        now: The time, aware and in UTC.
+        monotonic: Seconds that only grow.
+        sleep: Waits for some seconds.
+        new_word: Gives an unguessable new word of letters and digits.
+        new_mutex: Gives a mutex for the threads of a call.
+    """
+
+    planner: Planner
+    mailer: Callable[[], BulkMailer]
+    links: Callable[[], Callable[[str], PreferencesLinks]]
+    side_by_side: SideBySide
+    now: Callable[[], datetime]
+    monotonic: Callable[[], float]
+    sleep: Callable[[float], None]
+    new_word: Callable[[], str]
+    new_mutex: Callable[[], AbstractContextManager[object]]
 
     def send(self, caller: Caller, wanted: RecapArguments) -> RecapResult:
         """Send the `wanted` recap, or the rest of an interrupted one.
@@ -80,24 +69,22 @@ class RecapSender:
         Raises:
             CallError: as in spec 7.1.
         """
-        give_up_at = self._monotonic() + _LAST_WAIT_SECONDS
-        event = check_event(caller, self._recaps.event(wanted.event_id), wanted.tenant_id)
-        if stopped := self._planner.stopped(event):
+        give_up_at = self.monotonic() + _LAST_WAIT_SECONDS
+        event = self.planner.event(caller, wanted)
+        if stopped := self.planner.stopped(wanted.event_id, event):
             raise stopped
         claim = Claim.take(
-            self._recaps,
+            self.planner.recaps,
             wanted.event_id,
-            tenant_id=tenant_id(event),
+            tenant_id=event.tenant_id,
             mode=wanted.mode,
             started_by=caller.uid,
             wording=Wording(sender=caller.email, subject=wanted.subject, message=wanted.message),
-            now=self._now,
-            new_id=self._new_word,
-            one_at_a_time=self._new_mutex(),
+            now=self.now,
+            new_id=self.new_word,
+            one_at_a_time=self.new_mutex(),
         )
-        allowance = self._planner.allowance(
-            event, claim.key, reserved=claim.resumed, in_time=lambda: claim.in_time
-        )
+        allowance = self.planner.allowance(event, claim.key.recap_id, reserved=claim.resumed)
         try:
             report, dispatch, batches = self._prepare(claim, allowance, event, wanted, give_up_at)
         except Exception as error:
@@ -118,88 +105,100 @@ class RecapSender:
         self,
         claim: Claim,
         allowance: Allowance,
-        event: Mapping[str, Any],
+        event: WallEvent,
         wanted: RecapArguments,
         give_up_at: float,
     ) -> tuple[Report, Dispatch, Sequence[PlannedBatch]]:
         """Plan the call; nothing is sent yet."""
         if claim.resumed:
             claim.read_ledger()
-        mailer = self._mailer()
-        gathered = self._planner.gather(wanted, mailer.bytes_per_recipient, first=claim.first)
+        mailer = self.mailer()
+        gathered = self.planner.gather(wanted, mailer.bytes_per_recipient, first=claim.first)
         audience = gathered.audience
+        composer = self.planner.composer(event, wanted, audience, mailer.bytes_per_recipient)
         before = total(claim.ledger.values())
-        composer = self._planner.composer(event, wanted, audience, mailer.bytes_per_recipient)
         if before.sent:
             report = gathered.continued(before, claim.ledger.values())
-            ids = {
-                guest for batch in open_batches(claim.ledger.values()) for guest in batch.recipients
-            }
-            guests = self._planner.with_pictures(wanted, audience, ids)
+            open_ids = (batch.recipients for batch in open_batches(claim.ledger.values()))
+            ids: Iterable[str] = itertools.chain.from_iterable(open_ids)
+            guests = self.planner.with_pictures(wanted, audience, ids)
         else:
-            choice = self._planner.choose(gathered, allowance.reserve)
+            choice = self._reserve(claim, allowance, gathered)
             report = choice.report(audience)
-            ids = {guest.id for guest in choice.chosen}
-            guests = self._planner.with_pictures(wanted, audience, ids)
-            self._plan(claim, choice, composer, mailer.recipients_per_request)
-        waiting = open_batches(claim.ledger.values())
+            ids = [guest.id for guest in choice.chosen]
+            guests = self.planner.with_pictures(wanted, audience, ids)
+            _plan(claim, choice, composer, mailer.recipients_per_request)
         dispatch = Dispatch(
             claim=claim,
             mailer=mailer,
             compose=composer.message,
-            side_by_side=self._side_by_side,
-            monotonic=self._monotonic,
-            sleep=self._sleep,
+            side_by_side=self.side_by_side,
+            monotonic=self.monotonic,
+            sleep=self.sleep,
             give_up_at=give_up_at,
         )
-        return report, dispatch, self._planned(claim.key, waiting, guests, gathered)
+        return report, dispatch, self._planned(claim, guests, gathered)
 
-    @staticmethod
-    def _plan(claim: Claim, choice: Choice, composer: Composer, per_batch: int) -> None:
-        nobodys = PreferencesLinks("", "")
-        batches = plan(
-            [guest.id for guest in choice.chosen],
-            first=max(claim.ledger, default=-1) + 1,
-            per_batch=per_batch,
-            alone={
-                guest.id
-                for guest in choice.chosen
-                if not composer.fits_among_others(recipient(guest, nobodys))
-            },
-        )
-        planned = total(batches)
-        counts = replace(planned, skipped=choice.skipped.total, left=choice.left + planned.left)
-        claim.plan(batches, counts)
+    def _reserve(self, claim: Claim, allowance: Allowance, gathered: Gathered) -> Choice:
+        """Choose the recipients, and record them in the tenant's allowance.
+
+        The choice is made again where another event of the tenant was recorded meanwhile.
+
+        Raises:
+            ChangedMeanwhileError: the lease is over; another call may have the recap.
+        """
+        if not gathered.willing:
+            return self.planner.choose(gathered, Counted({}, 0))
+        while True:
+            found = allowance.load()
+            choice = self.planner.choose(gathered, allowance.others(found))
+            if not claim.in_time:
+                raise ChangedMeanwhileError
+            if allowance.reserve(found, [guest.mailbox for guest in choice.chosen]):
+                return choice
 
     def _planned(
-        self,
-        key: RecapKey,
-        batches: Iterable[Batch],
-        guests: Mapping[str, Guest],
-        gathered: Gathered,
+        self, claim: Claim, guests: Mapping[str, Guest], gathered: Gathered
     ) -> Sequence[PlannedBatch]:
-        links, uids = self._links(), gathered.users.uids
+        links = self.links()
 
-        def labels(batch: Batch, guest_id: str) -> Mapping[str, str]:
-            return MailLabels(
-                event_id=key.event_id,
-                recap_id=key.recap_id,
+        def mail(batch: Batch, guest: Guest) -> Recipient:
+            event_id, recap_id = claim.key
+            labels = MailLabels(
+                event_id=event_id,
+                recap_id=recap_id,
                 batch=batch.number,
-                guest_id=guest_id,
-                uid=uids[guest_id],
-            ).as_texts()
+                guest_id=guest.id,
+                uploader=guest.uploader,
+            )
+            return recipient(guest, links(guest.uid), labels.as_texts())
 
         return [
             PlannedBatch(
                 batch,
-                {
-                    guest: recipient(guests[guest], links(uids[guest]), labels(batch, guest))
-                    for guest in gathered.remaining(batch)
-                },
+                {guest: mail(batch, guests[guest]) for guest in gathered.remaining(batch)},
                 batch.opted_out + len(gathered.skip_reasons_of(batch)),
             )
-            for batch in batches
+            for batch in open_batches(claim.ledger.values())
         ]
+
+
+def _plan(claim: Claim, choice: Choice, composer: Composer, per_batch: int) -> None:
+    """Record the batches; a guest whose photos need a request of their own is alone in one."""
+    nobodys = PreferencesLinks("", "")
+    batches = plan(
+        [guest.id for guest in choice.chosen],
+        first=max(claim.ledger, default=-1) + 1,
+        per_batch=per_batch,
+        alone={
+            guest.id
+            for guest in choice.chosen
+            if not composer.fits_among_others(recipient(guest, nobodys))
+        },
+    )
+    planned = total(batches)
+    counts = replace(planned, skipped=choice.skipped.total, left=choice.left + planned.left)
+    claim.plan(batches, counts)
 
 
 def _release(claim: Claim, allowance: Allowance, *, failed: bool = False) -> RecapState | None:

@@ -25,6 +25,8 @@ from functions.recap.sending import planner, send_recap
 from tests.in_memory import mailer
 from tests.simulation.mutant import Mutant, instead_of
 
+_NOTHING: Final = DeliveryStatus.NONE
+
 _start = RecapStore.start
 _settle = RecapStore.settle
 _plan = RecapStore.plan
@@ -162,16 +164,16 @@ def _given_back_after_the_release(
 
 
 def _save_any_version(
-    self: StatusStore, key: RecapKey, statuses: Any, change: Tally, version: Any
+    self: StatusStore, key: RecapKey, statuses: Any, change: Tally, complaints: Any, version: Any
 ) -> None:
     del version
-    _save(self, key, statuses, change, self.load(key, []).version)
+    _save(self, key, statuses, change, complaints, self.load(key, []).version)
 
 
 def _save_in_two_commits(
-    self: StatusStore, key: RecapKey, statuses: Any, change: Tally, version: Any
+    self: StatusStore, key: RecapKey, statuses: Any, change: Tally, complaints: Any, version: Any
 ) -> None:
-    _save(self, key, statuses, Tally(), version)
+    _save(self, key, statuses, Tally(), complaints, version)
     self.documents.commit(Update(key.path, add=asdict(change)))
 
 
@@ -179,12 +181,12 @@ def _effects_last(
     self: MailEvents, key: RecapKey, news: Any, found: StoredStatuses, changed: Any
 ) -> None:
     known = found.statuses
-    change = Tally.of(changed.values()) - Tally.of(
-        known.get(one, DeliveryStatus(0)) for one in changed
-    )
-    self._statuses.save(key, {**known, **changed}, change, found.version)
-    for guest, facts in changed.items():
-        self._have_effect(news[guest].labels, facts & ~known.get(guest, DeliveryStatus(0)))
+    change = Tally.of(changed.values()) - Tally.of(known.get(one, _NOTHING) for one in changed)
+    new = {guest: facts & ~known.get(guest, _NOTHING) for guest, facts in changed.items()}
+    complaints = {**found.complaints, **recorder._complaints(news, new)}  # noqa: SLF001
+    self.statuses.save(key, {**known, **changed}, change, complaints, found.version)
+    for guest, facts in new.items():
+        self._have_effect(news[guest], facts)
 
 
 def _busy_is_done(
@@ -197,10 +199,13 @@ def _busy_is_done(
 def _counted_whatever_is_known(
     self: MailEvents, key: RecapKey, news: Any, found: StoredStatuses, changed: Any
 ) -> None:
-    for guest, facts in changed.items():
-        self._have_effect(news[guest].labels, facts & ~found.statuses.get(guest, DeliveryStatus(0)))
-    statuses = {**found.statuses, **changed}
-    self._statuses.save(key, statuses, Tally.of(changed.values()), found.version)
+    known = found.statuses
+    new = {guest: facts & ~known.get(guest, _NOTHING) for guest, facts in changed.items()}
+    for guest, facts in new.items():
+        self._have_effect(news[guest], facts)
+    complaints = {**found.complaints, **recorder._complaints(news, new)}  # noqa: SLF001
+    change = Tally.of(changed.values())
+    self.statuses.save(key, {**known, **changed}, change, complaints, found.version)
 
 
 def _replaced(found: StoredStatuses, news: Any) -> dict[str, DeliveryStatus]:
@@ -211,7 +216,7 @@ def _look_at_news_alone(self: MailEvents, recap: Any) -> int:
     key, news = recap
     changed = self._put_new_on_record(key, news)
     if changed:
-        self._complaints.look(key)
+        self.complaints.look(key)
     return changed
 
 

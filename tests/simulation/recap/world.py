@@ -28,11 +28,12 @@ from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, 
 from functions.recap.ledger.lock import COOLDOWN, Lock, RecapKey
 from functions.recap.ledger.recap_store import RecapStore, batch_of, lock_of
 from functions.recap.quota import mailings
+from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.complaints import Complaints, Level, Limit, day_of, stop_path
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.quota.mailings import tenant_key
-from functions.recap.sending.planner import Planner, RecapLimits
+from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import Preview, RecapPreview
 from functions.recap.sending.report import RecapResult
 from functions.recap.sending.send_recap import RecapSender
@@ -232,8 +233,7 @@ class RecapWorld:
             limits=LIMITS,
         )
         preview = RecapPreview(
-            planner,
-            recaps=recaps,
+            planner=planner,
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: None,
             links_of_nobody=lambda: PreferencesLinks("nobody", "nobody"),
@@ -242,8 +242,7 @@ class RecapWorld:
             now=instance.now,
         )
         sender = RecapSender(
-            planner,
-            recaps=recaps,
+            planner=planner,
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: lambda uid: PreferencesLinks(uid, uid),
             side_by_side=lambda work, items: instance.side_by_side(work, items, at_once=3),
@@ -340,9 +339,9 @@ class RecapWorld:
 
     def _pardon(self) -> None:
         """An operator lets the tenant send again."""
-        if self._firestore.get(stop_path(TENANT)):
+        if self._firestore.get(stop_path(TENANT, EVENT)):
             pardon = {"pardonedAt": self._simulation.now}
-            self._firestore.commit(Merge(stop_path(TENANT), pardon))
+            self._firestore.commit(Merge(stop_path(TENANT, EVENT), pardon))
 
     # The mail service.
 
@@ -378,7 +377,7 @@ class RecapWorld:
             self._simulation.violation("a second mail to a guest by a call for newcomers")
         began = self._began[call]
         if self._stopped_at and self._stopped_at < began:
-            self._simulation.violation(f"a mail of {call}, and the tenant is stopped")
+            self._simulation.violation(f"a mail of {call}, and the event is stopped")
         if address in self._opted_out and self._opted_out[address] < began:
             self._simulation.violation(f"a mail of {call} to somebody who had opted out")
         self._mails.append(mail)
@@ -397,8 +396,8 @@ class RecapWorld:
         now = self._simulation.now
         everything, others = (mailings.counted(entries, one, now) for one in ("", recap_id))
         of_recap = {
-            guest: count - others.by_guest.get(guest, 0)
-            for guest, count in everything.by_guest.items()
+            guest: count - others.by_mailbox.get(guest, 0)
+            for guest, count in everything.by_mailbox.items()
         }
         return mailings.Counted(of_recap, everything.mails - others.mails)
 
@@ -615,8 +614,10 @@ class RecapWorld:
             counted = Complaints(
                 sum(recap["complained"] for recap in recaps), sum(recap["sent"] for recap in recaps)
             )
-            if counted.level(COMPLAINT_LIMITS) and not self._firestore.get(stop_path(TENANT)):
-                yield f"{counted} of {day}, and the tenant was not stopped"
+            if counted.level(COMPLAINT_LIMITS) and not self._firestore.get(
+                stop_path(TENANT, EVENT)
+            ):
+                yield f"{counted} of {day}, and the event was not stopped"
 
     def _batches(self, recap_id: str) -> list[Batch]:
         path = f"{RecapKey(EVENT, recap_id).path}/batches"

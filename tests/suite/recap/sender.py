@@ -56,8 +56,7 @@ def mailer(host: str) -> SendGridMailer:
 def recap_sender(documents: Documents, host: str) -> RecapSender:
     """As the deployed function has it, with the mail service at `host`."""
     return RecapSender(
-        planner(documents),
-        recaps=RecapStore(documents),
+        planner=planner(documents),
         mailer=lambda: mailer(host),
         links=links,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
@@ -76,8 +75,7 @@ def recap_preview(documents: Documents, host: str) -> RecapPreview:
         "k" * 32,
     )
     return RecapPreview(
-        planner(documents),
-        recaps=RecapStore(documents),
+        planner=planner(documents),
         mailer=lambda: mailer(host),
         links=links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),

@@ -9,10 +9,10 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 from emulator.cloud.entry import sendEventRecap
 from functions.mail.sendgrid import SendGridMailer
 from functions.recap import wiring
-from functions.recap.sending import planner
+from functions.recap.quota import allowance
 
 SendGridMailer.recipients_per_request = 10
-_SMALL = functools.partial(planner.RecapLimits, per_call=50)
+_SMALL = functools.partial(allowance.RecapLimits, per_call=50)
 setattr(wiring, "RecapLimits", _SMALL)  # noqa: B010 - wiring imports the name for itself
 
 __all__ = ["sendEventRecap"]

@@ -27,7 +27,7 @@ from functions.recap.mail.labels import MailLabels
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.complaints import stop_path
 from functions.side_by_side import Threads
-from functions.wall.address import address_hash, guest_uid
+from functions.wall.address import address_hash
 from tests.suite.call import Answer, call, url
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess
@@ -202,7 +202,6 @@ def _told(
                 recap_id=key.recap_id,
                 batch=number // PER_BATCH,
                 guest_id=guest_id,
-                uid=guest_uid(guest_id),
             ).as_texts(),
         )
         for number, guest_id in zip(numbers, _guests(wall, numbers), strict=True)

@@ -27,9 +27,10 @@ from functions.recap.audience.photo_hosts import PhotoHosts
 from functions.recap.ledger.batch import Batch
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
-from functions.recap.sending.planner import Planner, RecapLimits
+from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import Preview, RecapPreview
 from functions.recap.sending.report import RecapResult
 from functions.recap.sending.send_recap import RecapSender
@@ -189,8 +190,7 @@ class House:
     def sender(self, through: Through = at_once, limits: RecapLimits | None = None) -> RecapSender:
         """The use case, with two recipients a batch."""
         return RecapSender(
-            self._planner(through, limits),
-            recaps=self._store("recaps", RecapStore(self.documents), through),
+            planner=self._planner(through, limits),
             mailer=lambda: self._mailer(through),
             links=lambda: links_of,
             side_by_side=one_after_the_other,
@@ -212,7 +212,7 @@ class House:
             shows=self.hosts.allow,
             now=lambda: self.now,
             new_word=self._word,
-            limits=limits,
+            limits=limits or RecapLimits(),
         )
 
     @staticmethod
@@ -275,8 +275,7 @@ class House:
     ) -> Preview:
         """Look at it, as the organizer; `address` is the organizer's verified one."""
         previewer = RecapPreview(
-            self._planner(through, limits),
-            recaps=self._store("recaps", RecapStore(self.documents), through),
+            planner=self._planner(through, limits),
             mailer=lambda: self._mailer(through),
             links=lambda: self._needs("EMAIL_PREFS_KEY"),
             links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),

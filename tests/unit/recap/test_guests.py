@@ -83,7 +83,7 @@ def test_a_guest_has_the_id_of_the_normalised_address() -> None:
     """Design 3.53: a guest without a user record has an id of the address."""
     (guest,) = _audience(Mode.PERSONAL, _photo(1, " Anna@Example.com")).guests
     digest = hashlib.sha256(b"anna@example.com").hexdigest()[:32]
-    assert (guest.id, guest.guest_id) == (digest, f"guest-{digest}")
+    assert (guest.id, guest.uid) == (digest, f"guest-{digest}")
 
 
 def test_a_guest_has_the_newest_name_and_all_photos() -> None:

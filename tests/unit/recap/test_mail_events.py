@@ -15,7 +15,6 @@ from functions.documents.write import Delete, Put
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events import entries
 from functions.mail_events.recorder import StillBusyError
-from functions.preferences.preferences import EmailPreferences
 from functions.preferences.reach import UNREACHABLE_FOR
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.mail.labels import MailLabels
@@ -128,30 +127,39 @@ def test_a_choice_made_later_stands(house: House) -> None:
     assert house.send().sent == 5
 
 
-def test_an_account_looks_after_its_own_choice() -> None:
-    """The record that the mail's links lead to is the one that changes."""
+@pytest.mark.parametrize("account", [{"recap": True}, {"recap": True, "lifecycle": True}, {}])
+def test_a_complaint_holds_whatever_an_account_with_the_address_says(
+    account: dict[str, bool],
+) -> None:
+    """Design 3.62: whoever signs up with a guest's address, unverified, owns that record alone."""
     house = House()
-    house.documents.commit(
-        Put("users/ann", {"email": ANN, "emailPreferences": {"marketing": False}})
-    )
     house.guests(1)
     house.send()
     tell(house, (ANN, SPAM))
-    record = house.documents.get("users/ann")
-    assert record
-    assert EmailPreferences.read(record.fields) == EmailPreferences(recap=False, marketing=False)
-    assert house.documents.get(f"users/guest-{address_hash(ANN)}") is None
+    house.account("evil", ANN, **account)
+    house.later(hours=25)
+    assert (house.send().sent, house.preview().recipients) == (0, 0)
+    assert house.collection("users")["evil"] == {"email": ANN, "emailPreferences": account}
 
 
-@pytest.mark.parametrize("uid", ["bob", "nobody", f"guest-{address_hash(BOB)}", "guest-", "a/b"])
-def test_nobody_elses_mails_are_turned_off(house: House, uid: str) -> None:
-    """A label names another's account: the choice is kept for the address that was mailed."""
-    house.documents.commit(Put("users/bob", {"email": BOB}))
-    labels = {**house.labels(ANN), "wall_user": uid}
-    house.mail_events().record([TrackingEvent(SPAM, labels)])
-    users = house.collection("users")
-    assert users["bob"] == {"email": BOB}
-    assert users.keys() == {"bob", f"guest-{address_hash(ANN)}"}
+@pytest.mark.parametrize("address", [BOB, "", "nobody", f"+x{ANN}"])
+def test_nobody_elses_mails_are_turned_off(house: House, address: str) -> None:
+    """An address that is not of the ledger's hash: the choice is kept for that hash alone."""
+    house.mail_events().record([TrackingEvent(SPAM, house.labels(ANN), address)])
+    assert house.collection("users").keys() == {f"guest-{address_hash(ANN)}"}
+
+
+def test_a_complaint_is_of_the_mailbox(house: House) -> None:
+    """Design 3.52: it holds for all addresses of the mailbox."""
+    tagged = "Ann+party@example.com"
+    house.photo(tagged)
+    house.photo("ann@example.com")
+    house.later(hours=24)
+    house.send()
+    house.mail_events().record([TrackingEvent(SPAM, house.labels(tagged), tagged)])
+    assert house.collection("users").keys() == {f"guest-{address_hash('ann@example.com')}"}
+    house.later(hours=25)
+    assert house.send().skipped == 2
 
 
 def test_an_address_that_bounced_for_good_is_left_out(house: House) -> None:
@@ -338,13 +346,13 @@ def test_facts_come_to_the_same_in_any_order(
 
 
 def test_labels_are_read_as_they_were_written() -> None:
-    """The user id stands there only where it does not follow."""
-    plain = {"event_id": "e1", "recap_id": "r1", "batch": 4, "guest_id": "0" * 32}
-    own = MailLabels(**plain, uid=f"guest-{'0' * 32}")  # type: ignore[arg-type]
-    account = MailLabels(**plain, uid="uid-1")  # type: ignore[arg-type]
-    assert MailLabels.read(own.as_texts()) == own
-    assert MailLabels.read(account.as_texts()) == account
-    assert set(account.as_texts()) - set(own.as_texts()) == {"wall_user"}
+    """The uploader stands there only where one is known."""
+    for uploader in ("", "1" * 32):
+        labels = MailLabels(
+            event_id="e1", recap_id="r1", batch=4, guest_id="0" * 32, uploader=uploader
+        )
+        assert MailLabels.read(labels.as_texts()) == labels
+        assert ("wall_uploader" in labels.as_texts()) is bool(uploader)
 
 
 @pytest.mark.parametrize(

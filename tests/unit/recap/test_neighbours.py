@@ -14,7 +14,7 @@ from functions.recap.audience.photo_hosts import PhotoHosts
 from functions.recap.audience.photos import ApprovedPhoto
 from functions.recap.ledger.lock import LEASE
 from functions.recap.quota import mailings
-from functions.recap.sending.planner import RecapLimits
+from functions.recap.quota.allowance import RecapLimits
 from functions.recap.sending.report import RecapResult
 from functions.wall.address import address_hash
 from tests.in_memory.through import Crash
@@ -51,6 +51,28 @@ def test_an_address_gets_three_recaps_of_one_tenant_in_a_day(house: House) -> No
         "one address gets (RECAPS_PER_ADDRESS_A_DAY)."
     )
     assert house.addresses.count("stranger@example.com") == 3
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [
+        [f"victim+{number}@example.com" for number in range(50)],
+        [f"v{'.' * (number % 2)}i{'.' * (number // 2 % 2)}ctim@gmail.com" for number in range(4)],
+    ],
+)
+def test_a_mailbox_gets_three_mails_however_its_address_is_written(
+    house: House, addresses: list[str]
+) -> None:
+    """Design 3.44: of one recap, too; and the preview says the same."""
+    for address in addresses:
+        house.photo(address)
+    preview = house.preview()
+    result = house.send()
+    assert (result.sent, result.skipped) == (3, len(addresses) - 3)
+    assert (preview.recipients, preview.skipped) == (result.sent, result.skipped)
+    house.event("e2")
+    house.photo(addresses[0], event_id="e2")
+    assert house.send(eventId="e2").sent == 0
 
 
 def test_another_tenant_is_not_touched_by_it_and_a_day_later_it_is_over(house: House) -> None:

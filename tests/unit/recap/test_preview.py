@@ -14,7 +14,7 @@ from functions.documents.write import Put
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
 from functions.recap.ledger.lock import LEASE
-from functions.recap.sending.planner import RecapLimits
+from functions.recap.quota.allowance import RecapLimits
 from functions.recap.sending.preview import MARK, MIN_GUESTS_TO_COUNT_SKIPPED
 from functions.wall.address import address_hash
 from tests.in_memory.through import Crash, Through

@@ -19,7 +19,7 @@ from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.lock import LEASE, RecapKey, StoredLock, Wording
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.quota.complaint_store import ComplaintStore
-from functions.recap.quota.complaints import Complaints, Stop
+from functions.recap.quota.complaints import Complaints, RecapComplaints, Stop
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.quota.mailings import Mailed
 from tests.in_memory.documents import InMemoryDocuments
@@ -167,33 +167,32 @@ def test_complaints_of_a_tenant_and_day(stores: Stores) -> None:
     [batch] = claim.ledger.values()
     claim.settle(claim.start(batch, ["g1", "g2"]), BatchState.ACCEPTED)
     later = NOW + timedelta(seconds=1)
-    assert stores.complaints.count(TENANT, NOW, later) == Complaints(0, 2)
-    assert stores.complaints.count(TENANT, later, later + timedelta(days=1)) == Complaints(0, 0)
-    assert stores.complaints.count("another", NOW, later) == Complaints(0, 0)
+    assert stores.complaints.recaps(TENANT, NOW, later) == [RecapComplaints(EVENT, NOW, 2, {})]
+    assert stores.complaints.recaps(TENANT, later, later + timedelta(days=1)) == []
+    assert stores.complaints.recaps("another", NOW, later) == []
 
 
 def test_a_stop_is_written_over_the_version_that_was_read(stores: Stores) -> None:
     """Of two looks at the same moment one goes on."""
-    assert stores.complaints.find(TENANT) is None
-    stop = Stop(since=NOW, day=NOW.date(), complaints=Complaints(5, 10))
-    stores.complaints.put(TENANT, stop, None)
-    found = stores.complaints.find(TENANT)
-    assert found
-    assert found.stop == stop
-    with pytest.raises(ChangedMeanwhileError):
+    assert stores.complaints.find(TENANT, EVENT) == [None, None]
+    for event_id in (EVENT, None):
+        stop = Stop(since=NOW, day=NOW.date(), complaints=Complaints(5, 10), event_id=event_id)
         stores.complaints.put(TENANT, stop, None)
-    again = replace(stop, since=NOW + timedelta(days=1))
-    stores.complaints.put(TENANT, again, found.version)
-    with pytest.raises(ChangedMeanwhileError):
-        stores.complaints.put(TENANT, stop, found.version)
-    last = stores.complaints.find(TENANT)
-    assert last
-    assert last.stop == again
+        found = stores.complaints.find(TENANT, EVENT)[event_id is None]
+        assert found
+        assert found.stop == stop
+        with pytest.raises(ChangedMeanwhileError):
+            stores.complaints.put(TENANT, stop, None)
+        again = replace(stop, since=NOW + timedelta(days=1))
+        stores.complaints.put(TENANT, again, found.version)
+        with pytest.raises(ChangedMeanwhileError):
+            stores.complaints.put(TENANT, stop, found.version)
+        last = stores.complaints.find(TENANT, EVENT)[event_id is None]
+        assert last
+        assert last.stop == again
 
 
-def test_facts_and_counts_are_written_together(
-    stores: Stores,
-) -> None:
+def test_facts_and_counts_are_written_together(stores: Stores) -> None:
     """As they were read, or not at all; and never where there is no recap."""
     ann, bob = ANN, BOB
     key, store = RecapKey(EVENT, "r1"), StatusStore(stores.documents)
@@ -202,19 +201,20 @@ def test_facts_and_counts_are_written_together(
     found = store.load(key, [0, 3])
     assert {number: set(ids) for number, ids in found.sent_to.items()} == {0: {ann, bob}}
     assert (found.statuses, found.version) == ({}, None)
-    store.save(key, {ann: DeliveryStatus.DELIVERED}, Tally(delivered=1), None)
+    store.save(key, {ann: DeliveryStatus.DELIVERED}, Tally(delivered=1), {}, None)
     with pytest.raises(ChangedMeanwhileError):
-        store.save(key, {bob: SPAM}, Tally(complained=1), None)
+        store.save(key, {bob: SPAM}, Tally(complained=1), {bob: ann}, None)
     found = store.load(key, [0])
     assert found.statuses == {ann: DeliveryStatus.DELIVERED}
-    store.save(
-        key, {ann: DeliveryStatus.BOUNCED, bob: SPAM}, Tally(delivered=-1, bounced=1), found.version
-    )
+    statuses = {ann: DeliveryStatus.BOUNCED, bob: SPAM}
+    store.save(key, statuses, Tally(delivered=-1, bounced=1), {bob: ann}, found.version)
     with pytest.raises(ChangedMeanwhileError):
-        store.save(key, {}, Tally(delivered=5), found.version)
+        store.save(key, {}, Tally(delivered=5), {ann: bob}, found.version)
     assert store.load(key, [0]).statuses == {ann: DeliveryStatus.BOUNCED, bob: SPAM}
-    assert stores.recap(key) == {"delivered": 0, "bounced": 1, "dropped": 0, "complained": 0}
+    counts = {"delivered": 0, "bounced": 1, "dropped": 0, "complained": 0}
+    assert stores.recap(key) == counts
+    assert store.load(key, []).complaints == {bob: ann}
     gone = RecapKey(key.event_id, "none")
     with pytest.raises(ChangedMeanwhileError):
-        store.save(gone, {ann: SPAM}, Tally(complained=1), None)
+        store.save(gone, {ann: SPAM}, Tally(complained=1), {}, None)
     assert store.load(gone, [0]).statuses == {}
