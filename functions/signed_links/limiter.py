@@ -7,9 +7,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from functions import log
+from functions.documents.documents import Documents
+from functions.documents.write import Merge
 
 MAX_CALLS: Final = 20
 PERIOD: Final = timedelta(hours=1)
@@ -36,17 +38,6 @@ class TooManyCallsError(Exception):
     def __init__(self, until: datetime) -> None:
         super().__init__(until)
         self.until = until
-
-
-class CallCounts(Protocol):
-    """Counts of calls; additions may run at the same time."""
-
-    def add(self, key: str, expire_at: datetime, seconds: float) -> int:
-        """Count a call under `key` within `seconds`, kept until `expire_at`; returns the new count.
-
-        Raises:
-            Exception: the call could not be counted.
-        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +74,9 @@ class Limiter:
     of a client would contend for the shared record.
     """
 
-    def __init__(self, counts: CallCounts, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, documents: Documents, *, now: Callable[[], datetime]) -> None:
         """`now` gives the time, aware and in UTC."""
-        self._counts = counts
+        self._documents = documents
         self._now = now
         self._own: OrderedDict[str, int] = OrderedDict()
         self._lock = threading.Lock()
@@ -111,7 +102,7 @@ class Limiter:
             raise TooManyCallsError(window.expire_at)
         seconds = SOON if function in _LET_THROUGH else PATIENTLY
         try:
-            calls = self._counts.add(window.key, window.expire_at, seconds)
+            calls = self._counted(window, seconds)
         except Exception as error:
             log.warning("limiter.failed", function=function, exception=type(error).__name__)
             if function in _LET_THROUGH:
@@ -121,6 +112,16 @@ class Limiter:
             with self._lock:
                 self._own[window.key] = at_most  # refuses further calls without a write
             raise TooManyCallsError(window.expire_at)
+
+    def _counted(self, window: Window, seconds: float) -> int:
+        """Count a call within `seconds`; the new count. One call.
+
+        Firestore deletes the record some time after `expire_at`. There is no retry, because the
+        call may have been counted all the same.
+        """
+        count = Merge(f"rateLimits/{window.key}", {"expireAt": window.expire_at}, add={"count": 1})
+        [written] = self._documents.commit(count, seconds=seconds)
+        return written.sums[0]
 
     def _counted_here(self, key: str) -> int:
         with self._lock:

@@ -4,7 +4,6 @@ import functools
 from datetime import UTC, datetime
 
 from functions.gcp.documents import documents
-from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
 
 
@@ -16,4 +15,4 @@ def now() -> datetime:
 @functools.cache
 def limiter() -> Limiter:
     """The limit on calls."""
-    return Limiter(CallCountStore(documents()), now=now)
+    return Limiter(documents(), now=now)

@@ -9,13 +9,13 @@ Each step can be repeated, and stopped anywhere: the sweep goes on until the tom
 function that was at work during the deletion may write another orphan; the sweep deletes it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final, Protocol
+from datetime import timedelta
+from typing import Final
 
 from functions import log
-from functions.documents.document import Version
+from functions.clock import Clock
+from functions.wall.store import DeletedEventStore
 
 SETTLED: Final = timedelta(minutes=15)
 """After that time no function is at work any more that began before the deletion."""
@@ -23,57 +23,21 @@ SETTLED: Final = timedelta(minutes=15)
 _AT_MOST: Final = 60.0  # seconds: half of the trigger's time, for the calls that are under way then
 
 
-@dataclass(frozen=True, slots=True)
-class Tombstone:
-    """The record of a deleted event, as it was read."""
-
-    event_id: str
-    version: Version
-
-
 class NotEmptyYetError(Exception):
     """Time was up; the next run goes on."""
 
 
-class DeletedEvents(Protocol):
-    """Tombstones and orphans of deleted events. Every method is one round trip."""
-
-    def put_tombstone(self, event_id: str, at: datetime) -> None:
-        """Write the event's tombstone, not marked as emptied."""
-
-    def mark_emptied(self, tombstone: Tombstone, at: datetime) -> None:
-        """Mark it as emptied for good, unless the tombstone was written since."""
-
-    def deleted(self, before: datetime) -> Iterable[Tombstone]:
-        """Some tombstones, not marked, of events deleted `before` that moment, oldest first."""
-
-    def page(self, event_id: str) -> Sequence[str]:
-        """Paths of documents under the event, at any depth; empty where none is left."""
-
-    def delete(self, orphans: Sequence[str]) -> None:
-        """Delete the documents at these paths."""
-
-
+@dataclass(frozen=True, slots=True)
 class OrphanCleanup:
-    """Deletes the orphans of deleted events."""
+    """Deletes the orphans of deleted events.
 
-    def __init__(
-        self,
-        *,
-        deleted_events: DeletedEvents,
-        now: Callable[[], datetime],
-        monotonic: Callable[[], float],
-    ) -> None:
-        """Put the parts together.
+    Attributes:
+        deleted_events: Their tombstones and orphans.
+        clock: Of the process.
+    """
 
-        Args:
-            deleted_events: Their tombstones and orphans.
-            now: The time, aware and in UTC.
-            monotonic: Seconds that only grow.
-        """
-        self._deleted_events = deleted_events
-        self._now = now
-        self._monotonic = monotonic
+    deleted_events: DeletedEventStore
+    clock: Clock
 
     def empty(self, event_id: str) -> None:
         """Delete the documents under an event that was deleted.
@@ -81,8 +45,8 @@ class OrphanCleanup:
         Raises:
             NotEmptyYetError: a minute was not enough; run it again.
         """
-        self._deleted_events.put_tombstone(event_id, self._now())
-        self._delete_all(event_id, self._monotonic() + _AT_MOST)
+        self.deleted_events.put_tombstone(event_id, self.clock.now())
+        self._delete_all(event_id, self.clock.monotonic() + _AT_MOST)
 
     def sweep(self) -> None:
         """Delete late orphans of every event that was deleted a while ago, and mark its tombstone.
@@ -90,17 +54,17 @@ class OrphanCleanup:
         Raises:
             NotEmptyYetError: a minute was not enough; the next sweep goes on.
         """
-        until = self._monotonic() + _AT_MOST
-        for tombstone in self._deleted_events.deleted(self._now() - SETTLED):
+        until = self.clock.monotonic() + _AT_MOST
+        for tombstone in self.deleted_events.deleted(self.clock.now() - SETTLED):
             self._delete_all(tombstone.event_id, until)
-            self._deleted_events.mark_emptied(tombstone, self._now())
+            self.deleted_events.mark_emptied(tombstone, self.clock.now())
 
     def _delete_all(self, event_id: str, until: float) -> None:
         deleted = 0
-        while page := self._deleted_events.page(event_id):
-            self._deleted_events.delete(page)
+        while page := self.deleted_events.page(event_id):
+            self.deleted_events.delete(page)
             deleted += len(page)
-            if self._monotonic() > until:
+            if self.clock.monotonic() > until:
                 raise NotEmptyYetError
         if deleted:
             log.info("event.emptied", eventId=event_id, documents=deleted)

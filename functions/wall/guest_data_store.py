@@ -1,36 +1,53 @@
 """Timers and photos of archived events in Firestore: see `guest_data`."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from functions.documents.document import Version
 from functions.documents.documents import Documents
 from functions.documents.query import Query
 from functions.documents.write import Delete, Put, Update
-from functions.wall.guest_data import FIELD, GuestPhoto
 
-_PAGE: Final = 500  # the most that one BatchWrite takes
+FIELD: Final = "keepGuestDataDays"
+"""Of the event."""
 _EVENTS: Final = 20  # of one sweep
 
 
-class GuestPhotoStore:
-    """See `guest_data.GuestPhotos`."""
+@dataclass(frozen=True, slots=True)
+class GuestPhoto:
+    """A photo as it was read, and whether it tells of its guest."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    id: str
+    version: Version
+    tells: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GuestPhotoStore:
+    """Events, their timers and their photos; every method is one call.
+
+    Attributes:
+        documents: The way to Firestore.
+        page_size: Photos of one page: the most that one BatchWrite takes.
+    """
+
+    documents: Documents
+    page_size: int = 500
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
-        """See `guest_data.GuestPhotos`."""
-        found = self._documents.get(f"events/{event_id}", ["status", "archivedAt", FIELD])
+        """Fields of the event; None where it is not there."""
+        found = self.documents.get(f"events/{event_id}", ["status", "archivedAt", FIELD])
         return found.fields if found else None
 
     def set_timer(self, event_id: str, at: datetime | None) -> None:
-        """See `guest_data.GuestPhotos`."""
+        """Write the event's timer; None deletes it."""
         timer = _timer(event_id)
-        self._documents.commit(Put(timer, {"dueAt": at}) if at else Delete(timer))
+        self.documents.commit(Put(timer, {"dueAt": at}) if at else Delete(timer))
 
     def due(self, now: datetime) -> Iterable[str]:
-        """See `guest_data.GuestPhotos`."""
+        """Ids of events whose timer is due, the oldest first, some."""
         timers = Query(
             collection="guestData",
             group=True,
@@ -38,25 +55,25 @@ class GuestPhotoStore:
             order=["dueAt"],
             limit=_EVENTS,
         )
-        found = [(timer.path, timer.path.split("/")[1]) for timer in self._documents.find(timers)]
+        found = [(timer.path, timer.path.split("/")[1]) for timer in self.documents.find(timers)]
         return [event_id for path, event_id in found if path == _timer(event_id)]
 
     def page(self, event_id: str, after: str | None) -> Sequence[GuestPhoto]:
-        """See `guest_data.GuestPhotos`."""
+        """Photos by id, from the one behind `after` on; none at the end."""
         page = Query(
             collection=f"events/{event_id}/photos",
             select=["uploaderName", "uploaderEmail"],
-            limit=_PAGE,
+            limit=self.page_size,
             after=[_photo(event_id, after)] if after else [],
         )
         return [
             GuestPhoto(photo.id, photo.version, tells=any(photo.fields.values()))
-            for photo in self._documents.find(page)
+            for photo in self.documents.find(page)
         ]
 
     def forget(self, event_id: str, photos: Sequence[GuestPhoto]) -> int:
-        """See `guest_data.GuestPhotos`."""
-        results = self._documents.write_each(
+        """Take name and address out of photos that are in their versions; out of how many."""
+        results = self.documents.write_each(
             [
                 Update(
                     _photo(event_id, photo.id),

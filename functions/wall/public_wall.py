@@ -1,6 +1,7 @@
 """The public wall in Firestore: `events/{eventId}/wall/{photoId}`."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from functions.documents.document import Document
 from functions.documents.documents import Documents
@@ -8,11 +9,11 @@ from functions.documents.write import Delete, Put, Write
 from functions.wall.public_photo import public_fields
 
 
+@dataclass(frozen=True, slots=True)
 class PublicWall:
     """Copies of approved photos."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    documents: Documents
 
     def copy(self, event_id: str, photo_id: str) -> None:
         """Bring the copy up to what the photo is now.
@@ -26,4 +27,4 @@ class PublicWall:
             fields = public_fields(photo.fields, photo.created) if photo else None
             return [Put(copied, fields) if fields else Delete(copied)]
 
-        self._documents.transact(f"events/{event_id}/photos/{photo_id}", writes)
+        self.documents.transact(f"events/{event_id}/photos/{photo_id}", writes)

@@ -2,31 +2,45 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from functions.documents.document import Version
 from functions.documents.documents import Documents
 from functions.documents.query import NAME, Query
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.documents.write import Delete, Put, Update
-from functions.wall.emptying import Tombstone
 
-_PAGE: Final = 500  # the most that one BatchWrite takes
 _TOMBSTONES: Final = 100  # of one sweep
 
 
-class DeletedEventStore:
-    """See `emptying.DeletedEvents`."""
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """The record of a deleted event, as it was read."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    event_id: str
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedEventStore:
+    """Tombstones and orphans of deleted events; every method is one call.
+
+    Attributes:
+        documents: The way to Firestore.
+        page_size: Orphans of one page: the most that one BatchWrite takes.
+    """
+
+    documents: Documents
+    page_size: int = 500
 
     def put_tombstone(self, event_id: str, at: datetime) -> None:
-        """See `emptying.DeletedEvents`."""
-        self._documents.commit(Put(_path(event_id), {"deletedAt": at}))
+        """Write the event's tombstone, not marked as emptied."""
+        self.documents.commit(Put(_path(event_id), {"deletedAt": at}))
 
     def mark_emptied(self, tombstone: Tombstone, at: datetime) -> None:
-        """See `emptying.DeletedEvents`; the mark stands in the place of `deletedAt`."""
+        """Mark it as emptied for good, unless it was written since: no `deletedAt` is left."""
         marked = Update(
             _path(tombstone.event_id),
             {"emptiedAt": at},
@@ -34,31 +48,31 @@ class DeletedEventStore:
             version=tombstone.version,
         )
         with suppress(ChangedMeanwhileError):  # the trigger has run again: the next sweep marks it
-            self._documents.commit(marked)
+            self.documents.commit(marked)
 
     def deleted(self, before: datetime) -> Iterable[Tombstone]:
-        """See `emptying.DeletedEvents`."""
+        """Some tombstones, not marked, of events deleted `before` that moment, oldest first."""
         tombstones = Query(
             collection="deletedEvents",
             where=[("deletedAt", "<", before)],
             order=["deletedAt"],
             limit=_TOMBSTONES,
         )
-        return [Tombstone(found.id, found.version) for found in self._documents.find(tombstones)]
+        return [Tombstone(found.id, found.version) for found in self.documents.find(tombstones)]
 
     def page(self, event_id: str) -> Sequence[str]:
-        """See `emptying.DeletedEvents`."""
+        """Paths of documents under the event, at any depth; empty where none is left."""
         orphans = Query(
             collection=f"events/{event_id}/",
             group=True,  # also a collection whose parent is gone
             select=[NAME],
-            limit=_PAGE,
+            limit=self.page_size,
         )
-        return [found.path for found in self._documents.find(orphans)]
+        return [found.path for found in self.documents.find(orphans)]
 
     def delete(self, orphans: Sequence[str]) -> None:
-        """See `emptying.DeletedEvents`."""
-        self._documents.write_each([Delete(path) for path in orphans])
+        """Delete the documents at these paths."""
+        self.documents.write_each([Delete(path) for path in orphans])
 
 
 def _path(event_id: str) -> str:

@@ -1,10 +1,9 @@
 """The wall's own parts, put together for this process on first use."""
 
 import functools
-import time
-from datetime import UTC, datetime
 
 from functions.gcp.documents import documents
+from functions.machine import CLOCK
 from functions.wall.emptying import OrphanCleanup
 from functions.wall.guest_data import Forgetting
 from functions.wall.guest_data_store import GuestPhotoStore
@@ -15,21 +14,13 @@ from functions.wall.store import DeletedEventStore
 @functools.cache
 def emptying() -> OrphanCleanup:
     """Deletes the orphans of deleted events."""
-    return OrphanCleanup(
-        deleted_events=DeletedEventStore(documents()),
-        now=lambda: datetime.now(UTC),
-        monotonic=time.monotonic,
-    )
+    return OrphanCleanup(DeletedEventStore(documents()), CLOCK)
 
 
 @functools.cache
 def forgetting() -> Forgetting:
     """Forgets the guests of archived events."""
-    return Forgetting(
-        photos=GuestPhotoStore(documents()),
-        now=lambda: datetime.now(UTC),
-        monotonic=time.monotonic,
-    )
+    return Forgetting(GuestPhotoStore(documents()), CLOCK)
 
 
 @functools.cache

@@ -21,7 +21,6 @@ from functions.documents.documents import Documents
 from functions.gcp.documents import FirestoreDocuments
 from functions.gcp.task_queue import Task
 from functions.signed_links import wiring
-from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
 from tests.suite.process import local_parameters
 
@@ -159,7 +158,7 @@ def counting_documents(counted: Operations) -> Documents:
 
 def admit_staff(function: str, documents: Documents) -> None:
     """Count a call of staff in `documents`, as each handler does first."""
-    limiter = Limiter(CallCountStore(documents), now=lambda: datetime.now(UTC))
+    limiter = Limiter(documents, now=lambda: datetime.now(UTC))
     uid = uuid.uuid4().hex
     auth = AuthData(uid, {"uid": uid, "role": "admin", "tenantId": "acme"})
     with (

@@ -14,7 +14,6 @@ from functions.documents.documents import Documents
 from functions.preferences import wiring
 from functions.preferences.store.user_store import UserStore
 from functions.signed_links import wiring as links
-from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
 from tests.suite.process import local_parameters
 
@@ -24,7 +23,7 @@ def served(documents: Documents) -> Iterator[None]:
     """Have the handlers of this process use `documents`."""
     users, limiter = (
         UserStore(documents),
-        Limiter(CallCountStore(documents), now=links.now),
+        Limiter(documents, now=links.now),
     )
     with (
         patch.dict(os.environ, local_parameters()),

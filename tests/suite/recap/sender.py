@@ -22,7 +22,6 @@ from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.sending.send_recap import RecapSender
 from functions.side_by_side import Threads
-from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
 from tests.suite.recap.wall import TENANT
@@ -71,7 +70,7 @@ def recap_sender(documents: Documents, host: str) -> RecapSender:
 def recap_preview(documents: Documents, host: str) -> RecapPreview:
     """Likewise, what shows a recap."""
     limiter, secret = (
-        Limiter(CallCountStore(documents), now=now),
+        Limiter(documents, now=now),
         "k" * 32,
     )
     return RecapPreview(

@@ -12,7 +12,6 @@ from bench.costs import COSTS
 from functions.access import Caller, Role
 from functions.documents.documents import Documents
 from functions.signed_links import wiring as links
-from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
 from functions.webhooks.deliveries.next_round import NextRound
@@ -73,7 +72,7 @@ class Here:
 
 
 def _limiter(documents: Documents) -> Limiter:
-    return Limiter(CallCountStore(documents), now=_now)
+    return Limiter(documents, now=_now)
 
 
 def test_a_link_and_its_first_page(

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
+from functions.clock import Clock
 from functions.gcp.documents import documents
 from functions.mail.tracking import DeliveryStatus
 from functions.mail_events import entries
@@ -210,9 +211,8 @@ def test_guests_of_an_archived_event_are_forgotten(
     for number in (499, 500):
         event.collection("photos").document(f"p{number}").set({"status": "approved", "url": "u"})
     times = [NOON, NOON + timedelta(days=30)]
-    forgetting = Forgetting(
-        photos=GuestPhotoStore(documents()), now=lambda: times[0], monotonic=lambda: 0.0
-    )
+    clock = Clock(lambda: times[0], lambda: 0.0, lambda _: None)
+    forgetting = Forgetting(GuestPhotoStore(documents()), clock)
     forgetting.schedule(event.id)
     forgetting.sweep()
     assert event.collection("photos").document("p000").get().get("uploaderName") == NAME

@@ -22,7 +22,6 @@ from functions.gcp.documents import documents
 from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
 from functions.side_by_side import Threads
-from functions.signed_links.call_counts import CallCountStore
 from functions.signed_links.limiter import Limiter
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
@@ -315,7 +314,7 @@ def test_a_notice(
 
 def _confirmation(counting: Documents) -> Confirmation:
     """As deployed; nobody has to be asked."""
-    limiter = Limiter(CallCountStore(counting), now=now)
+    limiter = Limiter(counting, now=now)
     name = uuid.uuid4().hex  # of a day that has counted nothing yet
 
     def counts(kind: Kind, of: str, at_most: int) -> bool:

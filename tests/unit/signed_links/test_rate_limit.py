@@ -1,10 +1,14 @@
 """Spec 8 and design 3.7: the record that counts one client's calls of one hour."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from functions.documents.document import Written
+from functions.documents.documents import CALL_SECONDS
+from functions.documents.write import Write
 from functions.signed_links.limiter import (
     MAX_CALLS,
     PATIENTLY,
@@ -13,6 +17,7 @@ from functions.signed_links.limiter import (
     TooManyCallsError,
     Window,
 )
+from tests.in_memory.documents import InMemoryDocuments
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
@@ -49,15 +54,15 @@ def test_key_tells_nothing() -> None:
     assert len(window().key) == 40
 
 
-class Contended:
-    """The shared count where one record is written by too many at once."""
+class Contended(InMemoryDocuments):
+    """Firestore where one record is written by too many at once."""
 
     asked = 0
     seconds = 0.0
 
-    def add(self, key: str, expire_at: datetime, seconds: float) -> int:
+    def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
         """Fail, as Firestore does."""
-        del key, expire_at
+        del writes
         self.asked += 1
         self.seconds = seconds
         raise TimeoutError
@@ -99,10 +104,10 @@ def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
     """Where other instances have counted the calls of the hour."""
 
     class Full(Contended):
-        def add(self, key: str, expire_at: datetime, seconds: float) -> int:
-            del key, expire_at, seconds
+        def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
+            del writes, seconds
             self.asked += 1
-            return MAX_CALLS + 1
+            return [Written(0, [MAX_CALLS + 1])]
 
     counts = Full()
     limiter = Limiter(counts, now=lambda: NOW)

@@ -1,11 +1,19 @@
 """What was under a deleted event goes; its id is never given out again."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 import pytest
 
-from functions.wall.emptying import SETTLED, NotEmptyYetError, OrphanCleanup, Tombstone
+from functions.clock import Clock
+from functions.documents.query import Query
+from functions.documents.write import Put
+from functions.wall.emptying import SETTLED, NotEmptyYetError, OrphanCleanup
+from functions.wall.store import DeletedEventStore
+from tests.in_memory.documents import Firestore, InMemoryDocuments
+
+T = TypeVar("T")
 
 PAGE = 2
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -16,79 +24,59 @@ class Crash(Exception):  # noqa: N818 - it is no error, it is a power cut
 
 
 class World:
-    """A database in memory with a clock of its own; `on` hooks run before a call of that name.
-
-    A tombstone is a version, and the time of the deletion, or None once it is marked.
-    """
+    """Firestore with a clock of its own; `on` hooks run before a call of that name."""
 
     def __init__(self) -> None:
+        """An event that was deleted with seven documents under it, and one that was not."""
         self.now = NOON
         self.seconds = 0.0
-        self.documents: set[str] = set()
-        self.tombstones: dict[str, tuple[float, datetime | None]] = {}
         self.on: dict[str, Callable[[], None]] = {}
+        self.firestore = Firestore(lambda: self.now)
+        self.add(*(f"events/party/photos/{n}" for n in range(7)), "events/other/photos/1")
+        documents = InMemoryDocuments(self.firestore, self._at)
+        self.deleted_events = DeletedEventStore(documents, page_size=PAGE)
 
-    def put_tombstone(self, event_id: str, at: datetime) -> None:
-        """See `DeletedEvents`."""
-        self._at("put_tombstone")
-        self.tombstones[event_id] = (self.seconds, at)
+    def add(self, *paths: str) -> None:
+        """Write such documents."""
+        self.firestore.commit(*(Put(path, {"n": 1}) for path in paths))
 
-    def mark_emptied(self, tombstone: Tombstone, at: datetime) -> None:
-        """See `DeletedEvents`."""
-        del at
-        self._at("mark_emptied")
-        if self.tombstones[tombstone.event_id][0] == tombstone.version:
-            self.tombstones[tombstone.event_id] = (self.seconds, None)
-
-    def deleted(self, before: datetime) -> Iterable[Tombstone]:
-        """See `DeletedEvents`."""
-        return [
-            Tombstone(event_id, version)
-            for event_id, (version, at) in self.tombstones.items()
-            if at and at < before
-        ]
-
-    def page(self, event_id: str) -> Sequence[str]:
-        """See `DeletedEvents`."""
-        self._at("page")
-        return sorted(path for path in self.documents if path.startswith(f"events/{event_id}/"))[
-            :PAGE
-        ]
-
-    def delete(self, orphans: Sequence[str]) -> None:
-        """See `DeletedEvents`."""
-        self._at("delete")
-        self.documents.difference_update(orphans)
-
-    def _at(self, call: str) -> None:
+    def _at(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
+        del retried
         self.seconds += 1
-        hook = self.on.pop(call, None)
+        hook = self.on.pop(what, None)
         if hook:
             hook()
+        return effect()
+
+    @property
+    def documents(self) -> set[str]:
+        """Paths of all documents under events."""
+        found = self.firestore.query(Query(collection="photos", group=True))
+        found = [*found, *self.firestore.query(Query(collection="deliveries", group=True))]
+        return {document.path for document in found}
 
     @property
     def is_marked(self) -> bool:
         """Whether the tombstone of the party stands, and no sweep looks at it any more."""
-        return self.tombstones["party"][1] is None
+        found = self.firestore.get("deletedEvents/party")
+        assert found is not None
+        return "deletedAt" not in found.fields
 
 
 @pytest.fixture
 def world() -> World:
-    """An event that was deleted with seven documents under it, and one that was not."""
-    world = World()
-    world.documents = {f"events/party/photos/{n}" for n in range(7)} | {"events/other/photos/1"}
-    return world
+    """The deleted event."""
+    return World()
 
 
 @pytest.fixture
 def emptying(world: World) -> OrphanCleanup:
     """The use case, in that world."""
-    return OrphanCleanup(
-        deleted_events=world, now=lambda: world.now, monotonic=lambda: world.seconds
-    )
+    clock = Clock(lambda: world.now, lambda: world.seconds, lambda _: None)
+    return OrphanCleanup(world.deleted_events, clock)
 
 
-@pytest.mark.parametrize("call", ["page", "delete"])
+@pytest.mark.parametrize("call", ["find party", "write each photos"])
 def test_a_crash_anywhere_loses_nothing(call: str, world: World, emptying: OrphanCleanup) -> None:
     """The tombstone stays, and the next run goes on: everything under the event goes."""
 
@@ -110,7 +98,7 @@ def test_a_run_that_takes_too_long_is_gone_on_with(world: World, emptying: Orpha
     def stall() -> None:
         world.seconds += 3600
 
-    world.on["delete"] = stall
+    world.on["write each photos"] = stall
     with pytest.raises(NotEmptyYetError):
         emptying.empty("party")
     assert len(world.documents) == 8 - PAGE
@@ -124,7 +112,7 @@ def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
 ) -> None:
     """And marks the tombstone, but not before every such function has ended."""
     emptying.empty("party")
-    world.documents.add("events/party/deliveries/late")
+    world.add("events/party/deliveries/late")
     world.now += SETTLED
 
     emptying.sweep()
@@ -138,7 +126,7 @@ def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
 
 def test_the_sweep_goes_on_where_nobody_else_does(world: World, emptying: OrphanCleanup) -> None:
     """Eventarc gives up after a day."""
-    world.put_tombstone("party", world.now)
+    world.deleted_events.put_tombstone("party", world.now)
     world.now += SETTLED + timedelta(days=1)
 
     emptying.sweep()
@@ -153,7 +141,9 @@ def test_a_trigger_that_runs_again_during_the_sweep_is_swept_after(
     """The tombstone was written anew, and what is written then still goes."""
     emptying.empty("party")
     world.now += SETTLED + timedelta(seconds=1)
-    world.on["mark_emptied"] = lambda: world.put_tombstone("party", world.now)
+    world.on["update deletedEvents"] = lambda: world.deleted_events.put_tombstone(
+        "party", world.now
+    )
     emptying.sweep()
 
     assert not world.is_marked

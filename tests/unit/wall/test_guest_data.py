@@ -1,76 +1,86 @@
 """`keepGuestDataDays`: names and addresses leave an archived event's photos, and not before."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
+from functions.clock import Clock
+from functions.documents.query import Query
+from functions.documents.write import Delete, Put, Update
 from functions.wall.emptying import NotEmptyYetError
-from functions.wall.guest_data import Forgetting, GuestPhoto, due_at
+from functions.wall.guest_data import Forgetting, due_at
+from functions.wall.guest_data_store import GuestPhotoStore
+from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ARCHIVED = {"status": "archived", "archivedAt": NOON, "keepGuestDataDays": 30}
 PAGE = 2
+T = TypeVar("T")
 
 
 class World:
-    """Events in memory; `overtake` names a photo that somebody changes once, before a write."""
+    """Firestore; `overtake` names a photo that somebody changes once, before a write."""
 
     def __init__(self) -> None:
+        """One event, archived at noon, with five photos."""
         self.now = NOON
         self.seconds = 0.0
-        self.events: dict[str, Mapping[str, Any]] = {"e": ARCHIVED}
-        self.timers: dict[str, datetime] = {}
-        self.photos = {f"p{number}": GuestPhoto(f"p{number}", 1, tells=True) for number in range(5)}
         self.overtake = ""
+        self.firestore = Firestore(lambda: self.now)
+        self.event(ARCHIVED)
+        self.photos(5)
+        documents = InMemoryDocuments(self.firestore, self._at)
+        self.forgetting = Forgetting(
+            GuestPhotoStore(documents, page_size=PAGE),
+            Clock(lambda: self.now, lambda: self.seconds, lambda _: None),
+        )
 
-    def event(self, event_id: str) -> Mapping[str, Any] | None:
-        """See `GuestPhotos`."""
-        return self.events.get(event_id)
+    def event(self, fields: Mapping[str, Any] | None) -> None:
+        """Write the event, or delete it."""
+        self.firestore.commit(Put("events/e", fields) if fields else Delete("events/e"))
 
-    def set_timer(self, event_id: str, at: datetime | None) -> None:
-        """See `GuestPhotos`."""
-        self.timers.pop(event_id, None)
-        if at:
-            self.timers[event_id] = at
+    def photos(self, count: int) -> None:
+        """Write so many."""
+        fields = {"uploaderName": "Ann", "uploaderEmail": "ann@example.com"}
+        self.firestore.commit(*(Put(f"events/e/photos/p{n:03}", fields) for n in range(count)))
 
-    def due(self, now: datetime) -> Iterable[str]:
-        """See `GuestPhotos`."""
-        return [event_id for event_id, at in self.timers.items() if at <= now]
-
-    def page(self, event_id: str, after: str | None) -> Sequence[GuestPhoto]:
-        """See `GuestPhotos`."""
-        assert event_id == "e"
-        ids = [name for name in sorted(self.photos) if name > (after or "")]
-        return [self.photos[name] for name in ids[:PAGE]]
-
-    def forget(self, event_id: str, photos: Sequence[GuestPhoto]) -> int:
-        """See `GuestPhotos`."""
-        assert event_id == "e"
-        self.seconds += 1
-        taken = [photo for photo in photos if photo.id != self.overtake]
-        self.overtake = ""
-        for photo in taken:
-            self.photos[photo.id] = GuestPhoto(photo.id, 2, tells=False)
-        return len(taken)
+    def _at(self, what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
+        del retried
+        self.seconds += what == "write each photos"
+        if what == "write each photos" and self.overtake:
+            self.firestore.commit(Update(f"events/e/photos/{self.overtake}", {"n": 1}))
+            self.overtake = ""
+        return effect()
 
     @property
     def told_of(self) -> set[str]:
         """Photos that tell of their guest."""
-        return {photo.id for photo in self.photos.values() if photo.tells}
+        found = self.firestore.query(Query(collection="events/e/photos"))
+        return {
+            photo.id
+            for photo in found
+            if photo.fields.get("uploaderName") or "uploaderEmail" in photo.fields
+        }
+
+    @property
+    def timers(self) -> dict[str, datetime]:
+        """When guests of which events are forgotten."""
+        found = self.firestore.query(Query(collection="guestData", group=True))
+        return {timer.path.split("/")[1]: timer.fields["dueAt"] for timer in found}
 
 
 @pytest.fixture
 def world() -> World:
-    """One event, archived at noon, with five photos."""
+    """The archived event."""
     return World()
 
 
 @pytest.fixture
 def forgetting(world: World) -> Forgetting:
     """The use case in that world."""
-    return Forgetting(photos=world, now=lambda: world.now, monotonic=lambda: world.seconds)
+    return world.forgetting
 
 
 @pytest.mark.parametrize(
@@ -99,7 +109,7 @@ def test_guests_are_forgotten_when_it_is_time(world: World, forgetting: Forgetti
     forgetting.sweep()
     assert len(world.told_of) == 5
     world.now += timedelta(seconds=1)
-    world.overtake = "p1"
+    world.overtake = "p001"
     forgetting.sweep()
     assert (world.told_of, world.timers) == (set(), {})
 
@@ -110,7 +120,7 @@ def test_an_event_that_lives_again_keeps_its_guests(
 ) -> None:
     """The timer of the earlier archiving means nothing then; nor where the event is gone."""
     forgetting.schedule("e")
-    world.events = {"e": {**ARCHIVED, "status": status}} if status else {}
+    world.event({**ARCHIVED, "status": status} if status else None)
     world.now = NOON + timedelta(days=30)
     forgetting.sweep()
     assert (len(world.told_of), world.timers) == (5, {})
@@ -119,7 +129,7 @@ def test_an_event_that_lives_again_keeps_its_guests(
 def test_more_days_are_waited_for(world: World, forgetting: Forgetting) -> None:
     """The event as it is when the timer is due decides, and the timer follows."""
     forgetting.schedule("e")
-    world.events = {"e": {**ARCHIVED, "keepGuestDataDays": 60}}
+    world.event({**ARCHIVED, "keepGuestDataDays": 60})
     world.now = NOON + timedelta(days=30)
     forgetting.sweep()
     assert (len(world.told_of), world.timers) == (5, {"e": NOON + timedelta(days=60)})
@@ -127,7 +137,7 @@ def test_more_days_are_waited_for(world: World, forgetting: Forgetting) -> None:
 
 def test_a_large_event_takes_several_sweeps(world: World, forgetting: Forgetting) -> None:
     """The timer stays until the last photo."""
-    world.photos = {f"p{n:03}": GuestPhoto(f"p{n:03}", 1, tells=True) for n in range(100)}
+    world.photos(100)
     forgetting.schedule("e")
     world.now = NOON + timedelta(days=30)
     with pytest.raises(NotEmptyYetError):
