@@ -9,14 +9,18 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
+from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.messages.samples import sample
 
 ROOT = Path(__file__).resolve().parent.parent
 DESCRIPTION = ROOT / "docs" / "openapi.yaml"
@@ -26,6 +30,8 @@ JSON_FILE = "openapi.json"
 
 TEMPLATE = ROOT / "emulator" / "catalogue.html"
 
+_MIDSUMMER: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+
 
 def main() -> None:
     """Write both files."""
@@ -34,9 +40,26 @@ def main() -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
+def description() -> dict[str, Any]:
+    """docs/openapi.yaml, where each webhook has the body of a test delivery as its example."""
+    document: dict[str, Any] = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
+    for name, item in document["webhooks"].items():
+        delivery = Delivery.create(
+            cause="example",
+            event_id="midsummer",
+            event_type=EventType(name),
+            url="https://example.com/hook",
+            data=sample(EventType(name), _MIDSUMMER),
+            now=_MIDSUMMER,
+        )
+        body = item["post"]["requestBody"]["content"]["application/json"]
+        body["example"] = json.loads(delivery.body)
+    return document
+
+
 def pages() -> dict[str, str]:
     """What the files hold, by their names."""
-    document: dict[str, Any] = yaml.safe_load(DESCRIPTION.read_text(encoding="utf-8"))
+    document = description()
     environment = Environment(autoescape=True, trim_blocks=False)
     environment.filters["text"] = _text
     operations = {name: item["post"] for name, item in document["webhooks"].items()}

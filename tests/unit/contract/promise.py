@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
 from jsonschema import Draft202012Validator, FormatChecker
 
+from emulator import catalogue
+
 ROOT: Final = Path(__file__).parents[3]
-FILE: Final = ROOT / "docs" / "openapi.yaml"
-DOCUMENT: Final[dict[str, Any]] = yaml.safe_load(FILE.read_text())
+FILE: Final = catalogue.DESCRIPTION
+DOCUMENT: Final = catalogue.description()
 JSON: Final = "application/json"
 
 Schema = Mapping[str, Any]
