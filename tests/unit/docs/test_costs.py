@@ -1,10 +1,7 @@
-"""docs/benchmarks.md and docs/operations.md name the costs that the tests hold."""
+"""docs/benchmarks.md names the costs that the tests hold."""
 
-import re
 from pathlib import Path
 from typing import Final
-
-import pytest
 
 from bench.costs import COSTS, Cost
 from bench.operations import dollars
@@ -12,7 +9,6 @@ from bench.prices import AS_OF
 
 ROOT: Final = Path(__file__).parents[3]
 BENCHMARKS: Final = (ROOT / "docs/benchmarks.md").read_text()
-OPERATIONS: Final = (ROOT / "docs/operations.md").read_text()
 _HEADINGS: Final = (
     "| what | Firestore calls | documents read, written | tasks | POSTs | mail requests "
     "| $ a million |"
@@ -45,30 +41,3 @@ def test_the_table_of_operations_tells_what_the_tests_hold() -> None:
 def test_the_prices_are_dated() -> None:
     """A price without its date is worth nothing a year later."""
     assert f"in {AS_OF}" in BENCHMARKS
-
-
-@pytest.mark.parametrize(
-    ("what", "in_costs"),
-    [
-        (
-            "a photo, with one URL that takes uploads",
-            "a photo, a URL for photo.uploaded alone",
-        ),
-        ("a delivery that succeeds", "a delivery that succeeds"),
-    ],
-)
-def test_operations_names_the_same(what: str, in_costs: str) -> None:
-    """The few figures that people ask for first."""
-    [told] = re.findall(rf"^\| {what} \| (.*) \|$", OPERATIONS, re.MULTILINE)
-    cost = COSTS[in_costs]
-    tasks = f", {cost.tasks} task" if cost.tasks else ""
-    assert told == (
-        f"{cost.rpcs} Firestore calls, {cost.reads} document read, {cost.writes} written{tasks}: "
-        f"${dollars(cost):.2f} a million"
-    )
-
-
-def test_operations_names_the_cost_of_a_large_recap() -> None:
-    """Calls and mail requests of a recap of 5,000 guests."""
-    cost = COSTS["a recap of 5,000 guests"]
-    assert f"{cost.rpcs} Firestore calls, {cost.mail_requests} mail requests" in OPERATIONS
