@@ -14,7 +14,6 @@ from typing import NamedTuple
 SUPPORTED = ((3, 13), (3, 14), (3, 12), (3, 11))
 # Debian ships the two modules apart from the interpreter.
 _PROBE = "import sys; print(*sys.version_info[:2]); import venv, ensurepip"
-_OS_RELEASE = Path("/etc/os-release")
 
 
 class Interpreter(NamedTuple):
@@ -71,28 +70,6 @@ def probe(path: Path) -> "Interpreter | None":
 
 
 def how_to_get_one() -> str:
-    """Return a sentence on which versions do and how this system gets one."""
-    return f"Python {_span()} is needed: {_ways()}."
-
-
-def _span() -> str:
-    oldest, newest = min(SUPPORTED), max(SUPPORTED)
-    return "{}.{} to {}.{}".format(*oldest, *newest)
-
-
-def _ways() -> str:
-    newest = "{}.{}".format(*SUPPORTED[0])
-    elsewhere = "python.org, pyenv and uv have one"
-    if os.uname().sysname == "Darwin":
-        return f"`brew install python@{newest}`, or {elsewhere}"
-    try:
-        lines = _OS_RELEASE.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    fields = dict(line.replace('"', "").partition("=")[::2] for line in lines)
-    families = {fields.get("ID", ""), *fields.get("ID_LIKE", "").split()}
-    if families & {"debian", "ubuntu"}:
-        return f"`apt install python3 python3-venv`; where that is an older one, {elsewhere}"
-    if families & {"fedora", "rhel"}:
-        return f"`dnf install python{newest}`, or {elsewhere}"
-    return elsewhere
+    """Return a sentence on which versions do, and where they come from."""
+    versions = "{}.{} to {}.{}".format(*min(SUPPORTED), *max(SUPPORTED))
+    return f"Python {versions} is needed: your system, python.org, pyenv and uv have one."

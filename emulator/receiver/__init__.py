@@ -9,7 +9,7 @@ it shares no code with the service that signs.
         receiver.wait_for(lambda seen: any(r.verified for r in seen), timeout=10)
 """
 
-from emulator.receiver.answers import Answer, Script, always, drips, fails, slow
+from emulator.receiver.answers import Answer, Script, always, fails, slow
 from emulator.receiver.receiver import Receiver
 from emulator.receiver.request import Request, describe
 from emulator.receiver.signature import signature_problem
@@ -21,7 +21,6 @@ __all__ = [
     "Script",
     "always",
     "describe",
-    "drips",
     "fails",
     "signature_problem",
     "slow",

@@ -13,13 +13,11 @@ class Answer:
         status: The HTTP status.
         delay: Seconds of silence before the answer.
         headers: Further headers, for example a redirect's Location.
-        drip: Seconds between two bytes of the status line and headers; 0 sends all at once.
     """
 
     status: int = HTTPStatus.OK
     delay: float = 0.0
     headers: Mapping[str, str] = field(default_factory=dict)
-    drip: float = 0.0
 
 
 # Chooses the answer to the n-th request (from 1) of one delivery to one path.
@@ -39,8 +37,3 @@ def fails(times: int, status: int = HTTPStatus.INTERNAL_SERVER_ERROR) -> Script:
 def slow(seconds: float, status: int = HTTPStatus.OK) -> Script:
     """Answer late."""
     return lambda _attempt: Answer(status, delay=seconds)
-
-
-def drips(seconds: float) -> Script:
-    """Answer byte by byte, so that every single read is in time and the whole never ends."""
-    return lambda _attempt: Answer(drip=seconds)

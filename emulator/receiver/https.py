@@ -45,9 +45,6 @@ class _Handler(BaseHTTPRequestHandler):
         if answer.delay and self.closing.wait(answer.delay):
             self.close_connection = True
             return
-        if answer.drip:
-            self._drip(answer)
-            return
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
@@ -56,14 +53,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     # Every method is kept, so that a redirect that was followed with a GET would be seen.
     do_GET = do_PUT = do_POST  # noqa: N815 - http.server looks them up by these names
-
-    def _drip(self, answer: Answer) -> None:
-        self.close_connection = True
-        head = f"HTTP/1.1 {answer.status:d} \r\nContent-Length: 0\r\n\r\n".encode()
-        for byte in head:
-            self.wfile.write(bytes([byte]))
-            if self.closing.wait(answer.drip):
-                return
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Keep quiet: `on_request` reports requests."""

@@ -65,30 +65,15 @@ def test_the_running_python_comes_first(monkeypatch: pytest.MonkeyPatch) -> None
     assert python.base_python().path == Path(sys.executable)
 
 
-@pytest.mark.parametrize(
-    ("release", "advice"),
-    [
-        ("ID=ubuntu\nID_LIKE=debian\n", "`apt install python3 python3-venv`"),
-        ('ID="fedora"\n', "`dnf install python3.13`"),
-        ("ID=arch\n", "python.org, pyenv and uv have one"),
-    ],
-)
 def test_without_any_python_a_sentence_says_what_to_do(
-    release: str,
-    advice: str,
-    tmp_path: Path,
-    stand: Stand,
-    monkeypatch: pytest.MonkeyPatch,
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which versions do, and how to get one on this system."""
+    """Which versions do, and where they come from."""
     stand("python3.13", "exit 127")
-    (tmp_path / "os-release").write_text(release)
-    monkeypatch.setattr(pythons, "_OS_RELEASE", tmp_path / "os-release")
     monkeypatch.setattr(sys, "executable", "")
 
-    with pytest.raises(SetupError, match=r"Python 3\.11 to 3\.14 is needed") as raised:
+    with pytest.raises(SetupError, match=r"Python 3\.11 to 3\.14 is needed"):
         python.base_python()
-    assert advice in str(raised.value)
 
 
 def test_a_python_without_venv_is_named(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:

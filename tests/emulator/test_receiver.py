@@ -4,18 +4,14 @@ import hashlib
 import hmac
 import http.client
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from emulator import certificates
 from emulator.receiver import (
-    Answer,
     Receiver,
-    Request,
     always,
-    drips,
     fails,
     signature_problem,
     slow,
@@ -125,44 +121,6 @@ def test_a_wrong_signature_is_recorded_with_its_reason(
     assert problems == ["v1 does not match", "the event has no secret"]
 
 
-def test_a_flaky_path_fails_twice_a_delivery_then_recovers(post: Callable[..., int]) -> None:
-    """Each delivery is counted by itself."""
-    first = [post("/flaky", "d-1") for _ in range(4)]
-    second = [post("/flaky", "d-2") for _ in range(3)]
-
-    assert (first, second) == ([500, 500, 200, 200], [500, 500, 200])
-
-
-def test_a_dead_path_fails_always_and_an_unknown_one_is_not_found(
-    post: Callable[..., int],
-) -> None:
-    """As servers do."""
-    assert [post("/dead"), post("/dead"), post("/nowhere")] == [500, 500, 404]
-
-
-def test_a_script_can_be_changed(receiver: Receiver, post: Callable[..., int]) -> None:
-    """From the next request on."""
-    receiver.script("/ok", lambda attempt: Answer(200 + attempt))
-
-    assert [post("/ok"), post("/ok")] == [201, 202]
-
-
-def test_waiting_ends_with_the_request_it_waits_for(
-    receiver: Receiver, post: Callable[..., int]
-) -> None:
-    """And not with one before it."""
-
-    def dead(requests: tuple[Request, ...]) -> bool:
-        return any(request.path == "/dead" for request in requests)
-
-    client = threading.Thread(target=lambda: [post("/ok"), post("/dead")])
-    client.start()
-    found = receiver.wait_for(lambda requests: dead(tuple(requests)), LIMIT)
-    client.join()
-
-    assert [request.path for request in found] == ["/ok", "/dead"]
-
-
 def test_waiting_in_vain_lists_what_arrived(receiver: Receiver, post: Callable[..., int]) -> None:
     """So that a failing test explains itself."""
     post("/ok")
@@ -183,10 +141,3 @@ def test_a_slow_answer_does_not_hold_up_the_end(receiver: Receiver) -> None:
     with pytest.raises((http.client.RemoteDisconnected, OSError)):
         client.getresponse()
     client.close()
-
-
-def test_a_dripping_answer_arrives_in_the_end(receiver: Receiver, post: Callable[..., int]) -> None:
-    """Byte by byte."""
-    receiver.script("/drip", drips(0.001))
-
-    assert post("/drip") == 200
