@@ -75,8 +75,8 @@ class LocalCloud:
         """Start nothing.
 
         Args:
-            warm: Whether functions that events and queues call start at once, not when called.
-            on_print: Called with each line that a function prints.
+            warm: Whether functions that events and queues call start at once, and have served once.
+            on_print: Called with each line that a function prints, once everything is ready.
 
         Raises:
             SetupError: A tool is missing.
@@ -87,6 +87,7 @@ class LocalCloud:
         self.ended = threading.Event()
         self._warm = warm
         self._on_print = on_print
+        self._is_ready = False
         self._running = contextlib.ExitStack()
         self._loop = asyncio.new_event_loop()
         self._writing = threading.Lock()
@@ -140,6 +141,8 @@ class LocalCloud:
                 eventarc.register(self.addresses["firestore"], function.name, function.trigger)
         if warming:
             warming.result()
+            self._run(self._try_queues(functions))
+        self._is_ready = True
 
     def _start_firestore(self) -> Program:
         environment = server_environment()
@@ -194,6 +197,18 @@ class LocalCloud:
         ports = [int(self.addresses[name].rpartition(":")[2]) for name in ("functions", "hosting")]
         await front.listen(*ports)
 
+    async def _try_queues(self, functions: list[Function]) -> None:
+        """Call each queue's function once, for a delivery that does not exist.
+
+        A first call imports and connects, which on a busy machine takes longer than a retry waits.
+        """
+        body = json.dumps({"data": {"eventId": "none", "deliveryId": "none", "attempt": 1}})
+        headers = {"Content-Type": "application/json"}
+        queues = [function.name for function in functions if function.queue]
+        await asyncio.gather(
+            *(self._post(name, headers, body.encode(), _TRIGGER_SECONDS) for name in queues)
+        )
+
     async def _dispatch(self, task: Queued, calls: int) -> int:
         """Call a task's function as Cloud Tasks does."""
         headers = {
@@ -226,7 +241,7 @@ class LocalCloud:
 
     def _print(self, line: str) -> None:
         self._log(f"{PRINTED}{line}")
-        if self._on_print:
+        if self._on_print and self._is_ready:
             self._on_print(line)
 
     def _log(self, line: str) -> None:
