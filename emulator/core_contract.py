@@ -1,4 +1,4 @@
-"""The contract of the core: a module that is not named as an adapter is pure.
+"""The contract of the core: what a module imports that is not named as an adapter.
 
 `lint-imports` reads this class by its name in pyproject.toml.
 """
@@ -9,40 +9,52 @@ from importlinter.domain.helpers import module_expressions_to_modules
 
 
 class CoreContract(Contract):
-    """Refuses each import by which the core would reach the world.
-
-    The core is every module of the project outside the adapters, also a module that is new.
+    """Refuses each import of the core that no list allows; a module that is new is of the core.
 
     Attributes:
+        package: The package whose modules are the core, but for the adapters.
         adapters: Modules and packages that talk to Google, the network or the clock.
         pure: Modules inside these packages that belong to the core all the same.
-        outside: Packages of others and of the standard library that only adapters import.
+        allowed: Packages of others and of the standard library that the core may import.
+        exceptions: Further imports, such as `functions.mail.templates -> jinja2`.
     """
 
     type_name = "core"
 
+    package = fields.StringField()
     adapters = fields.SetField(subfield=fields.ModuleExpressionField())
     pure = fields.SetField(subfield=fields.ModuleExpressionField(), required=False)
-    outside = fields.SetField(subfield=fields.StringField())
+    allowed = fields.SetField(subfield=fields.StringField())
+    exceptions = fields.SetField(subfield=fields.StringField())
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: FBT001 - import-linter's own
-        """Compare what each module of the core imports with what it may not."""
+        """Compare what each module of the core imports with what it may."""
         del verbose
         adapters = _modules(graph, self.adapters) - _modules(graph, self.pure or ())
-        refused = adapters | {str(name) for name in self.outside}  # type: ignore[attr-defined]
-        root = self.session_options["root_packages"]
-        core = {module for module in graph.modules if module.split(".")[0] in root} - adapters
+        package = str(self.package)
+        own = {package} | graph.find_descendants(package)
+        core = own - adapters
+        allowed = core | {str(name) for name in self.allowed}  # type: ignore[attr-defined]
         imports = {
-            f"{module} imports {imported}"
+            f"{module} -> {imported}"
             for module in core
-            for imported in graph.find_modules_directly_imported_by(module) & refused
+            for imported in graph.find_modules_directly_imported_by(module) - allowed
         }
-        return ContractCheck(kept=not imports, metadata={"imports": sorted(imports)})
+        exceptions = {str(name) for name in self.exceptions}  # type: ignore[attr-defined]
+        return ContractCheck(
+            kept=imports == exceptions,
+            metadata={
+                "refused": sorted(imports - exceptions),
+                "unused": sorted(exceptions - imports),
+            },
+        )
 
     def render_broken_contract(self, check: ContractCheck) -> None:
         """Name each import."""
-        for line in check.metadata["imports"]:
-            output.print_error(f"{line}, which only the adapters named in pyproject.toml may.")
+        for line in check.metadata["refused"]:
+            output.print_error(f"{line}: no list of pyproject.toml allows the core this import.")
+        for line in check.metadata["unused"]:
+            output.print_error(f"{line}: the exception is not needed.")
 
 
 def _modules(graph: ImportGraph, expressions: object) -> set[str]:
