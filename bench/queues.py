@@ -15,11 +15,9 @@ from typing import Final
 
 from emulator.cloud.api_server import ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
-from emulator.cloud.dispatcher import NO_ANSWER, Dispatcher, Queue, Report, Retries
+from emulator.cloud.dispatcher import NO_ANSWER, Dispatcher, Queue, Retries
 from emulator.firebase import PROJECT
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
-
-__all__ = ["Forget", "Instances", "Report", "WaitUntilIdle", "dispatch"]
 
 MAX_DISPATCHES: Final = 100
 """Of one task, as main.py has it."""
@@ -55,7 +53,7 @@ class Forget:
 
 
 def dispatch(pipe: Connection) -> None:
-    """Answers `address`, `report` and the questions above until the pipe is closed."""
+    """Answers `address` and the questions above until the pipe is closed."""
     asyncio.run(_dispatch(pipe))
 
 
@@ -81,8 +79,6 @@ async def _dispatch(pipe: Connection) -> None:
                 case Forget(event_id), Dispatcher():
                     dispatcher.forget(functools.partial(_is_of, event_id))
                     pipe.send(None)
-                case "report", Dispatcher():
-                    pipe.send(dispatcher.report())
                 case _:
                     pipe.send(server.address)
 

@@ -7,7 +7,6 @@ https://cloud.google.com/tasks/docs/configuring-queues
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -52,15 +51,6 @@ class Queue:
     retries: Retries
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What the queues did: calls by queue, those answered other than 2xx, tasks given up."""
-
-    dispatches: Mapping[str, int]
-    refused: Mapping[str, int]
-    given_up: int
-
-
 Call = Callable[["Queued", int], Awaitable[int]]
 """Calls a task's function; given the calls made before, returns the status."""
 
@@ -103,9 +93,6 @@ class Dispatcher:
         self._forgotten: list[Callable[[Queued], bool]] = []
         self._open: set[asyncio.Task[None]] = set()
         self._waiting: dict[asyncio.Task[None], Queued] = {}
-        self._dispatches: Counter[str] = Counter()
-        self._refused: Counter[str] = Counter()
-        self._given_up = 0
 
     def take(self, task: Queued) -> None:
         """Dispatch `task` when it is due; called from any thread."""
@@ -125,12 +112,6 @@ class Dispatcher:
         for way, task in list(self._waiting.items()):
             if unwanted(task):
                 way.cancel()
-
-    def report(self) -> Report:
-        """What was done since the last report."""
-        done = Report(self._dispatches, self._refused, self._given_up)
-        self._dispatches, self._refused, self._given_up = Counter(), Counter(), 0
-        return done
 
     def _begin(self, task: Queued) -> None:
         if any(unwanted(task) for unwanted in self._forgotten):
@@ -159,11 +140,8 @@ class Dispatcher:
             finally:
                 turns.give_back()
             calls += 1
-            self._dispatches[task.queue] += 1
             if 200 <= status <= 299:  # noqa: PLR2004 - HTTP's successes
                 return
-            self._refused[task.queue] += 1
             if calls >= retries.attempts and time.monotonic() - first >= retries.seconds:
-                self._given_up += 1
                 return
             seconds = retries.backoff(calls)
