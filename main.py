@@ -19,6 +19,7 @@ from functions.gcp.document_events import trigger
 from functions.gcp.manifest import called_by, private
 from functions.gcp.request_body import limit_reading
 from functions.recap.ledger.lock import TIMEOUT as RECAP_TIMEOUT
+from functions.recap.sending.places import PLACES as PREVIEWS_AT_ONCE
 from functions.signed_in import signed_in
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
 
@@ -101,7 +102,7 @@ _RECAP_PLACES: Final[dict[str, Any]] = {
     # Of 100,000 photos a recap takes 154 MiB, of 12,000 it takes 37, an idle instance 78
     # (docs/benchmarks.md): five of the largest fit.
     "memory": options.MemoryOption.GB_1,
-    "concurrency": 5,
+    "concurrency": PREVIEWS_AT_ONCE,
 }
 
 

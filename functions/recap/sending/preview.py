@@ -5,7 +5,7 @@ caller.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -22,6 +22,7 @@ from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.recipients import Skipped
 from functions.recap.ledger.batch import Batch, BatchState, open_batches, total
 from functions.recap.ledger.lock import RecapKey, StoredLock, resumable
+from functions.recap.sending.places import Place, Places
 from functions.recap.sending.planner import Gathered, Planner, recipient
 from functions.recap.sending.report import Report, outlook
 from functions.signed_links.limiter import TooManyCallsError
@@ -92,6 +93,7 @@ class RecapPreview:
         links_of_nobody: Gives links without a token.
         count: Counts a preview mailed to a user id, or raises `TooManyCallsError`.
         now: The time, aware.
+        places: The places of this instance.
         min_guests: Guests from which on the skipped are counted.
     """
 
@@ -101,6 +103,7 @@ class RecapPreview:
     links_of_nobody: Callable[[], PreferencesLinks]
     count: Callable[[str], None]
     now: Callable[[], datetime]
+    places: Places = field(default_factory=Places)
     min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED
 
     def show(self, caller: Caller, wanted: PreviewArguments, own_address: str | None) -> Preview:
@@ -115,12 +118,25 @@ class RecapPreview:
             CallError: as in spec 7.4.
         """
         event = self.planner.event(caller, wanted)
+        with self.places.place(event.tenant_id) as place:
+            return self._show(caller, wanted, own_address, event, place)
+
+    def _show(
+        self,
+        caller: Caller,
+        wanted: PreviewArguments,
+        own_address: str | None,
+        event: WallEvent,
+        place: Place,
+    ) -> Preview:
         to = self._own_mailbox(caller, own_address) if wanted.send_to_me else None
         try:
             mailer = self.mailer()
             self.links()  # a recap needs them; a preview shows nobody's
             found = self.planner.recaps.lock(wanted.event_id)
-            gathered = self.planner.gather(wanted, mailer.bytes_per_recipient, first=found is None)
+            gathered = self.planner.gather(
+                wanted, mailer.bytes_per_recipient, first=found is None, read=place.read
+            )
             is_told = len(gathered.audience.guests) >= self.min_guests
             plan = self._plan(
                 event, wanted, gathered if is_told else gathered.as_if_all_wanted(), found

@@ -30,6 +30,7 @@ from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
+from functions.recap.sending.places import Places
 from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import Preview, RecapPreview
 from functions.recap.sending.report import RecapResult
@@ -135,6 +136,7 @@ class House:
     hosts: PhotoHosts = field(default_factory=lambda: PhotoHosts.read("*", ""))
     lacks: str | None = None
     counted: list[str] = field(default_factory=list)
+    places: Places = field(default_factory=Places)
     previews_an_hour: int = 10
     _words: Any = field(default_factory=itertools.count)
 
@@ -280,6 +282,7 @@ class House:
             links=lambda: self._needs("EMAIL_PREFS_KEY"),
             links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
             count=self._count,
+            places=self.places,
             now=lambda: self.now,
             min_guests=min_guests,
         )
