@@ -6,11 +6,12 @@ lock. Its started batches count as sent, and no call repeats them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from functions.documents.document import Version
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.recap.arguments import Mode
 from functions.recap.ledger.batch import (
@@ -23,14 +24,13 @@ from functions.recap.ledger.batch import (
 )
 from functions.recap.ledger.lock import (
     COOLDOWN,
-    LEASE,
     Lock,
     RecapHead,
     RecapKey,
     StoredLock,
     Taking,
     Wording,
-    resumable,
+    taking,
 )
 from functions.recap.ledger.recap_store import RecapStore
 
@@ -44,22 +44,20 @@ class Claim:
         self,
         recaps: RecapStore,
         event_id: str,
-        held: StoredLock,
+        taken: Taking,
+        version: Version,
+        *,
         now: Callable[[], datetime],
         one_at_a_time: AbstractContextManager[object],
-        *,
-        resumed: bool,
-        first: bool,
     ) -> None:
-        """Hold the lock that `take` wrote; `first` where the event had no lock before."""
-        lock = held.lock
+        """Hold the lock that was taken; see `take`."""
         self._recaps = recaps
-        self._lock, self._version = lock, held.version
+        self._lock, self._version = taken.lock, version
         self._now = now
-        self.key = RecapKey(event_id, lock.recap_id)
-        self.resumed = resumed
-        self.first = first
-        self._ledger: dict[int, Batch] | None = None if resumed else {}
+        self.key = RecapKey(event_id, taken.lock.recap_id)
+        self.resumed = taken.resumed
+        self.first = taken.first
+        self._ledger: dict[int, Batch] | None = None if taken.resumed else {}
         self._doubted = False
         self._one_at_a_time = one_at_a_time
 
@@ -93,52 +91,19 @@ class Claim:
         Raises:
             CallError: `aborted` or `resource-exhausted` (spec 3.3).
         """
-        holder, recap_id = new_id(), new_id()
-        resumed: str | None = None
-        first = False
-        taking: Taking | None = None
+        holder = new_id()
 
         def decide(before: Lock | None) -> Taking:
-            nonlocal resumed, first, taking
-            if taking and before and before.holder == holder:
-                return taking  # only the answer to the commit was lost
-            moment = now()
-            resumed, first = resumable(before, moment), before is None
-            lock = Lock(
-                recap_id=resumed or recap_id,
-                holder=holder,
-                leased_until=moment + LEASE,
-                # A new recap gets its cooldown before its first mail, so that it can be continued
-                # after a crash.
-                cooldown_until=before.cooldown_until if before and resumed else moment + COOLDOWN,
-                unfinished=True,
-            )
+            at = now()
             head = RecapHead(
-                tenant_id=tenant_id,
-                mode=mode,
-                started_by=started_by,
-                wording=wording,
-                began=None if resumed else moment,
+                tenant_id=tenant_id, mode=mode, started_by=started_by, wording=wording, began=at
             )
-            # The cooldown of an older recap is over, so no call can continue it.
-            ended = before.recap_id if before and before.unfinished and not resumed else None
-            taking = Taking(lock=lock, head=head, ended=ended)
-            return taking
+            return taking(before, holder=holder, recap_id=new_id(), head=head, at=at)
 
         while True:
-            try:
-                held = recaps.take(event_id, decide)
-            except ChangedMeanwhileError:
-                continue  # other calls hold the lock only shortly
-            return cls(
-                recaps,
-                event_id,
-                held,
-                now,
-                one_at_a_time,
-                resumed=resumed is not None,
-                first=first,
-            )
+            with suppress(ChangedMeanwhileError):  # other calls hold the lock only shortly
+                taken, version = recaps.take(event_id, decide)
+                return cls(recaps, event_id, taken, version, now=now, one_at_a_time=one_at_a_time)
 
     @property
     def ledger(self) -> Mapping[int, Batch]:

@@ -1,6 +1,6 @@
 """The lock of an event: whose turn it is to send a recap (spec 3.3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -109,11 +109,18 @@ class Taking:
         lock: The new lock.
         head: Fields of the recap `lock.recap_id`, whose state becomes `sending`.
         ended: Id of an older recap that becomes `interrupted` for good, if any.
+        first: Whether the event had no lock before.
     """
 
     lock: Lock
     head: RecapHead
     ended: str | None
+    first: bool
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the recap was begun before."""
+        return self.head.began is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,3 +134,39 @@ class Wording:
     sender: str | None = None
     subject: str | None = None
     message: str | None = None
+
+
+def taking(
+    before: Lock | None, *, holder: str, recap_id: str, head: RecapHead, at: datetime
+) -> Taking:
+    """The records of a call that takes the lock, which is `before` now.
+
+    Args:
+        before: The lock as it was read.
+        holder: The call.
+        recap_id: A word that no recap has, for a new one.
+        head: Of a new recap.
+        at: The time.
+
+    Raises:
+        CallError: as `resumable` says.
+    """
+    # The lock of this very call: only the answer to its commit was lost.
+    is_own = before is not None and before.holder == holder
+    resumed = before.recap_id if before and is_own else resumable(before, at)
+    lock = Lock(
+        recap_id=resumed or recap_id,
+        holder=holder,
+        leased_until=at + LEASE,
+        # A new recap gets its cooldown before its first mail, so that it can be continued after a
+        # crash.
+        cooldown_until=before.cooldown_until if before and resumed else at + COOLDOWN,
+        unfinished=True,
+    )
+    return Taking(
+        lock=lock,
+        head=replace(head, began=None) if resumed else head,
+        # The cooldown of an older recap is over, so no call can continue it.
+        ended=before.recap_id if before and before.unfinished and not resumed else None,
+        first=before is None,
+    )

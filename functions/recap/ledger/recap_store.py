@@ -38,7 +38,9 @@ class RecapStore:
         found = self.documents.get(_lock_path(event_id))
         return StoredLock(lock_of(found.fields), found.version) if found else None
 
-    def take(self, event_id: str, decide: Callable[[Lock | None], Taking]) -> StoredLock:
+    def take(
+        self, event_id: str, decide: Callable[[Lock | None], Taking]
+    ) -> tuple[Taking, Version]:
         """Take the event's lock in one transaction: read the lock, let `decide` judge, write.
 
         Args:
@@ -48,20 +50,20 @@ class RecapStore:
                 where the answer to its commit was lost.
 
         Returns:
-            The lock as written.
+            The records, and the version of the lock.
 
         Raises:
             ChangedMeanwhileError: other calls kept writing the lock.
         """
-        taken: list[Lock] = []
+        decided: list[Taking] = []
 
         def writes(found: Document | None) -> Sequence[Write]:
             taking = decide(lock_of(found.fields) if found else None)
-            taken.append(taking.lock)
+            decided.append(taking)
             return [Put(_lock_path(event_id), _lock_fields(taking.lock)), *_heads(event_id, taking)]
 
         lock_written, *_ = self.documents.transact(_lock_path(event_id), writes)
-        return StoredLock(taken[-1], lock_written.version)
+        return decided[-1], lock_written.version
 
     def batches(self, key: RecapKey) -> list[Batch]:
         """The batches of the ledger, in order."""

@@ -15,7 +15,7 @@ from functions.mail.tracking import DeliveryStatus, Tally
 from functions.mail_events import recorder
 from functions.mail_events.recorder import MailEvents
 from functions.mail_events.status_store import StatusStore, StoredStatuses
-from functions.recap.ledger import claim
+from functions.recap.ledger import claim, lock
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.lock import Lock, RecapKey, StoredLock, Taking, resumable
@@ -49,7 +49,7 @@ def _first_mail(batches: Iterable[Batch]) -> datetime | None:
 
 def _take_any_version(
     self: RecapStore, event_id: str, decide: Callable[[Lock | None], Taking]
-) -> StoredLock:
+) -> tuple[Taking, Any]:
     documents = self.documents
 
     def no_transaction(path: str, writes: Callable[[Any], Any]) -> Any:
@@ -225,7 +225,7 @@ def _recap(name: str, left_out: str, of: Any, what: str, do: Callable[..., Any])
 
 
 MUTANTS: Final = (
-    _recap("lease-ignored", "the lease", claim, "resumable", _resumable_while_leased),
+    _recap("lease-ignored", "the lease", lock, "resumable", _resumable_while_leased),
     _recap(
         "ledger-after-request",
         "to put a request on record before it leaves",

@@ -5,6 +5,8 @@ Each test is a schedule in which somebody got two mails once, or a record was no
 
 import contextlib
 from collections import Counter
+from collections.abc import Callable
+from typing import TypeVar
 
 import pytest
 
@@ -13,8 +15,11 @@ from functions.recap.ledger.batch import BatchState
 from functions.recap.ledger.lock import LEASE
 from functions.recap.sending.report import RecapResult
 from functions.wall.address import address_hash
+from tests.in_memory.documents import InMemoryDocuments
 from tests.in_memory.through import ServiceError
 from tests.unit.recap.parts import ERRORS, NOON, At, House, guest
+
+T = TypeVar("T")
 
 GUESTS = 5
 """Three batches."""
@@ -191,3 +196,29 @@ def test_what_has_brought_in_no_mail_begins_no_cooldown(house: House) -> None:
     house.later(hours=23)
     with pytest.raises(CallError, match="2026-05-02T17:00:00"):
         house.send()
+
+
+@pytest.mark.parametrize(("others_answer", "states"), [(202, ["sent"]), (401, ["failed"] * 2)])
+def test_a_lock_whose_answer_was_lost_is_not_taken_under_another_calls_recap(
+    house: House, others_answer: int, states: list[str]
+) -> None:
+    """Design 3.43: the commit is repeated after another call has come and gone."""
+    commits = 0
+
+    def through(what: str, effect: Callable[[], T], *, retried: bool = True) -> T:
+        nonlocal commits
+        del retried
+        answer = effect()
+        if what == "end locks" and not commits:
+            commits += 1
+            house.answers = [(others_answer, {}, ERRORS)] * 3
+            another_call(house)
+            house.answers = []
+            return effect()
+        return answer
+
+    house.documents = InMemoryDocuments(house.firestore, through)
+    with contextlib.suppress(CallError):
+        house.send()
+    assert len(set(house.addresses)) == len(house.addresses) == (GUESTS if len(states) == 1 else 0)
+    assert [recap["state"] for recap in house.recaps().values()] == states

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from functions.call_error import CallError, Code
+from functions.recap.arguments import Mode
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,
@@ -16,7 +17,16 @@ from functions.recap.ledger.batch import (
     recap_state,
     total,
 )
-from functions.recap.ledger.lock import COOLDOWN, Lock, resumable
+from functions.recap.ledger.lock import (
+    COOLDOWN,
+    LEASE,
+    Lock,
+    RecapHead,
+    Taking,
+    Wording,
+    resumable,
+    taking,
+)
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SOON, BEFORE = NOW + timedelta(seconds=1), NOW - timedelta(seconds=1)
@@ -140,3 +150,35 @@ def test_the_cooldown_counts_from_the_last_mail() -> None:
     ]
     assert last_mail(batches) == NOW
     assert last_mail(batches[:2]) is None
+
+
+def _taking(before: Lock | None, holder: str = "me", recap_id: str = "new") -> Taking:
+    head = RecapHead(tenant_id="t1", mode=Mode.ALL, started_by="u", wording=Wording(), began=NOW)
+    return taking(before, holder=holder, recap_id=recap_id, head=head, at=NOW)
+
+
+@pytest.mark.parametrize(
+    ("before", "recap_id", "resumed", "ended"),
+    [
+        (None, "new", False, None),
+        (_lock(None, None, unfinished=False), "new", False, None),
+        (_lock(BEFORE, SOON, unfinished=True), "r", True, None),
+        (_lock(BEFORE, BEFORE, unfinished=True), "new", False, "r"),
+    ],
+)
+def test_what_a_call_writes_follows_from_the_lock_as_it_was_read(
+    before: Lock | None, recap_id: str, ended: str | None, *, resumed: bool
+) -> None:
+    """Design 3.43: the same lock gives the same records."""
+    taken = _taking(before)
+    assert taken == _taking(before)
+    assert (taken.lock.recap_id, taken.resumed, taken.ended) == (recap_id, resumed, ended)
+    assert taken.first is (before is None)
+    assert (taken.lock.holder, taken.lock.leased_until) == ("me", NOW + LEASE)
+
+
+def test_a_call_finds_its_own_lock_where_the_answer_was_lost() -> None:
+    """The same recap goes on, with nothing counted anew."""
+    lock = _taking(None).lock
+    again = _taking(lock, recap_id="another")
+    assert (again.lock.recap_id, again.resumed, again.ended) == ("new", True, None)
