@@ -44,7 +44,7 @@ def test_a_large_event_does_not_take_the_last_place() -> None:
 def test_a_preview_takes_a_place_and_gives_it_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Spec 7.5: also where it fails, and before a preview by mail is counted."""
+    """Spec 8: also where it fails, and before a preview by mail is counted."""
     monkeypatch.setattr(places, "LARGE_EVENT", 2)
     house = House()
     house.guests(3)
