@@ -83,7 +83,7 @@ def _run(*command: str, cwd: Path) -> str:
 
 def test_no_function_runs_as_the_default_account(rehearsed: dict[str, Any]) -> None:
     """Each capability has its own."""
-    of = {name: one["runsAs"] for name, one in rehearsed.items()}
+    of = {name: call["runsAs"] for name, call in rehearsed.items()}
     assert set(of.values()) == {
         account("wall-webhooks"),
         account("wall-logs"),
@@ -97,9 +97,9 @@ def test_no_function_runs_as_the_default_account(rehearsed: dict[str, Any]) -> N
 
 def test_a_queue_calls_with_the_account_that_enqueues(rehearsed: dict[str, Any]) -> None:
     """The deploy itself lets these accounts invoke each queue's function, and nobody else."""
-    callers = {name: one["tasksFrom"] for name, one in rehearsed.items() if "tasksFrom" in one}
+    callers = {name: call["tasksFrom"] for name, call in rehearsed.items() if "tasksFrom" in call}
     assert {"deliverWebhook", "retryWebhookAfter30s"} <= callers.keys()
-    webhooks, logs = (f"serviceAccount:{account(one)}" for one in ("wall-webhooks", "wall-logs"))
+    webhooks, logs = (f"serviceAccount:{account(name)}" for name in ("wall-webhooks", "wall-logs"))
     for name, found in callers.items():
         assert found == ([webhooks, logs] if name.startswith("deliver") else [webhooks]), name
 

@@ -198,7 +198,7 @@ def test_the_local_suite_builds_pages_of_its_own() -> None:
 
 
 def test_only_local_pages_may_connect_to_emulators() -> None:
-    """What is deployed names no address of a machine."""
+    """No deployed file names an address of a machine."""
     deployed = (ROOT / "firebase.json").read_text()
     config = local_config(read_addresses())
 
@@ -222,7 +222,7 @@ def _files(folder: Path) -> set[str]:
 def test_every_rewrite_of_the_site_leads_to_a_function() -> None:
     """In its own region."""
     rewrites = json.loads((ROOT / "firebase.json").read_text())["hosting"]["rewrites"]
-    functions = {name: one["region"] for name, one in _of_the_checkout().items()}
+    functions = {name: option["region"] for name, option in _of_the_checkout().items()}
     for rewrite in rewrites:
         function = rewrite["function"]
         assert function["region"] in functions[function["functionId"].replace("-", "_")]

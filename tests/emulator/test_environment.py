@@ -1,4 +1,4 @@
-"""What is installed, and how failures of it are told."""
+"""Installing the packages, and the messages of failed installations."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def test_the_lock_names_no_registry(folder: str) -> None:
 
 
 def test_the_requirements_name_no_registry() -> None:
-    """Likewise; and every file of every release has its hash, so that pip holds them all."""
+    """The pins are of one resolution, and every file of every release has its hash."""
     text = (ROOT / "requirements.txt").read_text()
     pins = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]
 

@@ -19,7 +19,7 @@ LIMIT = 20.0
 
 
 class TrackingEvent(StandIn):
-    """Takes what is told; the first request is not answered well."""
+    """Records reports; the first request is refused."""
 
     def __init__(self) -> None:
         self.requests: list[tuple[dict[str, str], str]] = []
@@ -48,7 +48,7 @@ def told() -> Iterator[TrackingEvent]:
 
 
 def events_for(told: TrackingEvent, *addresses: str) -> list[dict[str, Any]]:
-    """What is told of a mail to each of the addresses, once it was answered well."""
+    """The reports of a mail to each of the addresses, once a request was accepted."""
     webhook = EventWebhook(f"http://127.0.0.1:{told.port}/", certificates.mailbox_key())
     with Mailbox(events=webhook) as mailbox:
         answer = requests.post(
@@ -90,9 +90,9 @@ def test_an_address_decides(told: TrackingEvent, name: str, story: list[str]) ->
     """In the order in which it happens, with what the mail was labelled with."""
     address = f"{name}@example.com"
     found = events_for(told, address)
-    assert [one["event"] for one in found] == story
-    assert {(one["email"], one["of"]) for one in found} == {(address, address)}
-    types = [one["type"] for one in found if one["event"] == "bounce"]
+    assert [item["event"] for item in found] == story
+    assert {(record["email"], record["of"]) for record in found} == {(address, address)}
+    types = [record["type"] for record in found if record["event"] == "bounce"]
     assert types == (["blocked"] if name == "blocked" else ["bounce"] * len(types))
 
 
@@ -110,7 +110,7 @@ def test_a_request_that_is_not_answered_well_comes_again_signed(told: TrackingEv
 
 
 def test_a_key_is_made_once() -> None:
-    """Whoever asks again has the same, and nobody else can read it."""
+    """A second request gets the same key, and no other user can read it."""
     first, second = certificates.mailbox_key(), certificates.mailbox_key()
     assert first.private_numbers() == second.private_numbers()
     assert certificates.MAILBOX_KEY.stat().st_mode & 0o077 == 0

@@ -1,4 +1,4 @@
-"""The process tree ends as a whole, whatever the processes in it do to stay."""
+"""The process tree ends as a whole, even if processes in it try to stay."""
 
 import signal
 import subprocess
@@ -23,7 +23,7 @@ with ProcessTree() as tree:
     sys.exit(tree.run([sys.executable, "-c", sys.argv[1]]))
 """
 
-# Starts what is hard to end, says who they are, and does what its last line says.
+# Starts processes that are hard to end, prints their ids, and runs its last line.
 COMMAND = """
 import os, subprocess, sys
 STUBBORN = '''
@@ -127,7 +127,7 @@ def test_a_second_signal_ends_it_at_once() -> None:
 
 
 def test_the_next_run_ends_what_a_killed_one_left() -> None:
-    """After SIGKILL nobody can tidy up at once; whoever comes next does."""
+    """After SIGKILL no process can tidy up at once; the next run does."""
     killed, left = start(WAIT)
     killed.kill()
     killed.wait(LIMIT)

@@ -67,7 +67,7 @@ def post(receiver: Receiver) -> Iterator[Callable[..., int]]:
 
 @pytest.mark.parametrize("distance", [-300, 0, 300])
 def test_a_right_signature_up_to_300_seconds_away_is_accepted(distance: int) -> None:
-    """Step 2 rejects what is more than 300 seconds away, in either direction."""
+    """Step 2 rejects times more than 300 seconds away, in either direction."""
     header = f"t={NOW},v1={sign(str(NOW))}"
 
     assert signature_problem(header, BODY, SECRET, NOW + distance) == ""
@@ -130,7 +130,7 @@ def test_waiting_in_vain_lists_what_arrived(receiver: Receiver, post: Callable[.
 
 
 def test_a_slow_answer_does_not_hold_up_the_end(receiver: Receiver) -> None:
-    """Closing cuts what is still being answered."""
+    """Closing cuts requests that are still being answered."""
     context = ssl.create_default_context(cafile=certificates.CA)
     client = http.client.HTTPSConnection("localhost", receiver.port, context=context)
     client.request("POST", "/slow", BODY)

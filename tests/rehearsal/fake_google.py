@@ -338,7 +338,7 @@ class FakeGoogle:
                     400, "INVALID_ARGUMENT", f"Service account {member} does not exist."
                 )
 
-    # --- what is no plain resource ---------------------------------------------------------------
+    # --- requests beyond plain resources -------------------------------------------------------
 
     def _special(self, method: str, api: str, path: str, query: Any, body: Any) -> Any:
         project = f"projects/{PROJECT}"
@@ -393,7 +393,11 @@ class FakeGoogle:
                 bindings = json.loads(json.dumps(self.policies.get(resource, [])))
                 return {"etag": str(hash(str(bindings))), "bindings": bindings}
             case "lookup":
-                found = [one for one in self.accounts.values() if one["email"] in body["email"]]
+                found = [
+                    account
+                    for account in self.accounts.values()
+                    if account["email"] in body["email"]
+                ]
                 return {"users": found} if found else {}
             case "update":
                 self.accounts[body["localId"]] |= body

@@ -55,7 +55,7 @@ def test_queries_name_the_services_and_queues_of_a_deploy(
 
 
 def test_a_second_run_does_nothing(operator: Operator) -> None:
-    """Nor does one without the arguments: the people who are told already stay."""
+    """A run without the arguments changes nothing: the notified people stay."""
     operator.done("apply", EMAIL, BUDGET)
     for arguments in ([EMAIL, BUDGET], []):
         assert "Everything is up to date." in operator.done("apply", *arguments)

@@ -224,7 +224,7 @@ def test_the_apps_own_site_is_refused(app: Operator) -> None:
 
 
 def test_a_function_of_the_same_name_stops_it(app: Operator) -> None:
-    """firebase-tools would replace it, whatever its codebase; a queue of the name as well."""
+    """firebase-tools would replace a function of any codebase, and a queue of the name."""
     for kind in (
         ("cloudfunctions", "functions/unsubscribe"),
         ("cloudtasks", "queues/deliverWebhook"),

@@ -1,4 +1,4 @@
-"""`ops/setup` and `ops/check`: step by step, each refusal of Google's, and what is asked for."""
+"""`ops/setup` and `ops/check`: step by step, each refusal of Google's, and each question."""
 
 import base64
 import copy

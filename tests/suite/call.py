@@ -54,7 +54,7 @@ def post(function: str, body: bytes, headers: dict[str, str], *, at: str | None 
     """POST `body` as it is."""
     request = urllib.request.Request(at or url(function), body, headers)  # noqa: S310 - loopback
     try:
-        with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310 - likewise
+        with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310 - loopback
             return Answer(answer.status, json.load(answer))
     except urllib.error.HTTPError as refused:
         with refused:

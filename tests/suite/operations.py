@@ -72,7 +72,7 @@ class Operations:
             self.writes += writes
 
     def returned(self, reads: int) -> None:
-        """Count what a call has returned beyond what was counted with it; likewise."""
+        """Count the documents that a call has returned beyond those counted with it."""
         with self._adding:
             self.reads += reads
 

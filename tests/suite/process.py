@@ -1,7 +1,7 @@
 """Processes of functions for tests, and the switch of the suite's own triggers.
 
-The test is the front end of the processes that it starts, and so decides what is dispatched, how
-often, and what a process can reach.
+The test is the front end of the processes that it starts: it decides which events are dispatched,
+how often, and what a process can reach.
 """
 
 import urllib.request

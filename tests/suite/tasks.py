@@ -1,4 +1,4 @@
-"""Cloud Tasks with the test as its dispatcher: what is queued stays queued.
+"""Cloud Tasks with the test as its dispatcher: queued tasks stay queued.
 
 The test dispatches a task when it likes, and as often.
 """

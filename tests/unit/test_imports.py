@@ -35,7 +35,7 @@ def lint(tree: Path) -> tuple[int, str]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of what the check reads."""
+    """A copy of the files that the check reads."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for name in ("functions", "emulator", "ops", "bench"):
         ignored = shutil.ignore_patterns("node_modules", "certs")
@@ -73,7 +73,7 @@ def tree(tmp_path: Path) -> Path:
 def test_an_import_that_no_contract_allows_is_refused(
     tree: Path, module: str, text: str, refusals: list[str]
 ) -> None:
-    """Of a module that is new as well: nobody has to add it to a list of what is checked."""
+    """A new module is checked as well, without an entry in a list."""
     with (tree / "functions" / module).open("a") as file:
         file.write(f"\n{text}\n")
     status, printed = lint(tree)

@@ -114,13 +114,17 @@ class Needed:
     def by(cls, query: Any) -> "Needed":
         """What `query` needs; Firestore appends the name by itself."""
         [source] = query.from_
-        filters = [one.field_filter for one in query.where.composite_filter.filters]
-        equal = {one.field.field_path for one in filters if one.op.name in ("EQUAL", "IN")}
-        ranges = {one.field.field_path for one in filters} - equal
+        filters = [condition.field_filter for condition in query.where.composite_filter.filters]
+        equal = {
+            condition.field.field_path
+            for condition in filters
+            if condition.op.name in ("EQUAL", "IN")
+        }
+        ranges = {condition.field.field_path for condition in filters} - equal
         ordered = [
-            (one.field.field_path, one.direction.name)
-            for one in query.order_by
-            if one.field.field_path != "__name__"
+            (order.field.field_path, order.direction.name)
+            for order in query.order_by
+            if order.field.field_path != "__name__"
         ]
         assert ranges <= {name for name, _ in ordered[:1]}, "Firestore orders by a range first"
         scope = "COLLECTION_GROUP" if source.all_descendants else "COLLECTION"
@@ -144,14 +148,18 @@ class Needed:
         return {name for name, _ in compared} == self.equal and tuple(ordered) == self.ordered
 
     def _has_single_field(self) -> bool:
-        for name, order in (*((one, "ASCENDING") for one in self.equal), *self.ordered):
+        for name, order in (*((condition, "ASCENDING") for condition in self.equal), *self.ordered):
             own = [
                 override["indexes"]
                 for override in INDEXES["fieldOverrides"]
                 if (override["collectionGroup"], override["fieldPath"]) == (self.collection, name)
             ]
             made: Iterable[Any] = own[0] if own else [{"order": order}]
-            scopes = {one.get("queryScope", "COLLECTION") for one in made if one["order"] == order}
+            scopes = {
+                attempt.get("queryScope", "COLLECTION")
+                for attempt in made
+                if attempt["order"] == order
+            }
             if self.scope not in scopes:
                 return False
         return True
@@ -169,7 +177,7 @@ def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
         WallStore(documents),
         ComplaintStore(documents),
     )
-    [store] = [one for one in stores if hasattr(one, method)]
+    [store] = [store for store in stores if hasattr(store, method)]
     answer = getattr(store, method)(*arguments)
     if inspect.isgenerator(answer):
         list(answer)

@@ -48,7 +48,7 @@ def named(event_id: str) -> Named:
 def record(event: firestore.DocumentReference, named: Named) -> Iterator[Record]:
     """Put a delivery on record as it stands once it has ended; gone after the test.
 
-    What is owed an attempt would be the sweeper's business for ever.
+    Deliveries with a due attempt would be the sweeper's business for ever.
     """
     made: list[firestore.DocumentReference] = []
 
@@ -64,5 +64,5 @@ def record(event: firestore.DocumentReference, named: Named) -> Iterator[Record]
         return reference
 
     yield put
-    for one in made:
-        one.delete()
+    for attempt in made:
+        attempt.delete()

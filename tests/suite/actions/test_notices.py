@@ -111,13 +111,13 @@ def test_a_dead_receiver_is_told_of_once_and_so_is_its_recovery(
 
         receiver.script("/hook", always())
         attempted(url, "d5", 1)
-        deliveries.wait_for(lambda all_: any(one["outcome"] == "success" for one in all_), LONG)
+        deliveries.wait_for(lambda all_: any(entry["outcome"] == "success" for entry in all_), LONG)
         an_hour_passes(url)
         mails = _wait(mailbox, people, 3)
 
     assert len(receiver.requests) == 2
-    for one in people:
-        _, fails, works = (mail for mail in mails if mail.to == one)
+    for person in people:
+        _, fails, works = (mail for mail in mails if mail.to == person)
         assert fails.subject == "A webhook URL is failing: Garden party"
         assert "5 deliveries have not arrived" in fails.text
         assert "HTTP 500" in fails.html

@@ -58,7 +58,7 @@ def test_a_failed_delivery_begins_a_fresh_round(
     assert {request.delivery_id for request in requests} == {named("d1")}
     assert all(request.verified for request in requests)
     assert (after["attempts"], after["body"]) == (2, before["body"])
-    assert [(one.get("round", 0), one["attempt"]) for one in after["log"]] == [
+    assert [(attempt.get("round", 0), attempt["attempt"]) for attempt in after["log"]] == [
         *((0, step.attempt) for step in RETRY_SCHEDULE),
         *((1, number) for number in range(1, 3)),
     ]
@@ -89,7 +89,9 @@ def test_everything_that_failed_since_a_time(
         record("https://example.com/removed", "removed")
         answer = resend(since=outage.isoformat())
         deliveries.wait_for(
-            lambda all_: sum(one.get("round") == 1 and one["attempts"] == 1 for one in all_) == 3,
+            lambda all_: (
+                sum(entry.get("round") == 1 and entry["attempts"] == 1 for entry in all_) == 3
+            ),
             timeout=60,
         )
         arrived = {request.delivery_id for request in receiver.requests}
@@ -101,7 +103,7 @@ def test_everything_that_failed_since_a_time(
 def test_a_dry_run_counts_what_a_page_would_send_and_leave_alone(
     configure: Configure, record: Record, resend: Resend
 ) -> None:
-    """Of one URL, of one type, or both; nothing changes, and what is wrong is told."""
+    """A dry run counts by URL, type or both, changes nothing, and names wrong arguments."""
     url, other = "https://example.com/hook", "https://example.com/other"
     configure(url, other)
     since = datetime.now(UTC) - timedelta(hours=2)
@@ -125,7 +127,7 @@ def test_a_dry_run_counts_what_a_page_would_send_and_leave_alone(
         {"url": other, "event": "photo.uploaded"},
         {"event": "milestone.reached"},
     ]
-    answers = [resend(**asked, **one).result for one in filters]
+    answers = [resend(**asked, **condition).result for condition in filters]
     refused = resend(**asked, url=f"{url}?mistyped")
 
     nothing = {"removedUrl": 0, "disabledUrl": 0, "unusableUrl": 0, "tests": 0}

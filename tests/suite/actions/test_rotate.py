@@ -37,11 +37,11 @@ def test_deliveries_are_signed_with_the_new_secret_or_for_a_minute_the_old_one(
             assert call("sendTestWebhook", test, id_token=admin.id_token).status == 200
         first, second = receiver.requests
 
-    assert all(one.startswith("whsec_") for one in secrets)
+    assert all(secret.startswith("whsec_") for secret in secrets)
     assert secrets[0] != secrets[1]
     assert first.verified
     signature, now = second.headers["Wall-Signature"], second.at.timestamp()
-    verified = [not signature_problem(signature, second.body, one, now) for one in secrets]
+    verified = [not signature_problem(signature, second.body, secret, now) for secret in secrets]
     assert sum(verified) == 1
     assert answer.result["activeFrom"] == answer.result["rotatedAt"]
     until = datetime.fromisoformat(answer.result["oldSecretUsedUntil"])

@@ -1,4 +1,4 @@
-"""What is sent to a callable: a code of the specification, never `internal` (spec 7; design 3.6).
+"""Hostile calls get a code of the specification, never `internal` (spec 7; design 3.6).
 
 `tests/unit/gcp/test_callables.py` has every malformed request; here some meet the real server.
 Nothing that a callable is sent here may leave a traceback or a fault in its log.
@@ -160,7 +160,7 @@ BODIES: Final = {
 
 @pytest.mark.parametrize("name", BODIES)
 def test_another_body(called: Called, name: str) -> None:
-    """Design 3.6: `invalid-argument`, whatever is wrong with it."""
+    """Design 3.6: every malformed body is `invalid-argument`."""
     assert called.send(body=BODIES[name], headers=called.signed_in()).code == "INVALID_ARGUMENT"
 
 

@@ -1,6 +1,6 @@
 """Bodies far beyond any limit: they are refused, and the memory of all who share it stays free.
 
-Cloud Run lets 32 MB through. What is sent here goes to a real runtime over a real socket.
+Cloud Run lets 32 MB through. The bodies here go to a real runtime over a real socket.
 """
 
 import http.client
@@ -35,7 +35,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[FunctionProcess]:
 def memory(process: FunctionProcess) -> float:
     """Resident megabytes of the runtime and its workers."""
     root = psutil.Process(process.pid)
-    return sum(one.memory_info().rss for one in (root, *root.children())) / _MEGABYTE
+    return sum(process.memory_info().rss for process in (root, *root.children())) / _MEGABYTE
 
 
 def is_sent(connection: socket.socket, piece: bytes) -> bool:
@@ -77,7 +77,7 @@ def send(port: int, *, chunked: bool) -> int | None:
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_long_bodies_take_no_memory(served: FunctionProcess, chunked: bool) -> None:
-    """Twenty at once, whatever they say of their length."""
+    """Twenty long bodies at once, with right and wrong lengths."""
     before = memory(served)
     with ThreadPoolExecutor(AT_ONCE) as threads:
         sent = [threads.submit(send, served.port, chunked=chunked) for _ in range(AT_ONCE)]

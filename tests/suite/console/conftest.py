@@ -132,5 +132,5 @@ def record(event: firestore.DocumentReference) -> Iterator[Record]:
         return delivery_id
 
     yield put
-    for one in made:
-        one.delete()
+    for attempt in made:
+        attempt.delete()

@@ -68,8 +68,8 @@ def test_each_view_reads_what_it_shows(
     configure(url)
     ids = [record(url, minutes_ago=60 + number) for number in range(45)]
     event.collection("secrets").document("webhooks").set({"secret": "whsec_present"})
-    for one in range(15):
-        record(url, outcome="success", minutes_ago=200 + one)
+    for earlier in range(15):
+        record(url, outcome="success", minutes_ago=200 + earlier)
 
     found = browser.make("counting", superadmin=superadmin, eventId=event.id, deliveryId=ids[7])
 

@@ -49,7 +49,9 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
             added=added,
             disabled=dead,
         )
-        receiver.wait_for(lambda got: {one.delivery_id for one in got} >= set(missed), timeout=30)
+        receiver.wait_for(
+            lambda got: {request.delivery_id for request in got} >= set(missed), timeout=30
+        )
         tested = [request.event_type for request in receiver.requests if request.path == "/added"]
 
     assert seen["told"] == "It has to begin with https://"

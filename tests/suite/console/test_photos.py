@@ -18,7 +18,7 @@ def test_an_evening_is_moderated(
     configure: Callable[..., None],
     record: Record,
 ) -> None:
-    """By keyboard and by mouse; what is decided is on record as the rules want it."""
+    """Decisions by keyboard and by mouse are recorded as the rules want them."""
     configure("https://example.com/fails", "https://example.com/works")
     record("https://example.com/fails")
     record("https://example.com/works", outcome="success")
@@ -71,7 +71,9 @@ def test_a_decision_is_of_the_photo_that_was_shown(
         "moving", moderator=moderator, eventId=event.id, swapped={"id": "p2", "fields": fields}
     )
 
-    photos = {one.id: (one.to_dict() or {})["status"] for one in event.collection("photos").get()}
+    photos = {
+        photo.id: (photo.to_dict() or {})["status"] for photo in event.collection("photos").get()
+    }
     assert seen["order"] == ["Guest 0", "Guest 1", "Guest 2", "Late 1"]
     assert photos == {
         "p0": "rejected",

@@ -24,7 +24,7 @@ def test_a_link_shows_one_url_and_ends_when_told_to(
     with receiving({"/theirs": always()}) as receiver:
         theirs = receiver.url("/theirs?key=a-key")
         configure(theirs, "https://example.com/another-receiver")
-        mine = record(theirs)
+        delivery_id = record(theirs)
         record("https://example.com/another-receiver", minutes_ago=5)
         seen = browser.make("sharing", refusals=1, admin=admin, eventId=event.id, path="/theirs")
 
@@ -35,7 +35,7 @@ def test_a_link_shows_one_url_and_ends_when_told_to(
     assert name_of(theirs) in seen["head"]  # neither path nor query
     assert "theirs" not in seen["head"]
     assert re.search(r"Link ends in (3 d|2 d 23 h)", seen["head"])
-    assert mine in seen["sheet"]
+    assert delivery_id in seen["sheet"]
     assert "a-key" not in seen["sheet"]
     assert "another-receiver" not in seen["sheet"]
     # The page has nothing of Firebase but the two calls.

@@ -96,7 +96,7 @@ def refused(  # noqa: C901, PLR0915 - a table of refusals
     def organizer(function: str) -> Person:
         return superadmin if function == "rotateWebhookSecret" else admin
 
-    def refuse(function: str, code: str) -> Answer:  # noqa: C901, PLR0912, PLR0915 - likewise
+    def refuse(function: str, code: str) -> Answer:  # noqa: C901, PLR0912, PLR0915 - a table of refusals
         configure("https://example.com/hook")
         of_a_log = function in ("getWebhookLog", "resendSharedWebhook")
         open_to_all = of_a_log or function.endswith("EmailPreferences")
@@ -237,10 +237,10 @@ def test_webhook_calls_answer_as_told(
         results = [
             called(
                 "sendTestWebhook",
-                of_event("sendTestWebhook", event.id, url=one),
+                of_event("sendTestWebhook", event.id, url=url_),
                 id_token=admin.id_token,
             ).result
-            for one in urls
+            for url_ in urls
         ]
         record(urls[0], "failed")
         since = (datetime.now(UTC) - timedelta(hours=2)).isoformat()

@@ -67,7 +67,7 @@ def delivered(db: firestore.Client) -> Iterator[Sequence[Request]]:
     with Receiver(
         certificates.SERVER, scripts={"/hook": always()}, on_request=on_request
     ) as receiver:
-        entry = {"url": receiver.url("/hook"), "events": [str(one) for one in EventType]}
+        entry = {"url": receiver.url("/hook"), "events": [str(kind) for kind in EventType]}
         event.collection("settings").document("webhooks").set({"urls": [entry]})
         event.set(
             {"tenantId": "t", "name": "Midsummer", "template": "garden", "status": "published"}
@@ -182,7 +182,7 @@ def test_a_receiver_of_today_reads_what_may_come(
 def _with_more(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    return {name: _with_more(one) for name, one in value.items()} | {"further": {"a": [1]}}
+    return {name: _with_more(item) for name, item in value.items()} | {"further": {"a": [1]}}
 
 
 def _models(path: Path) -> ModuleType:

@@ -56,7 +56,7 @@ def visit(
 def test_an_account_is_found_whatever_the_case_of_its_address(
     db: firestore.Client, record: firestore.DocumentReference, uid: str
 ) -> None:
-    """Design 3.54: the record of the address names the account, whatever its id."""
+    """Design 3.54: the record of the address names an account of any id."""
     told: queue.Queue[dict[str, Any]] = queue.Queue()
     of_address = db.document("users", guest_uid(address_hash(f"{uid}@example.com")))
     watch = of_address.on_snapshot(

@@ -50,7 +50,7 @@ def call(process: FunctionProcess, data: object, headers: dict[str, str]) -> Ans
         {"Content-Type": "application/json"} | headers,
     )
     try:
-        with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310 - likewise
+        with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310 - loopback
             return Answer(answer.status, json.load(answer))
     except urllib.error.HTTPError as refused:
         with refused:
@@ -63,8 +63,8 @@ def test_two_hundred_calls_at_once(
 ) -> None:
     """Spec 8: of 200 calls at the same moment, to two instances, exactly 20 pass."""
     instances = [start("getEmailPreferences", THREADS="80") for _ in range(2)]
-    for one in instances:
-        one.dispatch({})  # both are warm
+    for instance in instances:
+        instance.dispatch({})  # both are warm
     with ThreadPoolExecutor(100) as pool:
         answers = list(
             pool.map(lambda n: call(instances[n % 2], {"token": token}, headers), range(200))

@@ -25,7 +25,7 @@ def link(keys: TokenKeys, consent: str, scope: Scope) -> str:
 
 
 def state(db: firestore.Client, consent: str) -> str | None:
-    """What is on record."""
+    """The recorded consent."""
     fields = db.document(f"noticeConsents/{consent}").get().to_dict()
     return str(fields["state"]) if fields else None
 

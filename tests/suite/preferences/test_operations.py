@@ -46,7 +46,7 @@ def test_an_update(token: str, client: str, counted: Operations) -> None:
 
 
 def test_a_click_that_is_repeated(one_click_token: str, counted: Operations) -> None:
-    """Only the first click writes: whoever has the link costs the owner a read a click."""
+    """Only the first click writes: each further click costs the owner a read."""
     builder = EnvironBuilder(
         method="POST",
         query_string={"token": one_click_token},

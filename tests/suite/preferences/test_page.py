@@ -28,7 +28,7 @@ def fetch(url: str, body: bytes | None = None, **headers: str) -> tuple[int, str
     """Status, text and headers."""
     request = urllib.request.Request(url, body, headers)  # noqa: S310 - loopback
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - likewise
+        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - loopback
             return answer.status, answer.read().decode(), answer.headers
     except urllib.error.HTTPError as refused:
         with refused:

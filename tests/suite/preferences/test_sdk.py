@@ -13,7 +13,7 @@ SCRIPT = Path(__file__).with_name("sdk.mjs")
 def call(function: str, parameters: object, *credentials: str) -> dict[str, Any]:
     """Call `function` with the SDK, in a Node.js process of its own.
 
-    With an address and a password as `credentials`, as whoever signs in with them.
+    With an address and a password as `credentials`, as the person who signs in with them.
     """
     ran = subprocess.run(
         ["node", str(SCRIPT), function, json.dumps(parameters), *credentials],

@@ -68,7 +68,7 @@ def recap_sender(documents: Documents, host: str) -> RecapSender:
 
 
 def recap_preview(documents: Documents, host: str) -> RecapPreview:
-    """Likewise, what shows a recap."""
+    """The previewer, on the same records."""
     limiter, secret = (
         Limiter(documents, now=now),
         "k" * 32,

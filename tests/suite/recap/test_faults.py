@@ -58,7 +58,7 @@ def test_where_some_is_accepted_a_retry_sends_the_rest_only(
 def test_a_batch_whose_outcome_is_unknown_is_never_sent_again(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """It counts as sent and is reported, and whatever comes after leaves it alone."""
+    """An unknown batch counts as sent, is reported, and no later call sends it."""
     mailbox.fail_with(drop())
     answer = recap()
     assert answer.error[0] == "INTERNAL"

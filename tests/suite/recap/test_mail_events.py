@@ -63,7 +63,7 @@ def test_the_whole_loop(
     wall: Wall, mailbox: Mailbox, events: EventWebhook, recap: Callable[..., Answer]
 ) -> None:
     """A recap is counted as the mails arrive; the next one goes to whom it should."""
-    wall.photos(*({"uploaderEmail": _address(wall, one)} for one in NAMES))
+    wall.photos(*({"uploaderEmail": _address(wall, name)} for name in NAMES))
     assert recap().result == {"sent": len(NAMES), "skipped": 0}
     events.wait_until_told(TOLD_WITHIN)
     [first] = wall.recaps()
@@ -76,7 +76,7 @@ def test_the_whole_loop(
     wall.end_cooldown()
     assert recap().result == {"sent": 3, "skipped": 5}
     again = {mail.to for mail in mailbox.mails[len(NAMES) :]}
-    assert again == {_address(wall, one) for one in ("ann", "blocked", "deferred")}
+    assert again == {_address(wall, name) for name in ("ann", "blocked", "deferred")}
     assert set(events.statuses) == {200}
     labels = [mail.personalization["custom_args"] for mail in mailbox.mails]
     assert "@" not in json.dumps(labels)
@@ -160,7 +160,7 @@ def test_what_news_costs(wall: Wall) -> None:
 
 
 def _address(wall: Wall, name: str) -> str:
-    """Of this test alone: what is told of it holds for a year."""
+    """An address of this test alone: a bounce holds for a year."""
     return f"{name}@{wall.id}.example.com"
 
 

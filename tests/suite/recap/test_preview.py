@@ -32,7 +32,7 @@ def test_look_mail_it_to_oneself_send(
     preview: Callable[..., Answer],
     recap: Callable[..., Answer],
 ) -> None:
-    """Spec 4.9: what is shown is what is mailed to the caller, and then to the guest."""
+    """Spec 4.9: the preview is the mail that the caller gets, and then the guest."""
     photo = {"uploaderEmail": "anna@example.com", "uploaderName": "Anna"}
     wall.photos(photo, photo, {"uploaderEmail": "ben@example.com"}, {"uploaderEmail": "no address"})
     shown = preview(message="Thank you!").result

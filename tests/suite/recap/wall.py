@@ -80,7 +80,7 @@ class Wall:
 
     def recaps(self) -> list[dict[str, Any]]:
         """Every recap's document, oldest first."""
-        found = [one.to_dict() for one in self.event.collection("recaps").get()]
+        found = [recap.to_dict() for recap in self.event.collection("recaps").get()]
         return sorted(found, key=lambda fields: fields["startedAt"])
 
     def batches(self) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ class Wall:
         found = []
         for recap in self.event.collection("recaps").list_documents():
             found += recap.collection("batches").get()
-        return [one.to_dict() for one in sorted(found, key=lambda one: int(one.id))]
+        return [batch.to_dict() for batch in sorted(found, key=lambda one: int(one.id))]
 
     def forget_mails(self) -> None:
         """Let no tenant have mailed anybody yet: other tests have the same guests."""

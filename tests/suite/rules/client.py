@@ -147,8 +147,8 @@ def _nested(fields: Fields) -> dict[str, Any]:
     for name, value in fields.items():
         *around, last = name.split(".")
         inner = encoded
-        for one in around:
-            inner = inner.setdefault(one, {"mapValue": {"fields": {}}})["mapValue"]["fields"]
+        for post in around:
+            inner = inner.setdefault(post, {"mapValue": {"fields": {}}})["mapValue"]["fields"]
         inner[last] = _value(value)
     return encoded
 
@@ -166,9 +166,9 @@ def _value(value: object) -> dict[str, Any]:  # noqa: PLR0911 - a table
         case datetime():
             return {"timestampValue": value.isoformat()}
         case list():
-            return {"arrayValue": {"values": [_value(one) for one in value]}}
+            return {"arrayValue": {"values": [_value(item) for item in value]}}
         case dict():
-            fields = {name: _value(one) for name, one in value.items()}
+            fields = {name: _value(item) for name, item in value.items()}
             return {"mapValue": {"fields": fields}}
     raise TypeError(type(value))
 
@@ -195,5 +195,5 @@ def _call(method: str, path: str, body: object, token: str | None) -> None:
         | ({"Authorization": f"Bearer {token}"} if token else {}),
         method=method,
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - likewise
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - loopback
         answer.read()

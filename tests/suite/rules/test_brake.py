@@ -60,7 +60,7 @@ def what_guests_may(cast: Cast, wall: str) -> set[str]:
 def test_an_operator_closes_and_opens(
     braked: str, brake: Brake, cast: Cast, administrator: Client, wall: str, tmp_path: Path
 ) -> None:
-    """Staff go on moderating, and guests still get and delete what is theirs."""
+    """Staff go on moderating, and guests still get and delete their own photos."""
     (tmp_path / "firestore.rules").write_text(braked)
     uid, moderator = cast.uid(Who.UPLOADER), cast.client(Who.MODERATOR)
     administrator.replace(f"{wall}/photos/p", photo(uid))
@@ -88,7 +88,7 @@ def test_without_a_brake_in_the_rules_the_document_means_nothing(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """It is off by default, and the command says what is missing."""
+    """The brake is off by default, and the command names the missing rule."""
     (tmp_path / "firestore.rules").write_text(rules)
     administrator.replace("service/brake", {"by": "somebody"})
 

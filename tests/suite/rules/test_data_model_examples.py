@@ -212,6 +212,6 @@ def test_a_user_turns_the_recap_off(evening: Evening) -> None:
 
 
 def test_an_event_is_deleted_with_its_tombstone(evening: Evening) -> None:
-    """An admin deletes an event; what is under it is the service's to delete."""
+    """An admin deletes an event; the service deletes the documents under it."""
     assert evening.read("events/given-up-~") == {}
     assert list(evening.read("deletedEvents/given-up-~")) == ["deletedAt"]

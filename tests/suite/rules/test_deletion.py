@@ -20,7 +20,7 @@ def tombstone(wall: str) -> str:
 def test_an_admin_of_the_tenant_deletes_an_event_and_nobody_else_does(
     status: str, cast: Cast, administrator: Client, wall: str, tombstone: str
 ) -> None:
-    """In whatever state it is."""
+    """An admin deletes an event in any state."""
     allowed = set()
     for who in Who:
         administrator.replace(wall, event(status))

@@ -16,7 +16,7 @@ ABSENT = DELETE_FIELD
 
 
 def without_absent(fields: dict[str, Any]) -> dict[str, Any]:
-    """`fields` as they are created: what is absent is not there."""
+    """`fields` as they are created, without absent ones."""
     return {name: value for name, value in fields.items() if value is not ABSENT}
 
 
@@ -260,7 +260,7 @@ def test_a_guest_reads_and_counts_by_pages_of_a_hundred(
 def test_a_photo_makes_the_transitions_of_the_specification_and_no_others(
     status: str, then: str, who: Who, cast: Cast, administrator: Client, wall: str, uid: str
 ) -> None:
-    """Spec 3.1: a moderator approves what is not approved, rejects what is not rejected."""
+    """Spec 3.1: a moderator approves unapproved photos and rejects unrejected ones."""
     administrator.replace(f"{wall}/photos/p", photo(uid, status))
     email = cast.email(who)
     writes = {
@@ -355,7 +355,7 @@ def test_a_decision_with_what_was_seen_holds_for_no_other_photo(
 def test_nobody_approves_or_rejects_in_the_name_of_an_address_that_is_not_verified(
     administrator: Client, wall: str, uid: str
 ) -> None:
-    """`email_verified`: whoever signs up may claim any address, a colleague's too."""
+    """`email_verified`: a new account may claim any address, a colleague's too."""
     claimed = sign_in("moderator", TENANT, verified=False)
     moderator = Client(claimed.id_token)
     administrator.replace(f"{wall}/photos/p", photo(uid))

@@ -118,7 +118,7 @@ def test_the_time_of_the_urls_is_that_of_their_last_change(
 def test_settings_from_before_have_no_such_time(
     admin: Client, administrator: Client, wall: str
 ) -> None:
-    """Labels are changed without one, whatever the entries hold, and URLs with one."""
+    """Labels change without `urlsChangedAt`, with any entries, and URLs with it."""
     settings = f"{wall}/settings/webhooks"
     administrator.replace(settings, {"urls": [URL, {"url": f"{URL}/b", "recover": True}]})
 

@@ -53,7 +53,7 @@ def share(event: firestore.DocumentReference, configure: Configure, admin: Perso
 
 @pytest.fixture
 def look(headers: dict[str, str]) -> Look:
-    """Look at a page of a log, as whoever has that token."""
+    """Read a page of a log as the holder of that token."""
 
     def get(token: str, **fields: Any) -> Answer:
         return call("getWebhookLog", {"token": token} | fields, headers=headers)

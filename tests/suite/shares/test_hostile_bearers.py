@@ -1,4 +1,4 @@
-"""Whatever the bearer of a good link sends: a code of the specification, never `internal`."""
+"""Hostile bearers of a valid link get a code of the specification, never `internal`."""
 
 import random
 from collections.abc import Iterator

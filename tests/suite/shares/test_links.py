@@ -18,7 +18,7 @@ from tests.suite.shares.conftest import OTHER, URL, Look, Share
 def test_a_link_shows_its_urls_deliveries_and_nothing_else(
     share: Share, look: Look, record: Record, named: Named
 ) -> None:
-    """Two URLs of one event: neither link shows anything of the other, whatever is asked."""
+    """Of two URLs of one event no link shows the other's deliveries, with any argument."""
     record(URL, "mine", body='{"mine":"\u00fc"}')
     record(OTHER, "theirs", body='{"theirs":1}', outcome="success")
     mine, theirs = share(), share(OTHER, canResend=True, days=1)
@@ -27,7 +27,7 @@ def test_a_link_shows_its_urls_deliveries_and_nothing_else(
     page = answer.result
     assert [delivery["id"] for delivery in page["deliveries"]] == [named("mine")]
     assert page["deliveries"][0]["body"] == '{"mine":"\u00fc"}'
-    assert {one["status"] for one in page["deliveries"][0]["log"]} == {500}
+    assert {attempt["status"] for attempt in page["deliveries"][0]["log"]} == {500}
     assert (page["url"], page["canResend"], page["next"]) == (name_of(URL), False, None)
     assert page["expiresAt"] == mine["expiresAt"]
     for hidden in ("of-the-receiver", "theirs", "whsec_", TENANT):
@@ -81,11 +81,11 @@ def test_one_refusal_for_every_link_that_is_none(
         "without an event": keys.sign((uuid.uuid4().hex, "s"), soon, Scope.WEBHOOK_LOG),
         "no token": "none",
     }
-    answers = {name: look(one) for name, one in bad.items()}
-    assert {name: one.status for name, one in answers.items()} == dict.fromkeys(bad, 403)
+    answers = {name: look(value) for name, value in bad.items()}
+    assert {name: given.status for name, given in answers.items()} == dict.fromkeys(bad, 403)
     assert len({json.dumps(answer.body) for answer in answers.values()}) == 1
     assert look(good).status == 200
-    # Nor does such a token open what mails lead to.
+    # The token does not open the pages of links in mails.
     assert call("getEmailPreferences", {"token": good}).status == 403
     event.delete()
     assert look(good).body == answers["ended"].body

@@ -48,7 +48,7 @@ EVERYTHING = {
 
 
 IN_FIRESTORE: Final = pytest.mark.parametrize("documents", ["in Firestore"], indirect=True)
-"""For tests of what a client does with Firestore's answers."""
+"""For tests of a client that gets Firestore's answers."""
 
 
 class Kind(StrEnum):
@@ -60,7 +60,7 @@ class Kind(StrEnum):
 
 @pytest.fixture(params=["in Firestore", "in groups", "in memory"])
 def documents(request: pytest.FixtureRequest) -> Documents:
-    """What is tested."""
+    """The documents under test."""
     match request.param:
         case "in memory":
             return InMemoryDocuments(Firestore(lambda: datetime.now(UTC)))
@@ -385,12 +385,12 @@ def test_a_transaction_that_is_refused_holds_nothing(
 def test_each_write_stands_alone(documents: Documents, path: Callable[[], str]) -> None:
     """A document that was changed, is gone, or stands twice in the group, hinders no other."""
     good, changed, gone, deleted = paths = path(), path(), path(), path()
-    made = documents.commit(*(Put(one, {"n": 0, "cleared": 0, "left": 0}) for one in paths))
+    made = documents.commit(*(Put(path, {"n": 0, "cleared": 0, "left": 0}) for path in paths))
     versions = dict(zip(paths, (written.version for written in made), strict=True))
     documents.commit(Update(changed, {"n": 5}), Delete(gone))
     updates = [
-        Update(one, {"n": 9}, delete=["cleared"], version=versions[one])
-        for one in (changed, gone, good, good)
+        Update(delivery, {"n": 9}, delete=["cleared"], version=versions[delivery])
+        for delivery in (changed, gone, good, good)
     ]
     results = documents.write_each([*updates, Delete(deleted, versions[deleted])])
     assert list(map(type, results[:2])) == [ChangedMeanwhileError, ChangedMeanwhileError]
@@ -400,7 +400,7 @@ def test_each_write_stands_alone(documents: Documents, path: Callable[[], str]) 
     assert isinstance(results[2], Written)
     assert (found.fields, found.version) == ({"n": 9, "left": 0}, results[2].version)
     assert isinstance(results[4], Written)
-    assert [fields(documents, one) for one in (gone, deleted)] == [None, None]
+    assert [fields(documents, write) for write in (gone, deleted)] == [None, None]
     assert fields(documents, changed)["n"] == 5
 
 
@@ -448,7 +448,7 @@ def test_values_of_other_types(
     above = path()
     documents.commit(*(Put(f"{above}/v/{n}", {"a": value}) for n, value in enumerate(MIXED)))
     found = documents.find(Query(collection=f"{above}/v", **query))
-    assert [(type(one.fields["a"]), one.fields["a"]) for one in found] == [
+    assert [(type(record.fields["a"]), record.fields["a"]) for record in found] == [
         (type(value), value) for value in expected
     ]
 
@@ -486,7 +486,7 @@ def test_a_commit_that_is_too_large(
     paths = [path() for _ in writes]
     with pytest.raises(Exception, match=r"\w") as refused:
         documents.commit(
-            *(Put(one, {"a": text}) for one, text in zip(paths, writes, strict=True)), seconds=1
+            *(Put(path, {"a": text}) for path, text in zip(paths, writes, strict=True)), seconds=1
         )
     assert not isinstance(refused.value, ChangedMeanwhileError)
     assert not any(documents.get_all(paths))

@@ -35,7 +35,7 @@ class Ground:
     deliveries: DeliveryStore
 
     def load(self) -> StoredWatch:
-        """What is watched."""
+        """The watched URLs."""
         found = self.notices.load(self.event_id)
         assert found is not None
         return found
@@ -104,7 +104,7 @@ def test_the_first_one_is_created_once(ground: Ground) -> None:
 
 
 def test_a_watch_is_saved_as_it_was_read(ground: Ground) -> None:
-    """Whoever comes second reads again; what is watched no more is gone."""
+    """The second writer reads again; a URL that is not watched any more is gone."""
     ground.notices.create(ground.event_id, watch())
     found = ground.load()
     fewer = replace(found.watch, urls=(), look_at=None)
@@ -118,7 +118,7 @@ def test_a_watch_is_saved_as_it_was_read(ground: Ground) -> None:
 
 
 def test_what_is_due_is_found(ground: Ground) -> None:
-    """Longest due first; neither what is due later nor what is due never."""
+    """The longest due comes first; checks that are due later or never are left out."""
     events = [f"{name}-{ground.event_id}" for name in ("a", "b", "c", "d")]
     looks = (LONG_AGO + timedelta(2), LONG_AGO, None, LONG_AGO + timedelta(3))
     for event_id, look_at in zip(events, looks, strict=True):
@@ -155,7 +155,7 @@ def test_the_last_that_have_ended(ground: Ground) -> None:
 
 
 def test_the_first_failure(ground: Ground) -> None:
-    """After a moment, or at all; None where there is none."""
+    """After a moment, or at all; None without any."""
     first: Callable[..., datetime | None] = ground.deliveries.first_failure
     assert first(ground.event_id, URL, None) is None
     for seconds in (3, 1, 2):

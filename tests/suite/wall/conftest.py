@@ -22,7 +22,7 @@ class SendGrid:
     """The API of SendGrid that operators use, on a real socket.
 
     Attributes:
-        answers: By method and path, what is answered; anything else is refused.
+        answers: The answers by method and path; any other request is refused.
         asked: Each request: method and path, and the body.
     """
 

@@ -35,7 +35,7 @@ def fill(event: firestore.DocumentReference) -> None:
 
 
 def under(db: firestore.Client, event: firestore.DocumentReference) -> set[str]:
-    """Paths of what is under `event`."""
+    """Paths of the documents under `event`."""
     found = {path for path in UNDER if db.document(f"{event.path}/{path}").get().exists}
     return found | {collection.id for collection in event.collections()}
 

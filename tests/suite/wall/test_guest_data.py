@@ -122,7 +122,9 @@ def test_an_erased_guest_is_found_nowhere(
     assert {path for path, fields in after.items() if tells(fields)} == set()
     assert after[f"users/{guest_uid(HASH)}"] == {"emailPreferences": {"recap": False}}
     assert after["users/u1"] == {"emailPreferences": {"recap": False}, "plan": "pro"}
-    untouched = [path for path, one in DATABASE.items() if not tells(one) and HASH not in path]
+    untouched = [
+        path for path, fields in DATABASE.items() if not tells(fields) and HASH not in path
+    ]
     assert "events/e1/deliveries/d5" in untouched
     assert {path: after[path] for path in untouched} == {path: DATABASE[path] for path in untouched}
     assert after["events/e1/recaps/r1/batches/0"]["recipients"] == [OTHER]
@@ -185,7 +187,7 @@ def test_an_export_is_for_the_guest_to_read(guest: Callable[..., str]) -> None:
     """One JSON object; nobody else's data is in it."""
     export = json.loads(guest("export"))
     assert export["address"] == ADDRESS
-    assert [one["document"] for one in export["photos"]] == [
+    assert [photo["document"] for photo in export["photos"]] == [
         "events/e1/photos/p1",
         "events/e2/photos/p3",
     ]
@@ -218,7 +220,7 @@ def test_guests_of_an_archived_event_are_forgotten(
     assert event.collection("photos").document("p000").get().get("uploaderName") == NAME
     times.pop(0)
     forgetting.sweep()
-    photos = [one.to_dict() or {} for one in event.collection("photos").stream()]
+    photos = [photo.to_dict() or {} for photo in event.collection("photos").stream()]
     assert len(photos) == 501
     assert not any(tells(fields) for fields in photos)
     assert not event.collection("guestData").document("timer").get().exists

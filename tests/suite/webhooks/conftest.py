@@ -76,7 +76,7 @@ class Deliveries:
         """Wait until `count` deliveries have ended; all records."""
         final = ("success", "failed", "skipped")
         return self.wait_for(
-            lambda all_: sum(one["outcome"] in final for one in all_) >= count, timeout
+            lambda all_: sum(entry["outcome"] in final for entry in all_) >= count, timeout
         )
 
     def _all(self) -> list[dict[str, Any]]:

@@ -117,12 +117,12 @@ def begun(db: firestore.Client) -> Iterator[Begun]:
 def test_the_retry_schedule(begun: Begun) -> None:
     """Spec 3.4 and 8: 0, 1, 5 and 30 s, each no earlier; no fifth attempt; one id and body."""
     ended = begun.deliveries.ended(len(begun.paths), 120)
-    records = {one["url"].rpartition("/")[2]: one for one in ended}
+    records = {delivery["url"].rpartition("/")[2]: delivery for delivery in ended}
     requests = {path: begun.receiver.to(path) for path in begun.paths}
 
     assert {
-        name: (one["outcome"], one["attempts"], [entry["status"] for entry in one["log"]])
-        for name, one in records.items()
+        name: (record["outcome"], record["attempts"], [entry["status"] for entry in record["log"]])
+        for name, record in records.items()
     } == {
         "flaky": ("success", 3, [500, 500, 200]),
         "dead": ("failed", 4, [500] * 4),
@@ -139,7 +139,7 @@ def test_the_retry_schedule(begun: Begun) -> None:
         assert len(set(signed_at)) == len(seen), "each attempt is signed afresh"
         log = record["log"]
         for earlier, entry, later, delay in zip(seen, log, seen[1:], (1, 5, 30), strict=False):
-            # From the attempt's end: a silent receiver holds it up for what is left of the five
+            # From the attempt's end: a silent receiver holds it up for the rest of the five
             # seconds after the handshake.
             held = entry["at"] + timedelta(milliseconds=entry["ms"]) - earlier.at
             waited = later.monotonic - earlier.monotonic - held.total_seconds()
@@ -162,15 +162,15 @@ def test_subscriptions_and_unusable_urls(
         )
         upload(event)
         records = deliveries.ended(5)
-        assert sorted(one.event_type for one in receiver.to("/all")) == [
+        assert sorted(request.event_type for request in receiver.to("/all")) == [
             "guest.joined",
             "photo.uploaded",
         ]
-        assert [one.event_type for one in receiver.to("/guests")] == ["guest.joined"]
+        assert [request.event_type for request in receiver.to("/guests")] == ["guest.joined"]
         assert not receiver.to("/none")
     skipped = [record for record in records if record["outcome"] == "skipped"]
-    assert {"", "http://example.com/plain"} == {one["url"] for one in skipped}
-    assert all(one["attempts"] == 0 and not one["log"] and one["reason"] for one in skipped)
+    assert {"", "http://example.com/plain"} == {delivery["url"] for delivery in skipped}
+    assert all(item["attempts"] == 0 and not item["log"] and item["reason"] for item in skipped)
 
 
 def test_moderation_and_what_is_none(
@@ -224,7 +224,7 @@ def test_a_guest_joins_once(
         upload(event, "für-Bob", uploaderEmail="bob@example.com", uploaderName="Bob")
         deliveries.ended(2)
         joined = [request.json()["data"] for request in receiver.requests]
-    assert [(one["firstPhotoId"], one["uploaderEmail"]) for one in joined] == [
+    assert [(delivery["firstPhotoId"], delivery["uploaderEmail"]) for delivery in joined] == [
         ("a1", "ann@example.com"),
         ("für-Bob", "bob@example.com"),
     ]

@@ -85,7 +85,8 @@ def uploaded(db: firestore.Client, event: firestore.DocumentReference) -> Callab
 def records(event: firestore.DocumentReference) -> Callable[[], list[dict[str, Any]]]:
     """The event's deliveries as they are now."""
     return lambda: [
-        one.to_dict() | {"id": one.id} for one in event.collection("deliveries").stream()
+        delivery.to_dict() | {"id": delivery.id}
+        for delivery in event.collection("deliveries").stream()
     ]
 
 
@@ -119,7 +120,7 @@ def _backdate(event: firestore.DocumentReference, task: dict[str, Any]) -> None:
 def test_a_trigger_dies_between_record_and_enqueue(
     start: Start, uploaded: Uploaded, tasks: Tasks, records: Records
 ) -> None:
-    """What is recorded is queued by the next run."""
+    """The next run queues recorded deliveries."""
     first, written = start("onPhotoWritten"), uploaded("https://localhost/hook")
     tasks.on_lost = first.kill
     assert first.written(written) is None
@@ -221,7 +222,7 @@ def test_one_line_is_logged_for_an_attempt(
     records: Records,
     receiving: Any,
 ) -> None:
-    """One structured line an attempt, a warning for what is skipped, an error for what failed."""
+    """One structured line an attempt, a warning for skipped deliveries, an error for failed."""
     with receiving({"/path-with-a-key": always(500)}) as receiver:
         urls = [receiver.url("/path-with-a-key"), "http://example.com/another-key"]
         event.collection("settings").document("webhooks").set(
@@ -238,12 +239,14 @@ def test_one_line_is_logged_for_an_attempt(
     output = trigger.output + worker.output
     printed = [json.loads(line) for line in output if line.startswith('{"severity"')]
     lines = [line for line in printed if line.get("eventId") == event.id]
-    [skipped] = [one for one in lines if one["message"] == "delivery.skipped"]
-    attempted = [one for one in lines if one["message"] == "delivery.attempted"]
-    [failed] = [one for one in lines if one["message"] == "delivery.failed"]
+    [skipped] = [line for line in lines if line["message"] == "delivery.skipped"]
+    attempted = [line for line in lines if line["message"] == "delivery.attempted"]
+    [failed] = [line for line in lines if line["message"] == "delivery.failed"]
     assert (skipped["severity"], failed["severity"]) == ("WARNING", "ERROR")
-    assert [one["attempt"] for one in attempted] == [step.attempt for step in RETRY_SCHEDULE]
-    *before, last = (one["outcome"] for one in attempted)
+    assert [delivery["attempt"] for delivery in attempted] == [
+        step.attempt for step in RETRY_SCHEDULE
+    ]
+    *before, last = (delivery["outcome"] for delivery in attempted)
     assert (set(before), last) == ({"retrying"}, "failed")
     assert attempted[0].items() >= {
         ("severity", "INFO"),

@@ -49,7 +49,7 @@ from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import local_parameters, silenced
 
 ALL = [event_type.value for event_type in EventType]
-NO_GUESTS = [one for one in ALL if one != "guest.joined"]
+NO_GUESTS = [item for item in ALL if item != "guest.joined"]
 
 
 def now() -> datetime:
@@ -123,7 +123,7 @@ def test_an_upload(
 def test_a_new_event(
     event: firestore.DocumentReference, publisher: Publisher, counted: Operations
 ) -> None:
-    """Its secret is made, whatever is there; the event means nothing to receivers."""
+    """A new event gets a secret; receivers hear nothing of it."""
     draft = WallEvent.read({"status": "draft"}, updated=now())
     publisher.event_written(f"w-{event.id}", event.id, None, draft)
     assert counted.cost() == COSTS["a new event"]

@@ -25,8 +25,8 @@ def dispatched(queue: Queue, call: Callable[[Queued, int], Awaitable[int]], *tas
 
     async def run() -> None:
         dispatcher = Dispatcher({"q": queue}, call)
-        for one in tasks:
-            dispatcher.take(one)
+        for queued in tasks:
+            dispatcher.take(queued)
         await asyncio.sleep(0)  # they are taken by the event loop
         assert await dispatcher.is_idle_within(IDLE_SECONDS)
 
@@ -45,7 +45,7 @@ def test_no_task_is_dispatched_before_it_is_due() -> None:
 
     dispatched(WIDE, call, late, soon)
     assert list(called) == ["soon", "late"]
-    assert all(called[one.name] >= one.due for one in (late, soon))
+    assert all(called[delivery.name] >= delivery.due for delivery in (late, soon))
 
 
 def test_so_many_calls_at_a_time() -> None:

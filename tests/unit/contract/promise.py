@@ -1,4 +1,4 @@
-"""docs/openapi.yaml as the tests ask it: what is promised, and whether a body keeps to it."""
+"""docs/openapi.yaml as the tests ask it: the promises, and whether a body keeps them."""
 
 import copy
 from collections.abc import Iterator, Mapping
@@ -21,10 +21,10 @@ Schema = Mapping[str, Any]
 def _closed(schema: Any) -> Any:
     """`schema` where no object may hold more than it names."""
     if isinstance(schema, list):
-        return [_closed(one) for one in schema]
+        return [_closed(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {name: _closed(one) for name, one in schema.items()}
+    made = {name: _closed(inner) for name, inner in schema.items()}
     return {"additionalProperties": False} | made if "properties" in schema else made
 
 
@@ -52,7 +52,7 @@ def problems(schema: Schema, body: object, *, exactly: bool = False) -> list[str
     components = _CLOSED if exactly else _OPEN
     root = (_closed(dict(schema)) if exactly else dict(schema)) | {"components": components}
     found = Draft202012Validator(root, format_checker=FormatChecker()).iter_errors(body)
-    return [f"{one.json_path}: {one.message}" for one in found]
+    return [f"{record.json_path}: {record.message}" for record in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,5 +121,5 @@ def refusals() -> list[Example]:
 def _examples(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if "example" in content:
         yield "", content["example"]
-    for name, one in content.get("examples", {}).items():
-        yield name, one["value"]
+    for name, example in content.get("examples", {}).items():
+        yield name, example["value"]

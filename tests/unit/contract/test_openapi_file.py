@@ -120,8 +120,8 @@ def _declared(decorator: str) -> set[str]:
         node.name
         for node in tree.body
         if isinstance(node, ast.FunctionDef)
-        for one in node.decorator_list
-        if decorator in ast.unparse(one)
+        for decoration in node.decorator_list
+        if decorator in ast.unparse(decoration)
     }
 
 
@@ -136,7 +136,11 @@ def test_every_call_has_a_path() -> None:
 
 def test_who_has_to_be_signed_in_is_told() -> None:
     """`signed_in` and `anonymous` of main.py."""
-    told = {name for name, one in callables().items() if one["security"] == [{"idToken": []}]}
+    told = {
+        name
+        for name, operation in callables().items()
+        if operation["security"] == [{"idToken": []}]
+    }
     assert told == _declared("signed_in")
 
 
@@ -207,18 +211,18 @@ def _definitions() -> _Definitions:
 
 
 def _codes(node: ast.AST) -> Iterator[str]:
-    for one in ast.walk(node):
-        if isinstance(one, ast.Attribute) and ast.unparse(one.value) == "Code":
-            yield Code[one.attr].value
+    for child in ast.walk(node):
+        if isinstance(child, ast.Attribute) and ast.unparse(child.value) == "Code":
+            yield Code[child.attr].value
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """What is called or handed on."""
-    for one in ast.walk(node):
-        if isinstance(one, ast.Attribute):
-            yield one.attr
-        elif isinstance(one, ast.Name):
-            yield one.id
+    """Names that are called or handed on."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.Attribute):
+            yield child.attr
+        elif isinstance(child, ast.Name):
+            yield child.id
 
 
 def _handlers() -> Iterator[tuple[str, str, str, bool]]:
@@ -228,7 +232,7 @@ def _handlers() -> Iterator[tuple[str, str, str, bool]]:
             [imported] = [
                 imported for imported in node.body if isinstance(imported, ast.ImportFrom)
             ]
-            [returned] = [one for one in node.body if isinstance(one, ast.Return)]
+            [returned] = [statement for statement in node.body if isinstance(statement, ast.Return)]
             assert isinstance(returned.value, ast.Call)
             assert isinstance(returned.value.func, ast.Attribute)
             room = str(imported.module).removeprefix("functions.")
@@ -441,8 +445,8 @@ NUMBERS: Final[list[Any]] = [None, 0, 1, 10_080, 10_081, -1, 1.5, "60", True, []
         ("resendWebhook", EVENT),
         ("resendWebhook", ONE | SINCE),
         *(
-            ("resendWebhook", what | further)
-            for what in (ONE, SINCE)
+            ("resendWebhook", choice | further)
+            for choice in (ONE, SINCE)
             for further in (
                 {},
                 {"url": URL["url"]},
@@ -626,11 +630,11 @@ def test_a_body_is_what_the_file_says(event: EventType, full: bool) -> None:
 def _nodes(node: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(node, dict):
         yield place, node
-        for name, one in node.items():
-            yield from _nodes(one, f"{place}/{name}")
+        for name, child in node.items():
+            yield from _nodes(child, f"{place}/{name}")
     elif isinstance(node, list):
-        for number, one in enumerate(node):
-            yield from _nodes(one, f"{place}/{number}")
+        for number, child in enumerate(node):
+            yield from _nodes(child, f"{place}/{number}")
 
 
 def test_what_the_service_sends_is_open() -> None:

@@ -21,7 +21,7 @@ def row(what: str, cost: Cost) -> str:
         what,
         str(cost.rpcs),
         f"{cost.reads:,}, {cost.writes}",
-        *(str(one or "") for one in (cost.tasks, cost.posts, cost.mail_requests)),
+        *(str(count or "") for count in (cost.tasks, cost.posts, cost.mail_requests)),
         f"{dollars(cost):,.2f}",
     ]
     return "| " + " | ".join(cells).replace("|  |", "| |").replace("|  |", "| |") + " |"
@@ -35,7 +35,7 @@ def table() -> list[str]:
 
 def test_the_table_of_operations_tells_what_the_tests_hold() -> None:
     """Every piece of work of `costs.py`, in its order, and no other."""
-    assert table() == [row(what, cost) for what, cost in COSTS.items()]
+    assert table() == [row(work, cost) for work, cost in COSTS.items()]
 
 
 def test_the_prices_are_dated() -> None:

@@ -12,7 +12,7 @@ PAGE: Final = (ROOT / "docs/data-model.md").read_text()
 
 
 def test_every_field_that_a_client_may_write_is_told() -> None:
-    """Names in the rules' lists of fields, of types, and of what may change."""
+    """Names in the rules' lists of fields, types and changes."""
     names = set(re.findall(r"'([a-zA-Z]+)'", RULES)) - {"role", "tenant"}
     assert {name for name in names if not re.search(rf"\b{name}\b", PAGE)} == set()
 

@@ -1,4 +1,4 @@
-"""docs/receiving.md: its receivers run as they stand, and refuse what is not genuine."""
+"""docs/receiving.md: its receivers run as they stand, and refuse forged deliveries."""
 
 import json
 import os

@@ -86,7 +86,7 @@ def test_every_section_that_the_code_names_is_there() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_to_a_file(page: Path) -> None:
     """Links between the pages, and to pictures."""
-    targets = [one for one in _LINK.findall(page.read_text()) if "://" not in one]
+    targets = [link for link in _LINK.findall(page.read_text()) if "://" not in link]
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
@@ -98,9 +98,9 @@ def test_every_file_that_a_page_names_is_there(page: Path) -> None:
     )
     made = {"emulator/node_modules", "emulator/certs/ca.pem"}  # on first use
     missing = [
-        one
-        for one in named
-        if not (ROOT / one).exists() and not any(one.startswith(name) for name in made)
+        item
+        for item in named
+        if not (ROOT / item).exists() and not any(item.startswith(name) for name in made)
     ]
     assert missing == []
 
@@ -109,8 +109,10 @@ def test_the_map_of_the_code_is_of_this_code() -> None:
     """Every file and folder of the README's map is there, and every folder of `functions`."""
     shown = (ROOT / "README.md").read_text().partition("## Map of the code")[2]
     named = re.findall(r"^([a-z][\w./]*)  +", shown, re.MULTILINE)
-    assert [one for one in named if not (ROOT / one).exists()] == []
-    folders = [f"functions/{one.name}/" for one in (ROOT / "functions").iterdir() if one.is_dir()]
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    folders = [
+        f"functions/{entry.name}/" for entry in (ROOT / "functions").iterdir() if entry.is_dir()
+    ]
     assert {folder for folder in folders if "__" not in folder} <= set(named)
 
 

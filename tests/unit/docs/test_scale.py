@@ -47,7 +47,7 @@ def test_a_flood_makes_no_other_event_late() -> None:
 
 
 def test_the_limits_are_the_codes() -> None:
-    """Whoever changes one of them finds the page."""
+    """A change of a limit in the code leads to the page."""
     pace = int(SETTINGS["EVENT_DELIVERIES_A_SECOND"])
     options = vars(main.deliverWebhook)["__firebase_endpoint__"]
     places = options.maxInstances * options.concurrency

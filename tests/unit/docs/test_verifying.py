@@ -1,4 +1,4 @@
-"""docs/receiving.md: what a receiver is told verifies what is sent."""
+"""docs/receiving.md: its verifiers accept the service's signatures, and no others."""
 
 import hmac
 import json
@@ -79,7 +79,9 @@ def verdicts(request: pytest.FixtureRequest) -> Verifier:
 def judged(verdicts: Verifier, cases: Sequence[Case]) -> list[str]:
     """Names of the cases that are judged wrongly."""
     found = verdicts(cases)
-    return [one.name for one, verdict in zip(cases, found, strict=True) if verdict != one.genuine]
+    return [
+        case.name for case, verdict in zip(cases, found, strict=True) if verdict != case.genuine
+    ]
 
 
 def cases(now: int) -> list[Case]:
@@ -125,12 +127,12 @@ def cases(now: int) -> list[Case]:
         Case("beside an empty secret", ["", SECRET], header, genuine=True),
         Case("two t, the first too old", SECRET, f"t=0,{header}", genuine=False),
         Case("a t without a value", SECRET, f"t,{v1}", genuine=False),
-        *(Case(f"t={one[:20]}", SECRET, _signed(one), genuine=False) for one in odd),
+        *(Case(f"t={t_[:20]}", SECRET, _signed(t_), genuine=False) for t_ in odd),
     ]
 
 
 def _signed(t: str) -> str:
-    """The header with a right signature for whatever stands as `t`."""
+    """The header with a right signature for any text as `t`."""
     mac = hmac.digest(SECRET.encode(), t.encode() + b"." + BODY, "sha256")
     return f"t={t},v1={mac.hex()}"
 
@@ -204,16 +206,16 @@ def test_stripes_libraries_accept_what_is_genuine() -> None:
     now = int(time.time())
     asked: list[tuple[str, str, str]] = []
     expected = []
-    for one in cases(now):
-        secrets = [one.secrets] if isinstance(one.secrets, str) else one.secrets
+    for case in cases(now):
+        secrets = [case.secrets] if isinstance(case.secrets, str) else case.secrets
         # They stumble over parts without a value, which nobody sends.
-        header = ",".join(part for part in str(one.header).split(",") if "=" in part)
-        if one.genuine and one.body:
-            asked += [(header, one.body.decode(), secret) for secret in secrets if secret]
+        header = ",".join(part for part in str(case.header).split(",") if "=" in part)
+        if case.genuine and case.body:
+            asked += [(header, case.body.decode(), secret) for secret in secrets if secret]
             expected += [secret == SECRET for secret in secrets if secret]
     assert sum(expected) > 10
 
-    assert [_accepted(*one) for one in asked] == expected
+    assert [_accepted(*question) for question in asked] == expected
     assert stripe_for_node(now, asked).verified == expected
 
 

@@ -42,7 +42,7 @@ def later(deliveries: int) -> str:
 
 CALLS: Final = A_SECOND * HOUR
 WORST: Final[dict[str, tuple[float, str]]] = {
-    # what: dollars of the hour, and of what it leaves to later hours
+    # work: dollars of the hour, and of the deliveries left to later hours
     # Each request reads as many documents as the rules let a list have.
     "lists 100 photos at a time": (an_hour(CALLS, read(100)), ""),
     "lists 500 photos at a time": (an_hour(CALLS, read(500)), ""),

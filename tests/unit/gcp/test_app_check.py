@@ -83,7 +83,7 @@ def serve(protocol: Any) -> FlaskClient:
 
 
 def call(protocol: Any, given: str | None) -> tuple[int, str]:
-    """Call with an App Check token and no ID token; the status and what is said of it."""
+    """Call with an App Check token and no ID token; the status and its message."""
     headers = {"X-Firebase-AppCheck": given} if given is not None else {}
     answer = serve(protocol).post("/", json={"data": {}}, headers=headers)
     body = answer.get_json()
@@ -91,7 +91,7 @@ def call(protocol: Any, given: str | None) -> tuple[int, str]:
 
 
 def test_a_token_of_an_app_of_this_project_is_taken() -> None:
-    """What is missing then is the person."""
+    """With a valid App Check token the call lacks an ID token."""
     status, message = call(signed_in, token())
     assert (status, "Sign in" in message) == (401, True)
 
@@ -131,7 +131,7 @@ def test_keys_that_cannot_be_fetched_are_our_fault(keys: HTTPServer) -> None:
 
 
 def test_a_link_in_a_mail_works_in_any_browser() -> None:
-    """What is anonymous has its proof in the link."""
+    """Anonymous calls have their proof in the link."""
     assert call(anonymous, None) == (200, "")
 
 

@@ -248,7 +248,7 @@ def test_cross_origin_answer(body: str) -> None:
 
 @pytest.mark.parametrize("header", ["Bearer stale", "Bearer a.b.c", "Basic xyz", "Bearer", "é"])
 def test_anonymous_with_authorization(header: str) -> None:
-    """An anonymous endpoint ignores whatever stands in `Authorization`."""
+    """An anonymous endpoint ignores any header `Authorization`."""
     headers = JSON | {"Authorization": header}
     answer = serve(echo).post("/", data='{"data": 1}', headers=headers)
     assert answer.get_json() == {"result": 1}
@@ -297,7 +297,7 @@ def test_the_caller_comes_first() -> None:
 
 
 class Counting(io.BytesIO):
-    """A body that counts what is read of it."""
+    """A body that counts the bytes read of it."""
 
     taken = 0
 
@@ -308,7 +308,7 @@ class Counting(io.BytesIO):
         return chunk
 
     def readinto(self, buffer: Any) -> int:
-        """Likewise."""
+        """Read into `buffer`, and count."""
         taken = super().readinto(buffer)
         self.taken += taken
         return taken
@@ -317,7 +317,7 @@ class Counting(io.BytesIO):
 @pytest.mark.parametrize("length", ["31000000", "7", "1", None])
 @pytest.mark.parametrize("protocol", [anonymous, signed_in])
 def test_a_long_body_is_not_read(length: str | None, protocol: Any) -> None:
-    """At most the limit is ever read, whatever the length says, before any token is looked at."""
+    """At most the limit is read, with a right or wrong length, before a token is checked."""
     body = Counting(b'{"data": "' + b"x" * 31_000_000)
     environ = {"wsgi.input": body, "wsgi.input_terminated": True}
     if length:

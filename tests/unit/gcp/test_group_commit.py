@@ -89,7 +89,7 @@ def test_those_who_come_meanwhile_go_together(service: Service) -> None:
 
 
 def test_a_group_has_its_limit(service: Service) -> None:
-    """Whoever comes when it is full begins another."""
+    """A call that finds the group full begins another."""
     square = grouped(service, at_most=4)
     service.go = threading.Semaphore(0)
     with ThreadPoolExecutor(11) as threads:

@@ -14,7 +14,7 @@ NOISE: Final = ("[INFO]", "[DEBUG]")  # gunicorn's own lines
 
 
 def test_every_line_is_one_object_and_names_its_request() -> None:
-    """Whatever stands in the place of `sys.stdout`, also where 80 requests log at once."""
+    """Log lines stay whole with a replaced `sys.stdout` and 80 requests at once."""
     names = [(uuid.uuid4().hex[:12], uuid.uuid4().hex) for _ in range(CALLS)]
     with FunctionProcess(
         "mailEvents",

@@ -127,7 +127,7 @@ def test_who_can_fix_a_refusal(
 
 
 def test_what_is_busy_or_out_of_reach_takes_time() -> None:
-    """Whoever asked tries again."""
+    """The caller tries again."""
     assert Later("HTTP 429", None).cause is Cause.BUSY
 
 
@@ -153,7 +153,7 @@ def test_a_key_that_can_stand_in_no_header_is_found_before_anything_leaves(key: 
     ],
 )
 def test_an_error_that_is_not_in_the_words_of_the_documentation_is_unknown(body: bytes) -> None:
-    """It may be a gateway's, which knows nothing of what stands behind it."""
+    """The answer may be a gateway's, which knows nothing of the server behind it."""
     with _answering(
         f"HTTP/1.1 400 Bad Request\r\nContent-Length: {len(body)}\r\n\r\n", body
     ) as url:
@@ -216,11 +216,11 @@ def test_a_message_becomes_one_request() -> None:
         ],
         "personalizations": [
             {
-                "to": [{"email": one}],
-                "headers": {"X-Of": one},
-                "substitutions": {"%n%": one},
+                "to": [{"email": address}],
+                "headers": {"X-Of": address},
+                "substitutions": {"%n%": address},
             }
-            for one in ("a@example.com", "b@example.com")
+            for address in ("a@example.com", "b@example.com")
         ],
         "tracking_settings": {
             "click_tracking": {"enable": False, "enable_text": False},

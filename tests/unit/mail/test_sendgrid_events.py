@@ -81,7 +81,7 @@ def test_the_vector_of_sendgrids_own_library() -> None:
 
 @pytest.mark.parametrize("body", [BODY, "[“é”]".encode(), b""])
 def test_sendgrids_own_library_says_the_same(body: bytes) -> None:
-    """Its verdict on what is signed here."""
+    """Its verdict on a request that is signed here."""
     theirs = EventWebhook(public(KEY))
     signature = signed(body=body)
     for sent in (body, body + b" "):
@@ -117,7 +117,7 @@ def test_without_a_key_nothing_verifies() -> None:
     ],
 )
 def test_a_key_of_another_kind_is_none(text: str) -> None:
-    """Whoever configures it is told, and nothing is let in with it."""
+    """An unusable key is logged, and no request passes with it."""
     with pytest.raises(UnusableKeyError):
         _ = SendGridWebhook(text).has_keys
 
@@ -152,7 +152,7 @@ def test_a_request_is_good_for_a_day_of_repetitions(age: timedelta, *, expected:
         (signed(), "", BODY),
         (signed(), "now", BODY),
         (signed(), "9" * 400, BODY),
-        (signed(), "".join(chr(0x0660 + int(one)) for one in AT), BODY),
+        (signed(), "".join(chr(0x0660 + int(moment)) for moment in AT), BODY),
         ("", AT, BODY),
         ("AAAA", AT, BODY),
         ("=", AT, BODY),
@@ -176,7 +176,7 @@ def test_anything_else_does_not_verify(signature: str, timestamp: str, body: byt
 
 @given(st.text(max_size=120), st.text(max_size=20), st.binary(max_size=50))
 def test_nothing_made_up_verifies_or_breaks(signature: str, timestamp: str, body: bytes) -> None:
-    """Whatever stands in the headers."""
+    """Any text in the headers."""
     assert not verifies(signature, timestamp, body)
 
 

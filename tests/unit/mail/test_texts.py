@@ -43,7 +43,7 @@ def _on_the_page() -> set[str | tuple[str, ...]]:
     script = (ROOT / "public/preferences.js").read_text(encoding="utf-8")
     marked = re.findall(r"data-text[^>]*>([^<]+)<", page)
     said = re.findall(r"\btext\(\s*\"([^\"]+)\"", script)
-    return {" ".join(one.split()) for one in [*marked, *said]}
+    return {" ".join(name.split()) for name in [*marked, *said]}
 
 
 def _catalogue(language: str) -> Catalog:
@@ -55,7 +55,7 @@ def _messages(language: str) -> list[Message]:
     return [message for message in _catalogue(language) if message.id]
 
 
-TRANSLATED: Final = [one for one in LANGUAGES if one != "en"]
+TRANSLATED: Final = [language for language in LANGUAGES if language != "en"]
 
 
 def test_every_catalogue_is_a_language() -> None:
@@ -68,7 +68,10 @@ def test_the_page_speaks_the_languages_of_the_mails() -> None:
     script = (ROOT / "public/preferences.js").read_text(encoding="utf-8")
     for name, languages in (
         ("LANGUAGES", LANGUAGES),
-        ("RIGHT_TO_LEFT", [one for one in LANGUAGES if Texts.of(one).direction == "rtl"]),
+        (
+            "RIGHT_TO_LEFT",
+            [language for language in LANGUAGES if Texts.of(language).direction == "rtl"],
+        ),
     ):
         [listed] = re.findall(rf"const {name} = \[(.*)\];", script)
         assert re.findall(r'"(\w+)"', listed) == list(languages)
@@ -79,7 +82,7 @@ def test_without_a_script_the_page_speaks_all_languages() -> None:
     page = (ROOT / "public/preferences.html").read_text(encoding="utf-8")
     [without] = re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL)
     found = re.findall(r'<p class="notice" lang="(\w+)"(?: dir="(\w+)")?>[^<]+</p>', without)
-    directions = [(one, Texts.of(one).direction) for one in LANGUAGES]
+    directions = [(language, Texts.of(language).direction) for language in LANGUAGES]
     assert [(language, direction or "ltr") for language, direction in found] == directions
 
 
@@ -120,7 +123,7 @@ def test_every_text_is_whole(language: str) -> None:
     ],
 )
 def test_the_language_is_the_tags(tag: str | None, language: str, direction: str) -> None:
-    """Design 3.55: English where there is none, or no catalogue."""
+    """Design 3.55: English for an event without a language, or without its catalogue."""
     texts = Texts.of(tag)
     assert (texts.language, texts.direction) == (language, direction)
 
@@ -145,7 +148,7 @@ def test_plurals_and_numbers_are_the_languages(language: str, count: int, text: 
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("message", [None, "@words@"])
 def test_nothing_in_a_mail_is_left_in_english(mode: Mode, message: str | None) -> None:
-    """Whatever is no word of people stands between the brackets of the pseudo-language."""
+    """Every text of the service stands between the brackets of the pseudo-language."""
     mail = pseudo_mail(mode, message)
     text, html = mail.filled(mail.copies[0])
     shown = re.sub(r"<style>.*?</style>|<!--.*?-->", "", html, flags=re.DOTALL)

@@ -75,14 +75,17 @@ def _filters() -> Iterator[tuple[str, str]]:
 def _extractors() -> Iterator[tuple[str, str, str]]:
     """Every field that is taken out of lines: file, filter, extractor."""
     for name, metric in METRICS.items():
-        for one in [*metric.get("labelExtractors", {}).values(), metric.get("valueExtractor")]:
-            if one:
-                yield name, metric["filter"], one
+        for extractor in [
+            *metric.get("labelExtractors", {}).values(),
+            metric.get("valueExtractor"),
+        ]:
+            if extractor:
+                yield name, metric["filter"], extractor
     for name, alert in ALERTS.items():
         for condition in alert["conditions"]:
             matched = condition.get("conditionMatchedLog", {})
-            for one in matched.get("labelExtractors", {}).values():
-                yield name, matched["filter"], one
+            for extractor in matched.get("labelExtractors", {}).values():
+                yield name, matched["filter"], extractor
 
 
 def _messages(text: str) -> set[str]:
@@ -99,12 +102,12 @@ def _missing() -> list[tuple[str, str, str]]:
         fields = set(re.findall(r"jsonPayload\.(\w+)", text)) - {"message"}
         if len(messages) <= 1:
             of = next(iter(messages), "deliveries.not-swept")
-            wanted += [(name, of, one) for one in fields]
+            wanted += [(name, of, field_) for field_ in fields]
     for name, text, extractor in _extractors():
         [field] = re.findall(r"EXTRACT\(jsonPayload\.(\w+)\)", extractor)
         if field != "message":
             wanted += [(name, message, field) for message in _messages(text)]
-    return [one for one in wanted if not _has(one[1], one[2])]
+    return [item for item in wanted if not _has(item[1], item[2])]
 
 
 def _has(message: str, field: str) -> bool:
@@ -114,7 +117,7 @@ def _has(message: str, field: str) -> bool:
 @pytest.mark.parametrize("name", [*METRICS, *ALERTS])
 def test_every_log_line_and_field_is_one_of_the_code(name: str) -> None:
     """Messages in filters, and the fields that stand beside them there or are taken out."""
-    assert [one for one in _missing() if one[0] == name] == []
+    assert [part for part in _missing() if part[0] == name] == []
 
 
 def test_the_values_in_filters_are_those_of_the_code() -> None:
@@ -137,7 +140,7 @@ def test_a_line_has_more_than_its_name() -> None:
 def test_the_operations_page_tells_every_log_line() -> None:
     """Somebody who reads the log finds each name there."""
     page = (ROOT / "docs/operations.md").read_text()
-    assert {one for one in LOGGED if f"`{one}`" not in page} == set()
+    assert {message for message in LOGGED if f"`{message}`" not in page} == set()
 
 
 def test_no_alert_of_a_line_comes_from_strangers() -> None:
@@ -175,9 +178,11 @@ def test_a_query_parses_and_names_metrics_and_labels_that_are_there(name: str, q
         kind = METRICS[metric]["metricDescriptor"]["valueType"]
         assert bool(part) == (kind == "DISTRIBUTION"), name
     allowed = {"monitored_resource", "service_name", "response_code_class", "queue_id", "le"}
-    allowed |= {key for one in METRICS.values() for key in one.get("labelExtractors", {})}
+    allowed |= {key for metric in METRICS.values() for key in metric.get("labelExtractors", {})}
     labels = set(re.findall(r"(\w+)[!=]=?~?\"", query))
-    labels |= {one.strip() for by in re.findall(r"by \(([^)]*)\)", query) for one in by.split(",")}
+    labels |= {
+        label.strip() for by in re.findall(r"by \(([^)]*)\)", query) for label in by.split(",")
+    }
     assert labels <= allowed
     for messages in re.findall(r'message[!=]=?~?"([^"]+)"', query):
         assert set(messages.split("|")) <= LOGGED.keys()
@@ -276,7 +281,7 @@ def test_a_runbook_names_what_the_code_logs_and_deploys(page: Path) -> None:
         for message in _messages(line):
             fields = set(re.findall(r"jsonPayload\.(\w+)[!=<>:]", line)) - {"message"}
             assert fields <= LOGGED[message]
-    areas = {one.partition(".")[0] for one in LOGGED}
+    areas = {logged.partition(".")[0] for logged in LOGGED}
     for name in re.findall(r"`([a-z]+\.[a-z_-]+)`", text):
         assert name in LOGGED or name.partition(".")[0] not in areas, name
     for name in re.findall(r"`((?:send|resend|rotate|on|deliver|retry)[A-Z]\w+)`", text):
@@ -285,7 +290,7 @@ def test_a_runbook_names_what_the_code_logs_and_deploys(page: Path) -> None:
 
 def test_every_page_belongs_to_an_alert() -> None:
     """Each page of docs/runbooks is in the mail of an alert."""
-    named = {Path(one["documentation"]["content"]).name for one in ALERTS.values()}
+    named = {Path(alert["documentation"]["content"]).name for alert in ALERTS.values()}
     assert named == {path.name for path in PAGES}
 
 

@@ -24,7 +24,7 @@ ROLE_OF: Final = {
     "functions.gcp.cloud_tasks": "cloudtasks.enqueuer",
 }
 TRIGGER: Final = "eventarc.eventReceiver"
-"""Of whoever is called with events of documents; no code of ours calls that API."""
+"""The roles of a function that gets events of documents; no code calls that API."""
 
 
 @cache
@@ -48,7 +48,7 @@ def reached_by_account() -> Mapping[str, frozenset[str]]:
 def secrets_of(modules: frozenset[str]) -> set[str]:
     """Names of the secrets that the modules ask for."""
     texts = [(ROOT / f"{module.replace('.', '/')}.py") for module in modules]
-    sources = [one.read_text() for one in texts if one.exists()]
+    sources = [text.read_text() for text in texts if text.exists()]
     return {name for text in sources for name in re.findall(r'\bversions\(\s*"(\w+)"', text)}
 
 

@@ -36,7 +36,7 @@ FLAGS = ("lifecycle", "recap", "marketing")
     ],
 )
 def test_opted_out_of_recap(stored: dict[str, Any] | None, out: bool) -> None:
-    """Spec 4.1 rule 3: whoever has recap or lifecycle off gets no recap."""
+    """Spec 4.1 rule 3: a user with recap or lifecycle off gets no recap."""
     assert opted_out_of_recap(stored) is out
 
 
@@ -104,5 +104,5 @@ def test_flag_that_is_no_boolean(value: Any) -> None:
     ],
 )
 def test_address(record: dict[str, Any] | None, email: str) -> None:
-    """Spec 4.2: the address is a text, empty where there is none."""
+    """Spec 4.2: the address is a text, empty for a record without one."""
     assert email_address(record) == email

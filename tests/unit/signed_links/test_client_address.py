@@ -24,7 +24,7 @@ PEER = "169.254.1.1"
         ("203.0.113.7", 1, "203.0.113.7"),
         ("203.0.113.7, 203.0.113.8", 5, "203.0.113.7"),
         ("198.51.100.1, 203.0.113.7", -1, "203.0.113.7"),
-        # No address: what is nearer to us counts.
+        # No address: the nearer entry counts.
         ("garbage", 0, PEER),
         ("203.0.113.7, garbage", 0, PEER),
         ("203.0.113.7, unknown, 10.0.0.1", 1, "10.0.0.1"),
@@ -53,7 +53,7 @@ def test_client(forwarded_for: str, hops: int, expected: str) -> None:
 
 @given(st.text(), st.ip_addresses())
 def test_nothing_in_front_helps(written: str, seen: IPv4Address | IPv6Address) -> None:
-    """Whatever a client writes into the header, it is counted as what our front end saw."""
+    """Any header of a client is counted as the address that our front end saw."""
     alone = client_address(str(seen), PEER, trusted_hops=0)
     assert client_address(f"{written},{seen}", PEER, trusted_hops=0) == alone
 

@@ -25,7 +25,7 @@ NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 def window(
     function: str = "f", client: str = "203.0.113.7", key: str = "k", now: datetime = NOW
 ) -> Window:
-    """One that differs in what is given."""
+    """A window that differs in the given arguments."""
     return Window.of(function, client, secret=key, now=now)
 
 
@@ -49,7 +49,7 @@ def test_kept_apart() -> None:
 
 
 def test_key_tells_nothing() -> None:
-    """Design 3.8: what is stored is a keyed hash, and a valid document id."""
+    """Design 3.8: the stored key is a keyed hash, and a valid document id."""
     assert window().key.isalnum()
     assert len(window().key) == 40
 

@@ -138,7 +138,7 @@ def test_the_sweep_goes_on_where_nobody_else_does(world: World, emptying: Orphan
 def test_a_trigger_that_runs_again_during_the_sweep_is_swept_after(
     world: World, emptying: OrphanCleanup
 ) -> None:
-    """The tombstone was written anew, and what is written then still goes."""
+    """After a second deletion, documents written later are deleted as well."""
     emptying.empty("party")
     world.now += SETTLED + timedelta(seconds=1)
     world.on["update deletedEvents"] = lambda: world.deleted_events.put_tombstone(
