@@ -7,10 +7,9 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from requests import PreparedRequest, Response
+from requests import PreparedRequest
 from requests.adapters import HTTPAdapter
-from requests.structures import CaseInsensitiveDict
-from urllib3 import BaseHTTPResponse, HTTPSConnectionPool, Timeout
+from urllib3 import HTTPSConnectionPool, Timeout
 
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.connections import (
@@ -49,7 +48,7 @@ class PinnedAdapter(HTTPAdapter):
         *,
         found: frozenset[SocketAddress],
         seconds: float,
-    ) -> BaseHTTPResponse:
+    ) -> Any:
         """POST `body` to one of the addresses `found` and wait for the head of the answer.
 
         A session would add cookies, redirects, the environment's proxies and passwords, and 150 µs.
@@ -57,10 +56,10 @@ class PinnedAdapter(HTTPAdapter):
         post = _Post()
         framing = {"Host": to.authority, "Content-Length": str(len(body))}
         post.method, post.url, post.body = "POST", to.path, body
-        post.headers = CaseInsensitiveDict(framing | dict(headers))
+        # A plain dict: one that folds case costs 30 µs.
+        post.headers = framing | dict(headers)  # type: ignore[assignment]
         post.pool = self._pool(to.host, to.port, addresses=found)
-        answer = self.send(post, timeout=Timeout(total=seconds))  # type: ignore[arg-type]
-        return answer.raw  # type: ignore[no-any-return]
+        return self.send(post, timeout=Timeout(total=seconds))  # type: ignore[arg-type]
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -77,11 +76,9 @@ class PinnedAdapter(HTTPAdapter):
         """The path; there is no proxy."""
         return str(request.url)
 
-    def build_response(self, _: Any, resp: Any) -> Response:
-        """The answer without cookies or an encoding."""
-        response = Response()
-        response.raw = resp
-        return response
+    def build_response(self, _: Any, resp: Any) -> Any:
+        """The answer as it is, without cookies or an encoding."""
+        return resp
 
 
 class _Post(PreparedRequest):

@@ -1,5 +1,6 @@
 """Which IP addresses a webhook may be sent to: public ones only (design 3.18)."""
 
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
@@ -27,7 +28,10 @@ _DENIED: Final[tuple[IPv4Network | IPv6Network, ...]] = tuple(
     )
 )
 
+_KEPT: Final = 10_000
 
+
+@lru_cache(_KEPT)
 def is_public(address: str) -> bool:
     """Whether `address`, in text as the resolver gives it, is one of the public internet."""
     ip = _unmapped(address)
@@ -39,6 +43,7 @@ def is_public(address: str) -> bool:
     )
 
 
+@lru_cache(_KEPT)
 def is_loopback(address: str) -> bool:
     """Whether `address` is this machine itself."""
     return _unmapped(address).is_loopback

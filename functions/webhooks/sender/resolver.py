@@ -5,6 +5,7 @@ names and no others. The system's `getaddrinfo` cannot be interrupted: its threa
 behind for ten seconds and more.
 """
 
+import functools
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -122,6 +123,7 @@ def read_hosts(lines: Iterable[str]) -> Mapping[str, Sequence[str]]:
     return hosts
 
 
+@functools.lru_cache(_KEPT)
 def _literal(host: str) -> Sequence[str]:
     """The address that `host` is itself, however it is spelt: `0x7f.1` is one, too."""
     with suppress(ValueError):
