@@ -42,6 +42,7 @@ SECONDS: Final = 30.0
 HEALTHY_UPLOADS: Final = 2
 URLS: Final = 20
 EVENTS: Final = 20
+MANY_TENANTS: Final = 50
 STARTING_SECONDS: Final = 2
 GUST_SECONDS: Final = 3
 RESENDS_A_SECOND: Final = 300
@@ -56,14 +57,15 @@ _SLOW_SECONDS: Final = 2.0
 class Beside:
     """What the healthy event has beside it, and which parts of the mechanism are on.
 
-    `events` flood with `FLOOD_DELIVERIES` a second in all, at receivers that take `seconds` and
-    acknowledge nothing. `gusts`: the uploads of some seconds come at once. `resends`: an organizer
-    has a page of 300 deliveries sent again each second, instead of uploads.
+    `events` make so many `deliveries` a second each, at receivers that take `seconds` and
+    acknowledge nothing; they belong to as many `tenants`, or to one each. `gusts`: the uploads of
+    some seconds come at once. `resends`: a page of 300 deliveries is sent again each second.
     """
 
     name: str
     events: int = 1
-    deliveries: int = 600
+    tenants: int = 0
+    deliveries: float = 600
     seconds: float = TIMEOUT_SECONDS
     gusts: bool = False
     resends: bool = False
@@ -80,6 +82,21 @@ CASES: Final = (
     Beside(name="one event, receivers that refuse at once", seconds=ATTEMPT_SECONDS),
     Beside(name="one event in gusts, silent receivers", gusts=True),
     Beside(name="twenty events, silent receivers", events=EVENTS, deliveries=100),
+    *(
+        Beside(
+            name=f"{events:,} events of {tenants}, {kind} receivers",
+            events=events,
+            tenants=number,
+            deliveries=600 / events,
+            seconds=seconds,
+        )
+        for events, number, tenants in (
+            (200, 1, "one tenant"),
+            (1000, 1, "one tenant"),
+            (1000, MANY_TENANTS, "fifty tenants"),
+        )
+        for kind, seconds in (("silent", TIMEOUT_SECONDS), ("refusing", ATTEMPT_SECONDS))
+    ),
     Beside(
         name="twenty events, receivers that refuse at once",
         events=EVENTS,
@@ -216,8 +233,8 @@ class Project:
         a_second = parameters.EVENT_DELIVERIES_A_SECOND.value if case.pace else NO_PACE
         triggers = _endpoint("onPhotoWritten").maxInstances
         pace = Pace if case.bursts else _UnboundedBursts
-        self._paces = [pace(a_second, self._clock) for _ in range(triggers)]
-        self._resends = pace(a_second, self._clock)
+        self._paces = [pace(a_second, self._clock, self._tenant) for _ in range(triggers)]
+        self._resends = pace(a_second, self._clock, self._tenant)
         self.late: dict[str, list[float]] = {GOOD: [], FLAKY: [], _SLOW: []}
 
     def run(self) -> None:
@@ -228,6 +245,7 @@ class Project:
             if moment >= SECONDS:
                 break
             self._upload(_HEALTHY, [GOOD, FLAKY, _SLOW], moment, number)
+        uploads = number
         if self._case.resends:
             for second in range(int(SECONDS)):
                 self._clock.at(second, self._resend)
@@ -235,10 +253,19 @@ class Project:
             for event in range(self._case.events):
                 self._flood(f"flood-{event}", self._case.deliveries / URLS)
         self._clock.run(until=SECONDS + 30)
+        for found in self.late.values():  # an attempt that was not made is late for ever
+            found.extend([math.inf] * (uploads - len(found)))
+
+    def _tenant(self, event: str) -> str:
+        number = event.rpartition("-")[2]
+        is_shared = self._case.tenants and number.isdecimal()
+        return f"tenant-{int(number) % self._case.tenants}" if is_shared else event
 
     def _flood(self, event: str, uploads: float) -> None:
         begins = self._chance.uniform(0, STARTING_SECONDS) if self._case.events > 1 else 0
-        for number in range(int(uploads * (SECONDS - begins))):
+        if self._case.tenants:
+            begins = self._chance.uniform(0, 1 / uploads) if uploads < 1 else begins
+        for number in range(math.ceil(uploads * (SECONDS - begins))):
             moment = begins + number / uploads
             if self._case.gusts:
                 moment -= moment % GUST_SECONDS
@@ -308,7 +335,7 @@ class Project:
         endpoint = _endpoint(name)
         slow_a_second = SLOW_ATTEMPTS_A_SECOND if self._case.slow_pace else NO_PACE
         instances = [
-            Instance(self._receivers(), Pace(slow_a_second, self._clock))
+            Instance(self._receivers(), Pace(slow_a_second, self._clock, self._tenant))
             for _ in range(endpoint.maxInstances)
         ]
         limits = endpoint.taskQueueTrigger["rateLimits"]

@@ -259,7 +259,7 @@ class Wall:
     def _event(self, urls: Sequence[str]) -> str:
         event_id = f"neighbours-{uuid.uuid4().hex[:8]}"
         event = self._db.document("events", event_id)
-        event.set({"tenantId": "tenant", "name": "Party", "status": "published"})
+        event.set({"tenantId": event_id, "name": "Party", "status": "published"})
         taken = [{"url": url, "events": ["photo.uploaded"]} for url in urls]
         event.collection("settings").document("webhooks").set({"urls": taken})
         return event_id

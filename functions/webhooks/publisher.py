@@ -157,26 +157,38 @@ class Publisher:
             for message in messages
         ]
         owed += [_Owed([], milestone) for milestone in behind]
+        counted = [delivery for part in owed for delivery in part.deliveries]
         found = _Found({}, {})
-        while True:
-            owed = [part for part in owed if not found.is_lost(part.milestone)]
-            deliveries = [delivery for part in owed for delivery in part.deliveries]
-            milestones = [part.milestone for part in owed if part.milestone]
-            new = found.missing(deliveries)
-            new_milestones = found.missing_milestones(milestones)
-            if not new and not new_milestones:
-                break
-            try:
-                self._deliveries.create(event_id, new, new_milestones)
-                break
-            except AlreadyRecordedError:
-                found = _Found(
-                    self._deliveries.find(event_id, [delivery.id for delivery in deliveries]),
-                    self._wall.milestones(event_id, [milestone.number for milestone in milestones]),
-                )
+        new: Sequence[Delivery] = ()
+        try:
+            while True:
+                owed = [part for part in owed if not found.is_lost(part.milestone)]
+                deliveries = [delivery for part in owed for delivery in part.deliveries]
+                milestones = [part.milestone for part in owed if part.milestone]
+                missing = found.missing(deliveries)
+                new_milestones = found.missing_milestones(milestones)
+                try:
+                    if missing or new_milestones:
+                        self._deliveries.create(event_id, missing, new_milestones)
+                    new = missing
+                    break
+                except AlreadyRecordedError:
+                    found = _Found(
+                        self._deliveries.find(event_id, [delivery.id for delivery in deliveries]),
+                        self._wall.milestones(event_id, [part.number for part in milestones]),
+                    )
+        finally:
+            self._take_back(counted, new)
         _log_skipped(new)
         recorded = [found.deliveries.get(delivery.id, delivery) for delivery in deliveries]
         return [delivery for delivery in recorded if delivery.is_untried]
+
+    def _take_back(self, counted: Iterable[Delivery], new: Iterable[Delivery]) -> None:
+        """Have the pace count only what is recorded anew."""
+        recorded = {delivery.id for delivery in new}
+        for delivery in counted:
+            if delivery.outcome.is_open and delivery.id not in recorded:
+                self._pace.take_back(delivery.event_id)
 
     def _paced(self, deliveries: Iterable[Delivery]) -> Sequence[Delivery]:
         return [

@@ -192,7 +192,7 @@ class WebhookUseCases:
 
     def pace(self) -> Pace:
         """A pace that nothing has used yet."""
-        return Pace(self.a_second, self.machine.monotonic)
+        return Pace(self.a_second, self.machine.monotonic, lambda event_id: event_id)
 
     def documents(self) -> InMemoryDocuments:
         """The way to Firestore."""

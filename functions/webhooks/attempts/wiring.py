@@ -25,7 +25,6 @@ def _now() -> datetime:
 def worker() -> "Worker":
     """What the queues of attempts call."""
     from functions.webhooks.attempts.endpoint_health import EndpointHealth
-    from functions.webhooks.attempts.tenants import Tenants
     from functions.webhooks.attempts.worker import Worker
     from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
     from functions.webhooks.notices.failure_marks import FailureMarks
@@ -35,16 +34,15 @@ def worker() -> "Worker":
     from functions.webhooks.sender import wiring as senders
     from functions.webhooks.settings.store import SettingsStore
     from functions.webhooks.signing import wiring as signing
-    from functions.webhooks.store import WallStore
 
     senders.load_resolver()
     return Worker(
         deliveries=deliveries.store(),
         secrets=signing.secrets(),
         sender=senders.sender(),
-        tenant_of=Tenants(WallStore(documents()), time.monotonic).of,
+        tenant_of=deliveries.tenants().of,
         enqueue=deliveries.enqueue,
-        slow_pace=Pace(SLOW_ATTEMPTS_A_SECOND, time.monotonic),
+        slow_pace=Pace(SLOW_ATTEMPTS_A_SECOND, time.monotonic, deliveries.tenants().of),
         endpoint_health=EndpointHealth(
             deliveries=deliveries.store(),
             settings=SettingsStore(documents()),

@@ -142,6 +142,7 @@ class Worker:
         try:
             self._deliveries.save(moved)
         except ChangedMeanwhileError:  # by a repetition of the task, or by this save
+            self._slow_pace.take_back(moved.event_id)
             found = self._deliveries.load(moved.event_id, moved.id)
             if found is None or not found.slow:
                 raise

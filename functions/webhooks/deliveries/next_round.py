@@ -69,6 +69,7 @@ class NextRound:
         try:
             self._deliveries.restart(delivery)
         except ChangedMeanwhileError:
+            self._pace.take_back(ended.event_id)
             # By another call that wants the same, or by this call, and the answer was lost.
             found = self._deliveries.load(delivery.event_id, delivery.id)
             if not found or not (found.is_untried and found.round):

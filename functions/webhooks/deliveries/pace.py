@@ -1,27 +1,25 @@
-"""When deliveries are due, so that a busy event waits for itself and for no other event (design 2).
+"""When deliveries are due, so that a busy tenant waits for itself and for no other (design 2).
 
 A queue starts its tasks in the order in which they are due. `Pace` is a fair queue on paper: it
-serves a number of deliveries a second, evenly from all events that have deliveries waiting, and a
-delivery is due when the queue would serve it. An event that asks for less than an even part never
-waits.
+serves a number of deliveries a second, evenly from all tenants that have deliveries waiting, what a
+tenant gets evenly from its events, and a delivery is due when the queue would serve it. A tenant
+that asks for less than an even part never waits; nor does such an event of a tenant, but for the
+first deliveries of the tenant's other events.
 """
 
 import heapq
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
 BURST_SECONDS: Final = 0.25
-"""Seconds of the pace that an event may have due at once: of 80 a second, one photo at 20 URLs."""
+"""Seconds of the pace that a tenant may have due at once: of 80 a second, one photo at 20 URLs."""
 
 BURSTS_AT_ONCE: Final = 2
-"""Bursts that all events together may have due at once, so that no crowd of new events fills a
-queue. Used-up bursts come back at the pace."""
-
-_ALL_DUE: Final = 1.5
-"""Rounds; an event whose earlier deliveries are all due has one left at most, but for rounding."""
+"""Bursts that all tenants together may have due at once, so that no crowd of them fills a queue.
+Used-up bursts come back at the pace."""
 
 SLOW_ATTEMPTS_A_SECOND: Final = 10
 """Attempts at slow receivers that one worker process makes due.
@@ -30,77 +28,138 @@ Each may hold a place for five seconds, so one process fills 50 places, and five
 make first attempts, and one for each retry) fill the 240 places of the slow queue."""
 
 
-@dataclass(slots=True)
-class _Waiting:
-    """An event that has deliveries waiting on paper.
+class _FairQueue:
+    """Serves all keys that have deliveries waiting, one of each in a round.
 
-    Attributes:
-        end: The round after its last delivery.
-        ahead: Rounds that its deliveries are due before their own, out of a burst.
+    Fair queueing by virtual time: `rounds` counts those that were served.
+    https://doi.org/10.1145/75247.75248
     """
 
-    end: float
-    ahead: int = 0
+    def __init__(self) -> None:
+        self.rounds = 0.0
+        # The round after the last delivery of each waiting key.
+        self.waiting: dict[str, float] = {}
+        # A heap with one entry for each waiting key, seldom behind the key's end.
+        self._ends: list[tuple[float, str]] = []
+
+    def add(self, key: str) -> float:
+        """Add a delivery; the rounds until it is served."""
+        begins = self.waiting.get(key)
+        if begins is None:
+            begins = self.rounds
+            heapq.heappush(self._ends, (begins + 1, key))
+        self.waiting[key] = begins + 1
+        return begins - self.rounds
+
+    def take_back(self, key: str) -> None:
+        """Take the last delivery of a key back."""
+        if key in self.waiting:
+            self.waiting[key] = max(self.waiting[key] - 1, self.rounds)
+
+    def advance(self, deliveries: float) -> list[str]:
+        """Serve so many; the keys of which none is left."""
+        ended = []
+        while self._ends:
+            entry, key = self._ends[0]
+            end = self.waiting[key]
+            if end > entry:  # later deliveries of the key came
+                heapq.heapreplace(self._ends, (end, key))
+                continue
+            needed = max(end - self.rounds, 0.0) * len(self.waiting)
+            if needed > deliveries:
+                self.rounds += deliveries / len(self.waiting)
+                break
+            deliveries -= needed
+            self.rounds = max(end, self.rounds)
+            del self.waiting[key]
+            heapq.heappop(self._ends)
+            ended.append(key)
+        return ended
+
+
+@dataclass(slots=True)
+class _Tenant:
+    """A tenant that has deliveries waiting on paper.
+
+    Attributes:
+        seen: Deliveries that the tenant had been served when its events were served last.
+        firsts: First deliveries of events that were due before their turn, and are not served.
+        ahead: Deliveries by which all are due before their turn, out of a burst.
+        events: What waits of each event.
+    """
+
+    seen: float
+    firsts: float = 0.0
+    ahead: float = 0.0
+    events: _FairQueue = field(default_factory=_FairQueue)
+
+    def add(self, event_id: str, served: float) -> float:
+        """Add a delivery of an event; the deliveries of the tenant that are due before it."""
+        self.events.advance(served - self.seen)
+        self.firsts = max(self.firsts - (served - self.seen), 0.0)
+        self.seen = served
+        rounds = self.events.add(event_id)
+        if rounds > 0:
+            return (rounds + 1) * len(self.events.waiting) - 1
+        self.firsts += 1
+        return self.firsts - 1
 
 
 class Pace:
-    """Gives each delivery its wait; one instance serves all threads of a process.
+    """Gives each delivery its wait; one instance serves all threads of a process."""
 
-    Fair queueing by virtual time: `_served_rounds` counts the rounds in which each waiting event
-    was served once. https://doi.org/10.1145/75247.75248
-    """
-
-    def __init__(self, a_second: float, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self, a_second: float, monotonic: Callable[[], float], tenant_of: Callable[[str], str]
+    ) -> None:
         """Make the pace of a process.
 
         Args:
-            a_second: Deliveries that become due in a second while events are waiting.
+            a_second: Deliveries that become due in a second while some are waiting.
             monotonic: Seconds that only grow.
+            tenant_of: The tenant of an event.
         """
         self._a_second = a_second
         self._burst = max(1, int(a_second * BURST_SECONDS))
         self._burst_left = float(BURSTS_AT_ONCE * self._burst)
         self._monotonic = monotonic
+        self._tenant_of = tenant_of
         self._served_until = monotonic()
-        self._served_rounds = 0.0
-        self._waiting: dict[str, _Waiting] = {}
-        # A heap with one entry for each waiting event, at or before the event's end.
-        self._ends: list[tuple[float, str]] = []
+        self._queue = _FairQueue()
+        self._tenants: dict[str, _Tenant] = {}
         self._lock = threading.Lock()
 
     def wait(self, event_id: str) -> timedelta:
-        """How long the next delivery of the event waits for the event's earlier ones."""
+        """How long the next delivery of the event waits for those before it."""
+        tenant_id = self._tenant_of(event_id)
         with self._lock:
             self._serve()
-            event = self._waiting.get(event_id)
-            if not event:
-                event = self._waiting[event_id] = _Waiting(self._served_rounds)
-                heapq.heappush(self._ends, (event.end + 1, event_id))
-            rounds = event.end - self._served_rounds - event.ahead
-            event.end += 1
-            if 0 < rounds < _ALL_DUE and self._burst_left >= 1 and event.ahead < self._burst - 1:
-                event.ahead += 1
-                self._burst_left -= 1
-                rounds -= 1
-            return timedelta(seconds=max(0.0, rounds) * len(self._waiting) / self._a_second)
+            tenant = self._tenants.get(tenant_id)
+            if not tenant:
+                tenant = self._tenants[tenant_id] = _Tenant(seen=self._queue.rounds)
+            before = tenant.add(event_id, self._queue.rounds) - tenant.ahead
+            self._queue.add(tenant_id)
+            # Whether the event's earlier deliveries are all due.
+            is_next = 0 < before < 2 * len(tenant.events.waiting)
+            if is_next and before <= self._burst_left and tenant.ahead + before < self._burst:
+                tenant.ahead += before
+                self._burst_left -= before
+                before = 0
+            seconds = max(0.0, before) * len(self._queue.waiting) / self._a_second
+            return timedelta(seconds=seconds)
+
+    def take_back(self, event_id: str) -> None:
+        """Count the last delivery of the event no more: it was recorded before."""
+        tenant_id = self._tenant_of(event_id)
+        with self._lock:
+            if tenant := self._tenants.get(tenant_id):
+                tenant.events.take_back(event_id)
+                self._queue.take_back(tenant_id)
 
     def _serve(self) -> None:
-        """Serve the waiting events for the time since the last call."""
+        """Serve what waits for the time since the last call."""
         now = self._monotonic()
         seconds, self._served_until = now - self._served_until, now
         self._burst_left += seconds * self._a_second
         self._burst_left = min(self._burst_left, BURSTS_AT_ONCE * self._burst)
-        while self._ends:
-            entry, event_id = self._ends[0]
-            end = self._waiting[event_id].end
-            if end > entry:  # later deliveries of the event came
-                heapq.heapreplace(self._ends, (end, event_id))
-                continue
-            needed = (end - self._served_rounds) * len(self._waiting) / self._a_second
-            if needed > seconds:
-                self._served_rounds += seconds * self._a_second / len(self._waiting)
-                return
-            seconds -= needed
-            self._served_rounds = end
-            del self._waiting[event_id]
-            heapq.heappop(self._ends)
+        for tenant_id in self._queue.advance(seconds * self._a_second):
+            del self._tenants[tenant_id]

@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from functions import parameters
+from functions.gcp.documents import documents
 from functions.gcp.grouped_documents import grouped_documents
 from functions.gcp.task_queue import Enqueue, Task
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.deliveries.tenants import Tenants
 
 AT_ONCE: Final = 20
 """Tasks queued, or rounds begun, at the same time: the URLs of one event."""
@@ -24,9 +26,15 @@ def store() -> DeliveryStore:
 
 
 @functools.cache
+def tenants() -> Tenants:
+    """The tenant of each event."""
+    return Tenants(documents(), time.monotonic)
+
+
+@functools.cache
 def pace() -> Pace:
     """The pace of all deliveries that this process makes due."""
-    return Pace(parameters.EVENT_DELIVERIES_A_SECOND.value, time.monotonic)
+    return Pace(parameters.EVENT_DELIVERIES_A_SECOND.value, time.monotonic, tenants().of)
 
 
 def next_round() -> NextRound:

@@ -31,6 +31,7 @@ KEPT_SECONDS: Final = 300.0
 _ADDRESSES_TRIED: Final = 8
 
 _TICK_SECONDS: Final = 0.25
+_SLACK_SECONDS: Final = 0.05  # by which a wait may go beyond its deadline
 _LET_GO_SECONDS: Final = 0.5  # before its end an idle connection serves no more
 
 SocketAddress: TypeAlias = tuple[socket.AddressFamily, Any]
@@ -79,19 +80,28 @@ class BoundedSocket(ssl.SSLSocket):
 
     def send(self, data: Any, flags: int = 0) -> int:
         """Send some of `data` within the deadline."""
-        self.settimeout(self.bounds.seconds_left())
+        self.limit_waiting()
         return super().send(data, flags)
 
     def recv_into(self, buffer: Any, nbytes: int | None = None, flags: int = 0) -> int:
         """Receive at least a byte; raises TooMuchReadError, and OSError at the end."""
         if self.bounds.may_read <= 0:
             raise TooMuchReadError
-        self.settimeout(self.bounds.seconds_left())
+        self.limit_waiting()
         received = super().recv_into(memoryview(buffer)[: self.bounds.may_read], nbytes, flags)
         if not received:
             raise ConnectionResetError
         self.bounds.may_read -= received
         return received
+
+    def settimeout(self, seconds: float | None) -> None:
+        """Leave it at the deadline; urllib3 sets more."""
+
+    def limit_waiting(self) -> None:
+        """Have the next operation end at the deadline; each change is a call to the system."""
+        left, now = self.bounds.seconds_left(), self.gettimeout()
+        if now is None or not left <= now <= left + _SLACK_SECONDS:
+            super().settimeout(left)
 
     def makefile(self, *_: Any, **__: Any) -> Any:
         """What http.client reads an answer from."""
@@ -213,12 +223,12 @@ class PinnedConnection(HTTPSConnection):
         """Connect and shake hands, or raise NotConnectedError."""
         try:
             plain = _connected(self._addresses, self.bounds)
-            plain.settimeout(self.bounds.seconds_left())
             self.sock = self._tls.wrap_socket(
                 plain, server_hostname=self.host, do_handshake_on_connect=False
             )
             self.sock.bounds = self.bounds
             self._watch.open.add(self.sock)
+            self.sock.limit_waiting()
             self.sock.do_handshake()
         except (OSError, ValueError) as error:
             raise NotConnectedError from error

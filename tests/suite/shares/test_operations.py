@@ -64,7 +64,7 @@ class Here:
             deliveries=self.deliveries,
             shares=self.shares,
             next_round=NextRound(
-                self.deliveries, self.counted.enqueue, Pace(1_000, time.monotonic), _now
+                self.deliveries, self.counted.enqueue, Pace(1_000, time.monotonic, str), _now
             ),
             may_resend=lambda _: True,
             now=_now,

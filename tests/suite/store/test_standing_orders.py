@@ -116,7 +116,7 @@ def test_a_sweep_sends_again_what_the_receiver_missed(event: firestore.DocumentR
         orders=orders,
         settings=settings,
         deliveries=deliveries,
-        next_round=NextRound(deliveries, queued.enqueue, Pace(80, lambda: 0.0), clock),
+        next_round=NextRound(deliveries, queued.enqueue, Pace(80, lambda: 0.0, str), clock),
         side_by_side=Threads(2, "recovery"),
         now=clock,
     )

@@ -26,12 +26,12 @@ from functions.signed_links.limiter import Limiter
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.attempts.endpoint_health import EndpointHealth
-from functions.webhooks.attempts.tenants import Tenants
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.deliveries.tenants import Tenants
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import MILESTONES
 from functions.webhooks.notices.confirmation import Confirmation, Kind
@@ -88,7 +88,7 @@ def _publisher(wall: WallStore, records: Documents, queue: Operations) -> Publis
         deliveries=DeliveryStore(records),
         secrets=secrets_in(records, now=now, monotonic=time.monotonic),
         enqueue=queue.enqueue,
-        pace=Pace(1_000, time.monotonic),
+        pace=Pace(1_000, time.monotonic, str),
         side_by_side=Threads(20, "enqueue"),
         now=now,
         monotonic=time.monotonic,
@@ -208,9 +208,9 @@ def worker(
         deliveries=deliveries,
         secrets=secrets_in(counting, now=now, monotonic=time.monotonic),
         sender=sender,
-        tenant_of=Tenants(WallStore(counting), time.monotonic).of,
+        tenant_of=Tenants(counting, time.monotonic).of,
         enqueue=counted.enqueue,
-        slow_pace=Pace(1_000, time.monotonic),
+        slow_pace=Pace(1_000, time.monotonic, str),
         endpoint_health=endpoint_health,
         now=now,
         monotonic=time.monotonic,

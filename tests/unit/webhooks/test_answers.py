@@ -131,10 +131,10 @@ def test_a_flood_of_session_tickets() -> None:
 def test_the_watch_ends_what_a_time_out_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """OpenSSL reads records without data for as long as they come, whatever the time-out is."""
 
-    def wait_longer(connection: socket.socket, _: float) -> None:
+    def wait_longer(connection: socket.socket) -> None:
         socket.socket.settimeout(connection, 30)
 
-    monkeypatch.setattr(connections.BoundedSocket, "settimeout", wait_longer)
+    monkeypatch.setattr(connections.BoundedSocket, "limit_waiting", wait_longer)
     assert failure(silence)[0] == f"no answer within {DEADLINE} s"
 
 

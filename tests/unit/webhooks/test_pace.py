@@ -13,6 +13,11 @@ A_SECOND = 50
 BURST = 12
 
 
+def tenant_of(event_id: str) -> str:
+    """Each event has a tenant of its own, unless its id names another: `event of tenant`."""
+    return event_id.partition(" of ")[2] or event_id
+
+
 @pytest.fixture
 def clock() -> Clock:
     """The clock of the process."""
@@ -22,7 +27,7 @@ def clock() -> Clock:
 @pytest.fixture
 def pace(clock: Clock) -> Pace:
     """A fresh process."""
-    return Pace(A_SECOND, clock)
+    return Pace(A_SECOND, clock, tenant_of)
 
 
 def waits(pace: Pace, event_id: str, count: int) -> list[float]:
@@ -32,7 +37,7 @@ def waits(pace: Pace, event_id: str, count: int) -> list[float]:
 
 def test_one_photo_at_every_url_is_due_at_once(clock: Clock) -> None:
     """Spec 8: an event has 20 URLs at most; the pace is the one that is deployed."""
-    deployed = Pace(parameters.EVENT_DELIVERIES_A_SECOND.value, clock)
+    deployed = Pace(parameters.EVENT_DELIVERIES_A_SECOND.value, clock, tenant_of)
     assert waits(deployed, "e1", 20) == [0] * 20
 
 
@@ -78,6 +83,48 @@ def test_a_crowd_of_new_events_has_few_bursts(pace: Pace, clock: Clock) -> None:
     assert waits(pace, "latest", BURST) == [0] * BURST
 
 
+@pytest.mark.parametrize("events", [1, 20, 1000])
+def test_a_tenant_waits_for_no_events_of_another(pace: Pace, clock: Clock, events: int) -> None:
+    """However many a tenant makes: a neighbour that asks for less than its half never waits."""
+    for number in range(40 * A_SECOND):
+        for flood in range(4):
+            pace.wait(f"{(4 * number + flood) % events} of crowd")
+        if number % 5 == 0 and number > A_SECOND:
+            assert waits(pace, f"{number % 3} of neighbour", 2) == [0, 0]
+        clock.now += 1 / A_SECOND
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_the_events_of_a_tenant_are_due_at_the_pace(pace: Pace, rounds: int) -> None:
+    """A thousand new ones are no thousand first turns."""
+    due = sorted(
+        wait for number in range(1000) for wait in waits(pace, f"{number} of crowd", rounds)
+    )
+    for begin, end in zip(due, due[A_SECOND:], strict=False):
+        assert end - begin >= (A_SECOND / 2 - BURST - 1) / A_SECOND
+    assert due.count(0) <= 2 * BURST
+
+
+def test_a_quiet_event_goes_before_a_busy_one_of_its_tenant(pace: Pace, clock: Clock) -> None:
+    """The events of a tenant share what the tenant gets."""
+    waits(pace, "busy of t1", 500)
+    clock.now += 1
+    assert waits(pace, "quiet of t1", 3) == pytest.approx([0, 0, 0])
+    assert waits(pace, "busy of t1", 1)[0] > 400 / A_SECOND
+
+
+def test_a_delivery_that_was_recorded_before_counts_once(pace: Pace, clock: Clock) -> None:
+    """A trigger that is run again, and again."""
+    first = waits(pace, "e1 of t1", BURST + 4)
+    for _ in range(100):
+        waits(pace, "e1 of t1", 2)
+        pace.take_back("e1 of t1")
+        pace.take_back("e1 of t1")
+    assert waits(pace, "e1 of t1", 1)[0] == pytest.approx(first[-1] + 1 / A_SECOND)
+    clock.now += (BURST + 5) / A_SECOND
+    assert waits(pace, "e1 of t1", BURST) == [0] * BURST
+
+
 def test_no_more_becomes_due_than_the_pace(pace: Pace, clock: Clock) -> None:
     """Of one busy event, over any time, beyond its burst."""
     due = []
@@ -95,8 +142,8 @@ def test_events_that_ended_are_forgotten(pace: Pace, clock: Clock) -> None:
     for number in range(10_000):
         pace.wait(f"e{number}")
         clock.now += 1 / A_SECOND
-    assert len(pace._waiting) < 10  # noqa: SLF001 - memory is not seen otherwise
-    assert len(pace._ends) < 10  # noqa: SLF001
+    assert len(pace._tenants) < 10  # noqa: SLF001 - memory is not seen otherwise
+    assert len(pace._queue._ends) < 10  # noqa: SLF001
 
 
 def test_a_long_flood_takes_no_memory(pace: Pace, clock: Clock) -> None:
@@ -116,4 +163,4 @@ def test_a_long_flood_takes_no_memory(pace: Pace, clock: Clock) -> None:
 def test_a_fresh_machine_has_a_clock_at_zero(clock: Clock) -> None:
     """Nothing is late because the machine is young."""
     clock.now = 0.0
-    assert waits(Pace(A_SECOND, clock), "e1", BURST) == [0] * BURST
+    assert waits(Pace(A_SECOND, clock, tenant_of), "e1", BURST) == [0] * BURST

@@ -82,6 +82,25 @@ def test_a_trigger_that_runs_again_makes_the_same_task(parts: Parts) -> None:
     assert len(parts.queued) == len(parts.records) == 200
 
 
+def test_an_outage_of_the_queues_is_not_counted_again(parts: Parts) -> None:
+    """Two minutes without Cloud Tasks, at half the pace: the next upload is due at once."""
+    parts.subscribe({"url": URL, "events": ["photo.uploaded"]})
+    publisher = parts.publisher()
+
+    def passes(seconds: float) -> None:
+        parts.monotonic += seconds
+        parts.now += timedelta(seconds=seconds)
+
+    for number in range(240):
+        for run in range(max(0, number - 40), number + 1, 4):  # the triggers that are run again
+            parts.at("enqueue", fails)
+            with suppress(ServiceError):
+                upload(parts, publisher, run)
+        passes(0.5)
+    upload(parts, publisher, 240)
+    assert last_task(parts).due == parts.now
+
+
 def test_a_resend_is_paced_like_an_upload(parts: Parts) -> None:
     """The next round of a page of deliveries begins one delivery after the other."""
     deliveries = [parts.delivery(cause=f"w{number}") for number in range(4)]

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Final
 
+from functions.documents.documents import Documents
 from functions.recent import Recent
 from functions.wall.fields import text
-from functions.webhooks.store import WallStore
 
 _SECONDS: Final = 3600.0
 """How long it is remembered that there is no event of an id."""
@@ -16,9 +16,9 @@ _KEPT_AT_MOST: Final = 10_000
 class Tenants:
     """Looks a tenant up once; one instance serves all threads of the process."""
 
-    def __init__(self, wall: WallStore, monotonic: Callable[[], float]) -> None:
+    def __init__(self, documents: Documents, monotonic: Callable[[], float]) -> None:
         """`monotonic` gives seconds that only grow."""
-        self._wall = wall
+        self._documents = documents
         self._kept: Recent[str, str] = Recent(
             seconds=_SECONDS, at_most=_KEPT_AT_MOST, monotonic=monotonic
         )
@@ -27,7 +27,7 @@ class Tenants:
         """The tenant of the event; empty where there is no event (any more)."""
         kept = self._kept.get(event_id)
         if kept is None:
-            event = self._wall.event(event_id)
-            kept = text(event.get("tenantId")) or "" if event else ""
+            event = self._documents.get(f"events/{event_id}")
+            kept = text(event.fields.get("tenantId")) or "" if event else ""
             self._kept.put(event_id, value=kept)
         return kept
