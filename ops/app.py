@@ -73,9 +73,14 @@ class App(Parts):
         """firebase-tools take over a function by its name, of any codebase."""
         for name in sorted(self._names & self._functions.keys() - self._ours - self._accepted):
             yield Lack(f"the app has a function {name}", ask=_rename(name))
-        queues = self._cloud.every("cloudtasks", f"v2/{self._region}/queues", "queues")
-        there = {queue["name"].rpartition("/")[2] for queue in queues}
-        for name in sorted(there & self._names - self._functions.keys() - self._accepted):
+        attempts = {function.name: function.attempts for function in self._wanted.functions}
+        there = {
+            queue["name"].rpartition("/")[2]: queue.get("retryConfig", {}).get("maxAttempts")
+            for queue in self._cloud.every("cloudtasks", f"v2/{self._region}/queues", "queues")
+        }
+        for name in sorted(there.keys() & self._names - self._functions.keys() - self._accepted):
+            if self._ours and there[name] == attempts[name]:
+                continue  # a roll back has deleted our function and left its queue
             yield Lack(f"there is a queue {name} without our function", ask=_rename(name))
 
     def fields(self) -> Iterator[Lack]:

@@ -76,6 +76,8 @@ class Function:
     """Address of the account that it runs as."""
     invokers: tuple[str, ...]
     """Members who may call its service."""
+    attempts: int = 0
+    """Of a task in its queue; 0: it has no queue."""
     filters: Mapping[str, str] = field(default_factory=dict)
     """Of an event: what its trigger listens to, by attribute."""
     cpu_setting: str = ""
@@ -256,6 +258,7 @@ def _function(name: str, endpoint: Mapping[str, Any], settings: Mapping[str, str
         concurrency=endpoint["concurrency"],
         cpu=endpoint["cpu"],
         account=_filled(endpoint["serviceAccountEmail"], settings),
+        attempts=endpoint[trigger].get("retryConfig", {}).get("maxAttempts") or 0,
         filters={
             **endpoint[trigger].get("eventFilters", {}),
             **endpoint[trigger].get("eventFilterPathPatterns", {}),

@@ -133,7 +133,7 @@ def commands_of(page: str) -> list[str]:
     text = (ROOT / page).read_text()
     found = re.findall(r"^ *```([^\n]*)\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
     lines = "".join(block for language, block in found if not language).splitlines()
-    return [line.strip() for line in lines if line.strip().startswith("ops/")]
+    return [line.strip() for line in lines if re.match(r" *ops/\w", line)]
 
 
 @dataclass(frozen=True)
@@ -233,3 +233,11 @@ def ready(tmp_path: Path, rendered: str, first_run: FirstRun) -> Iterator[Operat
     google.sleep(fake_google.BUILD_SECONDS)
     with operating(google, tmp_path, rendered) as operator:
         yield operator
+
+
+@pytest.fixture(scope="session")
+def beside_run(rendered: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The run beside an app that many tests look at."""
+    from tests.rehearsal import app  # noqa: PLC0415 - it imports this file
+
+    return app.set_up(tmp_path_factory.mktemp("beside"), rendered)

@@ -25,7 +25,7 @@ IMAGES: Final = f"{REGION}/repositories/gcf-artifacts"
 TOKEN: Final = "token-of-the-operator"
 API_SECONDS: Final = 30
 ACCOUNT_SECONDS: Final = 60
-EVENTARC_SECONDS: Final = 300
+EVENTARC_SECONDS: Final = 120
 METRIC_SECONDS: Final = 600
 BUILD_SECONDS: Final = 900
 """How long an index or a TTL policy is being built."""

@@ -2,161 +2,48 @@
 
 import copy
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from ops import merging
-from ops.wanted import APIS
+from tests.rehearsal.app import (
+    APP_RULES,
+    DATABASE,
+    OF_PROJECT,
+    BesideRun,
+    app_project,
+    at_beside,
+    merge,
+)
 from tests.rehearsal.conftest import ROOT, Operator, commands_of, operating
-from tests.rehearsal.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION, FakeGoogle
+from tests.rehearsal.fake_google import PROJECT, REGION, FakeGoogle
 
 OURS: Final = (ROOT / "firestore.rules").read_text()
-APP_RULES: Final = (Path(__file__).parent / "app.rules").read_text()
 OPEN: Final = "match /{document=**} { allow read: if request.auth != null; }"
-OF_PROJECT: Final = f"cloudresourcemanager projects/{PROJECT}"
-DATABASE: Final = f"projects/{PROJECT}/databases/(default)"
-OWNER: Final = "user:owner@example.com"
 SITE: Final = f"{PROJECT}-photo-wall"
-SIGN_IN: Final[dict[str, Any]] = {
-    "signIn": {"email": {"enabled": True}},
-    "authorizedDomains": ["localhost", "acme.web.app", "wall.events"],
-}
-
-
-def _app() -> FakeGoogle:
-    """A project with an app that was deployed a year ago."""
-    google = FakeGoogle()
-    long_ago = -365 * 86_400.0
-    google.now = long_ago
-    google.has_firebase = True
-    google.apis = dict.fromkeys(APIS, long_ago)
-    europe = f"projects/{PROJECT}/locations/europe-west1"
-    groups = f"{DATABASE}/collectionGroups"
-    order = {"fieldPath": "at", "order": "ASCENDING"}
-    there: dict[str, dict[str, Any]] = {
-        f"firestore {DATABASE}": {
-            "type": "FIRESTORE_NATIVE",
-            "databaseEdition": "STANDARD",
-            "locationId": "eur3",
-        },
-        f"firestore {groups}/orders/indexes/i1": {
-            "queryScope": "COLLECTION",
-            "fields": [
-                {"fieldPath": "paid", "order": "ASCENDING"},
-                order,
-                {"fieldPath": "__name__", "order": "ASCENDING"},
-            ],
-            "state": "READY",
-        },
-        f"firestore {groups}/sessions/fields/endsAt": {
-            "ttlConfig": {"state": "ACTIVE"},
-            "indexConfig": {"indexes": []},
-        },
-        f"cloudfunctions {REGION}/functions/onOrder": {
-            "state": "ACTIVE",
-            "labels": {"deployment-tool": "cli-firebase"},
-            "buildConfig": {"runtime": "nodejs22", "entryPoint": "onOrder"},
-            "serviceConfig": {"service": f"{REGION}/services/onorder", "availableMemory": "256Mi"},
-            "eventTrigger": {
-                "eventType": "google.cloud.firestore.document.v1.written",
-                "eventFilters": [{"attribute": "document", "value": "orders/{id}"}],
-                "retryPolicy": "RETRY_POLICY_RETRY",
-            },
-        },
-        f"cloudfunctions {europe}/functions/api": {
-            "state": "ACTIVE",
-            "labels": {"deployment-tool": "cli-firebase"},
-            "buildConfig": {"runtime": "nodejs22", "entryPoint": "api"},
-            "serviceConfig": {"service": f"{europe}/services/api", "availableMemory": "256Mi"},
-        },
-        f"run {REGION}/services/onorder": {},
-        f"cloudtasks {REGION}/queues/sendPush": {"state": "PAUSED"},
-        f"cloudscheduler {REGION}/jobs/nightly": {"state": "PAUSED"},
-        f"eventarc {REGION}/triggers/onorder-1": {
-            "destination": {"cloudFunction": f"{REGION}/functions/onOrder"}
-        },
-        f"artifactregistry {REGION}/repositories/gcf-artifacts": {
-            "cleanupPolicies": {"own": {"action": "KEEP"}}
-        },
-        f"secretmanager projects/{PROJECT}/secrets/STRIPE_KEY": {},
-        f"firebase projects/{PROJECT}/webApps/0": {"appId": "1:123456:web:app"},
-        f"firebasehosting projects/{PROJECT}/sites/{PROJECT}": {"type": "DEFAULT_SITE"},
-        f"firebasehosting projects/{PROJECT}/sites/{PROJECT}/releases/r1": {},
-        f"firebaserules projects/{PROJECT}/rulesets/app": {
-            "source": {"files": [{"name": "firestore.rules", "content": APP_RULES}]}
-        },
-        f"firebaserules projects/{PROJECT}/releases/cloud.firestore": {
-            "rulesetName": f"projects/{PROJECT}/rulesets/app"
-        },
-    }
-    google.resources = {
-        key: {"name": key.partition(" ")[2], **resource} for key, resource in there.items()
-    }
-    google.policies = {
-        OF_PROJECT: [
-            {"role": "roles/owner", "members": [OWNER]},
-            {"role": "roles/editor", "members": [BUILDER]},
-            {"role": "roles/viewer", "members": [OWNER], "condition": {"title": "until May"}},
-        ],
-        f"run {REGION}/services/onorder": [{"role": "roles/run.invoker", "members": [BUILDER]}],
-    }
-    google.sign_in = {
-        "signIn": {"anonymous": {"enabled": True}},
-        "authorizedDomains": ["localhost", "acme.web.app"],
-    }
-    google.now = 0.0
-    return google
 
 
 @pytest.fixture
 def app(tmp_path: Path, rendered: str) -> Iterator[Operator]:
     """At the project of the app."""
-    with operating(_app(), tmp_path, rendered) as operator:
+    with operating(app_project(), tmp_path, rendered) as operator:
         yield operator
 
 
-@pytest.fixture(scope="module")
-def beside_run(
-    rendered: str, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[FakeGoogle, tuple[int, str, str], list[str], Path]:
-    """What `ops/setup` made beside the app: the project, what it said, started and wrote."""
-    folder = tmp_path_factory.mktemp("beside")
-    with operating(_app(), folder, rendered) as operator:
-        told = operator.run("setup")
-        return operator.google, told, operator.commands, operator.checkout
-
-
 @pytest.fixture
-def beside(app: Operator, beside_run: tuple[FakeGoogle, Any, Any, Path]) -> Operator:
-    """At the project of the app after `ops/setup`, whose files are in the checkout."""
-    app.google.__dict__.update(copy.deepcopy(beside_run[0]).__dict__)
-    app.google.sleep(BUILD_SECONDS)
-    for name in (f"firestore.{PROJECT}.rules", f"firebase.{PROJECT}.json"):
-        shutil.copy(beside_run[3] / name, app.checkout / name)
-    return app
+def beside(beside_run: BesideRun, tmp_path: Path, rendered: str) -> Iterator[Operator]:
+    """At the project of the app after `ops/setup`, with its files in the checkout."""
+    with at_beside(beside_run, tmp_path, rendered) as operator:
+        yield operator
 
 
-def _merge(operator: Operator, rules: str | None = None) -> None:
-    """What the app's developers do: they deploy the merged rules, and mend the sign-in."""
-    text = rules or (operator.checkout / f"firestore.{PROJECT}.rules").read_text()
-    resources = operator.google.resources
-    ruleset = f"projects/{PROJECT}/rulesets/merged"
-    files = [{"name": "firestore.rules", "content": text}]
-    resources[f"firebaserules {ruleset}"] = {"name": ruleset, "source": {"files": files}}
-    resources[f"firebaserules projects/{PROJECT}/releases/cloud.firestore"]["rulesetName"] = ruleset
-    operator.google.sign_in = SIGN_IN
-
-
-def test_everything_of_the_app_stays(
-    beside: Operator,
-    beside_run: tuple[FakeGoogle, tuple[int, str, str], list[str], Path],
-) -> None:
+def test_everything_of_the_app_stays(beside: Operator, beside_run: BesideRun) -> None:
     """Resource by resource; of roles, ours are added and none is taken."""
-    before, (after, (status, said, errors), commands, _) = _app(), beside_run
+    before, after = app_project(), beside_run.google
+    status, said, errors = beside_run.told
     assert (status, "Yours to merge: 3" in errors) == (1, True), said + errors
     assert "functions: api, onOrder" in said
     assert "rules for /orders/{id}, /users/{uid}/carts/{id}" in said
@@ -169,11 +56,11 @@ def test_everything_of_the_app_stays(
     for resource in before.policies:
         assert before.granted(resource) <= after.granted(resource)
         added = {member for _, member in after.granted(resource) - before.granted(resource)}
-        assert all(member.startswith("serviceAccount:wall-") for member in added)
+        assert all(member.startswith("serviceAccount:other-") for member in added)
     assert not any(change.startswith("DELETE") for change in after.changes)
-    assert all("--config=firebase.acme.json" in command for command in commands)
+    assert all("--config=firebase.acme.json" in command for command in beside_run.commands)
 
-    _merge(beside)
+    merge(beside)
     for script in ("check", "setup"):
         assert "Everything is there." in beside.done(script)
         assert not beside.google.changes + beside.commands
@@ -181,7 +68,7 @@ def test_everything_of_the_app_stays(
 
 def test_the_page_is_followed(beside: Operator) -> None:
     """docs/into-your-project.md after its first command: merged, looked at, deployed later on."""
-    _merge(beside)
+    merge(beside)
     merged = copy.deepcopy(beside.google)
     lines = [line for line in commands_of("docs/into-your-project.md") if "ops/adopt" not in line]
     assert [line.split()[0] for line in lines] == ["ops/setup", "ops/deploy"]
@@ -193,7 +80,7 @@ def test_the_page_is_followed(beside: Operator) -> None:
     beside.done("check")
     rules = "firebaserules projects/acme/releases/cloud.firestore"
     assert beside.google.resources[rules] == merged.resources[rules]
-    kept = {key: resource for key, resource in _app().resources.items() if key != rules}
+    kept = {key: resource for key, resource in app_project().resources.items() if key != rules}
     assert {key: beside.google.resources.get(key) for key in kept} == kept
     assert beside.google.policies == merged.policies
 
@@ -255,7 +142,7 @@ def test_documents_of_the_app_are_not_deleted_by_our_ttl(app: Operator) -> None:
 def test_rules_of_the_app_that_open_ours_are_told(beside: Operator) -> None:
     """Firestore allows what any block allows; Google itself is asked."""
     opened = APP_RULES.replace("match /orders", f"{OPEN}\n    match /orders")
-    _merge(beside, merging.merged(opened, OURS))
+    merge(beside, merging.merged(opened, OURS))
     status, said, _ = beside.run("check")
     assert status == 1
     opened = "the app's own rules let a guest get, list events/eventId/secrets/webhooks"

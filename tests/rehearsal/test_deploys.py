@@ -3,8 +3,6 @@
 Beside an app, with an `.env` that differs from the repository's in every parameter.
 """
 
-import copy
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -13,38 +11,10 @@ import pytest
 from emulator import env_file
 from ops import braking
 from ops.wanted import manifest, settings_of
-from tests.rehearsal.conftest import ROOT, Operator, commands_of, operating
-from tests.rehearsal.fake_google import BUILD_SECONDS, PROJECT, REGION, FakeGoogle
-from tests.rehearsal.test_beside import SIGN_IN, _app, _merge
+from tests.rehearsal.app import BesideRun, app_project, at_beside, merge
+from tests.rehearsal.conftest import ROOT, Operator, commands_of
+from tests.rehearsal.fake_google import PROJECT, REGION, FakeGoogle
 
-SETTINGS: Final = """
-export MAIL_FROM="Other <other@wall.events>"  # quoted, with a comment
-MAIL_REPLY_TO='answers@wall.events'
-MAIL_ADDRESS_LINE="1 Main Street, Springfield"
-PUBLIC_BASE_URL=https://photos.wall.events
-SENDGRID_HOST=https://api.eu.sendgrid.com
-SENDGRID_WEBHOOK_KEY=MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
-TRUSTED_PROXY_HOPS=1
-PHOTO_HOSTS=project,photos.wall.events
-RECAPS_PER_ADDRESS_A_DAY=4
-RECAP_MAILS_PER_DAY=30000
-STAFF_CALLS_AN_HOUR=70
-ENFORCE_APP_CHECK=true
-PUBLIC_WALL=true
-SERVICE_ACCOUNT_WEBHOOKS=other-webhooks
-SERVICE_ACCOUNT_LOGS=other-logs
-SERVICE_ACCOUNT_RECAP=other-recap
-SERVICE_ACCOUNT_PREFERENCES=other-preferences
-SERVICE_ACCOUNT_MAIL_EVENTS=other-mail-events
-TRIGGER_INSTANCES=3
-DELIVERY_INSTANCES=4
-EVENT_DELIVERIES_A_SECOND=90
-WEBHOOK_PORTS=443
-VPC_CONNECTOR=other-connector
-VPC_EGRESS=PRIVATE_RANGES_ONLY
-THREADS=200
-MALLOC_ARENA_MAX=2
-"""
 UPGRADE: Final = '''
 
 @trigger
@@ -86,22 +56,13 @@ def releases(google: FakeGoogle) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def life(rendered: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operator]:
-    """After `ops/setup`; the tests follow each other."""
-    google = _app()
-    google.milli_cpu = 40_000
-    with operating(google, tmp_path_factory.mktemp("life"), rendered) as operator:
+def life(
+    beside_run: BesideRun, rendered: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Operator]:
+    """After `ops/setup` and the merge; the tests follow each other."""
+    with at_beside(beside_run, tmp_path_factory.mktemp("life"), rendered) as operator:
         (operator.checkout / "manifest.json").unlink()  # main.py decides, as it is then
-        names = env_file.read(ROOT / ".env").keys()
-        kept = [line for line in SETTINGS.splitlines() if re.findall(r"\w+(?==)", line)[:1]]
-        chosen = [line for line in kept if re.findall(r"(\w+)=", line)[0] in names]
-        (operator.checkout / ".env").write_text("\n".join(chosen) + "\n")
-        told = operator.run("setup")
-        assert "Yours to merge" in told[2], (*told, operator.said)
-        _merge(operator)
-        google.sign_in = copy.deepcopy(SIGN_IN)
-        google.sign_in["authorizedDomains"] += ["photos.wall.events"]
-        google.sleep(BUILD_SECONDS)
+        merge(operator)
         operator.done("check")
         yield operator
 
@@ -193,7 +154,7 @@ def test_a_roll_back_leaves_functions_until_they_are_let_go(life: Operator) -> N
 
 def test_nothing_of_the_app_was_changed(life: Operator) -> None:
     """After all of that."""
-    before = _app()
+    before = app_project()
     rules = "firebaserules projects/acme/releases/cloud.firestore"
     kept = {key: resource for key, resource in before.resources.items() if key != rules}
     assert {key: life.google.resources.get(key) for key in kept} == kept

@@ -1,7 +1,7 @@
 // A webhook URL: how it is shown, its name in an address, and which URLs may be saved (spec 2.1, 3.4).
 
 export const MAX_URLS = 20;
-export const MAX_URL_CHARACTERS = 2048;
+export const MAX_URL_BYTES = 1500;
 export const MAX_LABEL_CHARACTERS = 40;
 const CHATS = [
   ["slack.com", "Slack"],
@@ -71,9 +71,8 @@ function hash(text: string): string {
 export function problem(url: string): string | null {
   const given = url.trim();
   if (!given) return "Enter the address that shall get the webhooks.";
-  if (given.length > MAX_URL_CHARACTERS) {
-    return `It has ${given.length} characters; ${MAX_URL_CHARACTERS} are the most.`;
-  }
+  const bytes = new TextEncoder().encode(given).length;
+  if (bytes > MAX_URL_BYTES) return `It has ${bytes} bytes; ${MAX_URL_BYTES} are the most.`;
   // eslint-disable-next-line no-control-regex
   if (/[\x00-\x20\x7f-\xa0]/.test(given)) return "It holds white space or a control character.";
   if (!/^https:\/\//i.test(given)) return "It has to begin with https://";

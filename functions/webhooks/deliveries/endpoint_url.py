@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 import idna
 
 _HTTPS_PORT: Final = 443
+_BYTES: Final = 1500  # queries for deliveries by URL compare no more of an indexed text
 _FIRST_FREE_PORT: Final = 1024  # below are the ports of other services, such as mail
 # urlsplit drops some of these silently and so would check another URL than the one configured.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")
@@ -38,11 +39,13 @@ class EndpointUrl:
         """Take `url` apart; a fragment stays at home.
 
         Raises:
-            UnusableUrlError: it is empty, unparseable, not `https`, holds a user name or password,
-                or its port is neither 443 nor from 1024 on.
+            UnusableUrlError: it is empty, too long, unparseable, not `https`, holds a user name or
+                password, or its port is neither 443 nor from 1024 on.
         """
         if not url:
             raise UnusableUrlError("the URL is empty")
+        if len(url.encode("utf-8", "surrogatepass")) > _BYTES:
+            raise UnusableUrlError(f"the URL has more than {_BYTES:,} bytes")
         if _UNPRINTABLE.search(url):
             raise UnusableUrlError("the URL holds white space or a control character")
         try:

@@ -49,6 +49,8 @@ def test_a_usable_url(url: str, expected: tuple[str, int, str, str | None]) -> N
         "ftp://example.com/",
         "javascript:alert(1)",
         "https:",
+        f"https://example.com/{'u' * 1481}",  # 1,501 bytes
+        f"https://example.com/{'ü' * 741}",
         "https://",
         "https:///path",
         "https://:443/",

@@ -1,7 +1,7 @@
 import { useId, useState } from "preact/hooks";
 
 import { type Endpoint, saveEndpoint } from "../../data/endpoints.ts";
-import { MAX_LABEL_CHARACTERS, MAX_URLS, MAX_URL_CHARACTERS, doubt, problem } from "../../domain/endpoint.ts";
+import { MAX_LABEL_CHARACTERS, MAX_URLS, MAX_URL_BYTES, doubt, problem } from "../../domain/endpoint.ts";
 import { EVENT_TYPES, EVENT_WORDS, type EventType } from "../../domain/event_type.ts";
 import { ActionButton, useWork } from "../../ui/busy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -77,7 +77,7 @@ export function EndpointDialog({ before, others, onClose }: Props) {
             {shownProblem && <p class="field-error">{shownProblem}</p>}
             {!urlProblem && doubt(url) && <p class="field-doubt">{doubt(url)}</p>}
             <p class="quiet-text">
-              https, no user name or password, {MAX_URL_CHARACTERS.toLocaleString()} characters at most; {MAX_URLS} URLs
+              https, no user name or password, {MAX_URL_BYTES.toLocaleString()} bytes at most; {MAX_URLS} URLs
               an event. Have the receiver verify the signature, in place of a key in the URL.
             </p>
           </div>

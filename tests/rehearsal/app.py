@@ -1,0 +1,178 @@
+"""An app that was deployed a year ago, and the service set up beside it."""
+
+import copy
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ops.wanted import APIS
+from tests.rehearsal.conftest import Operator, operating
+from tests.rehearsal.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION, FakeGoogle
+
+APP_RULES: Final = (Path(__file__).parent / "app.rules").read_text()
+OF_PROJECT: Final = f"cloudresourcemanager projects/{PROJECT}"
+DATABASE: Final = f"projects/{PROJECT}/databases/(default)"
+OWNER: Final = "user:owner@example.com"
+SIGN_IN: Final[dict[str, Any]] = {
+    "signIn": {"email": {"enabled": True}},
+    "authorizedDomains": ["localhost", "acme.web.app", "photos.wall.events"],
+}
+
+
+def app_project() -> FakeGoogle:
+    """A project with an app that was deployed a year ago."""
+    google = FakeGoogle()
+    long_ago = -365 * 86_400.0
+    google.now = long_ago
+    google.has_firebase = True
+    google.apis = dict.fromkeys(APIS, long_ago)
+    europe = f"projects/{PROJECT}/locations/europe-west1"
+    groups = f"{DATABASE}/collectionGroups"
+    order = {"fieldPath": "at", "order": "ASCENDING"}
+    there: dict[str, dict[str, Any]] = {
+        f"firestore {DATABASE}": {
+            "type": "FIRESTORE_NATIVE",
+            "databaseEdition": "STANDARD",
+            "locationId": "eur3",
+        },
+        f"firestore {groups}/orders/indexes/i1": {
+            "queryScope": "COLLECTION",
+            "fields": [
+                {"fieldPath": "paid", "order": "ASCENDING"},
+                order,
+                {"fieldPath": "__name__", "order": "ASCENDING"},
+            ],
+            "state": "READY",
+        },
+        f"firestore {groups}/sessions/fields/endsAt": {
+            "ttlConfig": {"state": "ACTIVE"},
+            "indexConfig": {"indexes": []},
+        },
+        f"cloudfunctions {REGION}/functions/onOrder": {
+            "state": "ACTIVE",
+            "labels": {"deployment-tool": "cli-firebase"},
+            "buildConfig": {"runtime": "nodejs22", "entryPoint": "onOrder"},
+            "serviceConfig": {"service": f"{REGION}/services/onorder", "availableMemory": "256Mi"},
+            "eventTrigger": {
+                "eventType": "google.cloud.firestore.document.v1.written",
+                "eventFilters": [{"attribute": "document", "value": "orders/{id}"}],
+                "retryPolicy": "RETRY_POLICY_RETRY",
+            },
+        },
+        f"cloudfunctions {europe}/functions/api": {
+            "state": "ACTIVE",
+            "labels": {"deployment-tool": "cli-firebase"},
+            "buildConfig": {"runtime": "nodejs22", "entryPoint": "api"},
+            "serviceConfig": {"service": f"{europe}/services/api", "availableMemory": "256Mi"},
+        },
+        f"run {REGION}/services/onorder": {},
+        f"cloudtasks {REGION}/queues/sendPush": {"state": "PAUSED"},
+        f"cloudscheduler {REGION}/jobs/nightly": {"state": "PAUSED"},
+        f"eventarc {REGION}/triggers/onorder-1": {
+            "destination": {"cloudFunction": f"{REGION}/functions/onOrder"}
+        },
+        f"artifactregistry {REGION}/repositories/gcf-artifacts": {
+            "cleanupPolicies": {"own": {"action": "KEEP"}}
+        },
+        f"secretmanager projects/{PROJECT}/secrets/STRIPE_KEY": {},
+        f"firebase projects/{PROJECT}/webApps/0": {"appId": "1:123456:web:app"},
+        f"firebasehosting projects/{PROJECT}/sites/{PROJECT}": {"type": "DEFAULT_SITE"},
+        f"firebasehosting projects/{PROJECT}/sites/{PROJECT}/releases/r1": {},
+        f"firebaserules projects/{PROJECT}/rulesets/app": {
+            "source": {"files": [{"name": "firestore.rules", "content": APP_RULES}]}
+        },
+        f"firebaserules projects/{PROJECT}/releases/cloud.firestore": {
+            "rulesetName": f"projects/{PROJECT}/rulesets/app"
+        },
+    }
+    google.resources = {
+        key: {"name": key.partition(" ")[2], **resource} for key, resource in there.items()
+    }
+    google.policies = {
+        OF_PROJECT: [
+            {"role": "roles/owner", "members": [OWNER]},
+            {"role": "roles/editor", "members": [BUILDER]},
+            {"role": "roles/viewer", "members": [OWNER], "condition": {"title": "until May"}},
+        ],
+        f"run {REGION}/services/onorder": [{"role": "roles/run.invoker", "members": [BUILDER]}],
+    }
+    google.sign_in = {
+        "signIn": {"anonymous": {"enabled": True}},
+        "authorizedDomains": ["localhost", "acme.web.app"],
+    }
+    google.now = 0.0
+    return google
+
+
+SETTINGS: Final = """
+export MAIL_FROM="Other <other@wall.events>"  # quoted, with a comment
+MAIL_REPLY_TO='answers@wall.events'
+MAIL_ADDRESS_LINE="1 Main Street, Springfield"
+PUBLIC_BASE_URL=https://photos.wall.events
+SENDGRID_HOST=https://api.eu.sendgrid.com
+SENDGRID_WEBHOOK_KEY=MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+TRUSTED_PROXY_HOPS=1
+PHOTO_HOSTS=project,photos.wall.events
+RECAPS_PER_ADDRESS_A_DAY=4
+RECAP_MAILS_PER_DAY=30000
+STAFF_CALLS_AN_HOUR=70
+ENFORCE_APP_CHECK=true
+PUBLIC_WALL=true
+SERVICE_ACCOUNT_WEBHOOKS=other-webhooks
+SERVICE_ACCOUNT_LOGS=other-logs
+SERVICE_ACCOUNT_RECAP=other-recap
+SERVICE_ACCOUNT_PREFERENCES=other-preferences
+SERVICE_ACCOUNT_MAIL_EVENTS=other-mail-events
+TRIGGER_INSTANCES=3
+DELIVERY_INSTANCES=4
+EVENT_DELIVERIES_A_SECOND=90
+VPC_CONNECTOR=other-connector
+VPC_EGRESS=PRIVATE_RANGES_ONLY
+THREADS=200
+MALLOC_ARENA_MAX=2
+"""
+
+
+@dataclass(frozen=True)
+class BesideRun:
+    """What `ops/setup` made beside the app, what it said and started, and the checkout."""
+
+    google: FakeGoogle
+    told: tuple[int, str, str]
+    commands: list[str]
+    checkout: Path
+
+
+def set_up(folder: Path, manifest_text: str) -> BesideRun:
+    """`ops/setup` with settings that are none of the repository's."""
+    with operating(app_project(), folder, manifest_text) as operator:
+        (operator.checkout / ".env").write_text(SETTINGS)
+        (operator.checkout / "manifest.json").unlink()  # rendered with these settings
+        operator.google.milli_cpu = 40_000
+        told = operator.run("setup")
+        return BesideRun(operator.google, told, operator.commands, operator.checkout)
+
+
+@contextmanager
+def at_beside(run: BesideRun, folder: Path, manifest_text: str) -> Iterator[Operator]:
+    """At the project after that run, with the files that it wrote; indexes are built."""
+    with operating(copy.deepcopy(run.google), folder, manifest_text) as operator:
+        operator.google.sleep(BUILD_SECONDS)
+        for name in (".env", f"firestore.{PROJECT}.rules", f"firebase.{PROJECT}.json"):
+            shutil.copy(run.checkout / name, operator.checkout / name)
+        (operator.checkout / "manifest.json").unlink()
+        yield operator
+
+
+def merge(operator: Operator, rules: str | None = None) -> None:
+    """What the app's developers do: they deploy the merged rules, and mend the sign-in."""
+    text = rules or (operator.checkout / f"firestore.{PROJECT}.rules").read_text()
+    resources = operator.google.resources
+    ruleset = f"projects/{PROJECT}/rulesets/merged"
+    files = [{"name": "firestore.rules", "content": text}]
+    resources[f"firebaserules {ruleset}"] = {"name": ruleset, "source": {"files": files}}
+    resources[f"firebaserules projects/{PROJECT}/releases/cloud.firestore"]["rulesetName"] = ruleset
+    operator.google.sign_in = SIGN_IN
