@@ -202,14 +202,15 @@ def _connector(found: Mapping[str, Any]) -> str:
 def _differences(function: Function, found: Mapping[str, Any]) -> Iterator[str]:
     """What differs between a deployed function and the manifest, in words."""
     service = found.get("serviceConfig", {})
-    filters = found.get("eventTrigger", {}).get("eventFilters", [])
+    listed = found.get("eventTrigger", {}).get("eventFilters", [])
+    filters = {entry["attribute"]: entry["value"] for entry in listed}
     pairs = {
         "instances": (service.get("maxInstanceCount"), function.instances),
         "requests at a time": (service.get("maxInstanceRequestConcurrency"), function.concurrency),
-        "vCPU": (float(service.get("availableCpu") or 0), float(function.cpu)),
+        "vCPU": (_vcpu(service.get("availableCpu") or "0"), float(function.cpu)),
         "account": (service.get("serviceAccountEmail"), function.account),
         "trigger": (
-            {entry["attribute"]: entry["value"] for entry in filters},
+            {name: filters.get(name) for name in function.filters},  # Google may add some
             dict(function.filters),
         ),
     }
@@ -218,3 +219,8 @@ def _differences(function: Function, found: Mapping[str, Any]) -> Iterator[str]:
     for name, (there, wanted) in pairs.items():
         if there != wanted:
             yield f"has {name} {there or 'none'}, not {wanted}"
+
+
+def _vcpu(text: str) -> float:
+    """Of `1`, or of `1000m`."""
+    return float(text.removesuffix("m")) / (1000 if text.endswith("m") else 1)
