@@ -61,7 +61,6 @@ def life(
 ) -> Iterator[Operator]:
     """After `ops/setup` and the merge; the tests follow each other."""
     with at_beside(beside_run, tmp_path_factory.mktemp("life"), rendered) as operator:
-        (operator.checkout / "manifest.json").unlink()  # main.py decides, as it is then
         merge(operator)
         operator.done("check")
         yield operator
