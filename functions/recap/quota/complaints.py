@@ -123,7 +123,9 @@ class Stop:
         complained, sent = self.complaints.complained, self.complaints.sent
         share = f" ({100 * complained / sent:.2g} %)" if sent else ""
         whose, stopped = (
-            ("this event", "this event sends") if self.event_id else ("your events", "they send")
+            ("this event", "this event sends")
+            if self.event_id
+            else ("your events", "your events send")
         )
         return CallError(
             Code.FAILED_PRECONDITION,
