@@ -1,7 +1,8 @@
 """The delivery statuses of one recap as bytes: 17 for each mail with a status.
 
 An entry is the guest's hash, as in the ledger, and the status. 5,000 entries take 85 KB of one
-document, so that a request writes one document for any number of mails of a recap.
+document, so that a request writes one document for any number of mails of a recap. As a map they
+would take 205 KB, and 10,000 entries in indexes.
 """
 
 import struct

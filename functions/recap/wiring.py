@@ -20,7 +20,7 @@ from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
-from functions.recap.sending.dispatch import REQUESTS_AT_ONCE
+from functions.recap.sending.dispatch import ALONE_AT_ONCE, REQUESTS_AT_ONCE
 from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.sending.send_recap import RecapSender
@@ -66,6 +66,7 @@ def sender() -> RecapSender:
         mailer=mail.mailer,
         links=_links,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
+        alone_side_by_side=Threads(ALONE_AT_ONCE, "mail"),
         now=_now,
         monotonic=time.monotonic,
         sleep=time.sleep,

@@ -1,7 +1,7 @@
 """Sends the batches of a recap to the mail service, several at a time (spec 3.3, design 3.39)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from functions import log
@@ -24,6 +24,9 @@ from functions.side_by_side import SideBySide
 
 REQUESTS_AT_ONCE: Final = 3
 """A request with a thousand mails has up to 10 MB, and takes three times that while it is built."""
+
+ALONE_AT_ONCE: Final = 12
+"""Requests with one mail, which has 100 KB at most."""
 
 MAX_TRIES: Final = 5
 """Requests of one batch while the mail service is busy."""
@@ -66,40 +69,31 @@ class _Progress:
                 self.refused.append(ids[index])
 
 
+@dataclass(slots=True, kw_only=True)
 class Dispatch:
-    """Sends the batches of one call, and records the results in the ledger of its claim."""
+    """Sends the batches of one call, and records the results in the ledger of its claim.
 
-    def __init__(
-        self,
-        *,
-        claim: Claim,
-        mailer: BulkMailer,
-        compose: Callable[[Sequence[Recipient]], EmailMessage],
-        side_by_side: SideBySide,
-        monotonic: Callable[[], float],
-        sleep: Callable[[float], None],
-        give_up_at: float,
-    ) -> None:
-        """Put the parts together.
+    Attributes:
+        claim: The call's hold on the recap, and its ledger.
+        mailer: The mail service.
+        compose: Writes the message for some recipients.
+        side_by_side: Sends several batches at a time.
+        alone_side_by_side: The same, for batches of one recipient.
+        monotonic: Seconds that only grow.
+        sleep: Waits for some seconds.
+        give_up_at: End of all waiting, on the clock `monotonic`.
+    """
 
-        Args:
-            claim: The call's hold on the recap, and its ledger.
-            mailer: The mail service.
-            compose: Writes the message for some recipients.
-            side_by_side: Sends several batches at a time.
-            monotonic: Seconds that only grow.
-            sleep: Waits for some seconds.
-            give_up_at: End of all waiting, on the clock `monotonic`.
-        """
-        self._claim = claim
-        self._mailer = mailer
-        self._compose = compose
-        self._side_by_side = side_by_side
-        self._monotonic = monotonic
-        self._sleep = sleep
-        self._give_up_at = give_up_at
-        self._in_doubt = False
-        self._causes: set[Cause] = set()
+    claim: Claim
+    mailer: BulkMailer
+    compose: Callable[[Sequence[Recipient]], EmailMessage]
+    side_by_side: SideBySide
+    alone_side_by_side: SideBySide
+    monotonic: Callable[[], float]
+    sleep: Callable[[float], None]
+    give_up_at: float
+    _in_doubt: bool = False
+    _causes: set[Cause] = field(default_factory=set)
 
     @property
     def cause(self) -> Cause | None:
@@ -109,18 +103,19 @@ class Dispatch:
     @property
     def advice(self) -> str:
         """Sentences that say who can fix `cause`; empty without a cause."""
-        return self.cause.who_can_fix(self._mailer.key_name) if self.cause else ""
+        return self.cause.who_can_fix(self.mailer.key_name) if self.cause else ""
 
     def send(self, batches: Sequence[PlannedBatch]) -> None:
         """Send all batches; a failure of a batch does not affect the others."""
-        self._side_by_side(self._send, batches)
+        self.side_by_side(self._send, [one for one in batches if len(one.recipients) > 1])
+        self.alone_side_by_side(self._send, [one for one in batches if len(one.recipients) <= 1])
 
     def _send(self, planned: PlannedBatch) -> None:
         # After one unknown outcome no further batch is risked.
-        if self._in_doubt or self._monotonic() > self._give_up_at:
+        if self._in_doubt or self.monotonic() > self.give_up_at:
             return
         try:
-            started = self._claim.start(
+            started = self.claim.start(
                 planned.batch, list(planned.recipients), opted_out=planned.opted_out
             )
             self._post(_Progress(started, dict(planned.recipients), list(started.refused)))
@@ -142,29 +137,29 @@ class Dispatch:
                 case Later(_, seconds) if tries < MAX_TRIES - 1:
                     pause = BACKOFF_SECONDS[tries] if seconds is None else seconds
                     tries += 1
-                    if self._monotonic() + pause > self._give_up_at:
+                    if self.monotonic() + pause > self.give_up_at:
                         break
-                    self._sleep(pause)
+                    self.sleep(pause)
                 case _:
                     break
             if progress.waiting:
-                if not self._claim.in_time:
+                if not self.claim.in_time:
                     outcome = _LATE
                     break
                 # Every request is recorded before it is sent, not only the first.
-                progress.batch = self._claim.start(
+                progress.batch = self.claim.start(
                     progress.batch, list(progress.waiting), refused=progress.refused
                 )
         self._settle(progress, outcome)
 
     def _request(self, progress: _Progress) -> SendOutcome:
         try:
-            message = self._compose(list(progress.waiting.values()))
+            message = self.compose(list(progress.waiting.values()))
         except Exception as error:  # noqa: BLE001 - nothing was sent, and the ledger has to say so
             return Refused(type(error).__name__)
-        if not self._claim.in_time:
+        if not self.claim.in_time:
             return _LATE
-        outcome = self._mailer.send(message)
+        outcome = self.mailer.send(message)
         if isinstance(outcome, Unknown):
             self._in_doubt = True
         return outcome
@@ -182,7 +177,7 @@ class Dispatch:
                 note, cause = reason, outcome.cause
             case BadAddresses():
                 note = "too many bad addresses"
-        batch = self._claim.settle(
+        batch = self.claim.settle(
             progress.batch,
             state,
             recipients=list(progress.waiting),
@@ -197,8 +192,8 @@ class Dispatch:
         write = log.warning if problem else log.info
         write(
             "recap.batch",
-            eventId=self._claim.key.event_id,
-            recapId=self._claim.key.recap_id,
+            eventId=self.claim.key.event_id,
+            recapId=self.claim.key.recap_id,
             batch=batch.number,
             recipients=len(batch.recipients),
             state=batch.state,

@@ -46,6 +46,7 @@ class RecapSender:
         mailer: Gives the mail service, with its current key.
         links: Gives a function that makes the links in a mail to a user id.
         side_by_side: Sends the batches.
+        alone_side_by_side: Sends the batches of one recipient.
         now: The time, aware and in UTC.
         monotonic: Seconds that only grow.
         sleep: Waits for some seconds.
@@ -57,6 +58,7 @@ class RecapSender:
     mailer: Callable[[], BulkMailer]
     links: Callable[[], Callable[[str], PreferencesLinks]]
     side_by_side: SideBySide
+    alone_side_by_side: SideBySide
     now: Callable[[], datetime]
     monotonic: Callable[[], float]
     sleep: Callable[[float], None]
@@ -133,6 +135,7 @@ class RecapSender:
             mailer=mailer,
             compose=composer.message,
             side_by_side=self.side_by_side,
+            alone_side_by_side=self.alone_side_by_side,
             monotonic=self.monotonic,
             sleep=self.sleep,
             give_up_at=give_up_at,

@@ -1,7 +1,7 @@
 """The recap: calls of `sendEventRecap`, a mail service, and guests who change their minds."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -241,11 +241,16 @@ class RecapWorld:
             min_guests=0,  # so that what is shown can be compared
             now=instance.now,
         )
+
+        def three_at_once(work: Callable[[Any], T], items: Iterable[Any], /) -> list[T]:
+            return instance.side_by_side(work, items, at_once=3)
+
         sender = RecapSender(
             planner=planner,
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: lambda uid: PreferencesLinks(uid, uid),
-            side_by_side=lambda work, items: instance.side_by_side(work, items, at_once=3),
+            side_by_side=three_at_once,
+            alone_side_by_side=three_at_once,
             now=instance.now,
             monotonic=instance.monotonic,
             sleep=instance.sleep,

@@ -17,7 +17,7 @@ from functions.recap.audience.photo_hosts import PhotoHosts
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
-from functions.recap.sending.dispatch import REQUESTS_AT_ONCE
+from functions.recap.sending.dispatch import ALONE_AT_ONCE, REQUESTS_AT_ONCE
 from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.sending.send_recap import RecapSender
@@ -59,6 +59,7 @@ def recap_sender(documents: Documents, host: str) -> RecapSender:
         mailer=lambda: mailer(host),
         links=links,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
+        alone_side_by_side=Threads(ALONE_AT_ONCE, "mail"),
         now=now,
         monotonic=time.monotonic,
         sleep=time.sleep,

@@ -120,9 +120,7 @@ def test_requests_at_the_same_moment_are_all_counted(wall: Wall) -> None:
     assert (new, record["delivered"]) == (60, 60)
 
 
-def test_complaints_stop_the_event_until_an_operator_lifts_it(
-    wall: Wall, mailbox: Mailbox
-) -> None:
+def test_complaints_stop_the_event_until_an_operator_lifts_it(wall: Wall, mailbox: Mailbox) -> None:
     """Told over HTTP; the next recap of the event is refused (spec 7.1, 8)."""
     admin = sign_in("admin", wall.id)
     wall.publish(tenantId=wall.id)

@@ -196,6 +196,7 @@ class House:
             mailer=lambda: self._mailer(through),
             links=lambda: links_of,
             side_by_side=one_after_the_other,
+            alone_side_by_side=one_after_the_other,
             now=lambda: self.now,
             monotonic=self.monotonic,
             sleep=self._sleep,
