@@ -78,10 +78,10 @@ class Beside:
 
 CASES: Final = (
     Beside(name="nothing", events=0),
-    Beside(name="one event, silent receivers"),
+    Beside(name="one event, timed-out receivers"),
     Beside(name="one event, receivers that refuse at once", seconds=ATTEMPT_SECONDS),
-    Beside(name="one event in gusts, silent receivers", gusts=True),
-    Beside(name="twenty events, silent receivers", events=EVENTS, deliveries=100),
+    Beside(name="one event in gusts, timed-out receivers", gusts=True),
+    Beside(name="twenty events, timed-out receivers", events=EVENTS, deliveries=100),
     *(
         Beside(
             name=f"{events:,} events of {tenants}, {kind} receivers",
@@ -103,23 +103,23 @@ CASES: Final = (
         deliveries=100,
         seconds=ATTEMPT_SECONDS,
     ),
-    Beside(name="a resend of 300 deliveries each second, silent receivers", resends=True),
-    Beside(name="one event, silent receivers; no pace", pace=False),
+    Beside(name="a resend of 300 deliveries each second, timed-out receivers", resends=True),
+    Beside(name="one event, timed-out receivers; no pace", pace=False),
     Beside(
         name="one event, receivers that refuse at once; no pace",
         seconds=ATTEMPT_SECONDS,
         pace=False,
     ),
-    Beside(name="one event, silent receivers; no slow queue", slow_queue=False),
-    Beside(name="one event, silent receivers; no pace on the slow queue", slow_pace=False),
+    Beside(name="one event, timed-out receivers; no slow queue", slow_queue=False),
+    Beside(name="one event, timed-out receivers; no pace on the slow queue", slow_pace=False),
     Beside(
-        name="twenty events, silent receivers; places for prompt receivers not kept",
+        name="twenty events, timed-out receivers; places for fast receivers not kept",
         events=EVENTS,
         deliveries=100,
         places=False,
     ),
     Beside(
-        name="twenty events, silent receivers; bursts not bounded",
+        name="twenty events, timed-out receivers; bursts not bounded",
         events=EVENTS,
         deliveries=100,
         bursts=False,

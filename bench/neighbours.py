@@ -102,10 +102,10 @@ class Turn:
 ALONE: Final = Turn("alone", events=0)
 TURNS: Final = (
     ALONE,
-    Turn("an event, silent receivers"),
+    Turn("an event, timed-out receivers"),
     Turn("an event, receivers that refuse", silent=False),
-    Turn("twenty events, silent receivers", events=20),
-    Turn("an event, silent receivers; no pace", a_second=NO_PACE),
+    Turn("twenty events, timed-out receivers", events=20),
+    Turn("an event, timed-out receivers; no pace", a_second=NO_PACE),
 )
 
 

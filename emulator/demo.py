@@ -26,7 +26,7 @@ from emulator.stand_ins import StandIns
 FINAL = {"success", "failed", "skipped"}
 # Seconds. The dead receiver is given up 36 after its first attempt; the rest is for slow machines.
 DEADLINE = 150.0
-# Two mails are told of within two.
+# Two mails are reported within two.
 TOLD_WITHIN = 60.0
 # Published at two URLs, three uploads at two, two approvals at two, two guests at one.
 DELIVERIES = 14
@@ -163,9 +163,9 @@ def _recap(mailbox: Mailbox, event: firestore.DocumentReference) -> list[str]:
     problems = []
     known = _outcomes(event)
     told = ", ".join(f"{count} {name}" for name, count in known.items())
-    _say(f"  the mail service has told of them: {told}")
+    _say(f"  the mail service has reported them: {told}")
     if known != {"delivered": GUESTS, "bounced": 0, "dropped": 0, "complained": 0}:
-        problems.append(f"recap: {GUESTS} mails were delivered, on record is {known}")
+        problems.append(f"recap: {GUESTS} mails were delivered, {known} is recorded")
     if sent.get("result", {}).get("sent") != GUESTS or len(mailbox.mails) != GUESTS:
         problems.append(f"recap: {len(mailbox.mails)} mails to {GUESTS} guests")
     if again.get("error", {}).get("status") != "RESOURCE_EXHAUSTED":
@@ -178,7 +178,7 @@ def _recap(mailbox: Mailbox, event: firestore.DocumentReference) -> list[str]:
 
 
 def _outcomes(event: firestore.DocumentReference) -> dict[str, int]:
-    """What the event's recap counts, once its mails have been told of."""
+    """The counts of the event's recap, once its mails have been reported."""
     [recap] = _Watch(event.collection("recaps")).wait_for(_told, GUESTS, TOLD_WITHIN)
     return {status: recap[status] for status in STATUSES}
 

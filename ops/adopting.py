@@ -1,4 +1,4 @@
-"""What an app had before the service came, put on record: milestones, spellings, opt-outs.
+"""Records an app's state before the service came: milestones, spellings, opt-outs.
 
 Records that are right already stay, so that a second run does nothing. A lack that the service
 cannot mend is reported.
@@ -26,7 +26,7 @@ _SHOWN: Final = 3
 _ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 _STATUSES: Final = ("pending", "approved", "rejected")
 _DESCRIPTION: Final = """\
-Puts on record what an app had before: milestones that are behind, accounts whose address has
+Records an app's state before the service: milestones that were passed, accounts whose address has
 capitals, opt-outs of a file and of SendGrid. Reports events and photos that lack something.
 A second run does nothing.
 """
@@ -75,8 +75,8 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     if adoption.overtaken:
         sys.stderr.write(f"{adoption.overtaken} changed meanwhile: run this again.\n")
         return 1
-    would = "would be put on record" if given.dry_run else "put on record"
-    say(f"{would}: {adoption.changes}" if adoption.changes else "Everything is on record.")
+    would = "would be recorded" if given.dry_run else "recorded"
+    say(f"{would}: {adoption.changes}" if adoption.changes else "Everything is recorded.")
     return 0
 
 

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     """Read the command line and apply; the exit status."""
     parser = argparse.ArgumentParser(prog="ops/apply", description=_DESCRIPTION)
     parser.add_argument("project", help="the project's id")
-    parser.add_argument("--email", help="who is told of alerts; without it nobody is added")
+    parser.add_argument("--email", help="the address that gets alerts; without it nobody is added")
     parser.add_argument(
         "--budget",
         help="a month's spending that is worth a mail, in the billing account's currency: 50",

@@ -31,7 +31,7 @@ Look: TypeAlias = Callable[[], Iterator[Lack]]
 
 
 class Parts:
-    """Some of the parts of one project; the parts of a kind have a look each."""
+    """Some of the parts of one project; the parts of a kind have a check each."""
 
     def __init__(self, cloud: Cloud, wanted: Wanted) -> None:
         """Look at nothing yet."""
@@ -60,7 +60,7 @@ class Parts:
             )
 
     def _readable(self, api: str, path: str) -> Any:
-        """A resource, empty where it is not there; None where whoever deploys may not read it."""
+        """A resource, empty where it is not there; None where the deployer may not read it."""
         try:
             return self._cloud.get(api, path) or {}
         except RefusedError as error:

@@ -116,7 +116,7 @@ class EventWebhook:
         self._thread.start()
 
     def add(self, mails: Sequence[Mail]) -> None:
-        """Have some more mails told of."""
+        """Have some more mails reported."""
         with self._changed:
             self._waiting += [event for mail in mails for event in events_of(mail)]
             self._changed.notify_all()

@@ -27,7 +27,7 @@ from functions.recap.quota.complaints import (
 class ComplaintWatch:
     """Reports complaints to the operator, and stops events and tenants with too many.
 
-    Every result follows from the records, so a look may be repeated. `now` is aware.
+    Every result follows from the records, so a check may be repeated. `now` is aware.
     """
 
     records: ComplaintStore

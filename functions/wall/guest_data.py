@@ -76,7 +76,7 @@ class Forgetting:
                 return forgotten
 
     def _walk(self, event_id: str, until: float) -> tuple[int, int]:
-        """How many photos told of their guests, and out of how many that was taken."""
+        """How many photos named their guests, and of how many photos the names were removed."""
         telling = taken = 0
         after: str | None = None
         while page := self.photos.page(event_id, after):

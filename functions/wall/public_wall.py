@@ -18,7 +18,7 @@ class PublicWall:
     def copy(self, event_id: str, photo_id: str) -> None:
         """Bring the copy up to what the photo is now.
 
-        In one transaction, not from the write that a trigger was told of: triggers run late, twice
+        In one transaction, not from the write of the trigger's event: triggers run late, twice
         and out of order, and a photo that was taken down must not come back.
         """
         copied = f"events/{event_id}/wall/{photo_id}"

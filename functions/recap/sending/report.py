@@ -73,7 +73,7 @@ def answer(report: Report, state: RecapState | None) -> RecapResult:
     if state is None or report.under_way:
         raise CallError(
             Code.INTERNAL,
-            f"{call.sent} mails were sent, but not all of it could be put on record; "
+            f"{call.sent} mails were sent, but not all of it could be recorded; "
             "call again in ten minutes to send the rest.",
         )
     if state is RecapState.FAILED:

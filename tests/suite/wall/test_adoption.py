@@ -60,10 +60,10 @@ def test_what_is_behind_is_put_on_record_once(operator: Operator, database: Any)
 
     status, said, _ = operator(adopting.main, "--dry-run")
     assert (status, scan(database)) == (0, before)
-    assert "would be put on record: 2" in said
+    assert "would be recorded: 2" in said
 
     status, said, _ = operator(adopting.main)
-    assert (status, "put on record: 2" in said) == (0, True)
+    assert (status, "recorded: 2" in said) == (0, True)
     assert "events/e2: no tenantId" in said
     assert "events/e1: photos with no url: they are in no mail: 1 (odd)" in said
     assert "events/e1: photos with a status that is none of" in said
@@ -74,7 +74,7 @@ def test_what_is_behind_is_put_on_record_once(operator: Operator, database: Any)
     noted = {"emailPreferences": {"recap": False}, "accounts": {"u0": True, "u1": True}}
     assert after == before | behind | {record_of("ann@example.com"): noted}
 
-    assert "Everything is on record." in operator(adopting.main)[1]
+    assert "Everything is recorded." in operator(adopting.main)[1]
     assert scan(database) == after
 
 
@@ -116,7 +116,7 @@ def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -
         "emailPreferences": {"marketing": False},
     }
     assert after[record_of("new@example.com")] == {"emailPreferences": OFF}
-    assert "Everything is on record." in operator(adopting.main, f"--optouts={path}")[1]
+    assert "Everything is recorded." in operator(adopting.main, f"--optouts={path}")[1]
     assert scan(database) == after
 
 
@@ -150,7 +150,7 @@ def test_opt_outs_of_sendgrid(operator: Operator, database: Any, sendgrid: SendG
     assert after[record_of("last@example.com")] == {"emailPreferences": OFF}
     assert after[record_of("g1@example.com")] == {"emailPreferences": OFF}
     assert after[record_of("news@example.com")] == {"emailPreferences": {"marketing": False}}
-    assert "Everything is on record." in operator(adopting.main, *arguments)[1]
+    assert "Everything is recorded." in operator(adopting.main, *arguments)[1]
 
 
 def test_a_key_that_sendgrid_refuses(operator: Operator, database: Any, sendgrid: SendGrid) -> None:
