@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from functions.documents.document import Version
 from functions.documents.documents import Documents
 from functions.documents.query import Query
 from functions.documents.write import Delete, Put, Update
@@ -20,7 +19,6 @@ class GuestPhoto:
     """A photo as it was read, and whether it tells of its guest."""
 
     id: str
-    version: Version
     tells: bool
 
 
@@ -67,19 +65,18 @@ class GuestPhotoStore:
             after=[_photo(event_id, after)] if after else [],
         )
         return [
-            GuestPhoto(photo.id, photo.version, tells=any(photo.fields.values()))
+            GuestPhoto(photo.id, tells=any(photo.fields.values()))
             for photo in self.documents.find(page)
         ]
 
     def forget(self, event_id: str, photos: Sequence[GuestPhoto]) -> int:
-        """Take name and address out of photos that are in their versions; out of how many."""
+        """Take name and address out of photos that are still there; out of how many."""
         results = self.documents.write_each(
             [
                 Update(
                     _photo(event_id, photo.id),
                     {"uploaderName": ""},
                     delete=["uploaderEmail"],
-                    version=photo.version,
                 )
                 for photo in photos
             ]

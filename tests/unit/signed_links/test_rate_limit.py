@@ -113,3 +113,17 @@ def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
     limiter = Limiter(counts, now=lambda: NOW)
     assert {outcome(limiter, "f") for _ in range(5)} == {"until 19:00"}
     assert counts.asked == 1
+
+
+def test_instances_count_together() -> None:
+    """Spec 8: a client has 20 calls an hour, wherever they arrive; the next hour begins anew."""
+    documents = InMemoryDocuments()
+    hours = [NOW]
+    limiters = [Limiter(documents, now=lambda: hours[0]) for _ in range(2)]
+    outcomes = [outcome(limiters[call % 2], "f") for call in range(MAX_CALLS + 2)]
+    assert outcomes == ["passed"] * MAX_CALLS + ["until 19:00"] * 2
+    record = documents.get(f"rateLimits/{window().key}")
+    assert record is not None
+    assert record.fields == {"count": MAX_CALLS + 2, "expireAt": window().expire_at}
+    hours[0] += timedelta(hours=1)
+    assert outcome(limiters[0], "f") == "passed"

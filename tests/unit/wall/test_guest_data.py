@@ -8,7 +8,7 @@ import pytest
 
 from functions.clock import Clock
 from functions.documents.query import Query
-from functions.documents.write import Delete, Put, Update
+from functions.documents.write import Delete, Put
 from functions.wall.emptying import NotEmptyYetError
 from functions.wall.guest_data import Forgetting, due_at
 from functions.wall.guest_data_store import GuestPhotoStore
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class World:
-    """Firestore; `overtake` names a photo that somebody changes once, before a write."""
+    """Firestore; `overtake` names a photo that somebody deletes, before a write."""
 
     def __init__(self) -> None:
         """One event, archived at noon, with five photos."""
@@ -50,7 +50,7 @@ class World:
         del retried
         self.seconds += what == "write each photos"
         if what == "write each photos" and self.overtake:
-            self.firestore.commit(Update(f"events/e/photos/{self.overtake}", {"n": 1}))
+            self.firestore.commit(Delete(f"events/e/photos/{self.overtake}"))
             self.overtake = ""
         return effect()
 

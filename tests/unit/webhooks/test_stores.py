@@ -342,6 +342,14 @@ def test_a_share_is_found_as_long_as_its_event_is_there(ground: Ground) -> None:
     assert ground.shares.load(ground.event_id, "s1") is None
 
 
+def test_a_share_is_recorded_once(ground: Ground) -> None:
+    """A second record of its id changes nothing."""
+    ground.put("", {"tenantId": "t1"})
+    made = _share(ground, "s1")
+    ground.shares.create(replace(made, can_resend=False))
+    assert ground.shares.load(ground.event_id, "s1") == made
+
+
 def test_a_share_ends_once(ground: Ground) -> None:
     """In the version that was read; it is no living one from then on."""
     ground.put("", {"tenantId": "t1"})

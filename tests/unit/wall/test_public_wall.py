@@ -1,0 +1,25 @@
+"""The copy of a photo for guests follows the photo as it is now."""
+
+from functions.documents.write import Delete, Put, Update
+from functions.wall.public_wall import PublicWall
+from tests.in_memory.documents import InMemoryDocuments
+
+PHOTO = "events/e1/photos/p1"
+COPY = "events/e1/wall/p1"
+
+
+def test_a_copy_comes_and_goes_with_the_approval() -> None:
+    """Whatever write a trigger was told of, and however late it runs."""
+    documents = InMemoryDocuments()
+    wall = PublicWall(documents)
+    approved = {"status": "approved", "url": "https://example.com/1.jpg", "uploaderName": "Ann"}
+    documents.commit(Put(PHOTO, approved | {"uploaderEmail": "ann@example.com"}))
+    wall.copy("e1", "p1")
+    found = documents.get(COPY)
+    assert found is not None
+    assert (found.fields["url"], found.fields["uploaderName"]) == (approved["url"], "Ann")
+    assert "uploaderEmail" not in found.fields
+    for write in (Update(PHOTO, {"status": "rejected"}), Delete(PHOTO)):
+        documents.commit(Put(COPY, {"url": "late"}), write)
+        wall.copy("e1", "p1")
+        assert documents.get(COPY) is None
