@@ -11,12 +11,12 @@ its effect.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from functions import log
+from functions.clock import Clock
 from functions.consents.consent import LABEL
 from functions.consents.store import ConsentStore
 from functions.documents.refusals import ChangedMeanwhileError
@@ -71,8 +71,7 @@ class MailEvents:
         users: The user records.
         complaints: Looks at the recaps that guests complain about.
         consents: Of addresses to notices.
-        now: The time, aware and in UTC.
-        sleep: Waits for some seconds.
+        clock: The time.
         recaps_side_by_side: Handles several recaps at a time.
         guests_side_by_side: Handles several guests of a recap at a time; called from within
             `recaps_side_by_side`.
@@ -82,8 +81,7 @@ class MailEvents:
     users: UserStore
     complaints: ComplaintWatch
     consents: ConsentStore
-    now: Callable[[], datetime]
-    sleep: Callable[[float], None]
+    clock: Clock
     recaps_side_by_side: SideBySide
     guests_side_by_side: SideBySide
 
@@ -101,7 +99,7 @@ class MailEvents:
 
     def _end_notices(self, consent_id: str) -> bool:
         """End the consent to notices that were complained of or came back; whether that is new."""
-        is_new = self.consents.end_known(consent_id, self.now())
+        is_new = self.consents.end_known(consent_id, self.clock.now())
         if is_new:
             log.info("notice.ended", consentId=consent_id)
         return is_new
@@ -125,7 +123,7 @@ class MailEvents:
                 self._put_on_record(key, reports, found, changed)
             except ChangedMeanwhileError:
                 if pause is not None:
-                    self.sleep(pause)
+                    self.clock.sleep(pause)
             else:
                 return len(changed)
         raise StillBusyError
@@ -153,7 +151,7 @@ class MailEvents:
             # The record of the mailbox, which no client can write.
             self.users.choose(guest_uid(report.mailbox), {Flag.RECAP: False})
         if DeliveryStatus.UNREACHABLE in new:
-            until = self.now() + UNREACHABLE_FOR
+            until = self.clock.now() + UNREACHABLE_FOR
             self.users.mark_unreachable(guest_uid(report.labels.guest_id), until)
 
 

@@ -4,13 +4,12 @@ They are apart from the recap's own, because the account of `mailEvents` can rea
 """
 
 import functools
-import time
-from datetime import UTC, datetime
 from typing import Final
 
 from functions import parameters
 from functions.consents.wiring import consents
 from functions.gcp.documents import documents
+from functions.machine import CLOCK
 from functions.mail.provider import TrackingWebhook
 from functions.mail.sendgrid_events import SendGridWebhook
 from functions.mail_events.complaint_watch import ComplaintWatch
@@ -23,9 +22,7 @@ from functions.side_by_side import Threads
 _PARALLEL_WRITES: Final = 8
 
 
-def now() -> datetime:
-    """The time, aware and in UTC."""
-    return datetime.now(UTC)
+now: Final = CLOCK.now
 
 
 @functools.cache
@@ -40,10 +37,9 @@ def mail_events() -> MailEvents:
     return MailEvents(
         statuses=StatusStore(documents()),
         users=UserStore(documents()),
-        complaints=ComplaintWatch(ComplaintStore(documents()), now),
+        complaints=ComplaintWatch(ComplaintStore(documents()), CLOCK.now),
         consents=consents(),
-        now=now,
-        sleep=time.sleep,
+        clock=CLOCK,
         recaps_side_by_side=Threads(_PARALLEL_WRITES, "recaps"),
         guests_side_by_side=Threads(_PARALLEL_WRITES, "guests"),
     )

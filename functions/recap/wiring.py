@@ -3,14 +3,13 @@
 import functools
 import secrets
 import threading
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Final
 
 from functions import parameters
 from functions.gcp.documents import documents
 from functions.gcp.project import project_id
+from functions.machine import CLOCK
 from functions.mail import wiring as mail
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
@@ -31,10 +30,6 @@ from functions.signed_links import wiring as signed_links
 _WORD_BYTES: Final = 16
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 def _new_word() -> str:
     return secrets.token_hex(_WORD_BYTES)
 
@@ -46,10 +41,10 @@ def _planner() -> Planner:
         guests=GuestStore(documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(documents()),
         complaints=ComplaintStore(documents()),
-        skip_reason=lambda record: skip_reason(record, _now()),
+        skip_reason=lambda record: skip_reason(record, CLOCK.now()),
         letterhead=mail.letterhead,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, project_id() or "").allow,
-        now=_now,
+        now=CLOCK.now,
         new_word=_new_word,
         limits=RecapLimits(
             per_address=parameters.RECAPS_PER_ADDRESS_A_DAY.value,
@@ -67,9 +62,7 @@ def sender() -> RecapSender:
         links=_links,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
         alone_side_by_side=Threads(ALONE_AT_ONCE, "mail"),
-        now=_now,
-        monotonic=time.monotonic,
-        sleep=time.sleep,
+        clock=CLOCK,
         new_word=_new_word,
         new_mutex=threading.Lock,
     )
@@ -86,11 +79,11 @@ def previewer() -> RecapPreview:
         count=lambda uid: signed_links.limiter().pass_or_raise(
             "previewEventRecap", uid, keys.values()[0], PREVIEWS_PER_HOUR
         ),
-        now=_now,
+        now=CLOCK.now,
     )
 
 
 def _links() -> Callable[[str], PreferencesLinks]:
     signing = keys.token_keys()
-    base_url, now = parameters.PUBLIC_BASE_URL.value, _now()
+    base_url, now = parameters.PUBLIC_BASE_URL.value, CLOCK.now()
     return lambda uid: PreferencesLinks.to(base_url, signing, uid, now)

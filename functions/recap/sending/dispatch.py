@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from functions import log
+from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import (
@@ -79,9 +80,8 @@ class Dispatch:
         compose: Writes the message for some recipients.
         side_by_side: Sends several batches at a time.
         alone_side_by_side: The same, for batches of one recipient.
-        monotonic: Seconds that only grow.
-        sleep: Waits for some seconds.
-        give_up_at: End of all waiting, on the clock `monotonic`.
+        clock: The time.
+        give_up_at: End of all waiting, on `clock.monotonic`.
     """
 
     claim: Claim
@@ -89,8 +89,7 @@ class Dispatch:
     compose: Callable[[Sequence[Recipient]], EmailMessage]
     side_by_side: SideBySide
     alone_side_by_side: SideBySide
-    monotonic: Callable[[], float]
-    sleep: Callable[[float], None]
+    clock: Clock
     give_up_at: float
     _in_doubt: bool = False
     _causes: set[Cause] = field(default_factory=set)
@@ -112,7 +111,7 @@ class Dispatch:
 
     def _send(self, planned: PlannedBatch) -> None:
         # After one unknown outcome no further batch is risked.
-        if self._in_doubt or self.monotonic() > self.give_up_at:
+        if self._in_doubt or self.clock.monotonic() > self.give_up_at:
             return
         try:
             started = self.claim.start(
@@ -137,9 +136,9 @@ class Dispatch:
                 case Later(_, seconds) if tries < MAX_TRIES - 1:
                     pause = BACKOFF_SECONDS[tries] if seconds is None else seconds
                     tries += 1
-                    if self.monotonic() + pause > self.give_up_at:
+                    if self.clock.monotonic() + pause > self.give_up_at:
                         break
-                    self.sleep(pause)
+                    self.clock.sleep(pause)
                 case _:
                     break
             if progress.waiting:

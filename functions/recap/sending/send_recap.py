@@ -4,12 +4,12 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Final
 
 from functions import log
 from functions.access import Caller
 from functions.call_error import CallError, Code
+from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.misconfigured import who_can_fix
 from functions.mail.outcome import Cause
@@ -47,9 +47,7 @@ class RecapSender:
         links: Gives a function that makes the links in a mail to a user id.
         side_by_side: Sends the batches.
         alone_side_by_side: Sends the batches of one recipient.
-        now: The time, aware and in UTC.
-        monotonic: Seconds that only grow.
-        sleep: Waits for some seconds.
+        clock: The time.
         new_word: Gives an unguessable new word of letters and digits.
         new_mutex: Gives a mutex for the threads of a call.
     """
@@ -59,9 +57,7 @@ class RecapSender:
     links: Callable[[], Callable[[str], PreferencesLinks]]
     side_by_side: SideBySide
     alone_side_by_side: SideBySide
-    now: Callable[[], datetime]
-    monotonic: Callable[[], float]
-    sleep: Callable[[float], None]
+    clock: Clock
     new_word: Callable[[], str]
     new_mutex: Callable[[], AbstractContextManager[object]]
 
@@ -71,7 +67,7 @@ class RecapSender:
         Raises:
             CallError: as in spec 7.1.
         """
-        give_up_at = self.monotonic() + _LAST_WAIT_SECONDS
+        give_up_at = self.clock.monotonic() + _LAST_WAIT_SECONDS
         event = self.planner.event(caller, wanted)
         if stopped := self.planner.stopped(wanted.event_id, event):
             raise stopped
@@ -82,7 +78,7 @@ class RecapSender:
             mode=wanted.mode,
             started_by=caller.uid,
             wording=Wording(sender=caller.email, subject=wanted.subject, message=wanted.message),
-            now=self.now,
+            now=self.clock.now,
             new_id=self.new_word,
             one_at_a_time=self.new_mutex(),
         )
@@ -136,8 +132,7 @@ class RecapSender:
             compose=composer.message,
             side_by_side=self.side_by_side,
             alone_side_by_side=self.alone_side_by_side,
-            monotonic=self.monotonic,
-            sleep=self.sleep,
+            clock=self.clock,
             give_up_at=give_up_at,
         )
         return report, dispatch, self._planned(claim, guests, gathered)

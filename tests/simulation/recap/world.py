@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from functions.access import Caller, Role
 from functions.call_error import CallError
+from functions.clock import Clock
 from functions.consents.store import ConsentStore
 from functions.documents.document import Document
 from functions.documents.query import Query
@@ -251,9 +252,7 @@ class RecapWorld:
             links=lambda: lambda uid: PreferencesLinks(uid, uid),
             side_by_side=three_at_once,
             alone_side_by_side=three_at_once,
-            now=instance.now,
-            monotonic=instance.monotonic,
-            sleep=instance.sleep,
+            clock=Clock(instance.now, instance.monotonic, instance.sleep),
             new_word=self._word,
             new_mutex=OneAtATime,
         )
@@ -476,8 +475,7 @@ class RecapWorld:
                 COMPLAINT_LIMITS,
             ),
             consents=ConsentStore(documents),
-            now=instance.now,
-            sleep=instance.sleep,
+            clock=Clock(instance.now, instance.monotonic, instance.sleep),
             recaps_side_by_side=instance.side_by_side,
             guests_side_by_side=instance.side_by_side,
         )

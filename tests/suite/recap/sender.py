@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from functions.access import Caller, Role
+from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
@@ -60,9 +61,7 @@ def recap_sender(documents: Documents, host: str) -> RecapSender:
         links=links,
         side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
         alone_side_by_side=Threads(ALONE_AT_ONCE, "mail"),
-        now=now,
-        monotonic=time.monotonic,
-        sleep=time.sleep,
+        clock=Clock(now, time.monotonic, time.sleep),
         new_word=new_word,
         new_mutex=threading.Lock,
     )

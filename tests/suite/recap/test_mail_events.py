@@ -13,6 +13,7 @@ from bench.costs import COSTS
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from emulator.people import sign_in
+from functions.clock import Clock
 from functions.consents.store import ConsentStore
 from functions.documents.documents import Documents
 from functions.gcp.documents import documents
@@ -213,8 +214,7 @@ def _mail_events(through: Documents | None = None) -> MailEvents:
         users=UserStore(real),
         complaints=ComplaintWatch(ComplaintStore(real), now),
         consents=ConsentStore(real),
-        now=now,
-        sleep=time.sleep,
+        clock=Clock(now, time.monotonic, time.sleep),
         recaps_side_by_side=Threads(2, "recaps"),
         guests_side_by_side=Threads(2, "guests"),
     )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, cast
 
 from functions.access import Caller, Role
+from functions.clock import Clock
 from functions.consents.store import ConsentStore
 from functions.documents.query import Query
 from functions.documents.write import Create, Put
@@ -197,9 +198,7 @@ class House:
             links=lambda: links_of,
             side_by_side=one_after_the_other,
             alone_side_by_side=one_after_the_other,
-            now=lambda: self.now,
-            monotonic=self.monotonic,
-            sleep=self._sleep,
+            clock=Clock(lambda: self.now, self.monotonic, self._sleep),
             new_word=self._word,
             new_mutex=threading.Lock,
         )
@@ -260,8 +259,7 @@ class House:
                 self._store("complaints", ComplaintStore(self.documents), through), lambda: self.now
             ),
             consents=ConsentStore(self.documents),
-            now=lambda: self.now,
-            sleep=self._sleep,
+            clock=Clock(lambda: self.now, self.monotonic, self._sleep),
             recaps_side_by_side=side_by_side,
             guests_side_by_side=one_after_the_other,
         )
