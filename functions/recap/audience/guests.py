@@ -73,9 +73,14 @@ class Guest:
 
     @property
     def emails(self) -> set[str]:
-        """The address in all forms by which records may know it: that of the mailbox among them."""
+        """All forms in which accounts may have the address, that of the mailbox among them."""
         own = self.address.casefold()
         return {self.address, own, mailbox(self.address), *self.spellings}
+
+    @property
+    def uids(self) -> set[str]:
+        """Ids of all records of addresses in which the guest may have opted out."""
+        return {guest_uid(address_hash(normalised(email))) for email in self.emails}
 
 
 class Audience:

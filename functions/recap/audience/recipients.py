@@ -11,7 +11,7 @@ from functions.preferences.preferences import email_address
 from functions.preferences.reach import SkipReason
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Guest
-from functions.wall.address import address_hash, guest_uid
+from functions.wall.address import guest_uid
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -28,9 +28,9 @@ def skip_reasons(
     """
     by_record: dict[str, list[Guest]] = defaultdict(list)
     by_email: dict[str, list[Guest]] = defaultdict(list)
-    for guest, email in ((one, email) for one in guests for email in one.emails):
-        by_email[email].append(guest)
-        by_record[guest_uid(address_hash(email))].append(guest)
+    for guest in guests:
+        _add(guest, guest.emails, by_email)
+        _add(guest, guest.uids, by_record)
     reasons: dict[str, SkipReason] = {}
 
     def look(concerned: Iterable[Guest], record: Mapping[str, Any]) -> None:
@@ -54,6 +54,11 @@ def skip_reasons(
     for _, record in store.records_with(by_email):
         look(by_email[email_address(record)], record)
     return reasons
+
+
+def _add(guest: Guest, keys: Iterable[str], to: dict[str, list[Guest]]) -> None:
+    for key in keys:
+        to[key].append(guest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,13 +19,13 @@ from tests.suite.recap.wall import TENANT, Wall, guest
 
 READS = {
     5: {
-        "GetDocument": 4,  # event; its stop; lock; the tenant's mails
-        "BatchGetDocuments": 1,  # 5 guest records
+        "GetDocument": 3,  # event; lock; the tenant's mails
+        "BatchGetDocuments": 2,  # stops of event and tenant; 5 guest records
         "RunQuery": 2,  # the photos; 5 addresses of accounts
     },
     5000: {
-        "GetDocument": 4,  # event; its stop; lock; the tenant's mails
-        "BatchGetDocuments": 10,  # 500 guest records a call
+        "GetDocument": 3,  # event; lock; the tenant's mails
+        "BatchGetDocuments": 11,  # stops of event and tenant; 500 guest records a call
         "RunQuery": 169,  # 3000 photos and 30 addresses a query
     },
 }
