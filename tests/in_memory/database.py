@@ -53,7 +53,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """Write a document, whatever is there."""
+    """Write a document over any present one."""
 
     path: str
     value: Any
@@ -116,11 +116,11 @@ class Database:
             AlreadyExistsError: a document to create is there.
             ChangedError: a document to update is not there, or not in that version.
         """
-        for one in writes:
-            self._check(one)
+        for write in writes:
+            self._check(write)
         self._last = at = max(self._now(), self._last + _TICK)
-        for one in writes:
-            self._write(one, at)
+        for write in writes:
+            self._write(write, at)
         return at
 
     def _check(self, write: Write) -> None:

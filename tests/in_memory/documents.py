@@ -89,7 +89,7 @@ class Firestore:
             *values, path = query.after
             fields = dict(zip(map(_plain, query.order), values, strict=True))
             after = _place(query, fields, path)
-            found = [one for one in found if one[0] > after]
+            found = [record for record in found if record[0] > after]
         found.sort(key=lambda one: one[0])
         return [document for _, document in found[: query.limit]]
 

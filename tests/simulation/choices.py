@@ -35,7 +35,7 @@ class Choices:
         return self.number(name) / (1 << _BITS)
 
     def between(self, name: str, low: int, high: int) -> int:
-        """A whole number in [low, high]; no deviation, whatever it is."""
+        """A whole number in [low, high]; no number counts as a deviation."""
         return low + self.number(name) % (high - low + 1)
 
     def happens(self, name: str, probability: float, what: str = "yes") -> bool:

@@ -5,14 +5,14 @@ To add a world:
 1. Write a class that is made with a `Simulation` (a `World`). It keeps what the services keep
    (documents, queues, what receivers and guests got), makes a `Pool` for each function with the
    real use cases on in-memory adapters, and puts its first events on the schedule
-   (`simulation.after`, `Pool.run`). Whatever it decides, it decides with `simulation.choices`,
+   (`simulation.after`, `Pool.run`). Each decision is made with `simulation.choices`,
    under a name of its own, the plain course first: then it can be run again, and shrunk.
 2. An adapter does each method's work in `instance.call("store.method", effect)`: the effect happens
    at one moment, and what the real service would raise is raised in there. Let the adapter take
    that call as a parameter (`tests.in_memory.through`), so that unit tests use it as well.
 3. `now`, `monotonic`, `sleep` and `side_by_side` of a use case are those of its `Instance`.
-4. What is seen to be wrong on the way goes to `simulation.violation`; `violations` says what is
-   wrong once everything is at rest.
+4. Violations on the way go to `simulation.violation`; `violations` names the violations once
+   everything is at rest.
 5. Name it in `worlds.WORLDS`. The tests, the command line and the mutants take it from there.
 """
 
@@ -34,7 +34,7 @@ class World(Protocol):
     """What a schedule runs in."""
 
     def violations(self) -> Iterable[str]:
-        """What is wrong now that everything is at rest: one sentence each."""
+        """The violations when everything is at rest: a sentence each."""
 
 
 MakeWorld: TypeAlias = Callable[[Simulation], World]
@@ -74,7 +74,7 @@ def first_violation(make: MakeWorld, seeds: Iterable[int]) -> Run | None:
     """The first of the schedules that has one; None where none has."""
     with quiet():
         runs = (run(make, seed) for seed in seeds)
-        return next((one for one in runs if one.violations), None)
+        return next((run for run in runs if run.violations), None)
 
 
 def shrink(make: MakeWorld, failed: Run) -> Run:
@@ -109,7 +109,7 @@ def report(name: str, make: MakeWorld, failed: Run) -> str:
             f"seed {failed.seed} of the world {name}: {failed.violations[0]}",
             f"run it again: python -m tests.simulation {name} --seed {failed.seed} --schedules 1",
             f"{len(failed.deviations)} deviations, of which these are enough:",
-            *(f"  {where}: {what}" for where, what in least.deviations.items()),
+            *(f"  {where}: {choice}" for where, choice in least.deviations.items()),
             *least.violations,
             "trace:",
             *least.trace,

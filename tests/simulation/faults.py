@@ -59,7 +59,7 @@ class Weather:
     def of(cls, choices: Choices) -> Self:
         """The weather of a schedule."""
         bits = choices.number("weather")
-        kinds = tuple(one for place, one in enumerate(EVERY) if bits >> place & 1)
+        kinds = tuple(kind for place, kind in enumerate(EVERY) if bits >> place & 1)
         return cls(_CHANCES[(bits >> 16) % len(_CHANCES)], kinds or EVERY)
 
 

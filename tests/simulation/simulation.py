@@ -134,9 +134,9 @@ class Simulation:
         self._running.pop(actor, None)
 
     def decide(self, actor: "Actor", what: str, possible: Sequence[Fault]) -> tuple[int, int]:
-        """The place in `possible` of what goes wrong at the next call of `actor`, or -1; and bits.
+        """The place in `possible` of the fault at the next call of `actor`, or -1; and bits.
 
-        64 bits come with it for whatever else the call has to decide.
+        64 bits come with it for further decisions of the call.
         """
         actor.decisions += 1
         name = f"{actor.name} #{actor.decisions}"
@@ -191,7 +191,7 @@ class Actor(greenlet.greenlet):
             end = Returned(self._work()) if self.instance.alive else Died()
         except Crash:
             end = Died()
-        except Exception as error:  # noqa: BLE001 - whoever called decides what it means
+        except Exception as error:  # noqa: BLE001 - the caller decides what it means
             end = Raised(error)
         self.end = end
         self.instance.actors.pop(self, None)
@@ -213,7 +213,7 @@ class Actor(greenlet.greenlet):
             raise Crash
 
     def wake(self) -> None:
-        """Run on from now, whatever was waited for."""
+        """Run on from now, without waiting any longer."""
         turn = self._turn
         self._simulation.after(0, lambda: self._resume(turn))
 
@@ -224,7 +224,7 @@ class Actor(greenlet.greenlet):
 
 
 def current() -> Actor:
-    """Whoever runs at this moment."""
+    """The actor that runs at this moment."""
     actor = greenlet.getcurrent()
     if not isinstance(actor, Actor):
         raise TypeError("only an actor can do this")
@@ -416,7 +416,7 @@ class Instance:
 
 
 def _try(effect: Callable[[], object]) -> None:
-    """Have the effect; its answer, whatever it is, is lost."""
+    """Have the effect, and lose its answer."""
     with contextlib.suppress(Exception):
         effect()
 
@@ -467,7 +467,11 @@ class Pool(Generic[Parts]):
         self._simulation.start(Actor(self._simulation, name, instance, lambda: work(parts), ended))
 
     def _instance(self, name: str) -> tuple[Instance, Parts]:
-        self._instances = [one for one in self._instances if one[0].alive and not one[0].retired]
+        self._instances = [
+            instance
+            for instance in self._instances
+            if instance[0].alive and not instance[0].retired
+        ]
         fresh = len(self._instances) < self._at_most
         place = self._simulation.choices.number(f"{name} where") % (len(self._instances) + fresh)
         if place < len(self._instances):

@@ -168,8 +168,8 @@ def test_a_decision_that_is_taken_back_takes_the_plain_course() -> None:
     free, bound = Choices(3), Choices(3, {"b"})
     names = ["a", "b", "c", "d", "e"]
     options = range(8)
-    before = [free.pick(one, options) for one in names]
-    after = [bound.pick(one, options) for one in names]
+    before = [free.pick(name, options) for name in names]
+    after = [bound.pick(name, options) for name in names]
     assert after == [0 if name == "b" else value for name, value in zip(names, before, strict=True)]
     assert set(bound.deviations) == set(free.deviations) - {"b"}
 
@@ -186,7 +186,7 @@ def test_a_commit_is_made_as_a_whole_or_not_at_all() -> None:
     with pytest.raises(ChangedError):
         database.commit(Update("a/2", str))
     assert second > first
-    assert [(name, one.value) for name, one in database.collection("a")] == [("1", "x!")]
+    assert [(name, stored.value) for name, stored in database.collection("a")] == [("1", "x!")]
     assert database.get("b/1") == database.get("b/1")
     database.commit(Delete("b/1", first))
     assert database.get("b/1") is None

@@ -73,7 +73,7 @@ def _is_counted_without_a_mail() -> bool:
 )
 def test_it_goes_wrong_with_the_bug_only(bug: str, goes_wrong: Callable[[], bool]) -> None:
     """Lost acknowledgement, fifth attempt, lost milestone, recaps counted twice or not at all."""
-    [mutant] = [one for one in MUTANTS if one.name == bug]
+    [mutant] = [mutant for mutant in MUTANTS if mutant.name == bug]
     assert not goes_wrong()
     with mutant.apply():
         assert goes_wrong()

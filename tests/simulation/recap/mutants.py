@@ -115,7 +115,7 @@ def _plan_over(
     planned, _ = _plan(
         self,
         key,
-        [replace(one, version=None) for one in older],
+        [replace(mail, version=None) for mail in older],
         batches,
         counts,
         replace(held, version=None),
@@ -181,7 +181,7 @@ def _effects_last(
     self: MailEvents, key: RecapKey, news: Any, found: StoredStatuses, changed: Any
 ) -> None:
     known = found.statuses
-    change = Tally.of(changed.values()) - Tally.of(known.get(one, _NOTHING) for one in changed)
+    change = Tally.of(changed.values()) - Tally.of(known.get(url, _NOTHING) for url in changed)
     new = {guest: facts & ~known.get(guest, _NOTHING) for guest, facts in changed.items()}
     complaints = {**found.complaints, **recorder._complaints(news, new)}  # noqa: SLF001
     self.statuses.save(key, {**known, **changed}, change, complaints, found.version)

@@ -68,9 +68,9 @@ class SecretWorld:
 
     def violations(self) -> Iterator[str]:
         """A secret that was replaced never comes back."""
-        present = [one for one, _ in groupby(secret.secret for _, secret in self._written)]
-        for one in {one for one in present if present.count(one) > 1}:
-            yield f"{one} is on record again after it was replaced"
+        present = [value for value, _ in groupby(secret.secret for _, secret in self._written)]
+        for name in {item for item in present if present.count(item) > 1}:
+            yield f"{name} is on record again after it was replaced"
 
     def _replace(self, name: str, minutes: int) -> None:
         def replace(secrets: RememberedSecrets) -> None:

@@ -29,7 +29,7 @@ _NEXT: Final = {
 
 
 def broken_by(before: Delivery | None, after: Delivery) -> Iterator[str]:
-    """What is wrong with a record that was written in the place of `before`."""
+    """The violations of a record that was written in the place of `before`."""
     if before is None:
         if after.outcome not in (Outcome.PENDING, Outcome.SKIPPED) or after.attempts:
             yield f"it was created {after.outcome}"
@@ -67,8 +67,8 @@ def _broken_by_log(delivery: Delivery) -> Iterator[str]:
         made_well = not any(attempt.acknowledged for attempt in made)
     if not made_well:
         yield f"it is {delivery.outcome}, and its log says otherwise"
-    for one, next_one in pairwise(made):
-        if next_one.number == one.number + 1:
-            waited = next_one.at - one.at - timedelta(milliseconds=one.milliseconds)
-            if waited < WAITS[next_one.number] - HELD_BACK:
-                yield f"attempt {next_one.number} after {waited.total_seconds()} s"
+    for earlier, later in pairwise(made):
+        if later.number == earlier.number + 1:
+            waited = later.at - earlier.at - timedelta(milliseconds=earlier.milliseconds)
+            if waited < WAITS[later.number] - HELD_BACK:
+                yield f"attempt {later.number} after {waited.total_seconds()} s"

@@ -67,7 +67,7 @@ class Receivers:
         return Response(status)
 
     def _status(self, to: EndpointUrl, post: Post) -> int | None:
-        count = sum(one.delivery_id == post.delivery_id for one in self._seen.posts)
+        count = sum(seen.delivery_id == post.delivery_id for seen in self._seen.posts)
         match self._behaviours[to]:
             case "ok" | "500" | "silent" as always:
                 return {"ok": 204, "500": 500, "silent": None}[always]

@@ -64,7 +64,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What is there at the beginning, and what comes.
+    """The first records, and the events to come.
 
     Attributes:
         receivers: How the receiver at each URL answers.
@@ -157,7 +157,7 @@ def _upload(choices: Choices, number: int) -> Upload:
 def _organizer(choices: Choices) -> list[tuple[str, int]]:
     """What the organizer does, and when (microseconds); one act may be done twice at once."""
     done = []
-    for what, probability, latest in (
+    for act, probability, latest in (
         ("archive", 0.1, 20 * SECOND),
         ("publish again", 0.05, 60 * SECOND),
         ("test", 0.1, 60 * SECOND),
@@ -165,11 +165,11 @@ def _organizer(choices: Choices) -> list[tuple[str, int]]:
         ("resend page", 0.15, 30 * MINUTE),
         ("rotate", 0.05, 60 * SECOND),
     ):
-        if choices.happens(what, probability, "done"):
-            at = choices.between(f"{what} when", 0, latest)
-            done.append((what, at))
-            if what == "resend page" and choices.happens(f"{what} twice", 0.5, "done twice"):
-                done.append((f"{what} too", at + choices.between(f"{what} again", 0, _TWICE)))
+        if choices.happens(act, probability, "done"):
+            at = choices.between(f"{act} when", 0, latest)
+            done.append((act, at))
+            if act == "resend page" and choices.happens(f"{act} twice", 0.5, "done twice"):
+                done.append((f"{act} too", at + choices.between(f"{act} again", 0, _TWICE)))
     return done
 
 

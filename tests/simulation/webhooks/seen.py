@@ -10,7 +10,7 @@ from tests.simulation.simulation import START, Actor, Returned, Simulation, curr
 from tests.simulation.webhooks import law
 
 URLS_WRITTEN: Final = START - timedelta(days=5, hours=3)
-"""When the webhook settings were written first, and whatever else is there at the beginning."""
+"""When the webhook settings and all other first records were written."""
 
 
 @dataclass(slots=True, eq=False)

@@ -77,7 +77,9 @@ def test_line_breaks_of_every_kind_are_removed(line_break: str) -> None:
     assert len(one_line(f"a{line_break}b").splitlines()) == 1
 
 
-@pytest.mark.parametrize("line_break", [one for one in BREAKS if one != "\0"], ids=ascii)
+@pytest.mark.parametrize(
+    "line_break", [line_break for line_break in BREAKS if line_break != "\0"], ids=ascii
+)
 def test_a_paragraph_keeps_its_lines(line_break: str) -> None:
     """Spec 4.1, message."""
     assert paragraph(f" a{line_break}b\0\x07 ") == "a\nb"
@@ -120,7 +122,7 @@ def test_what_is_no_text_does_not_reach_a_mail() -> None:
     ],
 )
 def test_a_guest_is_greeted_by_a_name_only(left: str, greeted: str) -> None:
-    """Whoever uploads chooses name and address: no link or number is mailed to a stranger.
+    """An uploader chooses name and address: no link or number is mailed to a stranger.
 
     It is short, one line, and of visible characters that keep their direction.
     """

@@ -56,7 +56,7 @@ def refusal(house: House, event_id: str = EVENT) -> CallError | None:
 
 
 def stop_of(house: House) -> Stop | None:
-    """What is on record of the tenant."""
+    """The recorded stop of the tenant."""
     of_event, of_tenant = ComplaintStore(house.documents).find(TENANT, EVENT)
     found = of_tenant or of_event
     return found.stop if found else None
@@ -123,7 +123,7 @@ def test_a_mailbox_complains_once(house: House) -> None:
     for address in tagged:
         house.photo(address, event_id=OTHER)
     house.send(eventId=OTHER, limits=RecapLimits(per_address=5))
-    told = [TrackingEvent(SPAM, house.labels(one), one) for one in tagged]
+    told = [TrackingEvent(SPAM, house.labels(text), text) for text in tagged]
     house.mail_events().record(told)
     assert stop_of(house) is None
     assert refusal(house, OTHER) is None
@@ -221,7 +221,7 @@ def test_the_operator_is_told(house: House, capfd: pytest.CaptureFixture[str]) -
 
 
 def test_a_day_is_utc() -> None:
-    """Whatever the offset of the moment."""
+    """The day is that of UTC for a moment with any offset."""
     evening = datetime.fromisoformat("2026-05-01T23:30:00-02:00")
     begin, end = day_of(evening)
     assert (begin.isoformat(), end.isoformat()) == (

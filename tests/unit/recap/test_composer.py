@@ -173,7 +173,7 @@ def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
 
 
 def test_text_and_html_have_tags_of_their_own() -> None:
-    """Design 5: what is escaped for the one would be wrong in the other."""
+    """Design 5: text that is escaped for HTML would be wrong in the plain part."""
     message = _composer(_recap()).message([_recipient(name="A & B")])
     text, html = _parts(message)
     assert "Hi A & B," in text
@@ -225,7 +225,7 @@ def test_without_one_nothing_stands_there(mode: Mode) -> None:
 
 
 def test_the_reel_stands_in_the_parts_once() -> None:
-    """What is the same for everybody costs nobody's room."""
+    """Text that is the same for everybody takes no recipient's room."""
     recap = _recap(Mode.ALL, reel=_pictures(24), photo_count=24)
     message = _composer(recap).message([_recipient()])
     assert ("-t" in message.text, "-t" in message.html) == (False, True)

@@ -70,7 +70,9 @@ def test_addresses_are_unique_trimmed_and_case_folded() -> None:
     """Design 3.52; both spellings of an international domain are one mailbox."""
     spellings = [" Anna@example.com", "anna@EXAMPLE.com ", "a@MÜNCHEN.example.com"]
     spellings += ["a@xn--mnchen-3ya.example.com", "nobody", "nobody", ""]
-    audience = _audience(Mode.PERSONAL, *(_photo(n, one) for n, one in enumerate(spellings)))
+    audience = _audience(
+        Mode.PERSONAL, *(_photo(n, spelling) for n, spelling in enumerate(spellings))
+    )
     assert [guest.address for guest in audience.guests] == [
         "Anna@example.com",
         "a@xn--mnchen-3ya.example.com",
@@ -144,7 +146,7 @@ def test_a_photo_shows_its_thumbnail_and_leads_to_itself() -> None:
     ids=ascii,
 )
 def test_only_web_addresses_get_into_a_mail(value: object, *, shown: bool) -> None:
-    """Whoever uploads writes the document."""
+    """A guest writes the document: any value may stand there."""
     assert web_address(value) == (value if shown else None)
 
 

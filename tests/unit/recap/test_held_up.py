@@ -66,13 +66,17 @@ def test_nobody_gets_two_mails_however_long_a_call_is_held_up(
 ) -> None:
     """At any of its steps, another call has gone on and has ended when it wakes.
 
-    And whoever got none is reported: the request was about to leave, and nobody knows.
+    Guests without a mail are reported: the request was about to leave, and nobody knows.
     """
     held_up(house, port, before=before)
     assert set(Counter(house.addresses).values()) == {1}
     unknown = [batch.recipients for batch in house.batches() if batch.state is BatchState.UNKNOWN]
     reported = {recipient for recipients in unknown for recipient in recipients}
-    without = {address_hash(one) for one in map(guest, range(GUESTS)) if one not in house.addresses}
+    without = {
+        address_hash(person)
+        for person in map(guest, range(GUESTS))
+        if person not in house.addresses
+    }
     assert without <= reported
     assert bool(without) is ((port, before) == ("recaps.start", False))
 

@@ -128,7 +128,7 @@ NOBODY = _batch(BatchState.ACCEPTED, recipients=0)
 def test_where_a_recap_stands_follows_from_its_batches(
     batches: list[Batch], expected: RecapState
 ) -> None:
-    """Design 3.42: what was sent cools down, and what is open can be continued."""
+    """Design 3.42: a sent recap cools down, and an open one can be continued."""
     assert recap_state(batches) is expected
 
 

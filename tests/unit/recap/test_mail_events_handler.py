@@ -59,7 +59,10 @@ def at(house: House) -> int:
 def delivered(house: House) -> bytes:
     """News of both mails, with addresses, as SendGrid has them."""
     return json.dumps(
-        [{"email": one, "event": "delivered", **house.labels(one)} for one in (guest(0), guest(1))]
+        [
+            {"email": person, "event": "delivered", **house.labels(person)}
+            for person in (guest(0), guest(1))
+        ]
     ).encode()
 
 
@@ -118,7 +121,7 @@ def test_every_request_that_does_not_verify_is_answered_the_same(
 def test_a_body_that_does_not_verify_is_not_parsed(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever a stranger sends."""
+    """The answer is the same for every request of a stranger."""
 
     def parsed(_: SendGridWebhook, __: bytes) -> None:
         raise AssertionError
@@ -191,7 +194,7 @@ def test_what_verifies_and_is_no_list_is_not_asked_for_again(
 def test_what_cannot_be_recorded_is_asked_for_again(
     house: House, monkeypatch: pytest.MonkeyPatch, logged: Logged
 ) -> None:
-    """And the log says where it failed, and nothing of what was told."""
+    """The log names the place of the failure, and nothing of the report."""
 
     def away(*_: Any, **__: Any) -> Any:
         raise ConnectionError(guest(0))

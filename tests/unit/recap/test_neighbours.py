@@ -191,7 +191,7 @@ def test_a_photo_cannot_choose_its_time_or_take_an_address_s_place() -> None:
         fields = {"uploaderEmail": email, "uploaderUid": uploader, "createdAt": NOON}
         created = NOON + timedelta(minutes=minute)
         audience.add(ApprovedPhoto.read(f"{9 - minute}", fields, created=created))
-    assert [one.address for one in audience.in_fair_order()] == [
+    assert [guest.address for guest in audience.in_fair_order()] == [
         "x@example.com",
         "y@example.com",
         shared,
@@ -258,10 +258,10 @@ def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House
     house.send(count, limits=RecapLimits(per_call=3))  # type: ignore[arg-type]
     assert reads.count("guests.approved_photos") == 2
     for address, message in house.mails:
-        (copy,) = (one for one in message.copies if one.address == address)
+        (copy,) = (copy for copy in message.copies if copy.address == address)
         shown = [f"https://example.com/{number}.jpg" for number in range(5)]
         own = f"https://example.com/{address[6]}.jpg"
-        assert [one for one in shown if one in "".join(copy.values.values())] == [own]
+        assert [line for line in shown if line in "".join(copy.values.values())] == [own]
 
 
 # Addresses of photos.
@@ -297,7 +297,7 @@ def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House
 def test_photos_come_from_hosts_that_the_project_trusts(
     hosts: str, url: str, *, shown: bool
 ) -> None:
-    """Whoever serves a picture learns who looks, and may change it after its approval."""
+    """The host of a picture learns who looks, and may change it after its approval."""
     assert PhotoHosts.read(hosts, "p1").allow(url) is shown
 
 

@@ -38,7 +38,7 @@ def refusal(house: House, through: Through | None = None, **arguments: Any) -> C
 
 
 def _written(house: House) -> list[str]:
-    """Watch the database, and name what is written from now on."""
+    """Watch the database, and name the documents that are written from now on."""
     written: list[str] = []
     house.firestore.watch(lambda path, *_: written.append(path))
     return written
@@ -51,7 +51,7 @@ def test_the_mail_of_a_guest_with_most_photos_is_shown(house: House) -> None:
     preview = house.preview(subject="Thanks", message="It was <good>.")
     house.send(subject="Thanks", message="It was <good>.")
     [(_, message)] = [mail for mail in house.mails if mail[0] == guest(1)]
-    [copy] = [one for one in message.copies if one.address == guest(1)]
+    [copy] = [copy for copy in message.copies if copy.address == guest(1)]
     text, html = message.filled(copy)
     links = re.compile(r"/preferences#token=[\w-]+")
     assert preview.subject == message.subject == "Thanks"
@@ -79,7 +79,7 @@ def test_no_link_in_it_is_a_guests_own(house: House, mode: str) -> None:
 
 
 def test_any_guest_can_be_shown(house: House) -> None:
-    """Spec 4.9, `guest`: by the address, in whatever spelling."""
+    """Spec 4.9, `guest`: by the address, in any spelling."""
     house.guests(3)
     house.photo(guest(1))
     assert "https://example.com/0.jpg" in house.preview(guest=f" {guest(0).upper()} ").text
@@ -201,7 +201,7 @@ LIMITS = RecapLimits(per_call=6, per_address=2, per_tenant=20)
 def test_what_is_shown_is_what_a_call_would_do(
     house: House, before: Callable[[House], None], mode: str
 ) -> None:
-    """Spec 4.9: the same numbers and words, whatever has been before; and nothing is written."""
+    """Spec 4.9: the same numbers and words after any earlier recap; and nothing is written."""
     house.guests(5)
     before(house)
     written = _written(house)
@@ -348,7 +348,7 @@ def test_who_may_look_is_who_may_send(
 def test_what_the_deployment_lacks_shows_itself_here(
     house: House, capfd: pytest.CaptureFixture[str], setting: str
 ) -> None:
-    """Before the one shot is taken: with the name of what is missing, for whoever operates it."""
+    """The preview fails before the recap would, and names the missing setting."""
     house.guests(1)
     house.lacks = setting
     refused = refusal(house)

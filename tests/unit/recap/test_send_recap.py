@@ -245,7 +245,7 @@ def test_idle_a_call_takes_the_lock(house: House) -> None:
 
 @pytest.mark.parametrize("port", ["recaps.take", "recaps.plan", "recaps.start", "recaps.settle"])
 def test_in_progress_another_call_is_aborted(house: House, port: str) -> None:
-    """Spec 3.3, 7.1: whatever the first one is at."""
+    """Spec 3.3, 7.1: a second call is `aborted` at any step of the first."""
     house.guests(1)
     codes = []
     result = house.send(At(port, lambda: codes.append(refusal(house).code)))
@@ -293,7 +293,7 @@ def test_nobody_to_send_to_starts_no_cooldown(house: House) -> None:
     ],
 )
 def test_who_may_send(house: House, caller: Caller, asked: str | None, code: Code | None) -> None:
-    """Spec 5, and 4.1 rule 6; whoever may not leaves no trace."""
+    """Spec 5, and 4.1 rule 6; a refused caller leaves no trace."""
     house.guests(1)
     wanted = RecapArguments(event_id=EVENT, tenant_id=asked)
     if code is None:
@@ -343,7 +343,7 @@ def test_where_the_mail_service_takes_nothing_a_call_can_be_retried_at_once(hous
 
 
 def test_where_it_takes_some_a_retry_sends_the_rest_only(house: House) -> None:
-    """Design 3.39; whoever opts out meanwhile is left out."""
+    """Design 3.39; a guest who opts out meanwhile is left out."""
     house.guests(5)
     house.answers = [(202, {}, b""), (403, {}, ERRORS), (413, {}, ERRORS)]
     assert refusal(house).message == (
@@ -395,7 +395,7 @@ def test_a_mail_service_that_takes_nothing_says_who_can_fix_it(
     assert whose in refused.message
     printed = capfd.readouterr().out
     lines = [json.loads(line) for line in printed.splitlines()]
-    assert [(one["message"], one["cause"]) for one in lines] == [
+    assert [(line["message"], line["cause"]) for line in lines] == [
         ("recap.batch", cause),
         ("recap.done", cause),
     ]

@@ -146,14 +146,14 @@ def test_whoever_has_lost_the_lock_writes_nothing_with_it(stores: Stores) -> Non
     (batch,), version = stores.recaps.plan(
         key, [], plan(["a"], per_batch=2), Counts(left=1), _held(stores)
     )
-    mine = StoredLock(_held(stores).lock, version)
+    own_lock = StoredLock(_held(stores).lock, version)
     _take(stores, NOW + LEASE)
     with pytest.raises(ChangedMeanwhileError):
-        stores.recaps.plan(key, [batch], [], Counts(), mine)
+        stores.recaps.plan(key, [batch], [], Counts(), own_lock)
     with pytest.raises(ChangedMeanwhileError):
-        stores.recaps.start(key, batch.started("me", NOW), Counts(), mine)
+        stores.recaps.start(key, batch.started("me", NOW), Counts(), own_lock)
     with pytest.raises(ChangedMeanwhileError):
-        stores.recaps.release(key, mine, RecapState.FAILED, NOW)
+        stores.recaps.release(key, own_lock, RecapState.FAILED, NOW)
     assert stores.recaps.batches(key) == [batch]
     assert stores.recap(key)["state"] == "sending"
 

@@ -259,9 +259,9 @@ def test_pages_are_turned_to_the_end(parts: Parts) -> None:
     page: dict[str, Any] = {}
     while True:
         turned.append(resend_page(parts, **page))
-        for one in made:
-            if parts.record(one).outcome.is_open:
-                parts.failed(one)
+        for attempt in made:
+            if parts.record(attempt).outcome.is_open:
+                parts.failed(attempt)
         following = turned[-1].next
         if following is None:
             break

@@ -129,7 +129,7 @@ def test_a_flood_of_session_tickets() -> None:
 
 
 def test_the_watch_ends_what_a_time_out_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    """OpenSSL reads records without data for as long as they come, whatever the time-out is."""
+    """OpenSSL reads records without data for as long as they come, beyond any time-out."""
 
     def wait_longer(connection: socket.socket) -> None:
         socket.socket.settimeout(connection, 30)

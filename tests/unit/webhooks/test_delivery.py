@@ -134,6 +134,6 @@ def test_no_task_once_the_outcome_is_final(answers: list[int]) -> None:
     ],
 )
 def test_a_task_of_somebody_else_is_refused(data: object) -> None:
-    """What is no task of an attempt is not guessed at."""
+    """A malformed task of an attempt is refused."""
     with pytest.raises(ValueError, match="eventId"):
         AttemptRequest.read(data)

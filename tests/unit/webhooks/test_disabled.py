@@ -31,7 +31,7 @@ ENTRY = {"url": URL, "reason": "nobody answers", "at": datetime(2026, 5, 1, tzin
     ],
 )
 def test_a_url_is_disabled_by_its_entry(disabled: Any, reason: str | None) -> None:
-    """Whatever else stands there disables nothing, and breaks nothing."""
+    """Any other value there disables nothing, and breaks nothing."""
     [read] = WebhookSettings.read({"urls": [URL], "disabled": disabled}).subscriptions
 
     assert read == Subscription(URL, disabled=reason)

@@ -105,7 +105,7 @@ def test_a_public_address(address: str) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "0.0.0.0",  # noqa: S104 - the address itself is what is tested
+        "0.0.0.0",  # noqa: S104 - the address itself is tested
         "10.0.0.1",
         "100.64.0.1",
         "127.0.0.1",

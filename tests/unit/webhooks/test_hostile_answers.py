@@ -75,7 +75,7 @@ def test_continues_without_end_cost_little(continues: int) -> None:
 
 
 def test_a_certificate_without_end() -> None:
-    """What is read before it is known who answers is bounded, too: by OpenSSL, at 100 KiB."""
+    """The bytes of a handshake are bounded, too: by OpenSSL, at 100 KiB."""
     names = ["localhost", *(f"{'a' * 58}{number}.example.com" for number in range(2000))]
     assert failure(answers(OK), names=names)[0] == "the TLS handshake failed"
 

@@ -224,7 +224,7 @@ def read_until_end(raw: socket.socket) -> None:
 
 
 def test_a_receiver_that_does_not_read() -> None:
-    """What is sent counts into the deadline, too."""
+    """Sending counts into the deadline, too."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates.issue(["localhost"]))
     ended = threading.Event()
@@ -287,8 +287,10 @@ def test_nobody_listens() -> None:
 def addresses(*found: str) -> Callable[[str, int, float], list[SocketAddress]]:
     """A name server that answers so."""
     return lambda _, port, __: [
-        (socket.AF_INET6, (one, port, 0, 0)) if ":" in one else (socket.AF_INET, (one, port))
-        for one in found
+        (socket.AF_INET6, (record, port, 0, 0))
+        if ":" in record
+        else (socket.AF_INET, (record, port))
+        for record in found
     ]
 
 

@@ -28,7 +28,9 @@ def lags(capfd: pytest.CaptureFixture[str]) -> list[tuple[int, int]]:
     """Number and `lagMs` of every attempt since the last look."""
     lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
     return [
-        (one["attempt"], one["lagMs"]) for one in lines if one["message"] == "delivery.attempted"
+        (line["attempt"], line["lagMs"])
+        for line in lines
+        if line["message"] == "delivery.attempted"
     ]
 
 

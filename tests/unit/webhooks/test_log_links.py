@@ -172,7 +172,7 @@ def test_the_log_names_no_token_and_no_path(
     shared = share(parts)
     revoke(parts, shared.share.id)
     said = "".join(capfd.readouterr())
-    for one in ("webhook.log_shared", "webhook.log_revoked", shared.share.id, "u1", "example.com"):
-        assert one in said
+    for word in ("webhook.log_shared", "webhook.log_revoked", shared.share.id, "u1", "example.com"):
+        assert word in said
     assert shared.link.partition("=")[2] not in said
     assert "/hook" not in said

@@ -180,7 +180,7 @@ def test_under_auto_approve_nobody_approved_at_the_upload() -> None:
 def test_what_is_missing_or_of_a_wrong_type_is_null(
     payload: Callable[[Photo], Payload], expected: Payload
 ) -> None:
-    """Every field of the table is there, whatever a client has written."""
+    """Every field of the table is there, for any photo of a client."""
     odd = Photo.read(
         "p1",
         {"url": 7, "uploaderName": ["Ann"], "createdAt": "yesterday", "reason": {"a": 1}},

@@ -154,7 +154,7 @@ def test_a_new_event_gets_its_secret(parts: Parts) -> None:
 
 
 def test_other_writes_of_an_event_make_no_secret(parts: Parts) -> None:
-    """Nor does its deletion."""
+    """Deleting the photo sends no second event."""
     publish_event(parts, EventStatus.DRAFT, EventStatus.DRAFT)
     publish_event(parts, EventStatus.DRAFT, None)
     assert not parts.calls
@@ -204,7 +204,7 @@ def test_a_milestone_fires_once(parts: Parts) -> None:
 
 
 def test_of_two_photos_that_reach_a_milestone_at_once_one_is_told_of(parts: Parts) -> None:
-    """The milestone is one commit with its deliveries: whoever is second leaves it out."""
+    """The milestone is one commit with its deliveries: the second trigger leaves it out."""
     parts.crowd(98)
     first, second = parts.photo("p1"), parts.photo("p2")
     parts.at("create deliveries", lambda: publish(parts, first, write="w1"))
@@ -241,7 +241,7 @@ def test_a_milestone_that_was_behind_is_told_to_nobody(parts: Parts) -> None:
 def test_what_was_reached_just_before_the_urls_were_written_fires(
     parts: Parts, minutes: int, told: list[int]
 ) -> None:
-    """A trigger may be late; whoever has just added a URL may as well hear of it."""
+    """A trigger may be late; a URL that was just added may hear of the milestone."""
     for number in range(100):
         parts.photo(f"p{number}")
     parts.now += timedelta(minutes=minutes)
@@ -278,7 +278,7 @@ def test_several_milestones_at_once_are_due_in_order(parts: Parts) -> None:
 
 
 def test_a_milestone_that_another_trigger_has_found_behind_stays_untold(parts: Parts) -> None:
-    """Whoever was first decides."""
+    """The first trigger decides."""
     parts.crowd(99)
 
     def found_behind() -> None:
@@ -298,7 +298,7 @@ def test_a_guest_without_an_address_is_known_by_uid(parts: Parts, email: str | N
     joined = [
         json.loads(record.body)["data"] for record in parts.records if record.event_type == JOINED
     ]
-    assert sorted((one["firstPhotoId"], one["uploaderEmail"]) for one in joined) == [
+    assert sorted((delivery["firstPhotoId"], delivery["uploaderEmail"]) for delivery in joined) == [
         ("p0", None),
         ("p2", None),
     ]

@@ -125,10 +125,10 @@ def test_a_receiver_that_has_lost_its_database_gets_an_hour_again(
         pages.append(parts.actions().resend(ADMIN, ResendArguments.read(asked)))
         parts.now += timedelta(seconds=1)
         asked["next"] = pages[-1].next
-        for record in [one for one in parts.records if one.outcome.is_open]:
+        for record in [record for record in parts.records if record.outcome.is_open]:
             parts.attempts(record, 200)
     assert sum(page.resent for page in pages) == again
-    assert sum(one.round for one in parts.records) == again
+    assert sum(record.round for record in parts.records) == again
 
 
 def _page(asked: dict[str, Any]) -> Page:

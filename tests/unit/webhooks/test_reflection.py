@@ -44,7 +44,7 @@ def speaks_no_tls() -> Iterator[int]:
 
 @contextmanager
 def says_nothing() -> Iterator[int]:
-    """A port that takes whatever comes."""
+    """A port that accepts any bytes."""
 
     def take(raw: socket.socket, _: Server) -> None:
         while raw.recv(65536):
@@ -69,8 +69,8 @@ def test_what_a_machine_is_like_is_not_told() -> None:
             post(sender, port)
         told.add(str(raised.value))
         details.append(raised.value.detail)
-    what = "it has to answer HTTPS with a valid certificate within 0.5 s"
-    assert told == {f"the receiver could not be reached: {what}"}
+    advice = "it has to answer HTTPS with a valid certificate within 0.5 s"
+    assert told == {f"the receiver could not be reached: {advice}"}
     assert len(set(details)) == 4
 
 

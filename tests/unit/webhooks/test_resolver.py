@@ -103,7 +103,7 @@ nonsense   broken
     ],
 )
 def test_what_no_name_server_is_asked_for(host: str, expected: list[str]) -> None:
-    """What `/etc/hosts` has, what is always this machine, and addresses, however they are spelt."""
+    """Names in `/etc/hosts`, this machine's, and addresses in any spelling."""
     with answering({}) as server:
         assert ips(resolver(server, HOSTS), host) == expected
     assert server.questions == []
@@ -139,7 +139,7 @@ def test_an_answer_is_kept_as_long_as_it_says(
 
 
 def test_a_failure_is_not_kept() -> None:
-    """Whoever has just made the name need not wait."""
+    """A name that was just made is found without a wait."""
     records: dict[str, str] = {}
     with answering(records) as server:
         asks = resolver(server)
@@ -159,5 +159,5 @@ def test_a_name_server_that_never_answers() -> None:
 
 
 def test_the_settings_of_this_machine() -> None:
-    """Whatever they are, they can be read, and `localhost` is here."""
+    """The hosts file of any machine can be read, and `localhost` is here."""
     assert "127.0.0.1" in ips(SystemResolver.of_system(time.monotonic), "localhost")

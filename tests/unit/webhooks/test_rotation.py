@@ -70,7 +70,7 @@ def test_the_present_secret_signs_until_the_next_one_takes_over(parts: Parts) ->
 
 
 def test_then_it_alone_is_left_on_record(parts: Parts) -> None:
-    """Put there by whoever reads it first, before it signs; the old one is nowhere any more."""
+    """The first reader puts it there before it signs; the old one is nowhere any more."""
     one, another = parts.secrets(), parts.secrets()
     signing(one, another)
     rotate(parts, TEN_MINUTES)
@@ -136,7 +136,7 @@ def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Par
 
 
 def test_a_rotation_at_once_ends_an_announced_one(parts: Parts) -> None:
-    """Nor does what was announced ever sign on an instance that remembers it."""
+    """A withdrawn secret never signs, even on an instance that remembers it."""
     one, another = parts.secrets(), parts.secrets()
     [present] = signing(one)
     rotate(parts, timedelta(minutes=1))
@@ -167,7 +167,7 @@ def test_the_instance_that_replaces_a_secret_knows_at_once(parts: Parts) -> None
 
 
 def test_a_withdrawal_between_reading_and_taking_over_counts(parts: Parts) -> None:
-    """Whoever is about to put the announced one in place finds the record changed."""
+    """A reader that is about to put the announced one in place finds the record changed."""
     one, another = parts.secrets(), parts.secrets()
     rotate(parts, TEN_MINUTES)
     wait(parts, minutes=10)

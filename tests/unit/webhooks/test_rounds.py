@@ -104,7 +104,9 @@ def test_every_round_has_task_names_of_its_own() -> None:
     second = replace(after(first, 200), round=1).next_round(LATER)
 
     names = {
-        attempt_task(one, suffix=again).name for one in (first, second) for again in ("", "-x")
+        attempt_task(delivery, suffix=again).name
+        for delivery in (first, second)
+        for again in ("", "-x")
     }
 
     assert names == {f"{first.id}-1", f"{first.id}-1-x", f"{first.id}-r2-1", f"{first.id}-r2-1-x"}

@@ -28,7 +28,7 @@ def promised(event: EventType) -> set[str]:
         return set(nested.split(", "))
     *before, name = flat.split("`")
     fields = set(before[0].strip(", ").split(", ")) - {""}
-    return fields | {f"{name}.{one}" for one in nested.removeprefix(": ").split(", ")}
+    return fields | {f"{name}.{field}" for field in nested.removeprefix(": ").split(", ")}
 
 
 def paths(data: dict[str, Any]) -> set[str]:
@@ -36,7 +36,7 @@ def paths(data: dict[str, Any]) -> set[str]:
     return {
         path
         for name, value in data.items()
-        for path in ([f"{name}.{one}" for one in value] if isinstance(value, dict) else [name])
+        for path in ([f"{name}.{item}" for item in value] if isinstance(value, dict) else [name])
     }
 
 
@@ -74,11 +74,11 @@ def test_what_it_tells_of_has_just_happened() -> None:
     for event in EventType:
         actions.send_test(ADMIN, TestArguments(event_id=EVENT, url=URL, event_type=event))
     bodies = [json.loads(body) for _, body in parts.posts]
-    data = {one["event"]: one["data"] for one in bodies}
+    data = {body["event"]: body["data"] for body in bodies}
     times = {
         datetime.fromisoformat(value)
-        for one in data.values()
-        for name, value in (one | one.get("photo", {})).items()
+        for fields in data.values()
+        for name, value in (fields | fields.get("photo", {})).items()
         if name.endswith("At")
     }
 
@@ -86,7 +86,8 @@ def test_what_it_tells_of_has_just_happened() -> None:
     assert data["event.archived"]["photoCount"] == 0
     assert data["event.published"]["eventName"] == "Test Event"
     assert [
-        data[f"photo.{one}"]["photo"]["status"] for one in ("uploaded", "approved", "rejected")
+        data[f"photo.{status}"]["photo"]["status"]
+        for status in ("uploaded", "approved", "rejected")
     ] == [
         "pending",
         "approved",

@@ -82,7 +82,7 @@ def asked(secret: str, *, signed_with: str | None = None, raw: bool = False) -> 
 @pytest.mark.parametrize("judge", [in_python, in_javascript])
 def test_the_libraries_verify_what_any_secret_signs(judge: Judge) -> None:
     """A new secret as it stands; any other one by the bytes of its text."""
-    genuine = [asked(one) for one in NEW] + [asked(one, raw=True) for one in OLD + OTHERS]
+    genuine = [asked(name) for name in NEW] + [asked(name, raw=True) for name in OLD + OTHERS]
     assert all(judge(genuine))
 
     altered = {**asked(NEW[0]), "body": BODY.replace("Z", "z")}
@@ -93,6 +93,6 @@ def test_the_libraries_verify_what_any_secret_signs(judge: Judge) -> None:
 
 def test_a_new_secret_has_the_form_of_standard_webhooks() -> None:
     """`whsec_` and 32 bytes in padded standard base64."""
-    decoded = [base64.b64decode(one.removeprefix("whsec_"), validate=True) for one in NEW]
-    assert {len(one) for one in decoded} == {32}
-    assert all(one.startswith("whsec_") for one in NEW)
+    decoded = [base64.b64decode(name.removeprefix("whsec_"), validate=True) for name in NEW]
+    assert {len(line) for line in decoded} == {32}
+    assert all(name.startswith("whsec_") for name in NEW)

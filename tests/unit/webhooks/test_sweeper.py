@@ -52,7 +52,7 @@ def test_sweeps_that_overlap_queue_once_and_the_next_one_again(parts: Parts) -> 
 
 @pytest.mark.parametrize("answers", [[200], [500, 200], FAILURES])
 def test_what_has_ended_is_owed_nothing(parts: Parts, answers: list[Any]) -> None:
-    """Nor is what was skipped."""
+    """A skipped delivery is not queued again."""
     parts.attempts(parts.delivery(), *answers)
     parts.delivery(cause="another", disabled="why")
     parts.now += timedelta(days=1)

@@ -54,7 +54,7 @@ def types(messages: Sequence[Message]) -> list[str]:
     ],
 )
 def test_a_photos_write_fires(before: str | None, after: str | None, fired: list[str]) -> None:
-    """Spec 3.1, row by row, and what is no row of it."""
+    """Spec 3.1, row by row, and all other moves."""
     assert fired == types(
         transitions.of_photo(
             "w1", photo(before) if before else None, photo(after) if after else None
@@ -68,7 +68,7 @@ def test_a_photos_write_fires(before: str | None, after: str | None, fired: list
         # the table of spec 3.2
         ("draft", "published", "event.published"),
         ("published", "archived", "event.archived"),
-        # "not live" is also what does not exist yet, and what is archived
+        # an event that does not exist yet or is archived is "not live" as well
         (None, "published", "event.published"),
         ("archived", "published", "event.published"),
         # and every move that it does not name
@@ -85,7 +85,7 @@ def test_a_photos_write_fires(before: str | None, after: str | None, fired: list
     ],
 )
 def test_an_events_write_fires(before: str | None, after: str | None, fired: str | None) -> None:
-    """Spec 3.2, row by row, and what is no row of it."""
+    """Spec 3.2, row by row, and all other moves."""
     messages = transitions.of_event(
         "w1",
         event(before) if before else None,

@@ -186,7 +186,7 @@ def test_attempts_at_slow_receivers_have_a_pace(parts: Parts) -> None:
 def test_a_move_that_fails_is_made_again(
     parts: Parts, failed: str, fault: Callable[[], None], *, before: bool
 ) -> None:
-    """Whatever came before the fault: there is one task on the slow queue, and none is lost."""
+    """After a fault at any step there is one task on the slow queue, and none is lost."""
     worker = slow_worker(parts)
     delivery = parts.delivery()
     tasks = len(parts.queued)

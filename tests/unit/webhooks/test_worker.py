@@ -60,7 +60,7 @@ def test_the_table_of_an_attempt(
     next_queue: str | None,
     wait: float,
 ) -> None:
-    """Spec 3.4, row by row: the state that follows, and the task for what is owed next."""
+    """Spec 3.4, row by row: the state that follows, and the task of the next attempt."""
     delivery = parts.delivery()
     record = parts.attempts(delivery, *answers)
 
@@ -119,7 +119,7 @@ def test_a_task_that_comes_too_early_comes_back(parts: Parts) -> None:
 
 
 def test_a_task_that_comes_a_little_early_is_held_back(parts: Parts) -> None:
-    """By what is missing: never is a wait shorter than its step."""
+    """The task comes back after the rest of the wait: no wait is shorter than its step."""
     delivery = parts.attempts(parts.delivery(), 500)
     parts.now += timedelta(seconds=0.6)
     record = parts.attempt(delivery, 2)
@@ -184,7 +184,7 @@ def test_what_has_ended_is_left_alone(parts: Parts, answers: list[int]) -> None:
 
 
 def test_a_task_of_an_earlier_round_makes_no_attempt(parts: Parts) -> None:
-    """Nor does it queue one: the new round has tasks of its own."""
+    """An old task queues none: the new round has tasks of its own."""
     ended = parts.failed()
     again = ended.next_round(parts.now)
     parts.stored.restart(again)
@@ -227,7 +227,7 @@ def test_an_attempt_that_is_not_on_record_is_made_again(parts: Parts, stop: Any)
 def test_whatever_stops_it_around_the_next_task_the_task_is_queued(
     parts: Parts, call: str, stop: Any, when: str
 ) -> None:
-    """Design 2: the record says what is owed, and the task that comes back queues it."""
+    """Design 2: the record names the due attempt, and the returning task queues it."""
     delivery = parts.delivery()
     parts.answers = [500, 500]
     getattr(parts, when)(call, stop)
@@ -337,7 +337,7 @@ def test_an_acknowledgement_of_an_earlier_round_counts(parts: Parts) -> None:
 def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
     parts: Parts,
 ) -> None:
-    """A receiver that has lost what it had acknowledged gets it, whatever is held up."""
+    """A receiver that has lost acknowledged deliveries gets them, beside any delay."""
     delivery = parts.delivery()
     parts.answers = [202]
 
