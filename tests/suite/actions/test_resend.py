@@ -100,45 +100,6 @@ def test_everything_that_failed_since_a_time(
     assert arrived == {named(name) for name in ("at-once", "later", "skipped")}
 
 
-def test_a_dry_run_counts_what_a_page_would_send_and_leave_alone(
-    configure: Configure, record: Record, resend: Resend
-) -> None:
-    """A dry run counts by URL, type or both, changes nothing, and names wrong arguments."""
-    url, other = "https://example.com/hook", "https://example.com/other"
-    configure(url, other)
-    since = datetime.now(UTC) - timedelta(hours=2)
-    references = [
-        record(where, f"{name}-{type_}", event=type_)
-        for name, where in (("d", url), ("o", other))
-        for type_ in ("photo.uploaded", "photo.approved", "guest.joined")
-    ]
-    references += [
-        record(url, "skipped", outcome="skipped", reason="the URL is disabled"),
-        record(url, "success", outcome="success"),
-        record(url, "test", test=True),
-        record(url, "earlier", endedAt=since - timedelta(seconds=1)),
-    ]
-    before = [reference.get().update_time for reference in references]
-    asked: dict[str, Any] = {"since": since.isoformat(), "dryRun": True}
-    filters: list[dict[str, str]] = [
-        {},
-        {"url": url},
-        {"event": "photo.uploaded"},
-        {"url": other, "event": "photo.uploaded"},
-        {"event": "milestone.reached"},
-    ]
-    answers = [resend(**asked, **condition).result for condition in filters]
-    refused = resend(**asked, url=f"{url}?mistyped")
-
-    nothing = {"removedUrl": 0, "disabledUrl": 0, "unusableUrl": 0, "tests": 0}
-    assert answers == [
-        {"matching": count, "leftAlone": nothing | {"tests": tests}}
-        for count, tests in ((7, 1), (4, 1), (3, 1), (1, 0), (0, 0))
-    ]
-    assert (refused.status, refused.error[0]) == (400, "INVALID_ARGUMENT")
-    assert [reference.get().update_time for reference in references] == before
-
-
 def test_a_count_reads_no_delivery(event_id: str, configure: Configure, record: Record) -> None:
     """One aggregation, billed as one read for a thousand of them."""
     configure("https://example.com/hook")
