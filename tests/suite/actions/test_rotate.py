@@ -1,4 +1,4 @@
-"""`rotateWebhookSecret`: a new secret at once (spec 2.1, 4.8); the unit tests have the announced one."""
+"""`rotateWebhookSecret`: a new secret at once (spec 2.1, 4.8); the unit tests have the rest."""
 
 import json
 from collections.abc import Callable
