@@ -1,21 +1,21 @@
-// The receiver's page: `/deliveries#token=…`.
+// The page behind a link: `/deliveries#token=…`.
 
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-import { takeToken } from "./ui/token.ts";
-import { ReceiverPage } from "./views/receiver/receiver_page.tsx";
-import { NoLink } from "./views/receiver/refusals.tsx";
+import { takeLink } from "./ui/token.ts";
+import { LinkPage } from "./views/link/link_page.tsx";
+import { NoLink } from "./views/link/refusals.tsx";
 
 function App() {
-  const [token, setToken] = useState(takeToken);
+  const [link, setLink] = useState(takeLink);
   useEffect(() => {
     // Another link that is opened in this tab differs in the fragment only, and loads no page.
-    const follow = () => setToken(takeToken());
+    const follow = () => setLink(takeLink());
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
-  return token ? <ReceiverPage key={token} token={token} /> : <NoLink />;
+  return link ? <LinkPage key={link.token} link={link} /> : <NoLink />;
 }
 
 const page = document.getElementById("page");

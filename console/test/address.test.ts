@@ -1,34 +1,43 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { linkTo, linkToDelivery, linkToPhotos, readRoute, writeRoute } from "../src/domain/address.ts";
-import { nameOf, named } from "../src/domain/endpoint.ts";
-import { NO_FILTERS, matches, queryOf, readFilters, writeFilters } from "../src/domain/filters.ts";
+import { linkTo, isOpenTo, readRoute, writeRoute } from "../src/domain/address.ts";
+import { keyOf, nameOf } from "../src/domain/endpoint.ts";
+import { NO_FILTERS, beginning, readFilters, writeFilters } from "../src/domain/filters.ts";
 
 const NOW = new Date("2026-05-01T18:30:00Z");
-const URL_WITH_KEY = "https://hooks.example.com/in?key=a-secret-key";
 
 test("a view is the same after its address was sent to somebody", () => {
   const filters = {
     outcome: "failed",
     event: "photo.uploaded",
-    endpoint: nameOf(URL_WITH_KEY),
     period: null,
     from: new Date("2026-05-01T10:00:00.000Z"),
     until: new Date("2026-05-01T11:00:00.000Z"),
   } as const;
   for (const deliveryId of [null, "0f7c"]) {
-    const route = { at: "deliveries", eventId: "midsummer", filters, deliveryId, status: "pending" } as const;
-    assert.deepEqual(readRoute(writeRoute(route)), route);
+    for (const endpointId of [null, "k3v9"]) {
+      const route = { at: "receivers", eventId: "midsummer", filters, deliveryId, endpointId, status: "pending" } as const;
+      assert.deepEqual(readRoute(writeRoute(route)), route);
+    }
   }
-  const route = readRoute(linkTo("recaps", "midsummer"));
-  assert.deepEqual(route, { at: "recaps", eventId: "midsummer", filters: NO_FILTERS, deliveryId: null, status: "pending" });
-  const photos = readRoute(linkToPhotos("midsummer", "rejected"));
+  const photos = readRoute(linkTo("photos", "midsummer", { status: "rejected" }));
   assert.equal(photos.at === "photos" && photos.status, "rejected");
 });
 
+test("addresses from before lead to the rooms of today", () => {
+  const rooms = { recaps: "recap", deliveries: "receivers", endpoints: "receivers", sharing: "receivers", secret: "receivers" };
+  for (const [before, room] of Object.entries(rooms)) assert.equal(readRoute(`#/events/e1/${before}`).at, room);
+  const delivery = readRoute("#/events/e1/deliveries/0f7c");
+  assert.equal(delivery.at === "receivers" && delivery.deliveryId, "0f7c");
+});
+
+test("a room that somebody cannot use is not there", () => {
+  assert.deepEqual([isOpenTo("moderator", "receivers"), isOpenTo("admin", "receivers"), isOpenTo("moderator", "recap")], [false, true, true]);
+});
+
 test("an address that makes no sense leads to the start, or to a view without filters", () => {
-  for (const odd of ["", "#", "#/", "#/nowhere", "#/events//endpoints", "#/events/e1/secrets", "#/events/%", "#/events/a/deliveries/b/c"]) {
+  for (const odd of ["", "#", "#/", "#/nowhere", "#/events//endpoints", "#/events/e1/secrets", "#/events/e1/constructor", "#/events/%", "#/events/a/deliveries/b/c"]) {
     assert.deepEqual(readRoute(odd), { at: "events" }, odd);
   }
   const odd = "outcome=lost&type=photo.lost&period=1y&from=yesterday&until=2026-99-99T00:00:00Z&to=";
@@ -38,8 +47,8 @@ test("an address that makes no sense leads to the start, or to a view without fi
 
 test("names of people's making stay names", () => {
   const id = "a/b?c#d%25 ü";
-  const route = readRoute(linkToDelivery("e1", id));
-  assert.equal(route.at !== "events" && route.deliveryId, id);
+  const route = readRoute(linkTo("receivers", "e1", { deliveryId: id }));
+  assert.equal(route.at === "receivers" && route.deliveryId, id);
 });
 
 test("a given time replaces a period", () => {
@@ -48,35 +57,19 @@ test("a given time replaces a period", () => {
   assert.equal(writeFilters({ ...NO_FILTERS, period: "1h", from: NOW }).has("period"), false);
 });
 
-test("an address never holds a URL, which may hold a key", () => {
-  const name = nameOf(URL_WITH_KEY);
-  assert.match(name, /^hooks\.example\.com~[0-9a-z]+$/);
-  assert.equal(named(name, ["https://hooks.example.com/in?key=another", URL_WITH_KEY]), URL_WITH_KEY);
-  assert.equal(named(name, ["https://hooks.example.com/in"]), null);
-  assert.match(nameOf("no address <at> all"), /^[a-z0-9.-]+~[0-9a-z]+$/);
-});
-
-test("the service gives the same names", () => {
+test("the service gives the same names", async () => {
   const names = {
-    "https://hooks.example.com/services/T0/B0/hush?key=1": "hooks.example.com~94e1",
-    "https://EXAMPLE.com:8443/hook": "example.com~feba",
-    "https://straße.example/ключ/🎉": "xn--strae-oqa.example~251c",
-    "https://user:hush@example.com/hook": "url~fbdf",
-    "": "url~8d83",
+    "https://hooks.example.com/services/T0/B0/hush?key=1": "hooks.example.com~9f0a",
+    "https://EXAMPLE.com:8443/hook": "example.com~16f9",
+    "https://straße.example/ключ/🎉": "xn--strae-oqa.example~fc89",
+    "https://user:hush@example.com/hook": "url~781b",
+    "": "url~e3b0",
   };
-  for (const [url, name] of Object.entries(names)) assert.equal(nameOf(url), name);
+  for (const [url, name] of Object.entries(names)) assert.equal(await nameOf(url), name);
+  assert.match(await keyOf("https://example.com/"), /^u[0-9a-f]{32}$/);
 });
 
-test("filters become a query", () => {
-  const filters = { ...NO_FILTERS, outcome: "failed", event: "guest.joined", period: "24h" } as const;
-  const query = queryOf(filters, URL_WITH_KEY, NOW);
-  assert.deepEqual(query, {
-    equal: { outcome: "failed", event: "guest.joined", url: URL_WITH_KEY },
-    from: new Date("2026-04-30T18:30:00Z"),
-    until: null,
-  });
-  const delivery = { outcome: "failed", event: "guest.joined", url: URL_WITH_KEY };
-  assert.equal(matches(query, delivery), true);
-  assert.equal(matches(query, { ...delivery, outcome: "success" }), false);
-  assert.deepEqual(queryOf(NO_FILTERS, null, NOW), { equal: {}, from: null, until: null });
+test("a period begins so long before the list was opened", () => {
+  assert.deepEqual(beginning({ ...NO_FILTERS, period: "24h" }, NOW), new Date("2026-04-30T18:30:00Z"));
+  assert.equal(beginning(NO_FILTERS, NOW), null);
 });

@@ -2,8 +2,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { NO_FILTERS, queryOf } from "../src/domain/filters.ts";
-
 interface Index {
   readonly collectionGroup: string;
   readonly queryScope: string;
@@ -34,12 +32,11 @@ function isServed(fields: readonly string[], collection = "deliveries", order = 
 }
 
 test("every combination of filters has its indexes; the emulator asks for none", () => {
-  const now = new Date();
-  for (const outcome of [null, "failed"] as const) {
-    for (const event of [null, "photo.uploaded"] as const) {
-      for (const url of [null, "https://example.com/"]) {
-        const { equal } = queryOf({ ...NO_FILTERS, outcome, event, period: "1h" }, url, now);
-        assert.ok(isServed(Object.keys(equal)), Object.keys(equal).join(", "));
+  for (const outcome of [[], ["outcome"]]) {
+    for (const event of [[], ["event"]]) {
+      for (const endpoint of [[], ["url"], ["endpoint"]]) {
+        const fields = [...outcome, ...event, ...endpoint];
+        assert.ok(isServed(fields), fields.join(", "));
       }
     }
   }

@@ -9,9 +9,9 @@ export function delivery(change: Partial<Delivery> & { number?: number } = {}): 
   const id = fields.id ?? `d${String(number).padStart(3, "0")}`;
   return {
     id,
-    place: { seconds: 1000 + number, nanoseconds: 0, id },
     event: "photo.uploaded",
     url: "https://example.com/hook",
+    endpointId: null,
     body: `{"deliveryId":"${id}"}`,
     createdAt: NOW,
     outcome: "success",

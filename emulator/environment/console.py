@@ -18,8 +18,8 @@ _CATALOGUE = (
 _TEXTS = ROOT / "functions" / "mail" / "catalogues"
 # The files that a build cannot lack.
 _OUTPUT = (
-    *("console.html", "deliveries.html", "preferences.de.json"),
-    *("events.html", "events.js", "openapi.json"),
+    *("console.html", "deliveries.html", "mail.html", "preferences.de.json"),
+    *("mail_frame.js", "events.html", "events.js", "openapi.json"),
 )
 
 

@@ -38,6 +38,8 @@ export interface RecapText {
   readonly mode: "personal" | "all";
   readonly subject?: string;
   readonly message?: string;
+  /** Whether nobody gets a second recap of the event. */
+  readonly onlyNew?: boolean;
 }
 
 export interface Preview {
@@ -49,7 +51,11 @@ export interface Preview {
   readonly recipients: number;
   /** Guests who would be left out; not told for an event of few guests. */
   readonly skipped?: number;
+  /** Of the recipients, guests who have had a recap of the event before. */
+  readonly hadRecap: number;
   readonly left: number;
+  /** Approved photos that no mail shows, as they are on other hosts than PHOTO_HOSTS. */
+  readonly hidden: number;
   /** What sending would be refused with by now. */
   readonly blocked?: { readonly code: string; readonly message: string; readonly possibleFrom?: string };
   readonly message?: string;

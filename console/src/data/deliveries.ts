@@ -3,68 +3,79 @@
 import {
   type DocumentSnapshot,
   type Firestore,
-  type QueryConstraint,
   Timestamp,
   collection,
   doc,
   documentId,
   getCountFromServer,
-  getDocsFromServer,
   limit,
-  onSnapshot,
+  or,
+  and,
   orderBy,
   query,
-  startAfter,
   where,
 } from "firebase/firestore";
 
 import { type Attempt, type Delivery, isOutcome } from "../domain/delivery.ts";
-import type { FeedSource } from "../domain/feed.ts";
-import { type DeliveryQuery, matches } from "../domain/filters.ts";
+import type { Endpoint } from "../domain/endpoint.ts";
+import { type Filters, beginning } from "../domain/filters.ts";
 import { date, number, text } from "./fields.ts";
-import { listenToOne } from "./listen.ts";
+import { type Fail, type Tell, listenToAll, listenToOne } from "./listen.ts";
 
-/** The deliveries of an event that are `wanted`, newest first. */
-export function deliveries(db: Firestore, eventId: string, wanted: DeliveryQuery): FeedSource {
-  const all = collection(db, "events", eventId, "deliveries");
-  const conditions: QueryConstraint[] = Object.entries(wanted.equal).map(([field, value]) =>
-    where(field, "==", value),
-  );
-  if (wanted.from) conditions.push(where("createdAt", ">=", wanted.from));
-  if (wanted.until) conditions.push(where("createdAt", "<", wanted.until));
-  const ordered = query(
-    all,
-    ...conditions,
+export const DELIVERIES_PAGE = 25;
+
+export interface DeliveryList {
+  readonly deliveries: readonly Delivery[];
+  readonly hasMore: boolean;
+}
+
+interface Wanted {
+  readonly eventId: string;
+  /** Null for all. */
+  readonly endpoint: Pick<Endpoint, "id" | "url"> | null;
+  readonly filters: Filters;
+  /** Where a period ends. */
+  readonly now: Date;
+  readonly most: number;
+}
+
+/** The `most` newest deliveries that fit, whenever they change. */
+export function watchDeliveries(
+  db: Firestore,
+  { eventId, endpoint, filters, now, most }: Wanted,
+  tell: Tell<DeliveryList>,
+  fail: Fail,
+): () => void {
+  const from = beginning(filters, now);
+  const fitting = query(
+    collection(db, "events", eventId, "deliveries"),
+    and(
+      // A delivery from before endpoints had ids names its URL alone.
+      ...(endpoint ? [or(where("endpoint", "==", endpoint.id), where("url", "==", endpoint.url))] : []),
+      ...(filters.outcome ? [where("outcome", "==", filters.outcome)] : []),
+      ...(filters.event ? [where("event", "==", filters.event)] : []),
+      ...(from ? [where("createdAt", ">=", from)] : []),
+      ...(filters.until ? [where("createdAt", "<", filters.until)] : []),
+    ),
     orderBy("createdAt", "desc"),
     orderBy(documentId(), "desc"),
+    // One more tells whether there are more.
+    limit(most + 1),
   );
-  return {
-    head: (size, onHead, onError) => {
-      // What has not changed stays the same object, so that its row is not drawn again.
-      const known = new Map<string, Delivery>();
-      return onSnapshot(
-        query(ordered, limit(size)),
-        { includeMetadataChanges: true },
-        (found) => {
-          for (const { type, doc: one } of found.docChanges()) {
-            if (type === "removed") known.delete(one.id);
-            else known.set(one.id, read(one));
-          }
-          const shown = found.docs.map((one) => known.get(one.id) ?? read(one));
-          onHead({ deliveries: shown, isStale: found.metadata.fromCache });
-        },
-        onError,
-      );
+  // What has not changed stays the same object, so that its row is not drawn again.
+  const known = new Map<string, Delivery>();
+  return listenToAll(
+    fitting,
+    (found) => {
+      for (const { type, doc: changed } of found.docChanges()) {
+        if (type === "removed") known.delete(changed.id);
+        else known.set(changed.id, read(changed));
+      }
+      const deliveries = found.docs.slice(0, most).map((one) => known.get(one.id) ?? read(one));
+      tell({ deliveries, hasMore: found.size > most });
     },
-    page: async (after, size) => {
-      const { seconds, nanoseconds, id } = after.place;
-      const place = startAfter(new Timestamp(seconds, nanoseconds), id);
-      const found = await getDocsFromServer(query(ordered, place, limit(size)));
-      return found.docs.map(read);
-    },
-    one: (id, onDelivery) => onSnapshot(doc(all, id), (found) => onDelivery(orNull(found))),
-    matches: (delivery) => matches(wanted, delivery),
-  };
+    fail,
+  );
 }
 
 /**
@@ -76,19 +87,9 @@ export async function hearFrom(db: Firestore, eventId: string): Promise<void> {
 }
 
 /** Reports a delivery at each change; null if it does not exist. */
-export function watchDelivery(
-  db: Firestore,
-  eventId: string,
-  id: string,
-  onDelivery: (delivery: Delivery | null) => void,
-  onError: (error: unknown) => void,
-): () => void {
+export function watchDelivery(db: Firestore, eventId: string, id: string, tell: Tell<Delivery | null>, fail: Fail): () => void {
   const one = doc(db, "events", eventId, "deliveries", id);
-  return listenToOne(one, (found) => onDelivery(orNull(found)), onError);
-}
-
-function orNull(found: DocumentSnapshot): Delivery | null {
-  return found.exists() ? read(found) : null;
+  return listenToOne(one, (found) => tell(found.exists() ? read(found) : null), fail);
 }
 
 /** A record; a default stands for each missing field. */
@@ -99,9 +100,9 @@ export function read(found: DocumentSnapshot): Delivery {
   const log: unknown = fields["log"];
   return {
     id: found.id,
-    place: { seconds: created.seconds, nanoseconds: created.nanoseconds, id: found.id },
     event: text(fields["event"]),
     url: text(fields["url"]),
+    endpointId: text(fields["endpoint"]) || null,
     body: text(fields["body"]),
     createdAt: created.toDate(),
     outcome: isOutcome(outcome) ? outcome : "skipped",

@@ -11,17 +11,16 @@ import {
   query,
   serverTimestamp,
   setDoc,
-  startAfter,
   startAt,
   updateDoc,
   where,
+  writeBatch,
 } from "firebase/firestore";
 
 import { ENGLISH, type EventStatus, STATUSES } from "../domain/event.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
-import { date, text } from "./fields.ts";
-import { listenToOne } from "./listen.ts";
-import type { Staff } from "./session.ts";
+import { date, number, text } from "./fields.ts";
+import { type Fail, type Tell, listenToAll, listenToOne } from "./listen.ts";
 
 export const EVENTS_PAGE = 50;
 
@@ -36,6 +35,8 @@ export interface EventFields {
   readonly language: string;
   /** Where guests' answers go; empty: to the operator of the service. */
   readonly replyTo: string;
+  /** Days after archiving until names and addresses of guests are removed; null: they stay. */
+  readonly keepGuestDataDays: number | null;
 }
 
 export interface WallEvent extends EventFields {
@@ -46,32 +47,21 @@ export interface WallEvent extends EventFields {
   readonly archivedAt: Date | null;
 }
 
-/** A page of the events that somebody may see, by their ids. */
-export async function eventsOf(db: Firestore, staff: Staff, after: string | null): Promise<WallEvent[]> {
-  const found = await getDocsFromServer(
-    query(
-      collection(db, "events"),
-      ...(staff.tenantId === null ? [] : [where("tenantId", "==", staff.tenantId)]),
-      orderBy(documentId()),
-      ...(after === null ? [] : [startAfter(after)]),
-      limit(EVENTS_PAGE),
-    ),
-  );
-  return found.docs.map((one) => read(one.id, one.data()));
+export interface EventList {
+  readonly events: readonly WallEvent[];
+  readonly hasMore: boolean;
+}
+
+/** The first `most` events of a tenant by their ids, whenever they change; of all tenants where null. */
+export function watchEvents(db: Firestore, tenantId: string | null, most: number, tell: Tell<EventList>, fail: Fail): () => void {
+  const own = tenantId === null ? [] : [where("tenantId", "==", tenantId)];
+  const list = query(collection(db, "events"), ...own, orderBy(documentId()), limit(most + 1));
+  return listenToAll(list, ({ docs }) => tell({ events: docs.slice(0, most).map((one) => read(one.id, one.data())), hasMore: docs.length > most }), fail);
 }
 
 /** Reports an event at each change; null if it does not exist. */
-export function watchEvent(
-  db: Firestore,
-  eventId: string,
-  onEvent: (event: WallEvent | null) => void,
-  onError: (error: unknown) => void,
-): () => void {
-  return listenToOne(
-    doc(db, "events", eventId),
-    (found) => onEvent(found.exists() ? read(found.id, found.data()) : null),
-    onError,
-  );
+export function watchEvent(db: Firestore, eventId: string, tell: Tell<WallEvent | null>, fail: Fail): () => void {
+  return listenToOne(doc(db, "events", eventId), (found) => tell(found.exists() ? read(found.id, found.data()) : null), fail);
 }
 
 /** Makes a draft under an id that is free. */
@@ -108,6 +98,14 @@ export async function archiveEvent(db: Firestore, id: string): Promise<void> {
   await answered(updateDoc(doc(db, "events", id), archived), "the overview");
 }
 
+/** Deletes the event; the service deletes what belongs to it, and the tombstone keeps its id. */
+export async function deleteEvent(db: Firestore, id: string): Promise<void> {
+  const batch = writeBatch(db);
+  batch.set(doc(db, "deletedEvents", id), { deletedAt: serverTimestamp() });
+  batch.delete(doc(db, "events", id));
+  await answered(batch.commit(), "the list of events");
+}
+
 function onRecord({ galleryUrl, replyTo, ...fields }: EventFields) {
   return { ...fields, galleryUrl: galleryUrl || null, replyTo: replyTo || null };
 }
@@ -122,6 +120,7 @@ function read(id: string, fields: Record<string, unknown>): WallEvent {
     galleryUrl: text(fields["galleryUrl"]),
     language: text(fields["language"]) || ENGLISH,
     replyTo: text(fields["replyTo"]),
+    keepGuestDataDays: number(fields["keepGuestDataDays"]) || null,
     publishedAt: date(fields["publishedAt"]),
     archivedAt: date(fields["archivedAt"]),
   };

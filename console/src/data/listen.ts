@@ -1,27 +1,22 @@
-// Listening to Firestore. Without the network the SDK calls a document missing, and a list empty, that it
-// knows nothing of: no answer, so nothing is told before the server has given one.
+// Listening to Firestore. Without the network the SDK tells what it remembers, and calls a list empty
+// that it knows nothing of. So nothing is told before the server has answered.
 
 import { type DocumentReference, type DocumentSnapshot, type Query, type QuerySnapshot, onSnapshot } from "firebase/firestore";
 
-// A list that is empty at the server as well is told of by its metadata alone.
+export type Tell<Value> = (value: Value) => void;
+export type Fail = (error: unknown) => void;
+
+// That the server has nothing further is told by the metadata alone.
 const OPTIONS = { includeMetadataChanges: true };
 
-export function listenToOne(
-  document: DocumentReference,
-  tell: (found: DocumentSnapshot) => void,
-  onError: (error: unknown) => void,
-): () => void {
+export function listenToOne(document: DocumentReference, tell: Tell<DocumentSnapshot>, fail: Fail): () => void {
   return onSnapshot(document, OPTIONS, (found) => {
-    if (found.exists() || !found.metadata.fromCache) tell(found);
-  }, onError);
+    if (!found.metadata.fromCache) tell(found);
+  }, fail);
 }
 
-export function listenToAll(
-  list: Query,
-  tell: (found: QuerySnapshot) => void,
-  onError: (error: unknown) => void,
-): () => void {
+export function listenToAll(list: Query, tell: Tell<QuerySnapshot>, fail: Fail): () => void {
   return onSnapshot(list, OPTIONS, (found) => {
-    if (!found.empty || !found.metadata.fromCache) tell(found);
-  }, onError);
+    if (!found.metadata.fromCache) tell(found);
+  }, fail);
 }

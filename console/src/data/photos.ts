@@ -18,7 +18,7 @@ import {
 import { type Decision, type Photo, STATUSES, type Status } from "../domain/photo.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, text } from "./fields.ts";
-import { listenToAll } from "./listen.ts";
+import { type Fail, type Tell, listenToAll } from "./listen.ts";
 
 export const PHOTOS_PAGE = 48;
 /** Most that the rules let anybody count at once. */
@@ -33,14 +33,7 @@ export interface PhotoList {
  * The first `most` photos of that status, whenever they change. Waiting photos come oldest first, so
  * that an upload moves none of them; the others newest first.
  */
-export function watchPhotos(
-  db: Firestore,
-  eventId: string,
-  status: Status,
-  most: number,
-  onPhotos: (list: PhotoList) => void,
-  onError: (error: unknown) => void,
-): () => void {
+export function watchPhotos(db: Firestore, eventId: string, status: Status, most: number, tell: Tell<PhotoList>, fail: Fail): () => void {
   const list = query(
     photosOf(db, eventId),
     where("status", "==", status),
@@ -48,11 +41,7 @@ export function watchPhotos(
     // One more tells whether there are more.
     limit(most + 1),
   );
-  return listenToAll(
-    list,
-    ({ docs }) => onPhotos({ photos: docs.slice(0, most).map(read), hasMore: docs.length > most }),
-    onError,
-  );
+  return listenToAll(list, ({ docs }) => tell({ photos: docs.slice(0, most).map(read), hasMore: docs.length > most }), fail);
 }
 
 /** How many photos have that status; `COUNTED` stands for as many or more. */

@@ -14,9 +14,9 @@ import {
   where,
 } from "firebase/firestore";
 
-import { type Trouble, addressHash, masked, troubles } from "../domain/outcomes.ts";
+import { type Trouble, addressHash, troubles } from "../domain/outcomes.ts";
 import { date, number, text } from "./fields.ts";
-import { listenToAll, listenToOne } from "./listen.ts";
+import { type Fail, type Tell, listenToAll, listenToOne } from "./listen.ts";
 
 export const RECAPS_PAGE = 10;
 
@@ -47,43 +47,27 @@ export interface RecapLock {
 }
 
 /** The latest recaps, whenever one moves. */
-export function watchRecaps(
-  db: Firestore,
-  eventId: string,
-  most: number,
-  onRecaps: (recaps: readonly Recap[]) => void,
-  onError: (error: unknown) => void,
-): () => void {
-  const latest = query(
-    collection(db, "events", eventId, "recaps"),
-    orderBy("startedAt", "desc"),
-    limit(most),
-  );
-  return listenToAll(latest, (found) => onRecaps(found.docs.map((one) => read(one.id, one.data()))), onError);
+export function watchRecaps(db: Firestore, eventId: string, most: number, tell: Tell<readonly Recap[]>, fail: Fail): () => void {
+  const latest = query(collection(db, "events", eventId, "recaps"), orderBy("startedAt", "desc"), limit(most));
+  return listenToAll(latest, (found) => tell(found.docs.map((one) => read(one.id, one.data()))), fail);
 }
 
 /** The lock; open where there never was one. */
-export function watchLock(
-  db: Firestore,
-  eventId: string,
-  onLock: (lock: RecapLock) => void,
-  onError: (error: unknown) => void,
-): () => void {
+export function watchLock(db: Firestore, eventId: string, tell: Tell<RecapLock>, fail: Fail): () => void {
   return listenToOne(
     doc(db, "events", eventId, "locks", "recap"),
     (found) =>
-      onLock({
+      tell({
         leasedUntil: date(found.get("leasedUntil")),
         cooldownUntil: date(found.get("cooldownUntil")),
         isUnfinished: found.get("unfinished") === true,
       }),
-    onError,
+    fail,
   );
 }
 
 export interface Unreached {
   readonly name: string;
-  /** Masked. */
   readonly address: string;
   readonly trouble: Trouble;
 }
@@ -111,7 +95,7 @@ export async function readUnreached(db: Firestore, eventId: string, recapId: str
       const trouble = open.get(hash);
       if (!trouble) continue;
       open.delete(hash);
-      found.push({ name: text(photo.get("uploaderName")), address: masked(address.trim()), trouble });
+      found.push({ name: text(photo.get("uploaderName")), address: address.trim(), trouble });
     }
     page = page.size < PHOTOS_A_READ ? null : await getDocsFromServer(query(photos, startAfter(page.docs.at(-1))));
   }

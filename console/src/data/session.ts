@@ -11,7 +11,8 @@ import {
   signOut,
 } from "firebase/auth";
 
-import type { Role } from "../domain/tabs.ts";
+import type { Role } from "../domain/address.ts";
+import { forgetDrafts } from "./draft.ts";
 
 /** Somebody with a role: the claims of the ID token, which the rules and the calls go by. */
 export interface Staff {
@@ -87,6 +88,7 @@ export function idToken(auth: Auth): Promise<string> {
 }
 
 export async function leave(auth: Auth): Promise<void> {
+  forgetDrafts();
   await signOut(auth);
 }
 

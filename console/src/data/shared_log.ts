@@ -66,8 +66,8 @@ function read(one: OnWire, url: string): Delivery {
   return {
     ...one,
     url,
+    endpointId: null,
     slow: false, // a shared log does not tell
-    place: { seconds: Math.floor(createdAt.getTime() / 1000), nanoseconds: 0, id: one.id },
     createdAt,
     outcome: isOutcome(one.outcome) ? one.outcome : "skipped",
     nextAttemptAt: nextAttemptAt ? new Date(nextAttemptAt) : null,

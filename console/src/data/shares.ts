@@ -3,7 +3,7 @@
 import { type Firestore, collection, limit, orderBy, query, where } from "firebase/firestore";
 
 import { date, text } from "./fields.ts";
-import { listenToAll } from "./listen.ts";
+import { type Fail, type Tell, listenToAll } from "./listen.ts";
 
 /** More active links than these are not shown at once. */
 export const SHARES_PAGE = 50;
@@ -17,13 +17,7 @@ export interface ActiveShare {
 }
 
 /** Links that have not ended, the one that ends first at the top. */
-export function watchShares(
-  db: Firestore,
-  eventId: string,
-  now: Date,
-  onShares: (shares: readonly ActiveShare[]) => void,
-  onError: (error: unknown) => void,
-): () => void {
+export function watchShares(db: Firestore, eventId: string, now: Date, tell: Tell<readonly ActiveShare[]>, fail: Fail): () => void {
   const active = query(
     collection(db, "events", eventId, "shares"),
     where("expireAt", ">", now),
@@ -33,7 +27,7 @@ export function watchShares(
   return listenToAll(
     active,
     (found) =>
-      onShares(
+      tell(
         found.docs.flatMap((one) => {
           const expireAt = date(one.get("expireAt"));
           // One that was ended has its end as `expireAt`, and leaves with the clock.
@@ -47,6 +41,6 @@ export function watchShares(
           };
         }),
       ),
-    onError,
+    fail,
   );
 }

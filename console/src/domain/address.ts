@@ -1,70 +1,73 @@
 // Where the reader is: the fragment of the page's address, which no server ever sees.
 
 import { STATUSES, type Status } from "./photo.ts";
-import { nameOf } from "./endpoint.ts";
 import { type Filters, NO_FILTERS, readFilters, writeFilters } from "./filters.ts";
 
-export const VIEWS = [
-  ...["overview", "photos", "recaps"] as const,
-  ...["deliveries", "endpoints", "sharing", "signature", "secret"] as const,
-] as const;
-export type View = (typeof VIEWS)[number];
+export type Role = "moderator" | "admin" | "superadmin";
 
-export type Route =
-  | { readonly at: "events" }
-  | {
-      readonly at: View;
-      readonly eventId: string;
-      readonly filters: Filters;
-      readonly deliveryId: string | null;
-      /** Which photos are looked at. */
-      readonly status: Status;
-    };
+export const ROOMS = { overview: "Overview", photos: "Photos", recap: "Recap", receivers: "Receivers" } as const;
+export type Room = keyof typeof ROOMS;
 
-const START = { at: "events" } as const;
+/** A place in an event. */
+export interface Place {
+  readonly at: Room;
+  readonly eventId: string;
+  /** Which photos are looked at. */
+  readonly status: Status;
+  /** Id of the receiver that is looked at, or whose delivery is; null for all. */
+  readonly endpointId: string | null;
+  readonly deliveryId: string | null;
+  readonly filters: Filters;
+}
+
+export type Route = { readonly at: "events" } | Place;
+
+// Addresses from before, in mails and bookmarks.
+const EARLIER: ReadonlyMap<string, Room> = new Map(Object.entries({
+  recaps: "recap",
+  deliveries: "receivers",
+  endpoints: "receivers",
+  sharing: "receivers",
+  secret: "receivers",
+  signature: "receivers",
+} as const));
 
 export function readRoute(fragment: string): Route {
   const [path = "", query = ""] = fragment.replace(/^#/, "").split(/\?(.*)/s, 2);
-  const [, place, event, view = "overview", item, ...rest] = path.split("/").map(decoded);
-  if (place !== "events" || !event || rest.length) return START;
-  if (!(VIEWS as readonly string[]).includes(view)) return START;
-  const at = view as View;
+  const [, place, eventId, room = "overview", item = "", ...rest] = path.split("/").map(decoded);
+  const at = Object.hasOwn(ROOMS, room) ? (room as Room) : EARLIER.get(room);
+  if (place !== "events" || !eventId || !at || rest.length) return { at: "events" };
+  const given = new URLSearchParams(query);
+  const isDelivery = room === "deliveries" && item !== "";
   return {
     at,
-    eventId: event,
-    filters: at === "deliveries" || at === "sharing" ? readFilters(new URLSearchParams(query)) : NO_FILTERS,
-    deliveryId: (at === "deliveries" && item) || null,
+    eventId,
     status: (at === "photos" && STATUSES.find((status) => status === item)) || "pending",
+    endpointId: (room === "receivers" && item) || (isDelivery && given.get("to")) || null,
+    deliveryId: isDelivery ? item : null,
+    filters: at === "receivers" ? readFilters(given) : NO_FILTERS,
   };
 }
 
 export function writeRoute(route: Route): string {
   if (route.at === "events") return "#/events";
-  const item = route.at === "photos" ? route.status : route.deliveryId;
-  const path = ["", "events", route.eventId, route.at, ...(item ? [item] : [])];
-  const query = writeFilters(route.filters).toString();
+  const { at, eventId, status, endpointId, deliveryId, filters } = route;
+  const item = at === "photos" ? status : at === "receivers" ? (deliveryId ?? endpointId) : null;
+  const path = ["", "events", eventId, deliveryId ? "deliveries" : at, ...(item ? [item] : [])];
+  const given = writeFilters(filters);
+  if (deliveryId && endpointId) given.set("to", endpointId);
+  const query = given.toString();
   return `#${path.map(encodeURIComponent).join("/")}${query && `?${query}`}`;
 }
 
-/** The address of a view of an event, without filters. */
-export function linkTo(at: View, eventId: string): string {
-  return writeRoute({ at, eventId, filters: NO_FILTERS, deliveryId: null, status: "pending" });
+/** The address of a room of an event, or of what `further` says in it. */
+export function linkTo(at: Room, eventId: string, further: Partial<Place> = {}): string {
+  return writeRoute({ at, eventId, status: "pending", endpointId: null, deliveryId: null, filters: NO_FILTERS, ...further });
 }
 
-/** The address at which a link to the deliveries of `url` is made. */
-export function linkToSharing(eventId: string, url: string): string {
-  const filters = { ...NO_FILTERS, endpoint: nameOf(url) };
-  return writeRoute({ at: "sharing", eventId, filters, deliveryId: null, status: "pending" });
-}
-
-/** The address of the photos of that status. */
-export function linkToPhotos(eventId: string, status: Status): string {
-  return writeRoute({ at: "photos", eventId, filters: NO_FILTERS, deliveryId: null, status });
-}
-
-/** The address of a delivery; the way back leads to the list with these filters. */
-export function linkToDelivery(eventId: string, deliveryId: string, filters = NO_FILTERS): string {
-  return writeRoute({ at: "deliveries", eventId, filters, deliveryId, status: "pending" });
+/** URLs of receivers may hold keys: their room is for admins and superadmins. A room of no use is not there. */
+export function isOpenTo(role: Role, room: Room): boolean {
+  return room !== "receivers" || role !== "moderator";
 }
 
 function decoded(part: string): string {

@@ -20,18 +20,12 @@ export interface Attempt {
   readonly round: number;
 }
 
-/** Where a delivery stands in the order of the list; exact, which a Date is not. */
-export interface Place {
-  readonly seconds: number;
-  readonly nanoseconds: number;
-  readonly id: string;
-}
-
 export interface Delivery {
   readonly id: string;
-  readonly place: Place;
   readonly event: string;
   readonly url: string;
+  /** Id of the endpoint; null where the record names none. */
+  readonly endpointId: string | null;
   readonly body: string;
   readonly createdAt: Date;
   readonly outcome: Outcome;
@@ -72,13 +66,4 @@ export function lastAttempt(delivery: Delivery): Attempt | null {
 
 export function isAcknowledged(attempt: Attempt): boolean {
   return attempt.status !== null && attempt.status >= 200 && attempt.status <= 299;
-}
-
-/** Newest first; negative where `one` comes before `other`. */
-export function compare(one: Place, other: Place): number {
-  return (
-    other.seconds - one.seconds ||
-    other.nanoseconds - one.nanoseconds ||
-    (one.id < other.id ? 1 : one.id > other.id ? -1 : 0)
-  );
 }

@@ -1,5 +1,7 @@
 // A webhook URL: how it is shown, its name in an address, and which URLs may be saved (spec 2.1, 3.4).
 
+import type { EventType } from "./event_type.ts";
+
 export const MAX_URLS = 20;
 export const MAX_URL_BYTES = 1500;
 export const MAX_LABEL_CHARACTERS = 40;
@@ -8,6 +10,22 @@ const CHATS = [
   ["discord.com", "Discord"],
   ["discordapp.com", "Discord"],
 ] as const;
+
+/** A receiver of the event (docs/data-model.md). */
+export interface Endpoint {
+  readonly id: string;
+  readonly url: string;
+  /** Null for the usual types (`USUAL_EVENT_TYPES`). */
+  readonly events: readonly EventType[] | null;
+  /** What people call it; may be empty. */
+  readonly label: string;
+  /** Since when an admin has it switched off; null where it is on. */
+  readonly offSince: Date | null;
+  /** Whether what failed is sent again by itself once the receiver acknowledges. */
+  readonly recover: boolean;
+  /** Since when and why the service has given it up; null where it has not. */
+  readonly disabled: { readonly reason: string; readonly at: Date | null } | null;
+}
 
 export interface Parts {
   readonly host: string;
@@ -26,45 +44,30 @@ export function parts(url: string): Parts {
 }
 
 /** What a receiver is called in a list: its label, or host and path. */
-export function callName({ url, label }: { readonly url: string; readonly label: string }): string {
+export function callName({ url, label }: Pick<Endpoint, "url" | "label">): string {
   const { host, path } = parts(url);
   const text = label || host + path;
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
 /**
- * What stands for a URL in the page's own address, in notices and on the receiver's page: its host,
- * and four characters. An address is sent to colleagues and kept in histories, where a URL with
- * a key has no place. The service gives the same names (functions/webhooks/deliveries/endpoint_url.py).
+ * What stands for a URL in notices and on the page behind a link: its host, and four characters. The
+ * service gives the same names (functions/webhooks/deliveries/endpoint_url.py).
  */
-export function nameOf(url: string): string {
-  let host = "";
-  try {
-    host = problem(url) ? "" : new URL(url).hostname;
-  } catch {
-    // It has no host, and any other part of it may be a key.
-  }
+export async function nameOf(url: string): Promise<string> {
+  const host = problem(url) ? "" : new URL(url).hostname;
   const readable = host.toLowerCase().replace(/[^a-z0-9.-]/g, "").slice(0, 60);
-  return `${readable || "url"}~${hash(url)}`;
+  return `${readable || "url"}~${(await sha256(url)).slice(0, 4)}`;
 }
 
-/** The URL of that name among `urls`; null if no URL has the name. */
-export function named(name: string, urls: Iterable<string>): string | null {
-  for (const url of urls) if (nameOf(url) === name) return url;
-  return null;
+/** The id of an endpoint whose entry in the settings has none. */
+export async function keyOf(url: string): Promise<string> {
+  return `u${(await sha256(url)).slice(0, 32)}`;
 }
 
-// 16 bits (of cyrb53) tell the URLs of one event apart, and confirm no guess of a key.
-function hash(text: string): string {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let place = 0; place < text.length; place += 1) {
-    const code = text.charCodeAt(place);
-    high = Math.imul(high ^ code, 2654435761);
-    low = Math.imul(low ^ code, 1597334677);
-  }
-  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-  return (high & 0xffff).toString(16).padStart(4, "0");
+async function sha256(text: string): Promise<string> {
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Why nothing could ever be delivered to `url`; null where something could. As the service judges. */

@@ -1,5 +1,7 @@
 // An event of the wall, as far as people name it.
 
+import { LANGUAGE } from "./time.ts";
+
 export const STATUSES = ["draft", "published", "archived"] as const;
 export type EventStatus = (typeof STATUSES)[number];
 
@@ -40,4 +42,13 @@ export function galleryProblem(address: string): string | null {
   if (!address) return null;
   const isLink = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?([/?#][!-~]*)?$/i.test(address);
   return isLink && address.length <= 2048 ? null : "Enter an address that begins with https://, or leave it empty.";
+}
+
+export const MAX_DAYS = 3650;
+
+/** Why a number of days cannot be saved; null where it can, or where none is given. As the rules judge. */
+export function daysProblem(days: string): string | null {
+  const given = days.trim();
+  if (!given || (/^\d+$/.test(given) && Number(given) >= 1 && Number(given) <= MAX_DAYS)) return null;
+  return `Enter a whole number from 1 to ${MAX_DAYS.toLocaleString(LANGUAGE)}, or leave it empty.`;
 }

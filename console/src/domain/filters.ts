@@ -9,8 +9,6 @@ export type Period = keyof typeof PERIODS;
 export interface Filters {
   readonly outcome: Outcome | null;
   readonly event: EventType | null;
-  /** Name of a URL (endpoint.ts), never the URL. */
-  readonly endpoint: string | null;
   /** The last hour, day or week; null where a time is given, or none. */
   readonly period: Period | null;
   readonly from: Date | null;
@@ -20,7 +18,6 @@ export interface Filters {
 export const NO_FILTERS: Filters = {
   outcome: null,
   event: null,
-  endpoint: null,
   period: null,
   from: null,
   until: null,
@@ -41,7 +38,6 @@ export function readFilters(query: URLSearchParams): Filters {
   return {
     outcome: isOutcome(outcome) ? outcome : null,
     event: isEventType(event) ? event : null,
-    endpoint: query.get("to") || null,
     period: isPeriod && !from && !until ? (period as Period) : null,
     from,
     until,
@@ -50,10 +46,9 @@ export function readFilters(query: URLSearchParams): Filters {
 
 export function writeFilters(filters: Filters): URLSearchParams {
   const query = new URLSearchParams();
-  const { outcome, event, endpoint, period, from, until } = filters;
+  const { outcome, event, period, from, until } = filters;
   if (outcome) query.set("outcome", outcome);
   if (event) query.set("type", event);
-  if (endpoint) query.set("to", endpoint);
   if (period && !from && !until) query.set("period", period);
   if (from) query.set("from", from.toISOString());
   if (until) query.set("until", until.toISOString());
@@ -66,29 +61,7 @@ function time(text: string | null): Date | null {
   return Number.isNaN(found.getTime()) ? null : found;
 }
 
-/** A query of deliveries, newest first: fields that are equal, and when they were created. */
-export interface DeliveryQuery {
-  readonly equal: Readonly<Partial<Record<"outcome" | "event" | "url", string>>>;
-  readonly from: Date | null;
-  readonly until: Date | null;
-}
-
-/** The query of `filters`, `url` being that of their endpoint. */
-export function queryOf(filters: Filters, url: string | null, now: Date): DeliveryQuery {
-  const equal: Partial<Record<"outcome" | "event" | "url", string>> = {};
-  if (filters.outcome) equal.outcome = filters.outcome;
-  if (filters.event) equal.event = filters.event;
-  if (url !== null) equal.url = url;
-  const period = filters.period && new Date(now.getTime() - PERIODS[filters.period]);
-  return { equal, from: filters.from ?? period, until: filters.until };
-}
-
-/** Whether a delivery is still one of the query's: what it is asked by may change. */
-export function matches(
-  query: DeliveryQuery,
-  delivery: { outcome: string; event: string; url: string },
-): boolean {
-  return Object.entries(query.equal).every(
-    ([field, value]) => delivery[field as "outcome" | "event" | "url"] === value,
-  );
+/** Since when a list shows what was created; null where that has no bound. */
+export function beginning({ from, period }: Filters, now: Date): Date | null {
+  return from ?? (period && new Date(now.getTime() - PERIODS[period]));
 }

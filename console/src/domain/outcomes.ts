@@ -26,15 +26,6 @@ export async function addressHash(address: string): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).subarray(0, HASH_BYTES));
 }
 
-/** An address for reading over a shoulder: `a…n@example.com`. */
-export function masked(address: string): string {
-  const at = address.lastIndexOf("@");
-  const name = at < 0 ? address : address.slice(0, at);
-  const letters = [...name];
-  const shown = letters.length > 2 ? `${letters[0]}…${letters.at(-1)}` : `${letters[0] ?? ""}…`;
-  return at < 0 ? shown : `${shown}${address.slice(at)}`;
-}
-
 export const TROUBLE_WORDS: Readonly<Record<Trouble, string>> = {
   bounced: "the address does not exist, or refused the mail",
   dropped: "not sent on: an earlier mail to the address came back",

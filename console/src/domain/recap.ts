@@ -1,6 +1,7 @@
 // What a recap came to, in words.
 
 import { count } from "./words.ts";
+import { LANGUAGE } from "./time.ts";
 
 /** Counts on record of a recap; `told` is what the mail service said later. */
 export interface RecapCounts {
@@ -21,8 +22,8 @@ export function recapWords({ state, sent, left, told }: RecapCounts): string {
   const known = told ? told.delivered + told.bounced + told.dropped : 0;
   const open = sent - known;
   if (!known) parts.unshift(`${count(sent, "mail", "mails")} sent`);
-  else if (open > 0) parts.push(`of ${open.toLocaleString()} nothing is known yet`);
-  if (state === "sending" || state === "interrupted") parts.push(`${left.toLocaleString()} still to be sent`);
+  else if (open > 0) parts.push(`of ${open.toLocaleString(LANGUAGE)} nothing is known yet`);
+  if (state === "sending" || state === "interrupted") parts.push(`${left.toLocaleString(LANGUAGE)} still to be sent`);
   return `${parts.join(", ")}.`;
 }
 
@@ -33,9 +34,10 @@ export function languageOf(html: string): string {
 
 function arrivalWords({ delivered, bounced, dropped, complained }: NonNullable<RecapCounts["told"]>): string[] {
   return [
-    delivered && `${delivered.toLocaleString()} arrived`,
+    // A complaint is about a mail that arrived.
+    delivered && `${delivered.toLocaleString(LANGUAGE)} arrived${complained ? `, of which ${complained.toLocaleString(LANGUAGE)} ${complained === 1 ? "was" : "were"} marked as spam` : ""}`,
     bounced && `${count(bounced, "address does", "addresses do")} not exist or refused it`,
     dropped && `${count(dropped, "was", "were")} not sent on, as earlier mails came back`,
-    complained && `${complained.toLocaleString()} marked it as spam`,
+    !delivered && complained && `${complained.toLocaleString(LANGUAGE)} marked it as spam`,
   ].filter((words): words is string => typeof words === "string");
 }

@@ -1,5 +1,8 @@
 // Times for people: in the reader's zone, with the exact moment in UTC beside it.
 
+/** Of the pages: their words are English, and so are times and numbers. */
+export const LANGUAGE = "en-GB";
+
 export interface Clock {
   readonly locale?: string | undefined;
   readonly timeZone?: string | undefined;
@@ -11,7 +14,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** `18:30:05` on the same day, `21 Nov, 18:30:05` on others, with the year in other years. */
-export function shortTime(moment: Date, now: Date, { locale, timeZone }: Clock = {}): string {
+export function shortTime(moment: Date, now: Date, { locale = LANGUAGE, timeZone }: Clock = {}): string {
   const time: Intl.DateTimeFormatOptions = { timeStyle: "medium" };
   const day = (one: Date) => one.toLocaleDateString("en-CA", { timeZone });
   if (day(moment) === day(now)) return moment.toLocaleTimeString(locale, { ...time, timeZone });
@@ -28,7 +31,7 @@ export function shortTime(moment: Date, now: Date, { locale, timeZone }: Clock =
 }
 
 /** Day, time and zone, for where there is room. */
-export function longTime(moment: Date, { locale, timeZone }: Clock = {}): string {
+export function longTime(moment: Date, { locale = LANGUAGE, timeZone }: Clock = {}): string {
   return moment.toLocaleString(locale, {
     timeZone,
     weekday: "short",

@@ -8,6 +8,7 @@ import {
   lastAttempt,
   waitsForItsTurn,
 } from "./delivery.ts";
+import { LANGUAGE } from "./time.ts";
 
 export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   pending: "Waiting",
@@ -78,7 +79,7 @@ export function lastWords(delivery: Delivery): string {
 
 /** `1 delivery`, `2 deliveries`. */
 export function count(number: number, one: string, many: string): string {
-  return `${number.toLocaleString()} ${number === 1 ? one : many}`;
+  return `${number.toLocaleString(LANGUAGE)} ${number === 1 ? one : many}`;
 }
 
 /** Why deliveries are not sent again; empty where there are none. */
@@ -98,5 +99,5 @@ export function leftAloneWords(by: {
 
 function listed(counts: readonly (readonly [number, string])[]): string {
   const there = counts.filter(([number]) => number > 0);
-  return there.map(([number, words]) => `${number.toLocaleString()} ${words}`).join("; ");
+  return there.map(([number, words]) => `${number.toLocaleString(LANGUAGE)} ${words}`).join("; ");
 }

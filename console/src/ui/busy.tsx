@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import { wordsOf } from "./errors.ts";
+import { Notice } from "./notice.tsx";
 
 export interface Work {
   readonly isBusy: boolean;
@@ -72,6 +73,21 @@ export function ActionButton({ busy, children, onClick, kind = "plain", submits 
         {children}
       </button>
       {isSlow && <span class="quiet-text" role="status">{slow}</span>}
+    </>
+  );
+}
+
+interface ActProps extends Pick<Props, "kind" | "disabled" | "slow" | "children"> {
+  readonly run: () => Promise<unknown>;
+}
+
+/** A button that carries something out, and says beside it why it could not. */
+export function Act({ run, children, ...looks }: ActProps) {
+  const work = useWork();
+  return (
+    <>
+      <ActionButton {...looks} busy={work.isBusy} onClick={() => void work.run(async () => void (await run()))}>{children}</ActionButton>
+      {work.error && <Notice kind="error">{work.error}</Notice>}
     </>
   );
 }

@@ -1,8 +1,7 @@
 import type { ComponentChildren, TargetedEvent } from "preact";
-import { useId } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 
 import { ActionButton, useWork } from "./busy.tsx";
-import { Dialog } from "./dialog.tsx";
 import { Notice } from "./notice.tsx";
 
 interface FieldProps {
@@ -103,6 +102,35 @@ export function Choice<Value extends string | number | boolean>({ label, chosen,
         <button key={words} type="button" aria-pressed={value === chosen} onClick={() => onChoose(value)}>{words}</button>
       ))}
     </div>
+  );
+}
+
+interface ModalProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A modal dialog of the browser's own: it keeps the focus inside, and Escape closes it. */
+export function Dialog({ title, onClose, children }: ModalProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    const before = document.activeElement;
+    // Not into a field that a key would write into, unless it asks for the focus.
+    element?.showModal();
+    (element?.querySelector<HTMLElement>("[autofocus]") ?? element)?.focus();
+    return () => {
+      element?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={dialog} tabIndex={-1} aria-labelledby={id} onCancel={(event) => { event.preventDefault(); onClose(); }}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
   );
 }
 

@@ -52,20 +52,31 @@ export function useLive<Value>(watch: Watch<Value>, inputs: readonly unknown[], 
   return live;
 }
 
-/** What is asked for when the view is opened, when `inputs` change, and when the network is back. */
+// News may come many times a second.
+const ASK_AGAIN_MS = 3000;
+
+/** What is asked for when the view is opened, when `inputs` change, after `news`, and when the network is back. */
 export function useAsked<Value>(ask: () => Promise<Value>, inputs: readonly unknown[], news: unknown = null): Live<Value> {
   const [live, setLive] = useState<Live<Value>>(UNKNOWN);
   const [round, setRound] = useState(0);
-  useEffect(() => setLive(UNKNOWN), inputs);
+  const askedAt = useRef(-ASK_AGAIN_MS);
+  // An answer about something else is not wanted any more.
+  const subject = useRef(0);
   useEffect(() => {
-    let isWanted = true;
-    ask().then(
-      (value) => isWanted && setLive(({ news }) => ({ value, error: null, news: news + 1 })),
-      (error: unknown) => isWanted && setLive((before) => ({ ...before, error })),
-    );
-    return () => {
-      isWanted = false;
-    };
+    askedAt.current = -ASK_AGAIN_MS;
+    setLive(UNKNOWN);
+    return () => void (subject.current += 1);
+  }, inputs);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      askedAt.current = performance.now();
+      const mine = subject.current;
+      ask().then(
+        (value) => mine === subject.current && setLive(({ news }) => ({ value, error: null, news: news + 1 })),
+        (error: unknown) => mine === subject.current && setLive((before) => ({ ...before, error })),
+      );
+    }, askedAt.current + ASK_AGAIN_MS - performance.now());
+    return () => clearTimeout(timer);
   }, [...inputs, news, round]);
   useEffect(() => {
     if (!live.error) return;

@@ -10,9 +10,7 @@ const ASK_MS = 20_000;
 const SILENT_MS = 30_000;
 
 interface Props {
-  /** Whether the listener says that what it shows is the server's latest. */
-  readonly isCurrent: boolean;
-  /** Changes with each report of the listener. */
+  /** Changes with each report of the server. */
   readonly news: unknown;
   /** Asks the server for anything. */
   readonly ask: () => Promise<unknown>;
@@ -22,15 +20,13 @@ interface Props {
  * Whether a list is live, and when the server was last heard from. A listener whose server has died
  * may take minutes to notice, so the list asks by itself.
  */
-export function Connection({ isCurrent, news, ask }: Props) {
+export function Connection({ news, ask }: Props) {
   const [heardAt, setHeardAt] = useState(() => Date.now());
   const now = useNow(1000).getTime();
   const isOnline = useOnline();
   const asking = useRef(ask);
   asking.current = ask;
-  useEffect(() => {
-    if (isCurrent) setHeardAt(Date.now());
-  }, [isCurrent, news]);
+  useEffect(() => setHeardAt(Date.now()), [news]);
   useEffect(() => {
     const timer = setInterval(() => {
       // A tab that nobody looks at asks for nothing.
@@ -40,13 +36,13 @@ export function Connection({ isCurrent, news, ask }: Props) {
   }, []);
 
   const silence = Math.max(0, now - heardAt);
-  const isLive = isOnline && isCurrent && silence < SILENT_MS;
+  const isLive = isOnline && silence < SILENT_MS;
   return (
     <p class={`connection ${isLive ? "live" : "stale"}`}>
       <span role="status">
         {isLive
           ? "Live"
-          : isOnline && isCurrent
+          : isOnline
             ? "No news: the service may be away. This is what was known last."
             : "Offline: this is what was known last. It goes on by itself."}
       </span>

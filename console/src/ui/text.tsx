@@ -1,4 +1,8 @@
+import type { Outcome } from "../domain/delivery.ts";
 import { parts } from "../domain/endpoint.ts";
+import { eventWords, isEventType } from "../domain/event_type.ts";
+import { OUTCOME_WORDS } from "../domain/words.ts";
+import { OutcomeIcon } from "./icons.tsx";
 
 /** Text of people: it cannot turn the direction of the text around it. */
 export function Foreign({ children }: { children: string }) {
@@ -10,9 +14,29 @@ export function Url({ url, label = "", full = false }: { url: string; label?: st
   const { host, path } = parts(url);
   if (full) return <bdi class="foreign url">{url || "(empty)"}</bdi>;
   return (
-    <bdi class="foreign url" title={url}>
+    <bdi class={label ? "foreign" : "foreign url"} title={url}>
       <span class="host">{label || host}</span>
       <span class="path">{!label && path}</span>
     </bdi>
+  );
+}
+
+/** What happened, in words, with the name that programs know it by beside them. */
+export function EventWords({ type }: { readonly type: string }) {
+  return (
+    <span class="event-words">
+      <bdi>{eventWords(type)}</bdi>
+      {isEventType(type) && <code>{type}</code>}
+    </span>
+  );
+}
+
+/** How a delivery stands: shape, word and colour. */
+export function OutcomeBadge({ outcome }: { outcome: Outcome }) {
+  return (
+    <span class={`badge ${outcome}`}>
+      <OutcomeIcon outcome={outcome} />
+      {OUTCOME_WORDS[outcome]}
+    </span>
   );
 }

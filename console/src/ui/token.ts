@@ -1,17 +1,30 @@
-// The token of a link: out of the address, where it would be seen, copied and bookmarked.
+// What a link to deliveries holds: out of the address, where it would be seen, copied and bookmarked.
 
-/**
- * Takes it from the fragment into the history's entry, so that the page can be loaded again; the
- * fragment is free for the page's own.
- */
-export function takeToken(): string | null {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (given) history.replaceState({ token: given }, "", location.pathname);
-  const kept = (history.state as { token?: unknown } | null)?.token;
-  return typeof kept === "string" ? kept : null;
+export interface Link {
+  readonly token: string;
+  /** What the console that made the link calls the event and the receiver; may be empty. */
+  readonly event: string;
+  readonly receiver: string;
 }
 
-/** Another place on the page, with a step in the history, which takes the token along. */
+/** The address with names beside the token: in the fragment, which no server sees. */
+export function withNames(link: string, event: string, receiver: string): string {
+  return `${link}&${new URLSearchParams({ event, ...(receiver && { receiver }) }).toString()}`;
+}
+
+/**
+ * Takes the link from the fragment into the history's entry, so that the page can be loaded again; the
+ * fragment is free for the page's own.
+ */
+export function takeLink(): Link | null {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const [token, event, receiver] = ["token", "event", "receiver"].map((name) => given.get(name) ?? "");
+  if (token) history.replaceState({ token, event, receiver }, "", location.pathname);
+  const kept = history.state as Partial<Link> | null;
+  return typeof kept?.token === "string" ? { token: kept.token, event: kept.event ?? "", receiver: kept.receiver ?? "" } : null;
+}
+
+/** Another place on the page, with a step in the history, which takes the link along. */
 export function step(fragment: string): void {
   history.pushState(history.state, "", fragment || location.pathname);
   dispatchEvent(new Event("popstate"));

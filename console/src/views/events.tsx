@@ -1,38 +1,28 @@
 import type { Firestore } from "firebase/firestore";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
-import { EVENTS_PAGE, type WallEvent, createEvent, eventsOf } from "../data/events.ts";
+import { EVENTS_PAGE, type EventList, type WallEvent, createEvent, watchEvents } from "../data/events.ts";
+import { COUNTED, countPhotos } from "../data/photos.ts";
 import { type Staff, isAdmin } from "../data/session.ts";
 import { linkTo } from "../domain/address.ts";
 import { statusWords } from "../domain/event.ts";
-import { ActionButton, useWork } from "../ui/busy.tsx";
 import { Heading } from "../ui/heading.tsx";
-import { Empty, Notice, Skeleton } from "../ui/notice.tsx";
+import { Shown, useAsked, useLive } from "../ui/live.tsx";
+import { Empty } from "../ui/notice.tsx";
 import { Foreign } from "../ui/text.tsx";
-import { EventForm } from "./overview/event_dialog.tsx";
+import { EventForm } from "./overview/event_form.tsx";
 
 interface Props {
   readonly db: Firestore;
   readonly staff: Staff;
 }
 
-/** The events to choose from, a page at a time. */
+/** The events to choose from, as many as are asked for. */
 export function EventsView({ db, staff }: Props) {
-  const [events, setEvents] = useState<readonly WallEvent[] | null>(null);
-  const [hasMore, setHasMore] = useState(false);
-  const [isMaking, setMaking] = useState(false);
   const { tenantId } = staff;
-  const work = useWork();
-
-  async function load(after: string | null) {
-    const found = await eventsOf(db, staff, after);
-    setEvents((before) => (after === null ? found : [...(before ?? []), ...found]));
-    setHasMore(found.length === EVENTS_PAGE);
-  }
-  useEffect(() => {
-    void work.run(() => load(null));
-  }, [staff.uid, staff.tenantId]);
-
+  const [most, setMost] = useState(EVENTS_PAGE);
+  const [isMaking, setMaking] = useState(false);
+  const live = useLive<EventList>((onValue, onError) => watchEvents(db, tenantId, most, onValue, onError), [db, tenantId], most);
   return (
     <div class="column">
       <div class="view-head">
@@ -41,38 +31,17 @@ export function EventsView({ db, staff }: Props) {
           <button type="button" class="primary" onClick={() => setMaking(true)}>New event</button>
         )}
       </div>
-      <p class="quiet-text">
-        {staff.tenantId ? <>Of <Foreign>{staff.tenantId}</Foreign></> : "Of all organizations"}
-      </p>
-      {work.error && (
-        <Notice kind="error">
-          {work.error} <button type="button" onClick={() => work.run(() => load(null))}>Try again</button>
-        </Notice>
-      )}
-      {!events && !work.error && <Skeleton rows={5} />}
-      {events?.length === 0 && (
-        <Empty title="No events yet">
-          <p>An event shows here as soon as an admin has made one.</p>
-        </Empty>
-      )}
-      {events && events.length > 0 && (
-        <ul class="rows">
-          {events.map((event) => (
-            <li key={event.id}>
-              <a class="whole" href={linkTo("overview", event.id)}>
-                <Foreign>{event.name}</Foreign>
-              </a>
-              <span class="tag">{statusWords(event.status)}</span>
-              <span class="quiet-text"><Foreign>{event.id}</Foreign></span>
-            </li>
-          ))}
-        </ul>
-      )}
-      {hasMore && (
-        <ActionButton busy={work.isBusy} onClick={() => work.run(() => load(events?.at(-1)?.id ?? null))}>
-          Show more
-        </ActionButton>
-      )}
+      <p class="quiet-text">{tenantId ? <>Of <Foreign>{tenantId}</Foreign></> : "Of all organizations"}</p>
+      <Shown live={live} rows={5}>
+        {({ events, hasMore }) => (
+          <>
+            {events.length === 0
+              ? <Empty title="No events yet"><p>An event shows here as soon as an admin has made one.</p></Empty>
+              : <ul class="rows">{events.map((event) => <Row key={event.id} db={db} event={event} />)}</ul>}
+            {hasMore && <div class="actions middle-row"><button type="button" onClick={() => setMost(most + EVENTS_PAGE)}>Show more</button></div>}
+          </>
+        )}
+      </Shown>
       {isMaking && tenantId !== null && (
         <EventForm
           title="New event"
@@ -87,4 +56,21 @@ export function EventsView({ db, staff }: Props) {
       )}
     </div>
   );
+}
+
+function Row({ db, event: { id, name, status } }: { readonly db: Firestore; readonly event: WallEvent }) {
+  const counts = useAsked(() => Promise.all((["pending", "approved"] as const).map((one) => countPhotos(db, id, one))), [id]).value;
+  const [waiting = 0, approved = 0] = counts ?? [];
+  return (
+    <li>
+      <a class="whole" href={linkTo("overview", id)}><Foreign>{name}</Foreign></a>
+      <span class="tag">{statusWords(status)}</span>
+      <span class="quiet-text grow"><Foreign>{id}</Foreign></span>
+      {counts && <span class="quiet-text">{waiting > 0 && <strong>{counted(waiting)} waiting, </strong>}{counted(approved)} approved</span>}
+    </li>
+  );
+}
+
+function counted(number: number): string {
+  return number < COUNTED ? String(number) : `${COUNTED}+`;
 }

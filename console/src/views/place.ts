@@ -21,6 +21,7 @@ export interface Place {
   readonly sdk: Sdk;
   readonly staff: Staff;
   readonly eventId: string;
+  readonly eventName: string;
   readonly calls: Calls;
   readonly decisions: Decisions;
 }
@@ -31,18 +32,18 @@ export interface Waiting {
   readonly more: () => void;
 }
 
+export const PlaceContext = createContext<Place | null>(null);
 export const WaitingContext = createContext<Waiting | null>(null);
 
-export function useWaiting(): Waiting {
-  const waiting = useContext(WaitingContext);
-  if (!waiting) throw new Error("outside of an event");
-  return waiting;
+export function usePlace(): Place {
+  return there(useContext(PlaceContext));
 }
 
-export const PlaceContext = createContext<Place | null>(null);
+export function useWaiting(): Waiting {
+  return there(useContext(WaitingContext));
+}
 
-export function usePlace(): Place {
-  const place = useContext(PlaceContext);
-  if (!place) throw new Error("outside of an event");
-  return place;
+function there<Value>(value: Value | null): Value {
+  if (value === null) throw new Error("outside of an event");
+  return value;
 }

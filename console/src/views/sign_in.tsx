@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import { isMailedLink, leave, mailLink, mailedTo, resetPassword, signIn, signInByLink } from "../data/session.ts";
 import { ActionButton, useWork } from "../ui/busy.tsx";
+import { Field } from "../ui/form.tsx";
 import { Heading } from "../ui/heading.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { Foreign } from "../ui/text.tsx";
@@ -32,64 +33,32 @@ export function SignInView({ auth }: { readonly auth: Auth }) {
     else void work.run(() => signIn(auth, email.trim(), password));
   }
 
-  function mailMe() {
+  const ask = (mail: typeof mailLink, words: string) => () => {
     setTold("");
     void work.run(async () => {
-      await mailLink(auth, email.trim());
-      setTold("A mail with a link is on its way. Open it in this browser.");
+      await mail(auth, email.trim());
+      setTold(words);
     });
-  }
-
-  function reset() {
-    setTold("");
-    void work.run(async () => {
-      await resetPassword(auth, email.trim());
-      setTold("If there is an account for this address, a mail with a link is on its way.");
-    });
-  }
+  };
+  const mailMe = ask(mailLink, "A mail with a link is on its way. Open it in this browser.");
+  const reset = ask(resetPassword, "If there is an account for this address, a mail with a link is on its way.");
 
   return (
     <main class="middle">
-      <form class="card sign-in" onSubmit={submit}>
+      <form class="card" onSubmit={submit}>
         <img src="/icon.svg" alt="" width="40" height="40" />
         <Heading title="Sign in">Sign in</Heading>
         <p class="quiet-text">For the people who run an event: its photos, its recaps, its webhooks.</p>
-        <label for="email">E-mail</label>
-        <input
-          id="email"
-          type="email"
-          autoComplete="username"
-          required
-          value={email}
-          onInput={(event) => setEmail(event.currentTarget.value)}
-        />
-        {!isByLink && (
-          <>
-            <label for="password">Password</label>
-            <input
-              id="password"
-              type="password"
-              autoComplete="current-password"
-              required
-              value={password}
-              onInput={(event) => setPassword(event.currentTarget.value)}
-            />
-          </>
-        )}
+        <Field label="E-mail" type="email" complete="username" value={email} onChange={setEmail} />
+        {!isByLink && <Field label="Password" type="password" complete="current-password" value={password} onChange={setPassword} />}
         {isByLink && <p class="quiet-text">The address that the link was mailed to.</p>}
         {work.error && <Notice kind="error">{work.error}</Notice>}
         {told && <Notice>{told}</Notice>}
-        <ActionButton busy={work.isBusy} kind="primary" submits>
-          Sign in
-        </ActionButton>
+        <ActionButton busy={work.isBusy} kind="primary" submits>Sign in</ActionButton>
         {!isByLink && (
-          <ActionButton busy={false} kind="quiet" onClick={mailMe} disabled={!email.includes("@")}>
-            Mail me a link instead
-          </ActionButton>
+          <ActionButton busy={false} kind="quiet" onClick={mailMe} disabled={!email.includes("@")}>Mail me a link instead</ActionButton>
         )}
-        <ActionButton busy={false} kind="quiet" onClick={reset} disabled={!email.includes("@")}>
-          I have forgotten the password
-        </ActionButton>
+        <ActionButton busy={false} kind="quiet" onClick={reset} disabled={!email.includes("@")}>I have forgotten the password</ActionButton>
       </form>
     </main>
   );

@@ -1,7 +1,7 @@
 """Where a webhook may go: the check of a configured URL before anything is sent (spec 3.4, 7.3)."""
 
+import hashlib
 import re
-import struct
 from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import quote, urlsplit
@@ -19,7 +19,6 @@ _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 
 _UNREADABLE: Final = re.compile(r"[^a-z0-9.-]")
 _NAME_CHARACTERS: Final = 60
-_WORD: Final = 0xFFFFFFFF
 
 
 class UnusableUrlError(ValueError):
@@ -110,10 +109,5 @@ def name_of(url: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """16 bits in hexadecimal of a hash (cyrb53) of the UTF-16 of JavaScript."""
-    high, low = 0xDEADBEEF, 0x41C6CE57
-    for (code,) in struct.iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
-        high = (high ^ code) * 2654435761 & _WORD
-        low = (low ^ code) * 1597334677 & _WORD
-    high = (high ^ high >> 16) * 2246822507 & _WORD ^ (low ^ low >> 13) * 3266489909 & _WORD
-    return f"{high & 0xFFFF:04x}"
+    """16 bits of SHA-256 in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:4]

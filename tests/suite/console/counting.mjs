@@ -2,7 +2,7 @@
 
 import { countReads, signIn } from "./steps.mjs";
 
-export default async function counting({ site, superadmin, eventId, deliveryId, visitor }) {
+export default async function counting({ site, superadmin, eventId, deliveryId, receiver, visitor }) {
   const page = await visitor();
   const reads = await countReads(page);
   await signIn(page, site, superadmin);
@@ -17,19 +17,18 @@ export default async function counting({ site, superadmin, eventId, deliveryId, 
     await page.waitForFunction(() => !document.querySelector(".skeleton"));
     return reads();
   };
-  const rows = page.locator(".body .row");
-  const found = { list: await counted("deliveries", rows.nth(24)) };
+  const rows = page.locator(".deliveries > li");
+  // The last that a view of receivers knows.
+  const failing = page.getByText("Failing since").first();
+  const found = { list: await counted("receivers", failing) };
   const before = await reads();
   await page.getByRole("button", { name: "Show older" }).click();
   await rows.nth(49).waitFor({ state: "attached" });
   found.older = less(await reads(), before);
-  found.filtered = await counted("deliveries?outcome=skipped&type=guest.joined", page.getByText("No delivery fits"));
+  found.filtered = await counted("receivers?outcome=skipped&type=guest.joined", failing);
   found.delivery = await counted(`deliveries/${deliveryId}`, page.getByRole("heading", { name: "Attempts" }));
-  found.endpoints = await counted("endpoints", page.getByText("Failing since"));
-  found.recaps = await counted("recaps", page.getByRole("heading", { name: "No recap yet" }));
-  found.sharing = await counted("sharing", page.getByRole("heading", { name: "No active link" }));
-  found.secret = await counted("secret", page.getByRole("button", { name: "Reveal" }));
-  found.signature = await counted("signature", page.getByRole("button", { name: "Check" }));
+  found.receiver = await counted(`receivers/${receiver}`, failing);
+  found.recap = await counted("recap", page.getByRole("heading", { name: "No recap yet" }));
   return found;
 }
 

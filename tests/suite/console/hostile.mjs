@@ -10,7 +10,7 @@ export default async function hostile({ site, admin, eventId, deliveryId, visito
     void dialog.dismiss();
   });
   await signIn(page, site, admin, `#/events/${eventId}/deliveries`);
-  await page.locator(".body .row").nth(1).waitFor();
+  await page.locator(".deliveries > li").nth(1).waitFor();
   const list = await page.evaluate(look);
   await page.goto(`${site}/console#/events/${eventId}/deliveries/${deliveryId}`);
   await page.getByRole("heading", { name: "Attempts" }).waitFor();
@@ -19,7 +19,7 @@ export default async function hostile({ site, admin, eventId, deliveryId, visito
   await page.getByRole("button", { name: "Show all" }).click();
   const whole = await page.locator("pre").evaluate((pre) => pre.textContent.length);
   await page.getByRole("link", { name: "Receivers" }).click();
-  await page.getByRole("region").nth(1).waitFor();
+  await page.getByRole("list", { name: "Receivers" }).waitFor();
   const endpoints = await page.evaluate(look);
   return { dialogs, list, sheet, endpoints, body, whole };
 }

@@ -37,8 +37,8 @@ export default async function looks({ site, staff, views, link, folder, visitor 
   }
   if (link) {
     await page.goto(link);
-    await page.locator(".body .row").first().waitFor();
-    await taken("receiver");
+    await page.locator(".deliveries > li").first().waitFor();
+    await taken("link");
   }
   return found;
 

@@ -11,18 +11,17 @@ export default async function offline({ site, admin, eventId, visitor }) {
   await page.context().setOffline(true);
   await page.evaluate(() => dispatchEvent(new Event("offline")));
   await page.getByText("Offline: this is what was known last").waitFor();
-  const rows = await page.locator(".body .row").count();
+  const rows = await page.locator(".deliveries > li").count();
   // What was never looked at is not known: neither photos nor recaps.
   await page.getByRole("link", { name: "Overview" }).click();
-  await page.getByText("The service cannot be reached").first().waitFor();
+  await page.getByText("Loading…").first().waitFor();
   const unknown = await page.locator("main").innerText();
   const told = await page.getByRole("banner").innerText();
   await upload(eventId, "p2");
   await page.context().setOffline(false);
   await page.evaluate(() => dispatchEvent(new Event("online")));
-  await page.getByText("None was sent yet").waitFor();
-  await page.getByRole("link", { name: "Waiting" }).waitFor();
-  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByText("1 of 1 on").waitFor();
+  await page.getByRole("link", { name: "Receivers" }).first().click();
   await row(page, "photo.uploaded", "Delivered").waitFor();
   await page.getByText("Live", { exact: true }).waitFor();
   return { rows, unknown, told };

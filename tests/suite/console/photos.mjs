@@ -1,7 +1,7 @@
 // A moderator decides on photos, by keyboard and by mouse; an admin makes, publishes and archives an
 // event.
 
-import { showPictures, signIn } from "./steps.mjs";
+import { showPictures, signIn, upload } from "./steps.mjs";
 
 export default async function photos({ site, admin, moderator, eventId, newId, visitor }) {
   const found = {};
@@ -63,7 +63,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   page = await visitor();
   await signIn(page, site, admin);
   await page.getByRole("button", { name: "New event" }).click();
-  await page.getByLabel("Name").fill("Anna & Björn");
+  await page.getByLabel("Name", { exact: true }).fill("Anna & Björn");
   found.suggested = await page.getByLabel("Id", { exact: true }).inputValue();
   await page.getByLabel("Id", { exact: true }).fill(eventId);
   await page.getByRole("button", { name: "Make the event" }).click();
@@ -77,10 +77,29 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   }
   await page.getByRole("button", { name: "Publish again…" }).waitFor();
 
+  // Figures that go on by themselves.
   await page.goto(`${site}/console#/events/${eventId}`);
-  await page.getByRole("button", { name: "Count them" }).click();
-  await page.locator(".tile .figure").first().waitFor();
+  const headline = page.locator(".headline");
+  await headline.getByText("1 of 2 failing").waitFor();
+  await upload(eventId, "late");
+  await headline.getByText("1", { exact: true }).waitFor();
   await page.waitForFunction(() => !document.querySelector(".skeleton"));
-  found.tiles = await page.locator(".tile").allInnerTexts();
+  found.headline = await headline.innerText();
+
+  // Days until guests' data goes, and the event with all that is in it.
+  await page.goto(`${site}/console#/events/${newId}`);
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Days after archiving").fill("0");
+  found.days = await page.getByRole("dialog").locator(".field-error").innerText();
+  await page.getByLabel("Days after archiving").fill("30");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("are removed 30 days after archiving").waitFor();
+  await page.getByRole("button", { name: "Delete…" }).click();
+  found.goes = await page.getByRole("dialog").innerText();
+  page.removeAllListeners("console"); // an event that is gone refuses its listeners
+  await page.getByRole("button", { name: "Delete everything" }).click();
+  await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
+  await page.getByText(newId, { exact: true }).waitFor({ state: "detached" });
+  found.counts = await page.getByRole("listitem").filter({ hasText: eventId }).innerText();
   return found;
 }

@@ -11,16 +11,15 @@ export default async function roles({ site, moderator, superadmin, stranger, nob
     return page;
   };
 
-  let page = await seen(moderator, "deliveries", "this view is for admins");
+  let page = await seen(moderator, "deliveries", "this room is for admins");
   found.moderator = await page.locator("main").innerText();
   found.moderatorsTabs = await tabs(page);
-  await page.getByRole("link", { name: "Recaps" }).click();
+  await page.getByRole("link", { name: "Recap" }).click();
   await page.getByRole("heading", { name: "No recap yet" }).waitFor();
 
   page = await seen(superadmin, "endpoints", "An admin adds");
   found.superadminsTabs = await tabs(page);
   found.superadminsButtons = await page.locator("main").getByRole("button").allInnerTexts();
-  await page.getByRole("link", { name: "Secret" }).click();
   await page.getByRole("button", { name: "Replace" }).click();
   await page.getByLabel("The new one signs").selectOption("60");
   await page.getByRole("button", { name: "Announce" }).click();
@@ -31,8 +30,7 @@ export default async function roles({ site, moderator, superadmin, stranger, nob
   found.secret = await page.locator("[data-secret]").innerText();
   found.next = await page.locator("[data-next]").innerText();
 
-  await page.getByRole("link", { name: "Deliveries" }).click();
-  await page.locator(".body .row").first().getByRole("link").click();
+  await page.locator(".deliveries > li").first().getByRole("link").click();
   await page.getByRole("button", { name: "Copy as curl" }).click();
   await page.getByText("Copied").waitFor();
   found.curl = await page.evaluate(() => navigator.clipboard.readText());
@@ -50,5 +48,5 @@ export default async function roles({ site, moderator, superadmin, stranger, nob
 }
 
 async function tabs(page) {
-  return page.getByRole("navigation", { name: "Views of the event" }).getByRole("link").allInnerTexts();
+  return page.getByRole("navigation", { name: "Rooms of the event" }).getByRole("link").allInnerTexts();
 }

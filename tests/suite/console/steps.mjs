@@ -9,7 +9,7 @@ export async function signIn(page, site, { email, password }, place = "") {
 
 /** The row of a delivery of that type to that path. */
 export function row(page, type, path) {
-  return page.getByRole("row").filter({ hasText: type }).filter({ hasText: path });
+  return page.getByRole("listitem").filter({ hasText: type }).filter({ hasText: path });
 }
 
 /** Writes a document as the project's own scripts do, which no rule holds back. */

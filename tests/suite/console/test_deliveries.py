@@ -7,6 +7,7 @@ from urllib.parse import quote
 from google.cloud import firestore
 
 from emulator.receiver import always, fails
+from functions.webhooks.settings.webhook_settings import key
 from tests.suite.console.conftest import Browser, Record
 
 
@@ -32,9 +33,10 @@ def test_an_admin_watches_a_delivery_arrive_and_retry(
     ] == ["500", "500", "200"]
     assert event.collection("deliveries").document(seen["id"]).get().get("url") == flaky
     assert seen["back"] == seen["filtered"]
+    assert not [words for words in seen["told"] if "Offline" in words]
     assert "a-key" not in seen["filtered"]
     assert quote(flaky, safe="") not in seen["filtered"]
-    assert seen["rows"] == 1
+    assert seen["rows"] == 2
 
 
 def test_a_lost_network_is_told_and_made_up_for(
@@ -53,7 +55,7 @@ def test_a_lost_network_is_told_and_made_up_for(
 
     assert seen["rows"] == 1
     assert "You are offline" in seen["told"]
-    assert "None was sent yet" not in seen["unknown"]
+    assert "Last recap\nnone" not in seen["unknown"]
 
 
 def test_each_view_reads_what_it_shows(
@@ -70,23 +72,22 @@ def test_each_view_reads_what_it_shows(
     event.collection("secrets").document("webhooks").set({"secret": "whsec_present"})
     for earlier in range(15):
         record(url, outcome="success", minutes_ago=200 + earlier)
+    receiver = key(url)
 
-    found = browser.make("counting", superadmin=superadmin, eventId=event.id, deliveryId=ids[7])
+    found = browser.make(
+        "counting", superadmin=superadmin, eventId=event.id, deliveryId=ids[7], receiver=receiver
+    )
 
     def cost(documents: int, aggregations: int = 0) -> dict[str, int]:
         return {"documents": 1 + documents, "aggregations": aggregations}
 
     assert found == {
-        # A page of 25, and the settings: the URLs to choose from.
-        "list": cost(25 + 1),
-        "older": {"documents": 25, "aggregations": 0},
-        "filtered": cost(0 + 1),
-        "delivery": cost(1),
-        # The settings; of a URL ten acknowledged deliveries, its last failure and the first since.
-        "endpoints": cost(1 + 10 + 1 + 1, aggregations=2),
-        "recaps": cost(0),
-        "sharing": cost(1),
-        # Not before it is asked for.
-        "secret": cost(0),
-        "signature": cost(0),
+        # The settings, a page of 25 and one more; of each receiver two counts, ten acknowledged
+        # deliveries, the last failure and the first since.
+        "list": cost(1 + 26 + 10 + 1 + 1, aggregations=2),
+        "older": {"documents": 51, "aggregations": 0},
+        "filtered": cost(1 + 10 + 1 + 1, aggregations=2),
+        "delivery": cost(1 + 1),
+        "receiver": cost(1 + 26 + 10 + 1 + 1, aggregations=2),
+        "recap": cost(0),
     }

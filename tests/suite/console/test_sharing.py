@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from google.cloud import firestore
 
 from emulator.receiver import always
 from functions.webhooks.deliveries.endpoint_url import name_of
+from functions.webhooks.settings.webhook_settings import key
 from tests.suite.console.conftest import SITE, Browser, Record
 
 
@@ -23,21 +24,25 @@ def test_a_link_shows_one_url_and_ends_when_told_to(
     """In a fresh profile: the deliveries to that URL, sent again there, and nothing else."""
     with receiving({"/theirs": always()}) as receiver:
         theirs = receiver.url("/theirs?key=a-key")
-        configure(theirs, "https://example.com/another-receiver")
+        configure(theirs, "https://example.com/another-receiver", labels={theirs: "The hall"})
         delivery_id = record(theirs)
         record("https://example.com/another-receiver", minutes_ago=5)
-        seen = browser.make("sharing", refusals=1, admin=admin, eventId=event.id, path="/theirs")
+        seen = browser.make(
+            "sharing", refusals=1, admin=admin, eventId=event.id, receiver=key(theirs)
+        )
 
-    token = seen["link"].partition("#token=")[2]
-    assert token
+    token = parse_qs(urlsplit(seen["link"]).fragment)["token"][0]
+    assert "Garden party / The hall" in " ".join(seen["head"].split())
     assert seen["address"] == f"{SITE}/deliveries"
     assert seen["rows"] == 1
-    assert name_of(theirs) in seen["head"]  # neither path nor query
+    assert name_of(theirs) in seen["list"]  # neither path nor query
     assert "theirs" not in seen["head"]
     assert re.search(r"Link ends in (3 d|2 d 23 h)", seen["head"])
     assert delivery_id in seen["sheet"]
     assert "a-key" not in seen["sheet"]
     assert "another-receiver" not in seen["sheet"]
+    # In English throughout, also on a browser that is not.
+    assert re.search(r"As of\s+\d\d:\d\d:\d\d", seen["list"])
     # The page has nothing of Firebase but the two calls.
     called = {
         urlsplit(request).path.rsplit("/", 1)[-1]

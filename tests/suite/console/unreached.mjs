@@ -4,7 +4,7 @@ import { signIn } from "./steps.mjs";
 
 export default async function unreached({ site, admin, eventId, visitor }) {
   const page = await visitor();
-  await signIn(page, site, admin, `#/events/${eventId}/recaps`);
+  await signIn(page, site, admin, `#/events/${eventId}/recap`);
   await page.getByRole("button", { name: "Who was not reached?" }).click();
   await page.locator(".plain-list li").first().waitFor();
   return page.getByRole("region", { name: "Recap, Sent" }).innerText();

@@ -1,5 +1,5 @@
-// An admin signs in, chooses the event, watches a delivery arrive and retry, filters, opens one, and
-// sends it again.
+// An admin signs in, chooses the event, watches a delivery arrive and retry, looks at its receiver,
+// filters, opens the delivery, and sends it again.
 
 import { row, signIn, upload } from "./steps.mjs";
 
@@ -7,7 +7,7 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   const page = await visitor();
   await signIn(page, site, admin);
   await page.locator("li", { hasText: eventId }).getByRole("link").click();
-  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByRole("link", { name: "Receivers" }).first().click();
   await page.getByRole("heading", { name: "Nothing delivered yet" }).waitFor();
 
   await upload(eventId, photoId);
@@ -18,10 +18,18 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await flaky.getByText("Delivered").waitFor();
   const delivered = await flaky.innerText();
 
-  await page.getByLabel("Receiver").selectOption({ label: await labelOf(page, "/flaky") });
-  await row(page, "photo.uploaded", "/ok").waitFor({ state: "detached" });
+  await page.getByRole("list", { name: "Receivers" }).getByRole("link", { name: "/flaky" }).click();
+  await page.getByRole("heading", { name: "/flaky" }).waitFor();
+  const health = page.locator(".health");
+  await health.getByText("1 of 1 delivery").waitFor();
+  await page.getByLabel("Outcome").selectOption("success");
+  // A choice is no loss of the network.
+  const connections = await page.evaluateHandle(watchConnection);
+  const only = page.locator(".deliveries > li");
+  await only.first().waitFor();
   const filtered = page.url();
-  await flaky.getByRole("link").click();
+  const told = await connections.evaluate(({ seen }) => seen);
+  await only.first().getByRole("link").click();
   await page.getByRole("heading", { name: "A photo was uploaded" }).waitFor();
   const attempts = await page.locator(".timeline li").allInnerTexts();
   const id = decodeURIComponent(page.url()).match(/deliveries\/([^?]+)/)[1];
@@ -29,19 +37,25 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await page.getByRole("heading", { name: "Sent again, 1st time" }).waitFor();
   await page.getByText("200 OK").last().waitFor();
 
-  await page.getByRole("link", { name: "All deliveries" }).click();
-  await row(page, "photo.uploaded", "again").waitFor();
+  await page.locator(".sheet .back a").click();
+  await row(page, "photo.uploaded", "again").first().waitFor();
+  // The figures go on by themselves.
+  await upload(eventId, `${photoId}-next`);
+  await health.getByText("2 of 2 deliveries").waitFor();
   const back = page.url();
 
   // A colleague opens what they were sent.
   const other = await page.context().newPage();
   await other.goto(filtered);
-  await row(other, "photo.uploaded", "/flaky").waitFor();
-  const rows = await other.locator(".body .row").count();
-  return { retrying, delivered, attempts, id, filtered, back, rows };
+  await row(other, "photo.uploaded", "Delivered").first().waitFor();
+  const rows = await other.locator(".deliveries > li").count();
+  return { retrying, delivered, attempts, id, filtered, told, back, rows };
 }
 
-async function labelOf(page, path) {
-  const labels = await page.getByLabel("Receiver").locator("option").allInnerTexts();
-  return labels.find((label) => label.includes(path));
+// What the line above the list says from now on.
+function watchConnection() {
+  const seen = [];
+  const look = () => seen.push(document.querySelector(".connection [role=status]")?.textContent ?? "");
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+  return { seen };
 }

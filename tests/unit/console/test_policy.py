@@ -23,8 +23,8 @@ def policies() -> dict[str, dict[str, set[str]]]:
 def test_the_console_may_talk_to_three_more_hosts_and_nothing_else_is_laxer() -> None:
     """Reading, signing in, the next ID token, and photos; no page has inline scripts or styles."""
     found = policies()
-    assert list(found) == ["**", "/console"]  # the last one that matches has the say
-    everywhere, console = found.values()
+    assert list(found) == ["**", "/console", "/mail"]  # the last one that matches has the say
+    everywhere, console, mail = found.values()
     assert console.pop("connect-src") - everywhere.pop("connect-src") == {
         "https://firestore.googleapis.com",
         "https://identitytoolkit.googleapis.com",
@@ -32,6 +32,12 @@ def test_the_console_may_talk_to_three_more_hosts_and_nothing_else_is_laxer() ->
     }
     # Any host here; the page itself names those of PHOTO_HOSTS, which it is built with.
     assert console.pop("img-src") - everywhere.pop("img-src") == {"https:"}
+    assert console.pop("frame-src") == {"'self'"}
     assert console == everywhere
+    # A mail has no origin, whatever it holds: it reads, calls, posts and leads nowhere.
+    assert mail["sandbox"] == {"allow-scripts"}
+    assert mail["style-src"] == {"'unsafe-inline'"}
+    assert mail["default-src"] == mail["form-action"] == mail["base-uri"] == {"'none'"}
+    assert not {"connect-src", "frame-src", "font-src"} & set(mail)
     assert everywhere["default-src"] == {"'none'"}
     assert everywhere["script-src"] == everywhere["style-src"] == {"'self'"}

@@ -1,95 +1,139 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 
-import { type WallEvent, archiveEvent, publishEvent } from "../../data/events.ts";
+import { type DeliveryList, watchDeliveries } from "../../data/deliveries.ts";
+import { type WallEvent, archiveEvent, changeEvent, deleteEvent, publishEvent } from "../../data/events.ts";
+import { failsAt } from "../../data/health.ts";
+import { COUNTED, type PhotoList, countPhotos, watchPhotos } from "../../data/photos.ts";
+import { type Recap, type RecapLock, watchLock, watchRecaps } from "../../data/recaps.ts";
 import { isAdmin, seesDeliveries } from "../../data/session.ts";
+import { linkTo } from "../../domain/address.ts";
 import { type EventStatus, languageName, statusWords } from "../../domain/event.ts";
-import { ActionButton, useWork } from "../../ui/busy.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { problem } from "../../domain/endpoint.ts";
+import { NO_FILTERS } from "../../domain/filters.ts";
+import { STATUS_WORDS } from "../../domain/photo.ts";
+import { recapWords } from "../../domain/recap.ts";
+import { count } from "../../domain/words.ts";
+import { Ask } from "../../ui/form.tsx";
 import { Heading } from "../../ui/heading.tsx";
-import { Notice } from "../../ui/notice.tsx";
+import { Shown, useAsked, useLive } from "../../ui/live.tsx";
 import { Foreign } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
-import { usePlace } from "../place.ts";
-import { EventDialog } from "./event_dialog.tsx";
-import { GuestsTile } from "./guests_tile.tsx";
-import { PhotosTile } from "./photos_tile.tsx";
-import { RecapTile } from "./recap_tile.tsx";
-import { WebhooksTile } from "./webhooks_tile.tsx";
+import { usePlace, useWaiting } from "../place.ts";
+import { LockWords } from "../recap/lock.tsx";
+import { useSettings } from "../receivers/settings.ts";
+import { EventForm } from "./event_form.tsx";
 
-/** How the event stands, and what an admin does with all of it. */
+/** How the event stands, in live figures, and what an admin does with all of it. */
 export function OverviewView({ event }: { readonly event: WallEvent }) {
   const { staff } = usePlace();
+  const { status, publishedAt, archivedAt, galleryUrl, autoApprove, language, replyTo, keepGuestDataDays } = event;
+  const since = { draft: null, published: publishedAt, archived: archivedAt }[status];
   return (
     <div class="column">
-      <div class="view-head">
-        <Heading title="Overview">Overview</Heading>
+      <div class="head">
+        <Heading title={event.name}><Foreign>{event.name}</Foreign></Heading>
+        <span class={`badge ${BADGES[status]}`}>{statusWords(status)}</span>
       </div>
-      <StatusCard event={event} mayEdit={isAdmin(staff)} />
-      <div class="tiles">
-        <PhotosTile />
-        <RecapTile />
-        <GuestsTile />
-        {seesDeliveries(staff) && <WebhooksTile />}
-      </div>
+      <dl class="figures headline">
+        <Photos />
+        {seesDeliveries(staff) && <Receivers />}
+        <LastRecap />
+      </dl>
+      <section class="card" aria-label="The event">
+        <p>
+          {EXPLAINED[status]}
+          {since && <span class="quiet-text"> Since <When at={since} long />.</span>}
+        </p>
+        <dl class="facts">
+          <div><dt>New photos</dt><dd>{autoApprove ? "show at once, without anybody looking at them" : "wait until somebody approves them"}</dd></div>
+          <div><dt>Mails to guests</dt><dd><bdi lang={language}>{languageName(language)}</bdi>; answers go to {replyTo ? <Foreign>{replyTo}</Foreign> : "the operator of this service"}</dd></div>
+          <div><dt>Gallery page</dt><dd>{galleryUrl ? <Foreign>{galleryUrl}</Foreign> : "none"}</dd></div>
+          <div><dt>Guests' names and addresses</dt><dd>{keepGuestDataDays ? `are removed ${count(keepGuestDataDays, "day", "days")} after archiving` : "stay"}</dd></div>
+        </dl>
+        {isAdmin(staff) && <Actions event={event} />}
+      </section>
     </div>
   );
 }
 
-type Open = "" | "edit" | "publish" | "archive";
+const DECIDED = ["approved", "rejected"] as const;
 
-function StatusCard({ event, mayEdit }: { readonly event: WallEvent; readonly mayEdit: boolean }) {
-  const [open, setOpen] = useState<Open>("");
-  const { status, publishedAt, archivedAt, galleryUrl, autoApprove, language, replyTo } = event;
-  const close = () => setOpen("");
-  const since = { draft: null, published: publishedAt, archived: archivedAt }[status];
-  return (
-    <section class="card" aria-labelledby="status">
-      <div class="sheet-head">
-        <h2 id="status"><Foreign>{event.name}</Foreign></h2>
-        <span class={`badge ${BADGES[status]}`}>{statusWords(status)}</span>
-      </div>
-      <p>
-        {EXPLAINED[status]}
-        {since && <span class="quiet-text"> Since <When at={since} long />.</span>}
-      </p>
-      <p class="quiet-text">
-        {autoApprove ? "Photos show at once, without anybody looking at them." : "Photos wait until somebody approves them."}{" "}
-        Mails to guests: <bdi lang={language}>{languageName(language)}</bdi>
-        {replyTo && <>, answers go to <Foreign>{replyTo}</Foreign></>}.{" "}
-        {galleryUrl ? <>Gallery: <Foreign>{galleryUrl}</Foreign></> : "No gallery page is set."}
-      </p>
-      {mayEdit && (
-        <div class="actions">
-          {status !== "published" && (
-            <button type="button" class="primary" onClick={() => setOpen("publish")}>
-              {status === "draft" ? "Publish…" : "Publish again…"}
-            </button>
-          )}
-          {status === "published" && <button type="button" onClick={() => setOpen("archive")}>Archive…</button>}
-          <button type="button" onClick={() => setOpen("edit")}>Edit</button>
-        </div>
-      )}
-      {open === "edit" && <EventDialog before={event} onClose={close} />}
-      {open === "publish" && (
-        <StatusDialog
-          title="Publish the event?"
-          text="Guests can upload photos from now on. Receivers of webhooks are told."
-          action="Publish"
-          run={publishEvent}
-          onClose={close}
-        />
-      )}
-      {open === "archive" && (
-        <StatusDialog
-          title="Archive the event?"
-          text="Guests can upload no more photos; those that are there stay. Receivers of webhooks are told. You can publish it again."
-          action="Archive"
-          run={archiveEvent}
-          onClose={close}
-        />
-      )}
-    </section>
+function Photos() {
+  const { sdk, eventId } = usePlace();
+  const { live } = useWaiting();
+  const approved = useLive<PhotoList>((onValue, onError) => watchPhotos(sdk.db, eventId, "approved", 1, onValue, onError), [sdk, eventId]);
+  // Counted again whenever a photo comes or is decided on.
+  const counts = useAsked(
+    () => Promise.all(DECIDED.map((status) => countPhotos(sdk.db, eventId, status))),
+    [sdk, eventId],
+    `${live.news} ${approved.news}`,
   );
+  return (
+    <>
+      <Figure name={STATUS_WORDS.pending} link={linkTo("photos", eventId)}>
+        <Shown live={live}>{({ photos, hasMore }) => `${photos.length}${hasMore ? "+" : ""}`}</Shown>
+      </Figure>
+      {DECIDED.map((status, place) => (
+        <Figure key={status} name={STATUS_WORDS[status]} link={linkTo("photos", eventId, { status })}>
+          <Shown live={counts}>{(found) => counted(found[place] ?? 0)}</Shown>
+        </Figure>
+      ))}
+    </>
+  );
+}
+
+/** How many receivers fail. */
+function Receivers() {
+  const { sdk, eventId } = usePlace();
+  const settings = useSettings();
+  const opened = useMemo(() => new Date(), []);
+  const latest = useLive<DeliveryList>((onValue, onError) => watchDeliveries(sdk.db, { eventId, endpoint: null, filters: NO_FILTERS, now: opened, most: 10 }, onValue, onError), [sdk, eventId]);
+  const on = settings.value?.endpoints.filter(({ offSince }) => !offSince) ?? [];
+  const failing = useAsked(
+    async () => {
+      const fails = await Promise.all(on.map(async ({ url, disabled }) => disabled !== null || problem(url) !== null || (await failsAt(sdk.db, eventId, url))));
+      return fails.filter(Boolean).length;
+    },
+    [sdk, eventId, JSON.stringify(on)],
+    latest.value?.deliveries.map(({ id, outcome }) => id + outcome).join(),
+  );
+  return (
+    <Figure name="Receivers" link={linkTo("receivers", eventId)}>
+      <Shown live={settings}>
+        {({ endpoints }) => endpoints.length === 0 ? "none" : (
+          <Shown live={failing}>
+            {(number) => <span class={number ? "failing" : ""}>{number ? `${number} of ${on.length} failing` : `${on.length} of ${endpoints.length} on`}</span>}
+          </Shown>
+        )}
+      </Shown>
+    </Figure>
+  );
+}
+
+function LastRecap() {
+  const { sdk, eventId } = usePlace();
+  const recaps = useLive<readonly Recap[]>((onValue, onError) => watchRecaps(sdk.db, eventId, 1, onValue, onError), [sdk, eventId]);
+  const lock = useLive<RecapLock>((onValue, onError) => watchLock(sdk.db, eventId, onValue, onError), [sdk, eventId]);
+  return (
+    <Figure name="Last recap" link={linkTo("recap", eventId)}>
+      <Shown live={recaps}>
+        {([latest]) => !latest ? "none" : (
+          <span class="small">
+            {latest.startedAt && <><When at={latest.startedAt} />: </>}{recapWords(latest)}{" "}
+            {lock.value && <LockWords lock={lock.value} />}
+          </span>
+        )}
+      </Shown>
+    </Figure>
+  );
+}
+
+function Figure({ name, link, children }: { readonly name: string; readonly link: string; readonly children: preact.ComponentChildren }) {
+  return <div><dt><a href={link}>{name}</a></dt><dd>{children}</dd></div>;
+}
+
+function counted(number: number): string {
+  return number < COUNTED ? String(number) : `${COUNTED}+`;
 }
 
 const BADGES: Readonly<Record<EventStatus, string>> = { draft: "pending", published: "success", archived: "skipped" };
@@ -99,32 +143,56 @@ const EXPLAINED: Readonly<Record<EventStatus, string>> = {
   archived: "Guests can upload no more photos; the gallery stays.",
 };
 
-interface StatusDialogProps {
-  readonly title: string;
-  readonly text: string;
-  readonly action: string;
-  readonly run: typeof publishEvent;
-  readonly onClose: () => void;
-}
-
-function StatusDialog({ title, text, action, run, onClose }: StatusDialogProps) {
-  const { sdk, eventId } = usePlace();
-  const work = useWork();
-  const act = () =>
-    work.run(async () => {
-      await run(sdk.db, eventId);
-      onClose();
-    });
+function Actions({ event }: { readonly event: WallEvent }) {
+  const { sdk, staff, eventId } = usePlace();
+  const [open, setOpen] = useState<"" | "edit" | "publish" | "archive" | "delete">("");
+  const { live } = useWaiting();
+  const close = () => setOpen("");
   return (
-    <Dialog title={title} onClose={onClose}>
-      <div class="stack">
-        <p>{text}</p>
-        {work.error && <Notice kind="error">{work.error}</Notice>}
-        <div class="actions end">
-          <button type="button" onClick={onClose}>Cancel</button>
-          <ActionButton busy={work.isBusy} kind="primary" onClick={act}>{action}</ActionButton>
-        </div>
-      </div>
-    </Dialog>
+    <div class="actions">
+      {event.status !== "published" && (
+        <button type="button" class="primary" onClick={() => setOpen("publish")}>{event.status === "draft" ? "Publish…" : "Publish again…"}</button>
+      )}
+      {event.status === "published" && <button type="button" onClick={() => setOpen("archive")}>Archive…</button>}
+      <button type="button" onClick={() => setOpen("edit")}>Edit</button>
+      <button type="button" class="quiet danger" onClick={() => setOpen("delete")}>Delete…</button>
+      {open === "edit" && (
+        <EventForm title="Edit the event" staff={staff} before={event} save={(fields) => changeEvent(sdk.db, eventId, fields)} onClose={close} />
+      )}
+      {open === "publish" && (
+        <Ask title="Publish the event?" action="Publish" run={() => publishEvent(sdk.db, eventId)} onClose={close}>
+          <p>Guests can upload photos from now on. The receivers are notified.</p>
+        </Ask>
+      )}
+      {open === "archive" && (
+        <Ask title="Archive the event?" action="Archive" run={() => archiveEvent(sdk.db, eventId)} onClose={close}>
+          <p>
+            Guests can upload no more photos; those that are there stay. The receivers are notified. You can publish it again.
+            {event.keepGuestDataDays && ` Names and addresses of guests are removed ${count(event.keepGuestDataDays, "day", "days")} later.`}
+          </p>
+        </Ask>
+      )}
+      {open === "delete" && (
+        <Ask
+          title="Delete the event?"
+          action="Delete everything"
+          kind="danger"
+          close="Keep it"
+          run={async () => {
+            await deleteEvent(sdk.db, eventId);
+            location.hash = "#/events";
+          }}
+          onClose={close}
+        >
+          <p>This goes with <strong><Foreign>{event.name}</Foreign></strong>, and cannot be brought back:</p>
+          <ul>
+            <li>all its photos{live.value != null && live.value.photos.length > 0 && `, of which ${live.value.photos.length}${live.value.hasMore ? " or more" : ""} still wait`}, with names and addresses of guests</li>
+            <li>its receivers, their deliveries, links and the secret</li>
+            <li>its recaps and what is known of their mails</li>
+          </ul>
+          <p class="quiet-text">Pictures in your storage stay there. Its id cannot be used again. To end uploads only, archive it.</p>
+        </Ask>
+      )}
+    </div>
   );
 }

@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks";
 
 import { type Decision, type Photo, STATUS_WORDS, decisionWords, decisions, photoOf } from "../../domain/photo.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field } from "../../ui/form.tsx";
+import { Dialog, Field } from "../../ui/form.tsx";
 import { Picture } from "../../ui/picture.tsx";
 import { Foreign } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isOpen } from "../../data/decisions.ts";
 import { PHOTOS_PAGE, type PhotoList, watchPhotos } from "../../data/photos.ts";
 import { moderates } from "../../data/session.ts";
-import { linkToPhotos } from "../../domain/address.ts";
+import { linkTo } from "../../domain/address.ts";
 import { EMPTY, type Grid, arranged } from "../../domain/grid.ts";
 import { type Decision, type Photo, STATUSES, STATUS_WORDS, type Status, decidedAs, decisionOf, photoOf, undoing } from "../../domain/photo.ts";
 import { count } from "../../domain/words.ts";
@@ -34,7 +34,7 @@ export function PhotosView({ status }: { readonly status: Status }) {
         <Heading title="Photos">Photos</Heading>
         <nav class="choice" aria-label="Photos by status">
           {STATUSES.map((one) => (
-            <a key={one} class="button" href={linkToPhotos(eventId, one)} aria-current={one === status ? "page" : undefined}>
+            <a key={one} class="button" href={linkTo("photos", eventId, { status: one })} aria-current={one === status ? "page" : undefined}>
               {STATUS_WORDS[one]}
             </a>
           ))}

@@ -1,0 +1,37 @@
+// The recap that is being written, which stays with the event in this browser until it is sent.
+
+import type { RecapText } from "./calls.ts";
+
+export interface Draft {
+  readonly mode: RecapText["mode"];
+  readonly subject: string;
+  readonly message: string;
+  /** Whether it goes only to guests who have had no recap of the event. */
+  readonly onlyNew: boolean;
+}
+
+export const EMPTY_DRAFT: Draft = { mode: "personal", subject: "", message: "", onlyNew: false };
+
+const PREFIX = "console.draft.";
+
+export function readDraft(eventId: string): Draft {
+  try {
+    return { ...EMPTY_DRAFT, ...(JSON.parse(localStorage.getItem(PREFIX + eventId) ?? "{}") as Partial<Draft>) };
+  } catch {
+    return EMPTY_DRAFT;
+  }
+}
+
+export function keepDraft(eventId: string, draft: Draft): void {
+  if (draft.subject || draft.message || draft.onlyNew || draft.mode !== EMPTY_DRAFT.mode) localStorage.setItem(PREFIX + eventId, JSON.stringify(draft));
+  else forgetDraft(eventId);
+}
+
+export function forgetDraft(eventId: string): void {
+  localStorage.removeItem(PREFIX + eventId);
+}
+
+/** Leaves no words behind on a shared machine. */
+export function forgetDrafts(): void {
+  for (const name of Object.keys(localStorage)) if (name.startsWith(PREFIX)) localStorage.removeItem(name);
+}

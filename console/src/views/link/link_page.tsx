@@ -1,0 +1,183 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { RefusedError } from "../../data/errors.ts";
+import { type SharedPage, readSharedLog, resendShared } from "../../data/shared_log.ts";
+import { signingCurl } from "../../domain/curl.ts";
+import { type Delivery, isOpen, isOutcome } from "../../domain/delivery.ts";
+import { isEventType } from "../../domain/event_type.ts";
+import type { Filters } from "../../domain/filters.ts";
+import { Act } from "../../ui/busy.tsx";
+import { CopyButton } from "../../ui/copy.tsx";
+import { wordsOf } from "../../ui/errors.ts";
+import { Heading } from "../../ui/heading.tsx";
+import { Empty, Notice, Skeleton } from "../../ui/notice.tsx";
+import { type Link, step } from "../../ui/token.ts";
+import { Countdown, When } from "../../ui/when.tsx";
+import { KindFields } from "../receivers/kind_fields.tsx";
+import { DeliverySheet } from "../receivers/sheet.tsx";
+import { DeliveryRows } from "../receivers/rows.tsx";
+import { Refusal } from "./refusals.tsx";
+
+interface Place extends Pick<Filters, "outcome" | "event"> {
+  readonly deliveryId: string | null;
+}
+
+function readPlace(): Place {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const outcome = fragment.get("outcome");
+  const event = fragment.get("type");
+  return {
+    outcome: isOutcome(outcome) ? outcome : null,
+    event: isEventType(event) ? event : null,
+    deliveryId: fragment.get("delivery"),
+  };
+}
+
+function fragmentOf({ outcome, event, deliveryId }: Place): string {
+  const given = { ...(outcome && { outcome }), ...(event && { type: event }), ...(deliveryId && { delivery: deliveryId }) };
+  const text = new URLSearchParams(given).toString();
+  return text && `#${text}`;
+}
+
+// Milliseconds after which the page looks what became of a delivery that was sent again: calls are few an hour.
+const LOOKS_MS = [1500, 6000, 20_000];
+
+/** The deliveries to one URL, for its people. */
+export function LinkPage({ link: { token, event: eventName, receiver } }: { readonly link: Link }) {
+  const [place, setPlace] = useState(readPlace);
+  const [page, setPage] = useState<SharedPage | null>(null);
+  const [asOf, setAsOf] = useState(() => new Date());
+  const [failure, setFailure] = useState<unknown>(null);
+  const [error, setError] = useState("");
+  // The delivery that is looked at stays in sight, whatever the list holds by now.
+  const [opened, setOpened] = useState<Delivery | null>(null);
+  const { outcome, event, deliveryId } = place;
+  const latest = useRef(0);
+
+  useEffect(() => {
+    const follow = () => setPlace(readPlace());
+    addEventListener("popstate", follow);
+    return () => removeEventListener("popstate", follow);
+  }, []);
+
+  async function load(after: string | null = null): Promise<void> {
+    const mine = (latest.current += 1);
+    setError("");
+    try {
+      const found = await readSharedLog(token, { outcome, event }, after);
+      // What was asked for later has the say.
+      if (mine !== latest.current) return;
+      const known = after ? (page?.deliveries ?? []) : [];
+      const ids = new Set(known.map(({ id }) => id));
+      setPage({ ...found, deliveries: [...known, ...found.deliveries.filter(({ id }) => !ids.has(id))] });
+      setAsOf(new Date());
+      setFailure(null);
+    } catch (caught) {
+      if (mine !== latest.current) return;
+      // The deliveries on the page stay, unless the link has ended.
+      const isEnded = caught instanceof RefusedError && caught.status === "PERMISSION_DENIED";
+      if (!page || isEnded) setFailure(caught);
+      else setError(wordsOf(caught));
+    }
+  }
+  useEffect(() => void load(), [outcome, event]);
+  useEffect(() => {
+    const found = page?.deliveries.find(({ id }) => id === deliveryId);
+    if (found) setOpened(found);
+  }, [page, deliveryId]);
+
+  async function sendAgain(delivery: Delivery): Promise<void> {
+    await resendShared(token, delivery.id);
+    setOpened({ ...delivery, outcome: "pending", attempts: 0, round: delivery.round + 1, nextAttemptAt: null, endedAt: null });
+    void look(delivery.id);
+  }
+
+  async function look(id: string): Promise<void> {
+    for (const wait of LOOKS_MS) {
+      await new Promise((done) => setTimeout(done, wait));
+      // Whatever the list is limited to: what was sent again may fit no more.
+      const found = await readSharedLog(token, { outcome: null, event: null }, null).catch(() => null);
+      const now = found?.deliveries.find((one) => one.id === id);
+      if (!now) continue;
+      setOpened((before) => (before?.id === id ? now : before));
+      setPage((before) => before && { ...before, deliveries: before.deliveries.map((one) => (one.id === id ? now : one)) });
+      if (!isOpen(now)) return;
+    }
+  }
+
+  if (failure) return <Refusal error={failure} onRetry={() => void load()} />;
+  if (!page) return <main class="middle"><Skeleton rows={4} label="Loading deliveries…" /></main>;
+  const delivery = opened?.id === deliveryId ? opened : null;
+  const list = fragmentOf({ ...place, deliveryId: null });
+  const set = (change: Partial<Place>) => step(fragmentOf({ ...place, ...change }));
+
+  return (
+    <>
+      <header class="top">
+        <span class="brand"><img src="/icon.svg" alt="" width="24" height="24" /><span>Webhook deliveries</span></span>
+        <span class="event-name">
+          <span class="slash" aria-hidden="true">/</span>
+          {eventName && <><bdi class="foreign">{eventName}</bdi><span class="slash" aria-hidden="true">/</span></>}
+          <bdi class="foreign">{receiver || page.url}</bdi>
+        </span>
+        <span class="who person">
+          <span>Link ends <Countdown to={page.expiresAt} /></span>
+          <span class="role"><When at={page.expiresAt} /></span>
+        </span>
+      </header>
+      <main class="wide list" onClick={follow}>
+        {delivery ? (
+          <DeliverySheet delivery={delivery} eventId={eventIdOf(delivery)} back={list || "#"}>
+            <div class="actions">
+              {page.canResend && <Act kind="primary" run={() => sendAgain(delivery)} disabled={isOpen(delivery)}>Send again</Act>}
+              <CopyButton label="Copy as curl" text={() => curl(delivery)} />
+              {isOpen(delivery) && <span class="quiet-text" role="status">It is on its way.</span>}
+              {isOpen(delivery) && <Act kind="quiet" run={() => load()}>Refresh</Act>}
+            </div>
+          </DeliverySheet>
+        ) : (
+          <>
+            <div class="view-head"><Heading title={`Deliveries to ${receiver || page.url}`}>Deliveries</Heading></div>
+            <p class="quiet-text">To <bdi>{page.url}</bdi>. Whoever has this link sees them, and nothing else of the event.</p>
+            <form class="filters" role="search" aria-label="Deliveries" onSubmit={(submitted) => submitted.preventDefault()}>
+              <KindFields filters={place} onChange={set} />
+            </form>
+            <p class="connection still" role="status">As of <When at={asOf} /> <Act kind="quiet" run={() => load()}>Refresh</Act></p>
+            {error && <Notice kind="error">{error}</Notice>}
+            {page.deliveries.length ? (
+              <DeliveryRows deliveries={page.deliveries} isOneUrl linkOf={({ id }) => fragmentOf({ ...place, deliveryId: id })} />
+            ) : (
+              <Empty title={outcome || event ? "No delivery fits" : "Nothing delivered yet"}>
+                <p>{outcome || event ? "No recorded delivery is of this kind." : "As soon as something is sent to this URL, it shows here."}</p>
+              </Empty>
+            )}
+            {page.next && <div class="actions middle-row"><Act run={() => load(page.next)}>Show older</Act></div>}
+          </>
+        )}
+      </main>
+    </>
+  );
+}
+
+// Steps within the page keep the token: a plain link would begin an entry without it.
+function follow(event: MouseEvent) {
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  const target = link?.getAttribute("href");
+  if (!target?.startsWith("#") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  step(target === "#" ? "" : target);
+}
+
+// The link tells the host alone, because paths hold keys; the receiver's people know the path.
+function curl(delivery: Delivery): string {
+  return signingCurl({ ...delivery, url: `https://${delivery.url.replace(/~.*/, "")}/PATH` }, eventIdOf(delivery));
+}
+
+function eventIdOf({ body }: Delivery): string {
+  try {
+    const { eventId } = JSON.parse(body) as { eventId?: unknown };
+    return typeof eventId === "string" ? eventId : "";
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,160 @@
+import { useEffect, useState } from "preact/hooks";
+
+import type { Preview, RecapText, Sent } from "../../data/calls.ts";
+import { type Draft, EMPTY_DRAFT, forgetDraft, keepDraft, readDraft } from "../../data/draft.ts";
+import { guestsOf } from "../../data/photos.ts";
+import { count } from "../../domain/words.ts";
+import { LANGUAGE } from "../../domain/time.ts";
+import { Act } from "../../ui/busy.tsx";
+import { nextRecapWords } from "../../ui/errors.ts";
+import { Ask, Check, Field } from "../../ui/form.tsx";
+import { useAsked } from "../../ui/live.tsx";
+import { Mail } from "../../ui/mail.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { usePlace } from "../place.ts";
+
+const SUBJECT_CHARACTERS = 200;
+const MESSAGE_CHARACTERS = 4000;
+
+/** The next recap: looked at, mailed to oneself, and sent once one has seen what that does. The text stays with the event. */
+export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
+  const { calls, staff, sdk, eventId } = usePlace();
+  const [draft, setDraft] = useState<Draft>(() => readDraft(eventId));
+  const [preview, setPreview] = useState<Preview | null>(null);
+  const [guest, setGuest] = useState("");
+  const [isAsking, setAsking] = useState(false);
+  const [sent, setSent] = useState<Sent | null>(null);
+  const [told, setTold] = useState("");
+  useEffect(() => keepDraft(eventId, draft), [draft]);
+
+  const { mode, subject, message, onlyNew } = draft;
+  const text: RecapText = { mode, ...(subject && { subject }), ...(message && { message }), ...(onlyNew && { onlyNew }) };
+  const change = (changed: Partial<Draft>) => {
+    setDraft({ ...draft, ...changed });
+    setPreview(null);
+    setTold("");
+  };
+  const guests = useAsked(() => guestsOf(sdk.db, eventId), [sdk, eventId]).value ?? [];
+  const look = async (seenBy = guest) => setPreview(await calls.preview(text, false, seenBy));
+  const mailMe = async () => {
+    setTold("");
+    const shown = await calls.preview(text, true, guest);
+    setPreview(shown);
+    setTold(shown.mailed === false ? "There is nobody to show the mail of." : `It is on its way to ${staff.email}.`);
+  };
+
+  return (
+    <section class="card" aria-labelledby="compose">
+      <h2 id="compose">Next recap</h2>
+      <div class="two">
+        <div class="stack">
+          <fieldset class="stack-tight">
+            <legend class="label">Every guest gets</legend>
+            <Check name="mode" isOn={mode === "personal"} onChange={() => change({ mode: "personal" })}>their own photos</Check>
+            <Check name="mode" isOn={mode === "all"} onChange={() => change({ mode: "all" })}>the event's highlights</Check>
+          </fieldset>
+          {(hasRecap || onlyNew) && (
+            <fieldset class="stack-tight">
+              <legend class="label">It goes to</legend>
+              <Check name="to" isOn={!onlyNew} onChange={() => change({ onlyNew: false })}>everybody, guests who had an earlier recap included</Check>
+              <Check name="to" isOn={onlyNew} onChange={() => change({ onlyNew: true })}>only guests who have had no recap of this event</Check>
+            </fieldset>
+          )}
+          <Field label="Subject (empty: the usual one)" value={subject} max={SUBJECT_CHARACTERS} onChange={(value) => change({ subject: value })} />
+          <Field
+            label="A paragraph of your own"
+            type="lines"
+            value={message}
+            max={MESSAGE_CHARACTERS}
+            onChange={(value) => change({ message: value })}
+            hint={`${message.length.toLocaleString(LANGUAGE)} of ${MESSAGE_CHARACTERS.toLocaleString(LANGUAGE)} characters`}
+          />
+          {mode === "personal" && guests.length > 1 && (
+            <Field
+              label="As seen by"
+              value={guest}
+              options={[["", "a guest with most photos"], ...guests.map(({ email, name }) => [email, name ? `${name}, ${email}` : email] as const)]}
+              onChange={(value) => {
+                setGuest(value);
+                if (preview) void look(value);
+              }}
+            />
+          )}
+          <div class="actions">
+            <Act kind="primary" run={() => look()}>Preview</Act>
+            <Act run={mailMe} disabled={!staff.isVerified}>Send to me</Act>
+          </div>
+          {!staff.isVerified && <p class="quiet-text">Your e-mail address is not verified, so nothing can be mailed to you.</p>}
+          {told && <Notice kind="success">{told}</Notice>}
+          {sent && (
+            <Notice kind="success">
+              <p>{count(sent.sent, "mail was", "mails were")} sent{sent.skipped ? `, ${count(sent.skipped, "guest was", "guests were")} skipped` : ""}.</p>
+              {sent.message && <p><bdi>{sent.message}</bdi></p>}
+            </Notice>
+          )}
+        </div>
+        {preview ? <Shown preview={preview} onSend={() => setAsking(true)} /> : (
+          <p class="quiet-text">The mail of one of the guests shows here, with the numbers. Looking at it sends nothing.</p>
+        )}
+      </div>
+      {isAsking && preview && (
+        <Ask
+          title="Send the recap?"
+          action={preview.skipped === undefined ? "Send the recap" : `Send ${count(preview.recipients, "mail", "mails")}`}
+          run={async () => {
+            setSent(await calls.send(text));
+            setPreview(null);
+            setDraft(EMPTY_DRAFT);
+            forgetDraft(eventId);
+          }}
+          onClose={() => setAsking(false)}
+          slow="Being sent; it goes on without this page."
+        >
+          <p><strong>{recipientWords(preview)}</strong></p>
+          {preview.hadRecap > 0 && <p>{count(preview.hadRecap, "guest", "guests")} of them had a recap of this event before.</p>}
+          {!!preview.skipped && <p>{count(preview.skipped, "guest is", "guests are")} skipped: opted out, or not reachable.</p>}
+          {preview.left > 0 && <p>{count(preview.left, "guest is", "guests are")} left for the next recap.</p>}
+          {preview.hidden > 0 && <Notice kind="warning">{hiddenWords(preview.hidden)} Send it all the same?</Notice>}
+          <p class="quiet-text">It cannot be taken back, and the next one is possible after 24 hours.</p>
+        </Ask>
+      )}
+    </section>
+  );
+}
+
+/** The planner's count; of fewer than ten guests, how many have opted out is not told. */
+function recipientWords({ recipients, skipped }: Preview): string {
+  if (skipped !== undefined) return `${count(recipients, "guest gets", "guests get")} a mail.`;
+  return `${recipients === 1 ? "One guest gets" : `Up to ${count(recipients, "guest gets", "guests get")}`} a mail, less those who have opted out.`;
+}
+
+function hiddenWords(hidden: number): string {
+  return `${count(hidden, "approved photo shows", "approved photos show")} in no mail: it lies on a host that the operator of this service has not allowed (PHOTO_HOSTS).`;
+}
+
+function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend: () => void }) {
+  const { recipients, skipped, left, blocked, message, html, hadRecap, hidden } = preview;
+  return (
+    <div class="stack">
+      <p>
+        <strong>{recipientWords(preview)}</strong>{" "}
+        {[
+          hadRecap > 0 && `${hadRecap.toLocaleString(LANGUAGE)} of them had one before`,
+          !!skipped && `${skipped.toLocaleString(LANGUAGE)} skipped`,
+          left > 0 && `${left.toLocaleString(LANGUAGE)} left for the next recap`,
+        ].filter(Boolean).join(", ")}
+      </p>
+      {hidden > 0 && <Notice kind="warning">{hiddenWords(hidden)}</Notice>}
+      {message && <Notice><bdi>{message}</bdi></Notice>}
+      {blocked && (
+        <Notice kind="warning">
+          {blocked.possibleFrom ? nextRecapWords(new Date(blocked.possibleFrom)) : <bdi>{blocked.message}</bdi>}
+        </Notice>
+      )}
+      {html && <Mail mail={preview} />}
+      {!blocked && recipients > 0 && (
+        <div class="actions"><button type="button" class="primary" onClick={onSend}>Send…</button></div>
+      )}
+    </div>
+  );
+}

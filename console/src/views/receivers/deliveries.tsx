@@ -1,0 +1,145 @@
+import { useEffect, useState } from "preact/hooks";
+
+import { type DeliveryList, hearFrom } from "../../data/deliveries.ts";
+import { type Place, linkTo } from "../../domain/address.ts";
+import type { Delivery } from "../../domain/delivery.ts";
+import { type Filters, NO_FILTERS, type Period, isFiltered } from "../../domain/filters.ts";
+import { fromInput, toInput } from "../../domain/time.ts";
+import { count } from "../../domain/words.ts";
+import { Field } from "../../ui/form.tsx";
+import { type Live, Shown } from "../../ui/live.tsx";
+import { Connection } from "../../ui/news.tsx";
+import { Empty } from "../../ui/notice.tsx";
+import { replace } from "../../ui/route.ts";
+import { usePlace } from "../place.ts";
+import { ResendDialog } from "./dialogs.tsx";
+import { KindFields } from "./kind_fields.tsx";
+import { DeliveryRows } from "./rows.tsx";
+
+interface Props {
+  readonly place: Place;
+  readonly list: Live<DeliveryList>;
+  /** What people call the receivers, by their URLs. */
+  readonly labels: ReadonlyMap<string, string>;
+  readonly onMore: () => void;
+}
+
+/** The deliveries that fit, live, as many as are asked for: of one receiver, or of all. */
+export function Deliveries({ place, list, labels, onMore }: Props) {
+  const { sdk, eventId } = usePlace();
+  const { filters, endpointId } = place;
+  const [asked, setAsked] = useState<readonly Delivery[] | null>(null);
+  const change = (changed: Filters) => replace({ ...place, filters: changed });
+  const shown = list.value?.deliveries ?? [];
+  const failed = filters.outcome === "failed" ? shown.filter(({ test }) => !test) : [];
+  return (
+    <section class="list" aria-labelledby="deliveries">
+      <div class="head">
+        <h2 id="deliveries">{endpointId ? "Deliveries" : "All deliveries"}</h2>
+        {list.news > 0 && <Connection news={list} ask={() => hearFrom(sdk.db, eventId)} />}
+      </div>
+      <FilterBar filters={filters} onChange={change} onOpen={(deliveryId) => void (location.hash = linkTo("receivers", eventId, { deliveryId }))} />
+      <Shown live={list} rows={8} label="Loading deliveries…">
+        {({ deliveries, hasMore }) => (
+          <>
+            {failed.length > 0 && (
+              <div class="actions">
+                <button type="button" onClick={() => setAsked(failed)}>Send {failed.length === 1 ? "this one" : `these ${count(failed.length, "delivery", "deliveries")}`} again…</button>
+              </div>
+            )}
+            {deliveries.length === 0 ? (
+              <Nothing isFiltered={isFiltered(filters)} onClear={() => change(NO_FILTERS)} />
+            ) : (
+              <DeliveryRows
+                deliveries={deliveries}
+                labels={labels}
+                isOneUrl={endpointId !== null}
+                linkOf={(delivery) => linkTo("receivers", eventId, { deliveryId: delivery.id, endpointId, filters })}
+              />
+            )}
+            {hasMore && <div class="actions middle-row"><button type="button" onClick={onMore}>Show older</button></div>}
+          </>
+        )}
+      </Shown>
+      {asked && <ResendDialog deliveries={asked} labels={labels} onClose={() => setAsked(null)} />}
+    </section>
+  );
+}
+
+function Nothing({ isFiltered, onClear }: { readonly isFiltered: boolean; readonly onClear: () => void }) {
+  if (!isFiltered) return <Empty title="Nothing delivered yet"><p>As soon as something happens at the event it shows here. Or try it: send a test to one of the receivers.</p></Empty>;
+  return (
+    <Empty title="No delivery fits">
+      <p>No recorded delivery has everything that the filters ask for. Deliveries are kept for 30 days.</p>
+      <button type="button" onClick={onClear}>Clear filters</button>
+    </Empty>
+  );
+}
+
+const PERIOD_WORDS = [["", "Any"], ["1h", "Last hour"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["custom", "From … until …"]] as const;
+
+interface BarProps {
+  readonly filters: Filters;
+  readonly onChange: (filters: Filters) => void;
+  readonly onOpen: (deliveryId: string) => void;
+}
+
+/** What the list is limited to. */
+function FilterBar({ filters, onChange, onOpen }: BarProps) {
+  const set = (change: Partial<Filters>) => onChange({ ...filters, ...change });
+  const hasTimes = filters.from !== null || filters.until !== null;
+  const [isCustom, setCustom] = useState(hasTimes);
+  useEffect(() => {
+    if (hasTimes) setCustom(true);
+  }, [hasTimes]);
+  const [isOpen, setOpen] = useState(false);
+  const [id, setId] = useState("");
+  const used = Object.values({ ...filters, from: null, until: filters.from ?? filters.until }).filter(Boolean).length;
+  const moment = (label: string, name: "from" | "until") => (
+    <Field label={label} type="datetime-local" value={filters[name] ? toInput(filters[name]) : ""} onChange={(value) => set({ [name]: fromInput(value), period: null })} />
+  );
+  return (
+    <form class={`filters${isOpen ? " open" : ""}`} role="search" aria-label="Deliveries" onSubmit={(event) => event.preventDefault()}>
+      {/* On a phone the list comes first. */}
+      <button type="button" class="filter-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Filters{used > 0 && ` (${used})`}
+      </button>
+      <KindFields filters={filters} onChange={set} />
+      <Field
+        label="Time"
+        value={isCustom ? "custom" : (filters.period ?? "")}
+        options={PERIOD_WORDS}
+        onChange={(chosen) => {
+          setCustom(chosen === "custom");
+          if (chosen !== "custom") set({ period: (chosen || null) as Period | null, from: null, until: null });
+        }}
+      />
+      {isCustom && <>{moment("From", "from")}{moment("Until", "until")}</>}
+      <Field
+        label="Delivery id"
+        type="search"
+        value={id}
+        placeholder="Paste and press Enter"
+        onChange={setId}
+        onEnter={() => {
+          const wanted = id.trim();
+          if (!wanted || wanted.includes("/")) return;
+          setId("");
+          onOpen(wanted);
+        }}
+      />
+      {isFiltered(filters) && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            setCustom(false);
+            onChange(NO_FILTERS);
+          }}
+        >
+          Clear filters
+        </button>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,62 @@
+import { watchDelivery } from "../../data/deliveries.ts";
+import { readSecret } from "../../data/secret.ts";
+import { seesSecret } from "../../data/session.ts";
+import { type Place, linkTo, writeRoute } from "../../domain/address.ts";
+import { isCallable, signedCurl, signingCurl } from "../../domain/curl.ts";
+import { type Delivery, isOpen } from "../../domain/delivery.ts";
+import { type Endpoint, callName } from "../../domain/endpoint.ts";
+import { Act } from "../../ui/busy.tsx";
+import { CopyButton } from "../../ui/copy.tsx";
+import { Shown, useLive } from "../../ui/live.tsx";
+import { Empty } from "../../ui/notice.tsx";
+import { usePlace } from "../place.ts";
+import { DeliverySheet } from "./sheet.tsx";
+
+interface Props {
+  readonly place: Place;
+  readonly deliveryId: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** One delivery, live, and what can be done with it. */
+export function DeliveryPage({ place, deliveryId, endpoints }: Props) {
+  const { sdk, eventId } = usePlace();
+  const live = useLive<Delivery>((onValue, onError) => watchDelivery(sdk.db, eventId, deliveryId, onValue, onError), [sdk, eventId, deliveryId]);
+  const back = writeRoute({ ...place, deliveryId: null });
+  const missing = (
+    <Empty title="There is no such delivery">
+      <p>The id may be another event's, or the delivery is older than 30 days, which is how long they are kept.</p>
+      <p><a href={back}>All deliveries</a></p>
+    </Empty>
+  );
+  return (
+    <Shown live={live} rows={8} label="Loading the delivery…" missing={missing}>
+      {(delivery) => {
+        const endpoint = endpoints.find(({ id, url }) => id === delivery.endpointId || url === delivery.url);
+        return (
+          <DeliverySheet delivery={delivery} eventId={eventId} back={back} backWords={place.endpointId && endpoint ? callName(endpoint) : "All deliveries"}>
+            <Actions delivery={delivery} endpoint={endpoint} />
+          </DeliverySheet>
+        );
+      }}
+    </Shown>
+  );
+}
+
+function Actions({ delivery, endpoint }: { readonly delivery: Delivery; readonly endpoint: Endpoint | undefined }) {
+  const { sdk, staff, eventId, calls } = usePlace();
+  const curl = async () => {
+    const secret = seesSecret(staff) ? await readSecret(sdk.db, eventId) : null;
+    return secret ? signedCurl(delivery, eventId, secret.secret, new Date()) : signingCurl(delivery, eventId);
+  };
+  return (
+    <div class="actions">
+      <Act kind="primary" run={() => calls.resend(delivery.id)} disabled={isOpen(delivery)}>Send again</Act>
+      {endpoint && <a class="button" href={linkTo("receivers", eventId, { endpointId: endpoint.id })}>The receiver</a>}
+      {isCallable(delivery) && <CopyButton label="Copy as curl" text={curl} />}
+      <CopyButton label="Copy link" text={() => location.href} />
+      {isOpen(delivery) && <span class="quiet-text">It can be sent again once it has ended.</span>}
+      {endpoint && endpoint.url !== delivery.url && <span class="quiet-text">It is sent again to the receiver's present URL.</span>}
+    </div>
+  );
+}

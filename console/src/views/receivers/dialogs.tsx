@@ -1,0 +1,259 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import type { Foreseen, TestResult } from "../../data/calls.ts";
+import { newId, saveEndpoint } from "../../data/endpoints.ts";
+import { linkTo } from "../../domain/address.ts";
+import { type Endpoint, MAX_LABEL_CHARACTERS, MAX_URLS, MAX_URL_BYTES, callName, doubt, problem } from "../../domain/endpoint.ts";
+import { EVENT_TYPES, EVENT_WORDS, type EventType } from "../../domain/event_type.ts";
+import { DAY_MS } from "../../domain/health.ts";
+import { LANGUAGE, duration, fromInput, toInput } from "../../domain/time.ts";
+import { attemptWords, count, leftAloneWords } from "../../domain/words.ts";
+import { wordsOf } from "../../ui/errors.ts";
+import { Ask, Check, Field } from "../../ui/form.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Url } from "../../ui/text.tsx";
+import { usePlace } from "../place.ts";
+
+interface EndpointProps {
+  /** The receiver that is changed; null for a new one. */
+  readonly before: Endpoint | null;
+  readonly others: readonly Endpoint[];
+  readonly onClose: () => void;
+  /** Told where the URL has changed. */
+  readonly onMoved?: (() => void) | undefined;
+}
+
+/** A URL and the messages for it; what cannot be saved is told before. */
+export function EndpointDialog({ before, others, onClose, onMoved }: EndpointProps) {
+  const { sdk, eventId } = usePlace();
+  const [url, setUrl] = useState(before?.url ?? "");
+  const [label, setLabel] = useState(before?.label ?? "");
+  const [isAll, setAll] = useState(!before || before.events === null);
+  const [events, setEvents] = useState<readonly EventType[]>(before?.events ?? []);
+  const [recover, setRecover] = useState(before?.recover ?? false);
+  const [isTried, setTried] = useState(false);
+
+  const given = url.trim();
+  const isOld = before !== null && given === before.url;
+  const isTaken = others.some((one) => one.url === given && one.id !== before?.id);
+  const urlProblem = isTaken ? "The event has this URL already." : problem(url);
+  const typesProblem = isAll || events.length ? null : "Choose at least one kind of message, or everything.";
+
+  async function save() {
+    setTried(true);
+    // A URL that was there before may stay, be it unusable.
+    if ((urlProblem && !isOld) || typesProblem) return "stay";
+    const { id, offSince } = before ?? { id: newId(), offSince: null };
+    // A URL that was corrected is not given up.
+    const disabled = isOld ? before.disabled : null;
+    const chosen = EVENT_TYPES.filter((one) => events.includes(one));
+    await saveEndpoint(sdk.db, eventId, { id, url: given, events: isAll ? null : chosen, recover, label: label.trim(), offSince, disabled });
+    if (!before || isOld) return undefined;
+    onMoved?.();
+    return onMoved ? "stay" : undefined;
+  }
+
+  return (
+    <Ask title={before ? "Change a receiver" : "Add a receiver"} action="Save" run={save} onClose={onClose}>
+      <Field
+        label="URL"
+        type="url"
+        value={url}
+        placeholder="https://"
+        focus
+        onChange={setUrl}
+        problem={isTried || (given && !isOld) ? urlProblem : null}
+        doubt={urlProblem ? null : doubt(url)}
+        hint={`https, no user name or password, ${MAX_URL_BYTES.toLocaleString(LANGUAGE)} bytes at most; ${MAX_URLS} receivers an event. Have the receiver verify the signature, in place of a key in the URL.`}
+      />
+      <Field label="Name (may stay empty)" value={label} max={MAX_LABEL_CHARACTERS} placeholder="Screen in the hall" onChange={setLabel} />
+      <fieldset class="stack-tight">
+        <legend class="label">Messages for this receiver</legend>
+        <Check name="chosen" isOn={isAll} onChange={() => setAll(true)}>Everything but deletions</Check>
+        <Check name="chosen" isOn={!isAll} onChange={() => setAll(false)}>Only these</Check>
+        {!isAll && (
+          <div class="type-choice">
+            {EVENT_TYPES.map((type) => (
+              <Check key={type} isOn={events.includes(type)} onChange={(isOn) => setEvents(isOn ? [...events, type] : events.filter((one) => one !== type))}>
+                {EVENT_WORDS[type]} <span class="quiet-text mono">{type}</span>
+              </Check>
+            ))}
+          </div>
+        )}
+        {isTried && typesProblem && <p class="field-error" role="alert">{typesProblem}</p>}
+      </fieldset>
+      <Check isOn={recover} onChange={setRecover}>
+        Send failed ones again by itself <span class="quiet-text">once the receiver acknowledges again: each once, of the last 24 hours</span>
+      </Check>
+      {before && !isOld && <Notice>What failed at the old URL can be sent to the new one.</Notice>}
+    </Ask>
+  );
+}
+
+interface Props {
+  readonly endpoint: Endpoint;
+  readonly onClose: () => void;
+}
+
+/** A made-up message of a type, and what the receiver said to it. */
+export function TestDialog({ endpoint, onClose }: Props) {
+  const { calls, eventId } = usePlace();
+  const [type, setType] = useState<string>(endpoint.events?.[0] ?? "photo.uploaded");
+  const [result, setResult] = useState<TestResult | null>(null);
+  const send = async () => {
+    setResult(null);
+    setResult(await calls.test(endpoint.url, type as EventType));
+    return "stay" as const;
+  };
+  return (
+    <Ask title="Send a test" action={result ? "Send another" : "Send"} run={send} onClose={onClose} close="Close">
+      <p><Url url={endpoint.url} full /></p>
+      <Field
+        label="What it tells"
+        value={type}
+        onChange={setType}
+        options={EVENT_TYPES.map((one) => [one, `${EVENT_WORDS[one]} (${one})`])}
+        hint="A made-up message, signed like a real one. It tells of nobody, and is sent to a receiver that is switched off too."
+      />
+      {result && (
+        <Notice kind={result.outcome === "success" ? "success" : "warning"}>
+          <p>
+            <strong>{result.outcome === "success" ? "Delivered" : result.outcome === "skipped" ? "Not sent" : "Not acknowledged"}</strong>:{" "}
+            <bdi>{attemptWords(result)}</bdi>{result.ms !== null && <> in {duration(result.ms)}</>}.
+            {result.nextAttemptAt && " It is tried again like any other delivery."}
+          </p>
+          <p><a href={linkTo("receivers", eventId, { deliveryId: result.deliveryId, endpointId: endpoint.id })}>Look at it</a></p>
+        </Notice>
+      )}
+    </Ask>
+  );
+}
+
+interface Progress {
+  readonly resent: number;
+  readonly leftAlone: number;
+  readonly isDone: boolean;
+}
+
+/** Sends again what failed or was skipped since a time, once one has seen how many that are. */
+export function RecoverDialog({ endpoint: { url }, from, onClose }: Props & { readonly from: Date | null }) {
+  const { calls } = usePlace();
+  const [since, setSince] = useState(() => toInput(from ?? new Date(Date.now() - DAY_MS)));
+  const [foreseen, setForeseen] = useState<Foreseen | null>(null);
+  const [progress, setProgress] = useState<Progress | null>(null);
+  const isOpen = useRef(true);
+  useEffect(() => () => void (isOpen.current = false), []);
+  const moment = fromInput(since);
+  const leftAlone = foreseen && leftAloneWords(foreseen.leftAlone);
+  const [error, setError] = useState("");
+  const look = async () => {
+    if (moment) setForeseen(await calls.foresee(url, moment));
+    return "stay" as const;
+  };
+  useEffect(() => void look().then(() => setError(""), (caught: unknown) => setError(wordsOf(caught))), [url]);
+
+  const send = async () => {
+    if (!moment || !foreseen) return look();
+    let sum = { resent: 0, leftAlone: 0 };
+    let next: string | null = null;
+    do {
+      const page = await calls.recover(url, moment, next);
+      sum = { resent: sum.resent + page.resent, leftAlone: sum.leftAlone + page.leftAlone };
+      next = page.next;
+      setProgress({ ...sum, isDone: next === null });
+    } while (next !== null && isOpen.current);
+    return "stay" as const;
+  };
+
+  return (
+    <Ask
+      title="Send again what failed"
+      action={foreseen ? `Send ${count(foreseen.matching, "delivery", "deliveries")} again` : "Count them"}
+      run={send}
+      onClose={onClose}
+      disabled={!moment}
+      isDone={Boolean(progress?.isDone) || foreseen?.matching === 0}
+    >
+      <p><Url url={url} full /></p>
+      <Field
+        label="Failed or skipped since"
+        type="datetime-local"
+        value={since}
+        onChange={(value) => {
+          setSince(value);
+          setForeseen(null);
+          setProgress(null);
+        }}
+      />
+      {error && !foreseen && <Notice kind="error">{error}</Notice>}
+      {foreseen && !progress && (
+        <Notice kind={foreseen.matching ? "info" : "warning"}>
+          <p>
+            {foreseen.matching
+              ? `${count(foreseen.matching, "delivery", "deliveries")} would be sent again, each with its own id and body.`
+              : "There is nothing to send again since then."}
+          </p>
+          {leftAlone && <p>Left alone: {leftAlone}.</p>}
+        </Notice>
+      )}
+      {progress && (
+        <Notice kind={!progress.isDone ? "info" : progress.resent ? "success" : "warning"}>
+          {count(progress.resent, "delivery is", "deliveries are")} on the way again
+          {progress.leftAlone > 0 && <>, {progress.leftAlone.toLocaleString(LANGUAGE)} left alone{leftAlone && `: ${leftAlone}`}</>}
+          {progress.isDone ? "." : " …"}
+        </Notice>
+      )}
+    </Ask>
+  );
+}
+
+interface ResendProps {
+  /** The deliveries that were shown when it was asked for. */
+  readonly deliveries: readonly { readonly id: string; readonly url: string }[];
+  readonly labels: ReadonlyMap<string, string>;
+  readonly onClose: () => void;
+}
+
+/** Sends again the failed deliveries that were shown, and no other, once that is confirmed. */
+export function ResendDialog({ deliveries, labels, onClose }: ResendProps) {
+  const { calls } = usePlace();
+  const [sent, setSent] = useState(0);
+  // Of the deliveries that were not sent: what was said, and how often.
+  const [refused, setRefused] = useState<ReadonlyMap<string, number>>(new Map());
+  const refusals = [...refused.values()].reduce((sum, number) => sum + number, 0);
+  const isDone = sent + refusals === deliveries.length;
+  const receivers = [...new Set(deliveries.map(({ url }) => url))];
+  const send = async () => {
+    for (const { id } of deliveries) {
+      try {
+        await calls.resend(id);
+        setSent((before) => before + 1);
+      } catch (error) {
+        const words = wordsOf(error);
+        setRefused((before) => new Map(before).set(words, (before.get(words) ?? 0) + 1));
+      }
+    }
+    return "stay" as const;
+  };
+  return (
+    <Ask
+      title={`Send ${count(deliveries.length, "delivery", "deliveries")} again?`}
+      action={`Send ${count(deliveries.length, "delivery", "deliveries")}`}
+      run={send}
+      onClose={onClose}
+      isDone={isDone}
+      slow="One after the other …"
+    >
+      <p>To {count(receivers.length, "receiver", "receivers")}:</p>
+      <ul class="plain-list">
+        {receivers.map((url) => <li key={url}><bdi>{callName({ url, label: labels.get(url) ?? "" })}</bdi></li>)}
+      </ul>
+      {(sent > 0 || refusals > 0) && (
+        <Notice kind={refusals ? "warning" : "success"}>
+          <p>{count(sent, "delivery is", "deliveries are")} on the way again.</p>
+          {[...refused].map(([words, number]) => <p key={words}>{number.toLocaleString(LANGUAGE)} left alone: {words}</p>)}
+        </Notice>
+      )}
+    </Ask>
+  );
+}

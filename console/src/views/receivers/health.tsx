@@ -1,0 +1,54 @@
+import { healthOf } from "../../data/health.ts";
+import type { Delivery } from "../../domain/delivery.ts";
+import { type Endpoint, problem } from "../../domain/endpoint.ts";
+import { type Health, rateOf, successRate } from "../../domain/health.ts";
+import { duration } from "../../domain/time.ts";
+import { CrossIcon, OutcomeIcon, TickIcon } from "../../ui/icons.tsx";
+import { type Live, Shown, useAsked } from "../../ui/live.tsx";
+import { Ago } from "../../ui/when.tsx";
+import { usePlace } from "../place.ts";
+
+/** How a receiver is doing: asked again whenever one of the latest deliveries to it has changed. */
+export function useHealth({ url }: Endpoint, latest: readonly Delivery[]): Live<Health> {
+  const { sdk, eventId } = usePlace();
+  const news = latest.filter((one) => one.url === url).map(({ id, outcome, round }) => `${id} ${outcome} ${round}`).join();
+  return useAsked(() => healthOf(sdk.db, eventId, url, new Date()), [sdk, eventId, url], news);
+}
+
+/** How a receiver stands, in a word or two. */
+export function HealthBadge({ endpoint, live: { value: health } }: { readonly endpoint: Endpoint; readonly live: Live<Health> }) {
+  if (endpoint.disabled) return <span class="badge failed"><CrossIcon />Given up</span>;
+  if (endpoint.offSince) return <span class="badge skipped"><OutcomeIcon outcome="skipped" />Switched off</span>;
+  if (problem(endpoint.url)) return <span class="badge failed"><CrossIcon />Unusable URL</span>;
+  if (!health) return null;
+  if (health.failingSince) return <span class="badge failed"><CrossIcon />Failing since&nbsp;<Ago at={health.failingSince} /></span>;
+  if (!health.lastSuccess) return <span class="badge pending"><OutcomeIcon outcome="pending" />Nothing delivered yet</span>;
+  return <span class="badge success"><TickIcon />Acknowledges</span>;
+}
+
+export function HealthFacts({ live }: { readonly live: Live<Health> }) {
+  return (
+    <Shown live={live}>
+      {(health) => {
+        const { median, slowest, sample, lastSuccess, failingSince } = health;
+        const rate = successRate(health);
+        return (
+          <dl class="figures health">
+            <div>
+              <dt>Last 24 hours</dt>
+              <dd>{rate === null ? "nothing sent" : <>{rate} <span class="quiet-text">{rateOf(health)}</span></>}</dd>
+            </div>
+            <div>
+              <dt>Answers in</dt>
+              <dd>
+                {median === null || slowest === null ? "–" : <>{duration(median)} <span class="quiet-text">median, slowest {duration(slowest)}, of the last {sample}</span></>}
+              </dd>
+            </div>
+            <div><dt>Last success</dt><dd>{lastSuccess ? <Ago at={lastSuccess} /> : "none in 30 days"}</dd></div>
+            {failingSince && <div class="failing"><dt>Failing since</dt><dd><Ago at={failingSince} /></dd></div>}
+          </dl>
+        );
+      }}
+    </Shown>
+  );
+}

@@ -1,0 +1,87 @@
+import { useMemo, useState } from "preact/hooks";
+
+import type { Share } from "../../data/calls.ts";
+import { type ActiveShare, watchShares } from "../../data/shares.ts";
+import type { Endpoint } from "../../domain/endpoint.ts";
+import { Act } from "../../ui/busy.tsx";
+import { CopyButton } from "../../ui/copy.tsx";
+import { Ask, Check, Field } from "../../ui/form.tsx";
+import { Shown, useLive } from "../../ui/live.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { withNames } from "../../ui/token.ts";
+import { Ago, When } from "../../ui/when.tsx";
+import { usePlace } from "../place.ts";
+
+/** Links for the people behind a receiver: made, listed, ended. */
+export function Links({ endpoint: { url, label } }: { readonly endpoint: Endpoint }) {
+  const { sdk, eventId, calls } = usePlace();
+  const [isMaking, setMaking] = useState(false);
+  const now = useMemo(() => new Date(), []);
+  const live = useLive<readonly ActiveShare[]>((onValue, onError) => watchShares(sdk.db, eventId, now, onValue, onError), [sdk, eventId]);
+  return (
+    <section class="card" aria-labelledby="links">
+      <h2 id="links">Links for its people</h2>
+      <p class="quiet-text">
+        A link shows the people behind the receiver what was sent to this URL, what their server answered, and when the next
+        attempt comes. They need no account, and see nothing of other receivers, nor the secret.
+      </p>
+      <Shown live={live}>
+        {(all) => {
+          const links = all.filter((link) => link.url === url);
+          if (!links.length) return <p>No active link.</p>;
+          return (
+            <ul class="rows">
+              {links.map(({ id, canResend, createdAt, expireAt }) => (
+                <li key={id}>
+                  <span class="grow">
+                    {canResend ? "Read and send again" : "Read only"}
+                    <span class="quiet-text">{createdAt && <> · made <Ago at={createdAt} /></>} · ends <When at={expireAt} /></span>
+                  </span>
+                  <Act kind="danger" run={() => calls.revoke(id)}>End it now</Act>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
+      </Shown>
+      <div class="actions"><button type="button" onClick={() => setMaking(true)}>Make a link…</button></div>
+      {isMaking && <LinkDialog url={url} label={label} onClose={() => setMaking(false)} />}
+    </section>
+  );
+}
+
+const DAYS = ["1", "2", "3", "4", "5", "6", "7"].map((days) => [days, days === "1" ? "1 day" : `${days} days`] as const);
+
+function LinkDialog({ url, label, onClose }: { readonly url: string; readonly label: string; readonly onClose: () => void }) {
+  const { calls, eventName } = usePlace();
+  const [days, setDays] = useState("7");
+  const [canResend, setCanResend] = useState(false);
+  const [share, setShare] = useState<Share | null>(null);
+  const make = async () => {
+    const made = await calls.share(url, Number(days), canResend);
+    setShare({ ...made, link: withNames(made.link, eventName, label) });
+    return "stay" as const;
+  };
+  return (
+    <Ask title="Make a link" action="Make the link" run={make} onClose={onClose} isDone={share !== null}>
+      {share ? (
+        <Notice kind="success">
+          <p>
+            <strong>Copy it now: it is shown this once.</strong> Bodies hold names and addresses of guests; give it only
+            to the people behind that receiver.
+          </p>
+          <div class="key">
+            <code class="foreign" data-link>{share.link}</code>
+            <CopyButton label="Copy link" text={() => share.link} />
+          </div>
+          <p>It ends by itself on <When at={new Date(share.expiresAt)} long />.</p>
+        </Notice>
+      ) : (
+        <>
+          <Field label="Ends after" value={days} options={DAYS} onChange={setDays} />
+          <Check isOn={canResend} onChange={setCanResend}>Deliveries can be sent again from the link</Check>
+        </>
+      )}
+    </Ask>
+  );
+}

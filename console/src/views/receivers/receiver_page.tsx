@@ -1,0 +1,131 @@
+import { useState } from "preact/hooks";
+
+import type { DeliveryList } from "../../data/deliveries.ts";
+import { type Settings, removeEndpoint, saveEndpoint } from "../../data/endpoints.ts";
+import { isAdmin } from "../../data/session.ts";
+import { linkTo } from "../../domain/address.ts";
+import { type Endpoint, callName, nameOf, problem } from "../../domain/endpoint.ts";
+import { EVENT_WORDS } from "../../domain/event_type.ts";
+import { verdict } from "../../domain/verdict.ts";
+import { Act } from "../../ui/busy.tsx";
+import { Ask } from "../../ui/form.tsx";
+import { Heading } from "../../ui/heading.tsx";
+import { BackIcon } from "../../ui/icons.tsx";
+import { type Live, useAsked } from "../../ui/live.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Foreign, Url } from "../../ui/text.tsx";
+import { When } from "../../ui/when.tsx";
+import { usePlace } from "../place.ts";
+import { EndpointDialog, RecoverDialog, TestDialog } from "./dialogs.tsx";
+import { HealthBadge, HealthFacts, useHealth } from "./health.tsx";
+import { Links } from "./links.tsx";
+import { SecretCard } from "./secret.tsx";
+
+interface Props {
+  readonly endpoint: Endpoint;
+  readonly settings: Settings;
+  readonly list: Live<DeliveryList>;
+  /** Its deliveries. */
+  readonly children: preact.ComponentChildren;
+}
+
+/** One receiver: how it is doing, what to do, and everything that can be done with it. */
+export function ReceiverPage({ endpoint, settings, list, children }: Props) {
+  const { sdk, staff, eventId } = usePlace();
+  const { id, url, label, events, disabled, offSince, recover } = endpoint;
+  const [open, setOpen] = useState<"" | "edit" | "remove" | "test" | "recover">("");
+  const [recoverFrom, setRecoverFrom] = useState<Date | null>(null);
+  const health = useHealth(endpoint, list.value?.deliveries ?? []);
+  const name = useAsked(() => nameOf(url), [url]).value;
+  const mayEdit = isAdmin(staff);
+  const unusable = problem(url);
+  const isOff = disabled !== null || offSince !== null;
+  const since = disabled?.at ?? offSince;
+  const failingSince = health.value?.failingSince ?? null;
+  // What the latest failure says, where the receiver fails now.
+  const failed = failingSince && list.value?.deliveries.find(({ outcome }) => outcome === "failed" || outcome === "retrying");
+  const told = failed ? verdict(failed) : null;
+  const close = () => setOpen("");
+  const recoverSince = (from: Date | null) => {
+    setRecoverFrom(from);
+    setOpen("recover");
+  };
+  // What happened meanwhile is offered to be sent.
+  const switchOn = async () => {
+    await saveEndpoint(sdk.db, eventId, { ...endpoint, disabled: null, offSince: null });
+    recoverSince(since);
+  };
+
+  return (
+    <div class="column">
+      <p class="back"><a href={linkTo("receivers", eventId)}><BackIcon />All receivers</a></p>
+      <div class="head">
+        <Heading title={callName(endpoint)}>{label ? <Foreign>{label}</Foreign> : <Url url={url} />}</Heading>
+        <HealthBadge endpoint={endpoint} live={health} />
+      </div>
+      {isOff && (
+        <Notice kind={disabled ? "error" : "info"}>
+          <p>
+            Nothing is sent there{disabled && <>: <bdi>{disabled.reason || "it was switched off"}</bdi></>}
+            {since && since.getTime() > 0 && <> (since <When at={since} long />)</>}. What happens meanwhile is recorded as skipped.
+          </p>
+          {mayEdit ? <Act run={switchOn}>Switch it on again</Act> : <p>An admin can switch it on again.</p>}
+        </Notice>
+      )}
+      {unusable && <Notice kind="warning">Nothing can be delivered there. {unusable}</Notice>}
+      {!isOff && told?.turn === "receiver" && (
+        <Notice kind="warning"><p>{told.words}</p></Notice>
+      )}
+      <section class="card" aria-label="The receiver">
+        <HealthFacts live={health} />
+        <dl class="facts">
+          <div><dt>URL</dt><dd><Url url={url} full /></dd></div>
+          <div>
+            <dt>Messages</dt>
+            <dd class="types">
+              {events === null
+                ? <span class="tag">everything but deletions</span>
+                : events.length ? events.map((type) => <span key={type} class="tag" title={type}>{EVENT_WORDS[type]}</span>) : <span class="tag">nothing</span>}
+            </dd>
+          </div>
+          <div><dt>After an outage</dt><dd>{recover ? "what failed is sent again by itself" : "nothing is sent again by itself"}</dd></div>
+          {name && <div><dt>Its name in mails and behind links</dt><dd><bdi>{name}</bdi></dd></div>}
+        </dl>
+        <div class="actions">
+          <button type="button" class="primary" onClick={() => setOpen("test")}>Send a test</button>
+          {!unusable && !isOff && <button type="button" onClick={() => recoverSince(failingSince)}>Send failed ones again…</button>}
+          {mayEdit && <button type="button" onClick={() => setOpen("edit")}>Edit</button>}
+          {mayEdit && !isOff && <Act run={() => saveEndpoint(sdk.db, eventId, { ...endpoint, offSince: new Date() })}>Switch off</Act>}
+          {mayEdit && <button type="button" class="quiet danger" onClick={() => setOpen("remove")}>Remove</button>}
+        </div>
+      </section>
+      {children}
+      <div class="two">
+        <Links endpoint={endpoint} />
+        <SecretCard />
+      </div>
+      {open === "edit" && <EndpointDialog before={endpoint} others={settings.endpoints} onClose={close} onMoved={failingSince ? () => recoverSince(failingSince) : undefined} />}
+      {open === "test" && <TestDialog endpoint={endpoint} onClose={close} />}
+      {open === "recover" && <RecoverDialog endpoint={endpoint} from={recoverFrom} onClose={close} />}
+      {open === "remove" && (
+        <Ask
+          title="Remove this receiver?"
+          action="Remove"
+          kind="danger"
+          close="Keep it"
+          run={async () => {
+            await removeEndpoint(sdk.db, eventId, id);
+            location.hash = linkTo("receivers", eventId);
+          }}
+          onClose={close}
+        >
+          <p><Url url={url} full /></p>
+          <p>
+            Nothing is sent there any more, and what failed there cannot be sent again. Deliveries stay on record for 30
+            days. Links to its log keep working until they end.
+          </p>
+        </Ask>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,142 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { DELIVERIES_PAGE, type DeliveryList, watchDeliveries } from "../../data/deliveries.ts";
+import type { Settings } from "../../data/endpoints.ts";
+import { isAdmin } from "../../data/session.ts";
+import { type Place, linkTo } from "../../domain/address.ts";
+import type { Delivery } from "../../domain/delivery.ts";
+import { type Endpoint, MAX_URLS } from "../../domain/endpoint.ts";
+import { NO_FILTERS } from "../../domain/filters.ts";
+import { count } from "../../domain/words.ts";
+import { Heading } from "../../ui/heading.tsx";
+import { type Live, Shown, useLive } from "../../ui/live.tsx";
+import { Empty, Notice } from "../../ui/notice.tsx";
+import { Foreign, Url } from "../../ui/text.tsx";
+import { usePlace } from "../place.ts";
+import { Deliveries } from "./deliveries.tsx";
+import { DeliveryPage } from "./delivery_page.tsx";
+import { EndpointDialog } from "./dialogs.tsx";
+import { HealthBadge, useHealth } from "./health.tsx";
+import { NotifyCard } from "./notify.tsx";
+import { ReceiverPage } from "./receiver_page.tsx";
+import { SecretCard } from "./secret.tsx";
+import { useSettings } from "./settings.ts";
+
+/** The receivers of the event, one of them, or one delivery; behind that the list stays as it was. */
+export function ReceiversView({ place }: { readonly place: Place }) {
+  const { sdk, eventId } = usePlace();
+  const settings = useSettings();
+  const { deliveryId, endpointId, filters } = place;
+  // A list that is looked at from a delivery is the one that led there.
+  const hasList = useRef(false);
+  hasList.current ||= !deliveryId;
+  const scroll = useRef(0);
+  useEffect(() => {
+    if (deliveryId) return scrollTo(0, 0);
+    scrollTo(0, scroll.current);
+    const remember = () => void (scroll.current = scrollY);
+    addEventListener("scroll", remember, { passive: true });
+    return () => removeEventListener("scroll", remember);
+  }, [deliveryId]);
+  const opened = useMemo(() => new Date(), [JSON.stringify(filters)]);
+  const [most, setMost] = useState(DELIVERIES_PAGE);
+  useEffect(() => setMost(DELIVERIES_PAGE), [endpointId, opened]);
+  const endpoint = settings.value?.endpoints.find(({ id }) => id === endpointId);
+  const list = useLive<DeliveryList>(
+    (onList, onError) =>
+      hasList.current && (!endpointId || endpoint)
+        ? watchDeliveries(sdk.db, { eventId, endpoint: endpoint ?? null, filters, now: opened, most }, onList, onError)
+        : () => {},
+    [sdk, eventId, endpointId, endpoint?.url, opened, hasList.current],
+    most,
+  );
+  const labels = useMemo(() => new Map(settings.value?.endpoints.map(({ url, label }) => [url, label])), [settings.value]);
+  const deliveries = <Deliveries place={place} list={list} labels={labels} onMore={() => setMost(most + DELIVERIES_PAGE)} />;
+
+  return (
+    <>
+      {hasList.current && (
+        <div hidden={deliveryId !== null}>
+          <Shown live={settings} rows={4} label="Loading receivers…">
+            {(found) => {
+              if (!endpointId) return <All settings={found} list={list}>{deliveries}</All>;
+              if (!endpoint) return <Unknown />;
+              return <ReceiverPage key={endpointId} endpoint={endpoint} settings={found} list={list}>{deliveries}</ReceiverPage>;
+            }}
+          </Shown>
+        </div>
+      )}
+      {deliveryId && <DeliveryPage key={deliveryId} place={place} deliveryId={deliveryId} endpoints={settings.value?.endpoints ?? []} />}
+    </>
+  );
+}
+
+interface AllProps {
+  readonly settings: Settings;
+  readonly list: Live<DeliveryList>;
+  readonly children: preact.ComponentChildren;
+}
+
+function All({ settings: { endpoints, notify }, list, children }: AllProps) {
+  const { staff } = usePlace();
+  const [isAdding, setAdding] = useState(false);
+  const mayEdit = isAdmin(staff);
+  const isFull = endpoints.length >= MAX_URLS;
+  return (
+    <div class="column">
+      <div class="view-head">
+        <Heading title="Receivers">Receivers</Heading>
+        {mayEdit && !isFull && <button type="button" class="primary" onClick={() => setAdding(true)}>Add a receiver</button>}
+      </div>
+      <p class="quiet-text">
+        {endpoints.length > 0 && <>{count(endpoints.length, "receiver", "receivers")} of {MAX_URLS}. </>}
+        Each is sent the messages that are chosen for it, signed with the event's secret.{" "}
+        <a href="/events" target="_blank" rel="noopener">What each message holds</a>
+      </p>
+      {!mayEdit && <Notice>You can look and try. An admin adds, changes and removes receivers.</Notice>}
+      {isFull && mayEdit && <Notice>An event has {MAX_URLS} receivers at most. Remove one to add another.</Notice>}
+      {endpoints.length === 0 && (
+        <Empty title="No receiver yet"><p>Add the address of a receiver, and everything that happens at the event is sent there, signed.</p></Empty>
+      )}
+      {endpoints.length > 0 && (
+        <ul class="rows" aria-label="Receivers">
+          {endpoints.map((endpoint) => <Row key={endpoint.id} endpoint={endpoint} latest={list.value?.deliveries ?? NONE} />)}
+        </ul>
+      )}
+      {children}
+      <div class="two">
+        <SecretCard />
+        <NotifyCard notify={notify} />
+      </div>
+      {isAdding && <EndpointDialog before={null} others={endpoints} onClose={() => setAdding(false)} />}
+    </div>
+  );
+}
+
+const NONE: readonly Delivery[] = [];
+
+function Row({ endpoint, latest }: { readonly endpoint: Endpoint; readonly latest: readonly Delivery[] }) {
+  const { eventId } = usePlace();
+  const { id, url, label, events } = endpoint;
+  const live = useHealth(endpoint, latest);
+  return (
+    <li>
+      <a class="whole grow" href={linkTo("receivers", eventId, { endpointId: id })}>
+        {label && <><Foreign>{label}</Foreign> </>}
+        <Url url={url} />
+      </a>
+      <span class="quiet-text">{events === null ? "everything" : count(events.length, "kind of message", "kinds of messages")}</span>
+      <HealthBadge endpoint={endpoint} live={live} />
+    </li>
+  );
+}
+
+function Unknown() {
+  const { eventId } = usePlace();
+  return (
+    <Empty title="The event does not have this receiver">
+      <p>It may have been removed, or the link is of another event.</p>
+      <p><a href={linkTo("receivers", eventId, { filters: NO_FILTERS })}>All receivers</a></p>
+    </Empty>
+  );
+}

@@ -1,0 +1,59 @@
+import { useMemo } from "preact/hooks";
+
+import { type Delivery, isOpen, lastAttempt } from "../../domain/delivery.ts";
+import { duration } from "../../domain/time.ts";
+import { attemptsWords, lastWords } from "../../domain/words.ts";
+import { EventWords, OutcomeBadge, Url } from "../../ui/text.tsx";
+import { Countdown, When } from "../../ui/when.tsx";
+
+interface Props {
+  readonly deliveries: readonly Delivery[];
+  readonly linkOf: (delivery: Delivery) => string;
+  readonly labels?: ReadonlyMap<string, string>;
+  /** Whether the URL is the same in all rows, and so in none. */
+  readonly isOneUrl?: boolean;
+}
+
+/** Deliveries, a row each. */
+export function DeliveryRows({ deliveries, linkOf, labels, isOneUrl = false }: Props) {
+  return (
+    <ul class={`rows deliveries${isOneUrl ? " one-url" : ""}`} aria-label="Deliveries">
+      {deliveries.map((one) => (
+        <Row key={one.id} delivery={one} link={linkOf(one)} label={isOneUrl ? null : (labels?.get(one.url) ?? "")} />
+      ))}
+    </ul>
+  );
+}
+
+interface RowProps {
+  readonly delivery: Delivery;
+  readonly link: string;
+  /** What people call the receiver; null where it is not shown. */
+  readonly label: string | null;
+}
+
+// Drawn again only where a property has changed: a list may have hundreds of rows.
+function Row({ delivery, link, label }: RowProps) {
+  return useMemo(() => drawn({ delivery, link, label }), [delivery, link, label]);
+}
+
+function drawn({ delivery, link, label }: RowProps) {
+  const last = lastAttempt(delivery);
+  return (
+    <li data-id={delivery.id}>
+      <span><OutcomeBadge outcome={delivery.outcome} /></span>
+      <a class="whole" href={link}>
+        <EventWords type={delivery.event} />
+        {delivery.test && <span class="tag">test</span>}
+        {delivery.round > 0 && <span class="tag" title="Sent again by an organizer">again</span>}
+      </a>
+      {label !== null && <span class="where"><Url url={delivery.url} label={label} /></span>}
+      <span class="answer">
+        <bdi>{lastWords(delivery)}</bdi>
+        {isOpen(delivery) && delivery.nextAttemptAt && <span class="doubt">due <Countdown to={delivery.nextAttemptAt} /></span>}
+        {delivery.attempts > 0 && <span class="quiet-text">{attemptsWords(delivery)}{last && `, ${duration(last.ms)}`}</span>}
+      </span>
+      <span class="quiet-text when"><When at={delivery.createdAt} /></span>
+    </li>
+  );
+}

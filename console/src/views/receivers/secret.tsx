@@ -1,0 +1,126 @@
+import { useEffect, useState } from "preact/hooks";
+
+import type { Rotated } from "../../data/calls.ts";
+import { type WebhookSecret, readSecret } from "../../data/secret.ts";
+import { seesSecret } from "../../data/session.ts";
+import { Act } from "../../ui/busy.tsx";
+import { CopyButton } from "../../ui/copy.tsx";
+import { Ask, Field } from "../../ui/form.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { Countdown, When } from "../../ui/when.tsx";
+import { usePlace } from "../place.ts";
+
+/** The secret that signs every delivery of the event: shown to superadmins; admins are told whom to ask. */
+export function SecretCard() {
+  const { sdk, staff, eventId } = usePlace();
+  const [secret, setSecret] = useState<WebhookSecret | null | undefined>(undefined);
+  const [isRotating, setRotating] = useState(false);
+  // Read when it is asked for, and not before.
+  const reveal = async () => setSecret(await readSecret(sdk.db, eventId));
+  const hide = () => setSecret(undefined);
+  useEffect(() => {
+    const hidden = () => document.hidden && hide();
+    document.addEventListener("visibilitychange", hidden);
+    return () => document.removeEventListener("visibilitychange", hidden);
+  }, []);
+
+  return (
+    <section class="card" aria-labelledby="secret">
+      <h2 id="secret">Secret</h2>
+      <p class="quiet-text">One secret signs all deliveries of the event. Receivers verify with it; anybody who has it can pass for this service.</p>
+      {!seesSecret(staff) ? (
+        <p>Superadmins of your organization can read it and replace it: ask one of them. The operator of this service knows who they are.</p>
+      ) : (
+        <>
+          {secret === undefined && <div class="key"><code aria-label="hidden">whsec_••••••••••••••••</code></div>}
+          {secret === null && <Notice>The event has no secret yet: the first delivery makes it.</Notice>}
+          {secret && <Revealed secret={secret} />}
+          <div class="actions">
+            {secret === undefined ? <Act run={reveal}>Reveal</Act> : <button type="button" onClick={hide}>Hide</button>}
+            <button type="button" onClick={() => setRotating(true)}>Replace…</button>
+          </div>
+        </>
+      )}
+      {isRotating && (
+        <RotateDialog
+          onClose={(hasRotated) => {
+            setRotating(false);
+            if (hasRotated && secret !== undefined) void reveal();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function Revealed({ secret: { secret, next, rotatedAt } }: { readonly secret: WebhookSecret }) {
+  return (
+    <>
+      <h3>Signs now</h3>
+      <div class="key">
+        <code data-secret>{secret}</code>
+        <CopyButton label="Copy" text={() => secret} />
+      </div>
+      {rotatedAt && <p class="quiet-text">Since <When at={rotatedAt} long />.</p>}
+      {next && (
+        <>
+          <h3>Signs next, <Countdown to={next.activeFrom} /></h3>
+          <div class="key">
+            <code data-next>{next.secret}</code>
+            <CopyButton label="Copy" text={() => next.secret} />
+          </div>
+          <p class="quiet-text">
+            From <When at={next.activeFrom} long /> on. Until then give receivers both; take the old one away a minute after.
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+const OVERLAPS = [
+  ["60", "in an hour"],
+  ["1440", "in a day"],
+  ["4320", "in three days"],
+  ["10080", "in a week"],
+  ["0", "at once: the present one has leaked"],
+] as const;
+
+function RotateDialog({ onClose }: { readonly onClose: (hasRotated: boolean) => void }) {
+  const { calls } = usePlace();
+  const [minutes, setMinutes] = useState("1440");
+  const [rotated, setRotated] = useState<Rotated | null>(null);
+  const isNow = minutes === "0";
+  const rotate = async () => {
+    setRotated(await calls.rotate(Number(minutes)));
+    return "stay" as const;
+  };
+  return (
+    <Ask
+      title="Replace the secret"
+      action={isNow ? "Replace it now" : "Announce a new secret"}
+      kind={isNow ? "danger" : "primary"}
+      run={rotate}
+      onClose={() => onClose(rotated !== null)}
+      isDone={rotated !== null}
+    >
+      {rotated ? (
+        <Notice kind="success">
+          {rotated.rotatedAt
+            ? "The new secret signs from now on."
+            : <>The new secret signs from <When at={new Date(rotated.activeFrom)} long /> on.</>}{" "}
+          Deliveries may be signed with the old one until <When at={new Date(rotated.oldSecretUsedUntil)} long />.
+        </Notice>
+      ) : (
+        <>
+          <Field label="The new one signs" value={minutes} options={OVERLAPS} onChange={setMinutes} />
+          <Notice kind={isNow ? "warning" : "info"}>
+            {isNow
+              ? "Receivers refuse deliveries until they have the new secret; what they refuse is retried and can be recovered."
+              : "Both can be read here until then. Receivers that accept either lose nothing. A secret that was announced before is replaced."}
+          </Notice>
+        </>
+      )}
+    </Ask>
+  );
+}

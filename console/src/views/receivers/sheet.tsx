@@ -1,0 +1,158 @@
+import type { ComponentChildren } from "preact";
+
+import { visible } from "../../domain/body.ts";
+import { headers } from "../../domain/curl.ts";
+import { ATTEMPTS, type Delivery, isOpen } from "../../domain/delivery.ts";
+import { eventWords } from "../../domain/event_type.ts";
+import { duration } from "../../domain/time.ts";
+import { type Round, type Step, timeline } from "../../domain/timeline.ts";
+import { attemptWords } from "../../domain/words.ts";
+import { diagnosis, verdict } from "../../domain/verdict.ts";
+import { CopyButton } from "../../ui/copy.tsx";
+import { Heading } from "../../ui/heading.tsx";
+import { BackIcon, CrossIcon, TickIcon } from "../../ui/icons.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { EventWords, OutcomeBadge, Url } from "../../ui/text.tsx";
+import { Countdown, When } from "../../ui/when.tsx";
+import { BodyPanel } from "./body.tsx";
+
+interface Props {
+  readonly delivery: Delivery;
+  readonly eventId: string;
+  /** Address of the list. */
+  readonly back: string;
+  readonly backWords?: string;
+  /** What can be done with it. */
+  readonly children: ComponentChildren;
+}
+
+/** Everything on record about a delivery. */
+export function DeliverySheet({ delivery, eventId, back, backWords = "All deliveries", children }: Props) {
+  const rounds = timeline(delivery);
+  const told = verdict(delivery);
+  return (
+    <article class="sheet">
+      <p class="back">
+        <a href={back}><BackIcon /><bdi>{backWords}</bdi></a>
+      </p>
+      <div class="head">
+        <Heading title={eventWords(delivery.event)}>
+          <EventWords type={delivery.event} />
+          {delivery.test && <span class="tag">test</span>}
+        </Heading>
+        <OutcomeBadge outcome={delivery.outcome} />
+      </div>
+      {told && <Notice kind={told.turn === "nobody" ? "success" : "warning"}>{told.words}</Notice>}
+      {children}
+      <dl class="facts">
+        <Fact name="URL"><Url url={delivery.url} full /></Fact>
+        <Fact name="Delivery id">
+          <code class="foreign">{delivery.id}</code> <CopyButton label="Copy" text={() => delivery.id} />
+        </Fact>
+        <Fact name="Created"><When at={delivery.createdAt} long /></Fact>
+        {delivery.endedAt && <Fact name="Ended"><When at={delivery.endedAt} long /></Fact>}
+        {isOpen(delivery) && delivery.nextAttemptAt && (
+          <Fact name="Next attempt"><Countdown to={delivery.nextAttemptAt} /></Fact>
+        )}
+      </dl>
+
+      <div class="columns">
+        <section aria-labelledby="attempts">
+          <h2 id="attempts">Attempts</h2>
+          {rounds.length === 0 && <p class="quiet-text">None was made{isOpen(delivery) ? " yet" : ""}.</p>}
+          {rounds.map((round) => (
+            <RoundList key={round.number} round={round} isOnly={rounds.length === 1 && round.number === 0} />
+          ))}
+          {isOpen(delivery) && delivery.nextAttemptAt && (
+            <p class="quiet-text">
+              Attempt {delivery.attempts + 1} of {ATTEMPTS} follows <Countdown to={delivery.nextAttemptAt} />
+            </p>
+          )}
+        </section>
+        <div>
+          <BodyPanel body={delivery.body} />
+          <HeadersPanel delivery={delivery} eventId={eventId} />
+        </div>
+      </div>
+    </article>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function RoundList({ round, isOnly }: { readonly round: Round; readonly isOnly: boolean }) {
+  return (
+    <>
+      {!isOnly && (
+        <h3>{round.number === 0 ? "First sending" : `Sent again, ${ordinal(round.number)} time`}</h3>
+      )}
+      <ol class="timeline">
+        {round.steps.map((step) => <StepItem key={step.attempt.attempt} step={step} />)}
+      </ol>
+    </>
+  );
+}
+
+function StepItem({ step: { attempt, waited, isAcknowledged } }: { readonly step: Step }) {
+  const hint = isAcknowledged ? "" : diagnosis(attempt).advice;
+  return (
+    <li class={isAcknowledged ? "good" : "bad"}>
+      {waited !== null && <p class="waited">waited {duration(waited)}</p>}
+      <div class="step">
+        <span class="mark">{isAcknowledged ? <TickIcon /> : <CrossIcon />}</span>
+        <div>
+          <p>
+            <span class="unseen">Attempt {attempt.attempt}, {isAcknowledged ? "acknowledged" : "not acknowledged"}: </span>
+            <strong><bdi>{attemptWords(attempt)}</bdi></strong>
+          </p>
+          <p class="quiet-text">
+            Attempt {attempt.attempt} · <When at={attempt.at} /> · took {duration(attempt.ms)}
+          </p>
+          {hint && <p class="hint">{hint}</p>}
+          {attempt.answer && (
+            <details class="excerpt">
+              <summary>How the answer began</summary>
+              <pre tabIndex={0} dir="ltr" aria-label={`Answer to attempt ${attempt.attempt}`}>{visible(attempt.answer)}</pre>
+            </details>
+          )}
+        </div>
+      </div>
+    </li>
+  );
+}
+
+function HeadersPanel({ delivery, eventId }: Pick<Props, "delivery" | "eventId">) {
+  const shown = [
+    ...headers(delivery, eventId),
+    ["Wall-Signature", "t=…,v1=… (made anew with each attempt)"] as const,
+    ["webhook-id", delivery.id] as const,
+    ["webhook-timestamp, webhook-signature", "made anew with each attempt, for Standard Webhooks"] as const,
+  ];
+  return (
+    <section class="panel" aria-labelledby="headers">
+      <div class="panel-head">
+        <h2 id="headers">Headers</h2>
+      </div>
+      <dl class="headers">
+        {shown.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd><bdi>{value}</bdi></dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function ordinal(number: number): string {
+  const end = number % 100 >= 11 && number % 100 <= 13 ? "th" : (["th", "st", "nd", "rd"][number % 10] ?? "th");
+  return `${number}${end}`;
+}
