@@ -6,11 +6,11 @@ Each step can be repeated: ids follow from what happened, a record is made once,
 used once. A trigger that fails half-way is run again by Eventarc and ends where it would have.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from functions import log
+from functions.clock import Clock
 from functions.documents.refusals import AlreadyRecordedError
 from functions.gcp.task_queue import Enqueue
 from functions.side_by_side import SideBySide
@@ -33,44 +33,31 @@ from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 from functions.webhooks.store import WallStore
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """Turns writes of photos and events into deliveries."""
+    """Turns writes of photos and events into deliveries.
 
-    def __init__(
-        self,
-        *,
-        wall: WallStore,
-        settings: SettingsStore,
-        deliveries: DeliveryStore,
-        secrets: RememberedSecrets,
-        enqueue: Enqueue,
-        pace: Pace,
-        side_by_side: SideBySide,
-        now: Callable[[], datetime],
-        monotonic: Callable[[], float],
-    ) -> None:
-        """Put the parts together.
+    Attributes:
+        wall: Reads the event and its photos.
+        settings: Which URLs take which event types.
+        deliveries: The records.
+        secrets: Sign the deliveries.
+        enqueue: Queues a task.
+        pace: Gives the deliveries their due times.
+        side_by_side: Queues the tasks of one write.
+        clock: Of the process.
+        milestones: Which of an event's milestones are due.
+    """
 
-        Args:
-            wall: Reads the event and its photos.
-            settings: Which URLs take which event types.
-            deliveries: The records.
-            secrets: Sign the deliveries.
-            enqueue: Queues a task.
-            pace: Gives the deliveries their due times.
-            side_by_side: Queues the tasks of one write.
-            now: The time of a record, aware and in UTC.
-            monotonic: Seconds that only grow.
-        """
-        self._wall = wall
-        self._settings = settings
-        self._deliveries = deliveries
-        self._secrets = secrets
-        self._enqueue = enqueue
-        self._pace = pace
-        self._side_by_side = side_by_side
-        self._now = now
-        self._milestones = Milestones(wall, monotonic)
+    wall: WallStore
+    settings: SettingsStore
+    deliveries: DeliveryStore
+    secrets: RememberedSecrets
+    enqueue: Enqueue
+    pace: Pace
+    side_by_side: SideBySide
+    clock: Clock
+    milestones: Milestones
 
     def photo_written(
         self, write_id: str, event_id: str, before: Photo | None, after: Photo | None
@@ -79,13 +66,13 @@ class Publisher:
         messages = transitions.of_photo(write_id, before, after)
         if not messages:
             return
-        settings = self._settings.load(event_id)
+        settings = self.settings.load(event_id)
         if after is None and not self._is_told_of_deletions(event_id, settings):
             return
         behind: Sequence[Milestone] = ()
         if before is None and after is not None:
             if settings.wants(EventType.MILESTONE_REACHED):
-                unclaimed = self._milestones.unclaimed(event_id, after, settings.urls_changed_at)
+                unclaimed = self.milestones.unclaimed(event_id, after, settings.urls_changed_at)
                 crossed = [
                     Message.of_milestone(event_id, number, after, place=place)
                     for place, number in enumerate(unclaimed.crossed)
@@ -104,24 +91,24 @@ class Publisher:
         A new event gets its secret, so that a receiver can have it before its first delivery.
         """
         if before is None and after is not None:
-            self._secrets.make(event_id)
+            self.secrets.make(event_id)
         messages = transitions.of_event(
             write_id,
             before,
             after,
-            count_photos=lambda: self._wall.count_photos(event_id),
+            count_photos=lambda: self.wall.count_photos(event_id),
         )
         if messages:
-            self._publish(event_id, messages, self._settings.load(event_id).subscriptions)
+            self._publish(event_id, messages, self.settings.load(event_id).subscriptions)
 
     def _is_told_of_deletions(self, event_id: str, settings: WebhookSettings) -> bool:
         """Whether a URL takes `photo.deleted`; with the event itself its photos are deleted too."""
         is_wanted = settings.wants(EventType.PHOTO_DELETED)
-        return is_wanted and self._wall.event(event_id) is not None
+        return is_wanted and self.wall.event(event_id) is not None
 
     def _joined(self, event_id: str, photo: Photo) -> Iterable[Message]:
         """The message that a guest has joined, if `photo` is the guest's first one."""
-        first = self._wall.first_photo_by(event_id, photo)
+        first = self.wall.first_photo_by(event_id, photo)
         if first is None:  # the photo has no createdAt to be found by, or is deleted, the only one
             yield Message.of_guest(event_id, photo)
         elif (first.created_at, first.id) >= (photo.created_at, photo.id):
@@ -137,7 +124,7 @@ class Publisher:
         behind: Sequence[Milestone] = (),
     ) -> None:
         untried = self._record(event_id, messages, subscribed, behind)
-        self._side_by_side(self._enqueue, [attempt_task(delivery) for delivery in untried])
+        self.side_by_side(self.enqueue, [attempt_task(delivery) for delivery in untried])
 
     def _record(
         self,
@@ -151,7 +138,7 @@ class Publisher:
         Where a record exists, this trigger ran before or another photo was first: what exists is
         read, and the rest is recorded.
         """
-        now = self._now()
+        now = self.clock.now()
         owed = [
             _Owed(self._paced(fan_out(message, event_id, subscribed, now)), message.milestone)
             for message in messages
@@ -169,13 +156,13 @@ class Publisher:
                 new_milestones = found.missing_milestones(milestones)
                 try:
                     if missing or new_milestones:
-                        self._deliveries.create(event_id, missing, new_milestones)
+                        self.deliveries.create(event_id, missing, new_milestones)
                     new = missing
                     break
                 except AlreadyRecordedError:
                     found = _Found(
-                        self._deliveries.find(event_id, [delivery.id for delivery in deliveries]),
-                        self._wall.milestones(event_id, [part.number for part in milestones]),
+                        self.deliveries.find(event_id, [delivery.id for delivery in deliveries]),
+                        self.wall.milestones(event_id, [part.number for part in milestones]),
                     )
         finally:
             self._take_back(counted, new)
@@ -188,11 +175,11 @@ class Publisher:
         recorded = {delivery.id for delivery in new}
         for delivery in counted:
             if delivery.outcome.is_open and delivery.id not in recorded:
-                self._pace.take_back(delivery.event_id)
+                self.pace.take_back(delivery.event_id)
 
     def _paced(self, deliveries: Iterable[Delivery]) -> Sequence[Delivery]:
         return [
-            delivery.due_after(delivery.created_at + self._pace.wait(delivery.event_id))
+            delivery.due_after(delivery.created_at + self.pace.wait(delivery.event_id))
             if delivery.outcome.is_open
             else delivery
             for delivery in deliveries

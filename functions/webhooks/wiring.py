@@ -1,12 +1,12 @@
 """The publisher, put together for this process on first use."""
 
 import functools
-import time
-from datetime import UTC, datetime
 
 from functions.gcp.documents import documents
+from functions.machine import CLOCK
 from functions.side_by_side import HelpedThreads
 from functions.webhooks.deliveries import wiring as deliveries
+from functions.webhooks.milestones import Milestones
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.signing import wiring as signing
@@ -24,6 +24,6 @@ def publisher() -> Publisher:
         enqueue=deliveries.enqueue,
         pace=deliveries.pace(),
         side_by_side=HelpedThreads(deliveries.AT_ONCE, "enqueue"),
-        now=lambda: datetime.now(UTC),
-        monotonic=time.monotonic,
+        clock=CLOCK,
+        milestones=Milestones(WallStore(documents()), CLOCK.monotonic),
     )

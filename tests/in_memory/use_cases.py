@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 
+from functions.clock import Clock
 from functions.gcp.task_queue import Enqueue
 from functions.mail.letterhead import Letterhead
 from functions.mail.outcome import Accepted
@@ -11,11 +11,13 @@ from functions.mail.provider import Mailer
 from functions.side_by_side import SideBySide
 from functions.webhooks.actions.actions import Actions
 from functions.webhooks.attempts.endpoint_health import EndpointHealth
+from functions.webhooks.attempts.prompt_receivers import PromptReceivers
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.milestones import Milestones
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.notifier import Notifier
 from functions.webhooks.notices.sweeper import NoticeSweeper
@@ -44,9 +46,7 @@ from tests.in_memory.webhooks import InMemoryNotices, InMemoryOrders
 class Machine:
     """What a process has of its own: clocks, threads, and the way to its services."""
 
-    now: Callable[[], datetime]
-    monotonic: Callable[[], float]
-    sleep: Callable[[float], None]
+    clock: Clock
     side_by_side: SideBySide
     call: Through
 
@@ -91,8 +91,8 @@ class WebhookUseCases:
             enqueue=self.enqueue,
             pace=self.pace(),
             side_by_side=self.machine.side_by_side,
-            now=self.machine.now,
-            monotonic=self.machine.monotonic,
+            clock=self.machine.clock,
+            milestones=Milestones(self.wall(), self.machine.clock.monotonic),
         )
 
     def worker(self) -> Worker:
@@ -105,9 +105,8 @@ class WebhookUseCases:
             enqueue=self.enqueue,
             slow_pace=self.pace(),
             endpoint_health=self.endpoint_health(),
-            now=self.machine.now,
-            monotonic=self.machine.monotonic,
-            sleep=self.machine.sleep,
+            clock=self.machine.clock,
+            prompt_receivers=PromptReceivers(self.machine.clock.monotonic),
         )
 
     def endpoint_health(self) -> EndpointHealth:
@@ -115,10 +114,12 @@ class WebhookUseCases:
         return EndpointHealth(
             deliveries=self.deliveries(),
             settings=self.settings(),
-            marks=FailureMarks(notices=self.notices(), enqueue=self.enqueue, now=self.machine.now),
-            outages=OutageMarks(self.orders(), self.machine.now),
-            now=self.machine.now,
-            monotonic=self.machine.monotonic,
+            marks=FailureMarks(
+                notices=self.notices(), enqueue=self.enqueue, now=self.machine.clock.now
+            ),
+            outages=OutageMarks(self.orders(), self.machine.clock.now),
+            now=self.machine.clock.now,
+            monotonic=self.machine.clock.monotonic,
         )
 
     def sweeper(self) -> Sweeper:
@@ -127,7 +128,7 @@ class WebhookUseCases:
             deliveries=self.deliveries(),
             enqueue=self.enqueue,
             side_by_side=self.machine.side_by_side,
-            now=self.machine.now,
+            now=self.machine.clock.now,
         )
 
     def notice_sweeper(self) -> NoticeSweeper:
@@ -136,7 +137,7 @@ class WebhookUseCases:
             notices=self.notices(),
             enqueue=self.enqueue,
             side_by_side=self.machine.side_by_side,
-            now=self.machine.now,
+            now=self.machine.clock.now,
         )
 
     def recoverer(self) -> Recoverer:
@@ -147,7 +148,7 @@ class WebhookUseCases:
             deliveries=self.deliveries(),
             next_round=self.next_round(),
             side_by_side=self.machine.side_by_side,
-            now=self.machine.now,
+            now=self.machine.clock.now,
             page=self.page,
         )
 
@@ -161,14 +162,14 @@ class WebhookUseCases:
             next_round=self.next_round(),
             attempt=self.worker().attempt,
             side_by_side=self.machine.side_by_side,
-            now=self.machine.now,
+            now=self.machine.clock.now,
             new_id=self.new_id,
             page=self.page,
         )
 
     def next_round(self) -> NextRound:
         """What sends deliveries again."""
-        return NextRound(self.deliveries(), self.enqueue, self.pace(), self.machine.now)
+        return NextRound(self.deliveries(), self.enqueue, self.pace(), self.machine.clock.now)
 
     def notifier(self) -> Notifier:
         """What looks at watched URLs, and tells people."""
@@ -181,7 +182,7 @@ class WebhookUseCases:
             letterhead=lambda: Letterhead(sender="Photo wall <wall@example.com>"),
             willing=everybody,
             base_url="https://wall.example.com",
-            now=self.machine.now,
+            now=self.machine.clock.now,
             new_id=self.new_id,
         )
 
@@ -192,7 +193,7 @@ class WebhookUseCases:
 
     def pace(self) -> Pace:
         """A pace that nothing has used yet."""
-        return Pace(self.a_second, self.machine.monotonic, lambda event_id: event_id)
+        return Pace(self.a_second, self.machine.clock.monotonic, lambda event_id: event_id)
 
     def documents(self) -> InMemoryDocuments:
         """The way to Firestore."""
@@ -223,6 +224,5 @@ class WebhookUseCases:
         return RememberedSecrets(
             SecretStore(self.documents()),
             new_secret=self.new_secret,
-            now=self.machine.now,
-            monotonic=self.machine.monotonic,
+            clock=self.machine.clock,
         )

@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import greenlet
 
+from functions.clock import Clock
 from tests.in_memory.through import Crash, ServiceError
 from tests.in_memory.use_cases import Machine
 from tests.simulation.choices import Choices
@@ -277,7 +278,8 @@ class Instance:
     @property
     def machine(self) -> Machine:
         """Its clocks, its threads and the way to its services."""
-        return Machine(self.now, self.monotonic, self.sleep, self.side_by_side, self.call)
+        clock = Clock(self.now, self.monotonic, self.sleep)
+        return Machine(clock, self.side_by_side, self.call)
 
     def now(self) -> datetime:
         """The time, as far as this instance knows."""

@@ -74,47 +74,33 @@ class Rotated:
     announced: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Actions:
-    """The actions, for one caller each."""
+    """The actions, for one caller each.
 
-    def __init__(
-        self,
-        *,
-        wall: WallStore,
-        settings: SettingsStore,
-        deliveries: DeliveryStore,
-        secrets: RememberedSecrets,
-        next_round: NextRound,
-        attempt: Callable[[AttemptRequest], Delivery | None],
-        side_by_side: SideBySide,
-        now: Callable[[], datetime],
-        new_id: Callable[[], str],
-        page: int = PAGE,
-    ) -> None:
-        """Put the parts together.
+    Attributes:
+        wall: What the event says.
+        settings: Which URLs the event has.
+        deliveries: The records.
+        secrets: What deliveries are signed with.
+        next_round: Sends deliveries again.
+        attempt: Makes the first attempt of a test; see `Worker.attempt`.
+        side_by_side: Begins the next rounds of a page.
+        now: The time, aware and in UTC.
+        new_id: Gives a name that no test has had before.
+        page: How many deliveries a call looks at.
+    """
 
-        Args:
-            wall: What the event says.
-            settings: Which URLs the event has.
-            deliveries: The records.
-            secrets: What deliveries are signed with.
-            next_round: Sends deliveries again.
-            attempt: Makes the first attempt of a test; see `Worker.attempt`.
-            side_by_side: Begins the next rounds of a page.
-            now: The time, aware and in UTC.
-            new_id: Gives a name that no test has had before.
-            page: How many deliveries a call looks at.
-        """
-        self._side_by_side = side_by_side
-        self._new_id = new_id
-        self._wall = wall
-        self._settings = settings
-        self._deliveries = deliveries
-        self._secrets = secrets
-        self._attempt = attempt
-        self._next_round = next_round
-        self._now = now
-        self._page = page
+    wall: WallStore
+    settings: SettingsStore
+    deliveries: DeliveryStore
+    secrets: RememberedSecrets
+    next_round: NextRound
+    attempt: Callable[[AttemptRequest], Delivery | None]
+    side_by_side: SideBySide
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    page: int = PAGE
 
     def send_test(self, caller: Caller, wanted: TestArguments) -> Delivery:
         """Deliver a made-up message to a URL of the event (spec 4.6); its first attempt.
@@ -126,10 +112,10 @@ class Actions:
             CallError: `invalid-argument` where the event has no such URL.
         """
         self._check(caller, wanted)
-        check_url(wanted.url, self._settings.load(wanted.event_id).by_url)
-        now = self._now()
+        check_url(wanted.url, self.settings.load(wanted.event_id).by_url)
+        now = self.now()
         delivery = Delivery.create(
-            cause=f"test {self._new_id()}",
+            cause=f"test {self.new_id()}",
             event_id=wanted.event_id,
             event_type=wanted.event_type,
             url=wanted.url,
@@ -138,11 +124,11 @@ class Actions:
             test=True,
         )
         with suppress(AlreadyRecordedError):  # by this call, whose answer was lost
-            self._deliveries.create(wanted.event_id, [delivery])
+            self.deliveries.create(wanted.event_id, [delivery])
         if delivery.outcome is Outcome.SKIPPED:
             return delivery
         request = AttemptRequest(wanted.event_id, delivery.id, delivery.due_attempt)
-        return self._attempt(request) or delivery
+        return self.attempt(request) or delivery
 
     def resend(self, caller: Caller, wanted: ResendArguments) -> Resent:
         """Send a delivery again, or a page of deliveries, mostly failed and skipped ones.
@@ -152,10 +138,10 @@ class Actions:
                 be sent again; `invalid-argument` for a URL that the event has not.
         """
         self._check(caller, wanted)
-        configured = self._settings.load(wanted.event_id).by_url
+        configured = self.settings.load(wanted.event_id).by_url
         if isinstance(wanted.what, Page):
             return self._resend_page(wanted.event_id, wanted.what, configured)
-        self._next_round.begin_one(wanted.event_id, wanted.what, configured)
+        self.next_round.begin_one(wanted.event_id, wanted.what, configured)
         return Resent(resent=1)
 
     def foresee(self, caller: Caller, wanted: EventArguments, page: Page) -> Foreseen:
@@ -165,7 +151,7 @@ class Actions:
             CallError: `invalid-argument` where `page` is limited to a URL that the event has not.
         """
         self._check(caller, wanted)
-        configured = self._settings.load(wanted.event_id).by_url
+        configured = self.settings.load(wanted.event_id).by_url
         return self._foresee(wanted.event_id, self._matching(page, configured), configured)
 
     def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> Rotated:
@@ -175,12 +161,12 @@ class Actions:
         """
         self._check(caller, wanted)
         if not wanted.active_in:
-            self._secrets.rotate(wanted.event_id)
-            now = self._now()
+            self.secrets.rotate(wanted.event_id)
+            now = self.now()
             log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
             return Rotated(now, now + SECRET_KEPT, announced=False)
-        active_from = self._now() + wanted.active_in
-        self._secrets.announce(wanted.event_id, active_from)
+        active_from = self.now() + wanted.active_in
+        self.secrets.announce(wanted.event_id, active_from)
         log.warning(
             "webhook.secret_announced",
             eventId=wanted.event_id,
@@ -190,20 +176,20 @@ class Actions:
         return Rotated(active_from, active_from + SECRET_KEPT, announced=True)
 
     def _check(self, caller: Caller, wanted: EventArguments) -> None:
-        check_event(caller, self._wall.event(wanted.event_id), wanted.tenant_id)
+        check_event(caller, self.wall.event(wanted.event_id), wanted.tenant_id)
 
     def _resend_page(
         self, event_id: str, page: Page, configured: Mapping[str, Subscription]
     ) -> Resent:
         matching = self._matching(page, configured)
-        found = self._deliveries.ended(event_id, matching, page.after, self._page)
+        found = self.deliveries.ended(event_id, matching, page.after, self.page)
         wanted = [
             delivery
             for delivery in found
             if not delivery.test and not obstacle_at(delivery.url, configured)
         ]
-        resent = sum(self._side_by_side(self._next_round.begin, wanted))
-        is_full = len(found) == self._page
+        resent = sum(self.side_by_side(self.next_round.begin, wanted))
+        is_full = len(found) == self.page
         next_ = next_page(page, matching.until, _cursor(found)) if is_full else None
         return Resent(
             resent=resent,
@@ -215,7 +201,7 @@ class Actions:
         if page.url is not None:
             check_url(page.url, configured)
         # A delivery that fails again between two pages ends after `until`, and is not met twice.
-        now = self._now()
+        now = self.now()
         until = page.looked_until or min(page.until or now, now)
         return EndedWithin(
             since=page.since,
@@ -233,15 +219,15 @@ class Actions:
         def counted(url: str) -> tuple[Obstacle | None, int, int]:
             obstacle = obstacle_at(url, configured)
             there = replace(wanted, url=url)
-            found = self._deliveries.count_ended(event_id, there)
+            found = self.deliveries.count_ended(event_id, there)
             has_tests = found and not obstacle
             tests = replace(there, tests_only=True)
-            count = self._deliveries.count_ended(event_id, tests) if has_tests else 0
+            count = self.deliveries.count_ended(event_id, tests) if has_tests else 0
             return obstacle, found, count
 
         barred: Counter[Obstacle] = Counter()
         matching = tests = known = 0
-        for obstacle, found, of_tests in self._side_by_side(counted, urls):
+        for obstacle, found, of_tests in self.side_by_side(counted, urls):
             known += found
             tests += of_tests
             if obstacle:
@@ -249,7 +235,7 @@ class Actions:
             else:
                 matching += found - of_tests
         if wanted.url is None:
-            everything = self._deliveries.count_ended(event_id, wanted)
+            everything = self.deliveries.count_ended(event_id, wanted)
             barred[Obstacle.REMOVED] += max(0, everything - known)
         return Foreseen(matching=matching, tests=tests, barred=barred)
 

@@ -1,6 +1,7 @@
 """Finds the deliveries whose task was lost, and queues them again (design 2)."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Final
@@ -18,33 +19,32 @@ OVERDUE_AFTER: Final = timedelta(minutes=2)
 _AT_A_TIME: Final = 100
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sweeper:
-    """Queues overdue deliveries; a delivery whose task is alive after all is attempted once."""
+    """Queues overdue deliveries; a delivery whose task is alive after all is attempted once.
 
-    def __init__(
-        self,
-        *,
-        deliveries: DeliveryStore,
-        enqueue: Enqueue,
-        side_by_side: SideBySide,
-        now: Callable[[], datetime],
-    ) -> None:
-        """`now` gives the time, aware and in UTC."""
-        self._side_by_side = side_by_side
-        self._deliveries = deliveries
-        self._enqueue = enqueue
-        self._now = now
+    Attributes:
+        deliveries: The records.
+        enqueue: Queues a task.
+        side_by_side: Queues several at a time.
+        now: The time, aware and in UTC.
+    """
+
+    deliveries: DeliveryStore
+    enqueue: Enqueue
+    side_by_side: SideBySide
+    now: Callable[[], datetime]
 
     def sweep(self) -> int:
         """Queue every overdue delivery again; the number of them."""
-        now = self._now()
+        now = self.now()
         # The lost task's name is taken for a day; two sweeps that overlap have the same period.
         suffix = f"-sweep{int(now.timestamp() // SWEEP_PERIOD.total_seconds())}"
-        overdue = self._deliveries.overdue(now - OVERDUE_AFTER)
+        overdue = self.deliveries.overdue(now - OVERDUE_AFTER)
         count = 0
         while page := list(islice(overdue, _AT_A_TIME)):
-            self._side_by_side(
-                self._enqueue, [attempt_task(delivery, suffix=suffix) for delivery in page]
+            self.side_by_side(
+                self.enqueue, [attempt_task(delivery, suffix=suffix) for delivery in page]
             )
             count += len(page)
         if count:

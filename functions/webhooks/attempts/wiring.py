@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from functions.gcp.documents import documents
+from functions.machine import CLOCK
 from functions.webhooks.deliveries import wiring as deliveries
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def _now() -> datetime:
 def worker() -> "Worker":
     """What the queues of attempts call."""
     from functions.webhooks.attempts.endpoint_health import EndpointHealth
+    from functions.webhooks.attempts.prompt_receivers import PromptReceivers
     from functions.webhooks.attempts.worker import Worker
     from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
     from functions.webhooks.notices.failure_marks import FailureMarks
@@ -53,9 +55,8 @@ def worker() -> "Worker":
             now=_now,
             monotonic=time.monotonic,
         ),
-        now=_now,
-        monotonic=time.monotonic,
-        sleep=time.sleep,
+        clock=CLOCK,
+        prompt_receivers=PromptReceivers(CLOCK.monotonic),
     )
 
 

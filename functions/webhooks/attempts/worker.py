@@ -6,12 +6,13 @@ the task succeeds. Only the service's own faults make the task fail, and its que
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 from urllib.parse import quote
 
 from functions import log
+from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
 from functions.webhooks.attempts.endpoint_health import EndpointHealth
@@ -46,48 +47,31 @@ EARLY: Final = timedelta(seconds=0.5)
 """A task that comes at most this early is held back here; clocks differ by less."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
-    """Makes attempts; one instance serves all threads of the process."""
+    """Makes attempts; one instance serves all threads of the process.
 
-    def __init__(
-        self,
-        *,
-        deliveries: DeliveryStore,
-        secrets: RememberedSecrets,
-        sender: Sender,
-        tenant_of: Callable[[str], str],
-        enqueue: Enqueue,
-        slow_pace: Pace,
-        endpoint_health: EndpointHealth,
-        now: Callable[[], datetime],
-        monotonic: Callable[[], float],
-        sleep: Callable[[float], None],
-    ) -> None:
-        """Put the parts together.
+    Attributes:
+        deliveries: The records.
+        secrets: Sign the deliveries.
+        sender: Posts to receivers.
+        tenant_of: Gives the tenant of an event.
+        enqueue: Queues the task of the next attempt.
+        slow_pace: Gives attempts at slow receivers their due times.
+        endpoint_health: Looks at the URL of a delivery that has failed.
+        clock: Of the process.
+        prompt_receivers: Which receivers are fast, as the process has seen them.
+    """
 
-        Args:
-            deliveries: The records.
-            secrets: Sign the deliveries.
-            sender: Posts to receivers.
-            tenant_of: Gives the tenant of an event.
-            enqueue: Queues the task of the next attempt.
-            slow_pace: Gives attempts at slow receivers their due times.
-            endpoint_health: Looks at the URL of a delivery that has failed.
-            now: The time, aware and in UTC.
-            monotonic: Seconds that only grow.
-            sleep: Waits for some seconds.
-        """
-        self._deliveries = deliveries
-        self._secrets = secrets
-        self._sender = sender
-        self._tenant_of = tenant_of
-        self._enqueue = enqueue
-        self._endpoint_health = endpoint_health
-        self._slow_pace = slow_pace
-        self._prompt_receivers = PromptReceivers(monotonic)
-        self._now = now
-        self._monotonic = monotonic
-        self._sleep = sleep
+    deliveries: DeliveryStore
+    secrets: RememberedSecrets
+    sender: Sender
+    tenant_of: Callable[[str], str]
+    enqueue: Enqueue
+    slow_pace: Pace
+    endpoint_health: EndpointHealth
+    clock: Clock
+    prompt_receivers: PromptReceivers
 
     def attempt(self, request: AttemptRequest) -> Delivery | None:
         """Make the attempt that is asked for, unless it was made before.
@@ -99,7 +83,7 @@ class Worker:
             TooEarlyError: the attempt is not due yet.
             Exception: a fault of the service; the same request makes the same attempt.
         """
-        delivery = self._deliveries.load(request.event_id, request.delivery_id)
+        delivery = self.deliveries.load(request.event_id, request.delivery_id)
         if delivery is None:
             log.warning("delivery.gone", deliveryId=request.delivery_id, eventId=request.event_id)
             return None
@@ -117,15 +101,15 @@ class Worker:
                 except HostLimitError:
                     delivery = self._moved_to_slow_queue(delivery, HOST_LIMIT_WAIT)
         if delivery.outcome is Outcome.FAILED:  # perhaps in a process that ended here
-            self._endpoint_health.delivery_failed(delivery)
+            self.endpoint_health.delivery_failed(delivery)
         if delivery.outcome.is_open:
-            self._enqueue(attempt_task(delivery))
+            self.enqueue(attempt_task(delivery))
         return delivery
 
     def _belongs_on_slow_queue(self, request: AttemptRequest, delivery: Delivery) -> bool:
         if request.slow or delivery.test:
             return False
-        return self._prompt_receivers.has_to_wait(delivery.event_id, delivery.url)
+        return self.prompt_receivers.has_to_wait(delivery.event_id, delivery.url)
 
     def _moved_to_slow_queue(
         self, delivery: Delivery, at_least: timedelta = timedelta(0)
@@ -137,13 +121,13 @@ class Worker:
         Raises:
             ChangedMeanwhileError: an attempt was made meanwhile; a repeated task finds it.
         """
-        moved = replace(delivery, slow=True).due_after(self._now() + at_least)
+        moved = replace(delivery, slow=True).due_after(self.clock.now() + at_least)
         moved = self._paced(moved)
         try:
-            self._deliveries.save(moved)
+            self.deliveries.save(moved)
         except ChangedMeanwhileError:  # by a repetition of the task, or by this save
-            self._slow_pace.take_back(moved.event_id)
-            found = self._deliveries.load(moved.event_id, moved.id)
+            self.slow_pace.take_back(moved.event_id)
+            found = self.deliveries.load(moved.event_id, moved.id)
             if found is None or not found.slow:
                 raise
             return found
@@ -153,7 +137,7 @@ class Worker:
         """The delivery; an attempt at a slow receiver is due when the slow pace says."""
         if not delivery.slow:
             return delivery
-        return delivery.due_after(self._now() + self._slow_pace.wait(delivery.event_id))
+        return delivery.due_after(self.clock.now() + self.slow_pace.wait(delivery.event_id))
 
     def _make(self, request: AttemptRequest, delivery: Delivery) -> Delivery:
         """Make the attempt, or give it up if it has ended every instance that made it."""
@@ -161,7 +145,7 @@ class Worker:
             if delivery.begun >= BEGUN_AT_MOST:
                 return self._save(delivery, self._given_up(delivery))
             delivery = self._announced(delivery)
-        with self._prompt_receivers.at_work(delivery.event_id, delivery.url):
+        with self.prompt_receivers.at_work(delivery.event_id, delivery.url):
             attempt = self._post(delivery)
         return self._save(delivery, attempt)
 
@@ -173,8 +157,8 @@ class Worker:
         """
         begun = replace(delivery, begun=delivery.begun + 1)
         with suppress(ChangedMeanwhileError):  # perhaps by this save, whose answer was lost
-            self._deliveries.save(begun)
-        found = self._deliveries.load(begun.event_id, begun.id)
+            self.deliveries.save(begun)
+        found = self.deliveries.load(begun.event_id, begun.id)
         if found is None or found != begun:
             raise ChangedMeanwhileError
         return found
@@ -189,7 +173,7 @@ class Worker:
         )
         return Attempt(
             number=delivery.due_attempt,
-            at=self._now(),
+            at=self.clock.now(),
             status=None,
             milliseconds=0,
             error=f"the attempt was begun {delivery.begun} times and never came to its end",
@@ -199,16 +183,16 @@ class Worker:
     def _wait_until_due(self, delivery: Delivery) -> None:
         if delivery.next_attempt_at is None:
             return
-        early = delivery.next_attempt_at - self._now()
+        early = delivery.next_attempt_at - self.clock.now()
         if early > EARLY:
             raise TooEarlyError
         if early > timedelta(0):
-            self._sleep(early.total_seconds())
+            self.clock.sleep(early.total_seconds())
 
     def _post(self, delivery: Delivery) -> Attempt:
         body = delivery.body.encode()
-        secret = self._secrets.of(delivery.event_id)
-        at = self._now()
+        secret = self.secrets.of(delivery.event_id)
+        at = self.clock.now()
         seconds = int(at.timestamp())
         headers = {
             "Content-Type": "application/json",
@@ -222,12 +206,12 @@ class Worker:
         }
         if delivery.test:
             headers[TEST_HEADER] = "true"
-        began = self._monotonic()
+        began = self.clock.monotonic()
         status, error, excerpt = None, None, None
         try:
             to = EndpointUrl.parse(delivery.url)
-            source = Source(self._tenant_of(delivery.event_id), delivery.event_id)
-            response = self._sender.post(to, headers, body, source)
+            source = Source(self.tenant_of(delivery.event_id), delivery.event_id)
+            response = self.sender.post(to, headers, body, source)
             status, excerpt = response.status, response.excerpt
         except UnusableUrlError as unusable:  # by a rule that is younger than the delivery
             error = str(unusable)
@@ -239,7 +223,7 @@ class Worker:
             number=delivery.due_attempt,
             at=at,
             status=status,
-            milliseconds=round((self._monotonic() - began) * 1000),
+            milliseconds=round((self.clock.monotonic() - began) * 1000),
             error=error,
             round=delivery.round,
             answer=excerpt,
@@ -251,12 +235,12 @@ class Worker:
         done = self._paced(delivery.after(attempt))
         while True:
             try:
-                self._deliveries.save(done)
+                self.deliveries.save(done)
                 break
             except ChangedMeanwhileError:
                 # The same attempt was made twice at once, and the other result is on record. It
                 # stays, unless this attempt was acknowledged and the other was not.
-                found = self._deliveries.load(done.event_id, done.id)
+                found = self.deliveries.load(done.event_id, done.id)
                 if found is None:
                     break
                 if not found.is_news(attempt):

@@ -1,6 +1,7 @@
 """A delivery that has ended is sent again: four fresh attempts, same id and body."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -23,17 +24,21 @@ class Obstacle(StrEnum):
     UNUSABLE = "unusableUrl"
 
 
+@dataclass(frozen=True, slots=True)
 class NextRound:
-    """Begins the next round of deliveries."""
+    """Begins the next round of deliveries.
 
-    def __init__(
-        self, deliveries: DeliveryStore, enqueue: Enqueue, pace: Pace, now: Callable[[], datetime]
-    ) -> None:
-        """`now` gives the time, aware and in UTC."""
-        self._deliveries = deliveries
-        self._enqueue = enqueue
-        self._pace = pace
-        self._now = now
+    Attributes:
+        deliveries: The records.
+        enqueue: Queues a task.
+        pace: Gives the deliveries their due times.
+        now: The time, aware and in UTC.
+    """
+
+    deliveries: DeliveryStore
+    enqueue: Enqueue
+    pace: Pace
+    now: Callable[[], datetime]
 
     def begin_one(
         self,
@@ -49,7 +54,7 @@ class NextRound:
                 `failed-precondition` where no delivery may or can go to the URL.
         """
         while True:
-            delivery = self._deliveries.load(event_id, delivery_id)
+            delivery = self.deliveries.load(event_id, delivery_id)
             if delivery is None or not may(delivery):
                 raise CallError(Code.NOT_FOUND, "The event has no delivery with that deliveryId.")
             if delivery.outcome.is_open:
@@ -64,18 +69,18 @@ class NextRound:
 
     def begin(self, ended: Delivery) -> bool:
         """Record the next round and queue its first attempt; False if the delivery has changed."""
-        due = self._now() + self._pace.wait(ended.event_id)
+        due = self.now() + self.pace.wait(ended.event_id)
         delivery = ended.next_round(due)
         try:
-            self._deliveries.restart(delivery)
+            self.deliveries.restart(delivery)
         except ChangedMeanwhileError:
-            self._pace.take_back(ended.event_id)
+            self.pace.take_back(ended.event_id)
             # By another call that wants the same, or by this call, and the answer was lost.
-            found = self._deliveries.load(delivery.event_id, delivery.id)
+            found = self.deliveries.load(delivery.event_id, delivery.id)
             if not found or not (found.is_untried and found.round):
                 return False
             delivery = found
-        self._enqueue(attempt_task(delivery))
+        self.enqueue(attempt_task(delivery))
         return True
 
 

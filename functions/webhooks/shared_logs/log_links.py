@@ -28,38 +28,27 @@ class Shared:
     share: LogShare
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogLinks:
-    """Gives links out and ends them, for one caller each."""
+    """Gives links out and ends them, for one caller each.
 
-    def __init__(
-        self,
-        *,
-        wall: WallStore,
-        settings: SettingsStore,
-        shares: LogShareStore,
-        keys: Callable[[], TokenKeys],
-        base_url: str,
-        now: Callable[[], datetime],
-        new_id: Callable[[], str],
-    ) -> None:
-        """Put the parts together.
+    Attributes:
+        wall: What the event says.
+        settings: Which URLs the event has.
+        shares: The records.
+        keys: What tokens are signed with now.
+        base_url: Of the site with the page that a link leads to.
+        now: The time, aware and in UTC.
+        new_id: Gives an id that no share has.
+    """
 
-        Args:
-            wall: What the event says.
-            settings: Which URLs the event has.
-            shares: The records.
-            keys: What tokens are signed with now.
-            base_url: Of the site with the page that a link leads to.
-            now: The time, aware and in UTC.
-            new_id: Gives an id that no share has.
-        """
-        self._wall = wall
-        self._settings = settings
-        self._shares = shares
-        self._keys = keys
-        self._base_url = base_url.rstrip("/")
-        self._now = now
-        self._new_id = new_id
+    wall: WallStore
+    settings: SettingsStore
+    shares: LogShareStore
+    keys: Callable[[], TokenKeys]
+    base_url: str
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
 
     def give_out(self, caller: Caller, wanted: ShareArguments) -> Shared:
         """Let the bearer of the link see the deliveries to a URL, for some days.
@@ -69,15 +58,15 @@ class LogLinks:
                 where it has enough links.
         """
         self._check(caller, wanted)
-        check_url(wanted.url, self._settings.load(wanted.event_id).by_url)
-        now = self._now()
-        if self._shares.count_living(wanted.event_id, now, LIVING_AT_MOST) >= LIVING_AT_MOST:
+        check_url(wanted.url, self.settings.load(wanted.event_id).by_url)
+        now = self.now()
+        if self.shares.count_living(wanted.event_id, now, LIVING_AT_MOST) >= LIVING_AT_MOST:
             raise CallError(
                 Code.RESOURCE_EXHAUSTED,
                 f"The event has {LIVING_AT_MOST} links to its logs; end one of them first.",
             )
         share = LogShare(
-            id=self._new_id(),
+            id=self.new_id(),
             event_id=wanted.event_id,
             url=wanted.url,
             can_resend=wanted.can_resend,
@@ -86,8 +75,8 @@ class LogLinks:
             # A token expires with a second: so both end at the same moment.
             expire_at=now.replace(microsecond=0) + wanted.lasts,
         )
-        token = self._keys().sign((share.event_id, share.id), share.expire_at, Scope.WEBHOOK_LOG)
-        self._shares.create(share)
+        token = self.keys().sign((share.event_id, share.id), share.expire_at, Scope.WEBHOOK_LOG)
+        self.shares.create(share)
         log.info(
             "webhook.log_shared",
             eventId=share.event_id,
@@ -97,7 +86,7 @@ class LogLinks:
             expiresAt=wire_time(share.expire_at),
             uid=caller.uid,
         )
-        return Shared(f"{self._base_url}/deliveries#token={token}", share)
+        return Shared(f"{self.base_url.rstrip('/')}/deliveries#token={token}", share)
 
     def revoke(self, caller: Caller, wanted: RevokeArguments) -> datetime:
         """End a share at once; the time at which it ended, also if it had ended before.
@@ -107,16 +96,16 @@ class LogLinks:
         """
         self._check(caller, wanted)
         while True:
-            found = self._shares.load(wanted.event_id, wanted.share_id)
+            found = self.shares.load(wanted.event_id, wanted.share_id)
             if found is None:
                 raise CallError(
                     Code.NOT_FOUND, "The event has no share with that shareId (any more)."
                 )
             if found.revoked_at:
                 return found.revoked_at
-            now = self._now()
+            now = self.now()
             try:
-                self._shares.revoke(found, now)
+                self.shares.revoke(found, now)
             except ChangedMeanwhileError:
                 continue  # by another call, or by this call, whose answer was lost
             log.info(
@@ -128,4 +117,4 @@ class LogLinks:
             return now
 
     def _check(self, caller: Caller, wanted: EventArguments) -> None:
-        check_event(caller, self._wall.event(wanted.event_id), wanted.tenant_id)
+        check_event(caller, self.wall.event(wanted.event_id), wanted.tenant_id)

@@ -36,35 +36,25 @@ class LogPage:
     next: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SharedLog:
-    """Serves the bearers of links."""
+    """Serves the bearers of links.
 
-    def __init__(
-        self,
-        *,
-        settings: SettingsStore,
-        deliveries: DeliveryStore,
-        shares: LogShareStore,
-        next_round: NextRound,
-        may_resend: Callable[[str], bool],
-        now: Callable[[], datetime],
-    ) -> None:
-        """Put the parts together.
+    Attributes:
+        settings: Which URLs the event has.
+        deliveries: The records.
+        shares: The records of shares.
+        next_round: Sends again.
+        may_resend: Counts a resend under that name; False beyond the limit.
+        now: The time, aware and in UTC.
+    """
 
-        Args:
-            settings: Which URLs the event has.
-            deliveries: The records.
-            shares: The records of shares.
-            next_round: Sends again.
-            may_resend: Counts a resend under that name; False beyond the limit.
-            now: The time, aware and in UTC.
-        """
-        self._settings = settings
-        self._deliveries = deliveries
-        self._shares = shares
-        self._next_round = next_round
-        self._may_resend = may_resend
-        self._now = now
+    settings: SettingsStore
+    deliveries: DeliveryStore
+    shares: LogShareStore
+    next_round: NextRound
+    may_resend: Callable[[str], bool]
+    now: Callable[[], datetime]
 
     def read_page(self, event_id: str, share_id: str, wanted: LogArguments) -> LogPage:
         """A page of the deliveries that the share is about.
@@ -74,7 +64,7 @@ class SharedLog:
         """
         share = self._living(event_id, share_id)
         sent_to = SentTo(url=share.url, outcome=wanted.outcome, event_type=wanted.event_type)
-        found = self._deliveries.newest(event_id, sent_to, wanted.after, PAGE)
+        found = self.deliveries.newest(event_id, sent_to, wanted.after, PAGE)
         page: list[Delivery] = []
         last: Delivery | None = None
         size, looked_at = 0, 0
@@ -115,15 +105,15 @@ class SharedLog:
                 "The link shows deliveries and sends none again; ask for one that may.",
             )
         # By event and URL: further links, and further addresses, send no more of it.
-        if not self._may_resend(f"{event_id}\n{share.url}"):
+        if not self.may_resend(f"{event_id}\n{share.url}"):
             raise CallError(
                 Code.RESOURCE_EXHAUSTED,
                 "There were too many resends through links to this URL; try again in an hour.",
             )
-        self._next_round.begin_one(
+        self.next_round.begin_one(
             event_id,
             wanted.delivery_id,
-            self._settings.load(event_id).by_url,
+            self.settings.load(event_id).by_url,
             lambda delivery: delivery.url == share.url,
         )
         log.info(
@@ -134,7 +124,7 @@ class SharedLog:
         )
 
     def _living(self, event_id: str, share_id: str) -> LogShare:
-        found = self._shares.load(event_id, share_id)
-        if found is None or not found.is_living(self._now()):
+        found = self.shares.load(event_id, share_id)
+        if found is None or not found.is_living(self.now()):
             raise TO_A_LOG.not_valid
         return found

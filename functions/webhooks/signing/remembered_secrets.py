@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.recent import Recent
 from functions.webhooks.signing.store import SecretStore
@@ -29,33 +30,30 @@ class RememberedSecrets:
         records: SecretStore,
         *,
         new_secret: Callable[[], str],
-        now: Callable[[], datetime],
-        monotonic: Callable[[], float],
+        clock: Clock,
     ) -> None:
         """Put the parts together.
 
         Args:
             records: The records.
             new_secret: Gives a secret that nobody can guess.
-            now: The time, aware and in UTC.
-            monotonic: Seconds that only grow.
+            clock: Of the process.
         """
         self._records = records
         self._new_secret = new_secret
-        self._now = now
-        self._monotonic = monotonic
+        self._clock = clock
         self._kept: Recent[str, WebhookSecret] = Recent(
-            seconds=SECRET_KEPT.total_seconds(), at_most=_KEPT_AT_MOST, monotonic=monotonic
+            seconds=SECRET_KEPT.total_seconds(), at_most=_KEPT_AT_MOST, monotonic=clock.monotonic
         )
 
     def of(self, event_id: str) -> str:
         """The secret that signs the event's deliveries now; made if it has none (design 3.23)."""
         kept = self._kept.get(event_id)
-        while kept is None or kept.is_over(self._now()):
-            asked = self._monotonic()
+        while kept is None or kept.is_over(self._clock.now()):
+            asked = self._clock.monotonic()
             read = self._change(event_id, _nothing)
             # A call that was held up may have read a secret that was replaced since.
-            kept = read if self._monotonic() - asked <= SECRET_KEPT.total_seconds() else None
+            kept = read if self._clock.monotonic() - asked <= SECRET_KEPT.total_seconds() else None
         return kept.secret
 
     def make(self, event_id: str) -> None:
@@ -68,8 +66,8 @@ class RememberedSecrets:
 
         Other processes may sign with the old secret for a minute.
         """
-        fresh = WebhookSecret(secret=self._new_secret(), rotated_at=self._now())
-        asked = self._monotonic()
+        fresh = WebhookSecret(secret=self._new_secret(), rotated_at=self._clock.now())
+        asked = self._clock.monotonic()
         self._records.put(event_id, fresh)
         self._kept.put(event_id, value=fresh, since=asked)
 
@@ -87,10 +85,10 @@ class RememberedSecrets:
         """
         made = self._new_secret()
         while True:
-            asked = self._monotonic()
+            asked = self._clock.monotonic()
             found = self._records.load(event_id) or WebhookSecret(secret="")
             present = found if found.secret else replace(found, secret=made)
-            changed = change(present.at(self._now()))
+            changed = change(present.at(self._clock.now()))
             try:
                 if changed != found:
                     self._records.replace(event_id, changed)

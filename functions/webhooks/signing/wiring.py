@@ -2,14 +2,13 @@
 
 import functools
 import secrets as chance
-import time
 from base64 import b64encode
-from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Final
 
+from functions.clock import Clock
 from functions.documents.documents import Documents
-from functions.gcp.documents import documents as shared_documents
+from functions.gcp.documents import documents
+from functions.machine import CLOCK
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 from functions.webhooks.signing.signature import PREFIX
 from functions.webhooks.signing.store import SecretStore
@@ -25,13 +24,9 @@ def new_secret() -> str:
 @functools.cache
 def secrets() -> RememberedSecrets:
     """Each event's secret, as this process remembers it."""
-    return secrets_in(shared_documents(), now=lambda: datetime.now(UTC), monotonic=time.monotonic)
+    return secrets_in(documents())
 
 
-def secrets_in(
-    documents: Documents, *, now: Callable[[], datetime], monotonic: Callable[[], float]
-) -> RememberedSecrets:
-    """The secrets in `documents`, by the clocks of a process."""
-    return RememberedSecrets(
-        SecretStore(documents), new_secret=new_secret, now=now, monotonic=monotonic
-    )
+def secrets_in(given: Documents, clock: Clock = CLOCK) -> RememberedSecrets:
+    """The secrets in those documents, by the clocks of a process."""
+    return RememberedSecrets(SecretStore(given), new_secret=new_secret, clock=clock)

@@ -15,7 +15,7 @@ _is_over = WebhookSecret.is_over
 
 def _of_memory(self: RememberedSecrets, event_id: str) -> str:
     kept = self._kept.get(event_id) or self._change(event_id, lambda present: present)
-    return kept.at(self._now()).secret
+    return kept.at(self._clock.now()).secret
 
 
 def _replace_whatever_is_there(self: SecretStore, event_id: str, secret: WebhookSecret) -> None:
@@ -32,7 +32,7 @@ def _remember_since_the_answer(
 
 def _sign_after_a_long_read(self: RememberedSecrets, event_id: str) -> str:
     kept = self._kept.get(event_id)
-    if kept is None or kept.is_over(self._now()):
+    if kept is None or kept.is_over(self._clock.now()):
         kept = self._change(event_id, lambda present: present)
     return kept.secret
 

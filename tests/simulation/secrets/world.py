@@ -123,8 +123,7 @@ class SecretWorld:
         return RememberedSecrets(
             SecretStore(InMemoryDocuments(self._firestore, instance.call)),
             new_secret=self._name,
-            now=instance.now,
-            monotonic=instance.monotonic,
+            clock=instance.machine.clock,
         )
 
     def _name(self) -> str:

@@ -74,10 +74,10 @@ def _record_once(
     deliveries = [
         delivery
         for what in messages
-        for delivery in fan_out(what, event_id, subscribed, self._now())
+        for delivery in fan_out(what, event_id, subscribed, self.clock.now())
     ]
     try:
-        self._deliveries.create(
+        self.deliveries.create(
             event_id,
             deliveries,
             [*(message.milestone for message in messages if message.milestone), *behind],
@@ -95,14 +95,14 @@ def _queue_first(
     behind: Sequence[Milestone] = (),
 ) -> None:
     for what in messages:
-        for delivery in fan_out(what, event_id, subscribed, self._now()):
+        for delivery in fan_out(what, event_id, subscribed, self.clock.now()):
             if delivery.is_untried:
-                self._enqueue(attempt_task(delivery))
+                self.enqueue(attempt_task(delivery))
     _publish(self, event_id, messages, subscribed, behind)
 
 
 def _attempt_of_any_round(self: Worker, request: AttemptRequest) -> Delivery | None:
-    found = self._deliveries.load(request.event_id, request.delivery_id)
+    found = self.deliveries.load(request.event_id, request.delivery_id)
     current = found.round if found else request.round
     return _attempt(self, replace(request, round=current))
 
@@ -144,7 +144,7 @@ def _passed_by_now(self: Milestones, event_id: str, at_most: int, _: datetime) -
 
 
 def _joined_if_found_first(self: Publisher, event_id: str, photo: Photo) -> Iterable[Message]:
-    first = self._wall.first_photo_by(event_id, photo)
+    first = self.wall.first_photo_by(event_id, photo)
     return [Message.of_guest(event_id, photo)] if first is None or first.id == photo.id else []
 
 

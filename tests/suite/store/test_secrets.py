@@ -1,8 +1,6 @@
 """Spec 2.1, design 3.23: an event's webhook secret is made with its first use, once."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 
 import pytest
 from google.cloud import firestore
@@ -23,7 +21,7 @@ def stored(event: firestore.DocumentReference) -> firestore.DocumentReference:
 
 def store(of: Documents) -> RememberedSecrets:
     """The secrets as a process sees them that has just started."""
-    return secrets_in(of, now=lambda: datetime.now(UTC), monotonic=time.monotonic)
+    return secrets_in(of)
 
 
 @pytest.mark.parametrize("found", [None, {}, {"secret": ""}, {"secret": 7, "more": "kept"}])

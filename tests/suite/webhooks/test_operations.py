@@ -19,6 +19,7 @@ from functions.consents.consent import State, consent_id
 from functions.consents.store import ConsentStore
 from functions.documents.documents import Documents
 from functions.gcp.documents import documents
+from functions.machine import CLOCK
 from functions.mail.letterhead import Letterhead
 from functions.mail.sendgrid import SendGridMailer
 from functions.side_by_side import Threads
@@ -26,6 +27,7 @@ from functions.signed_links.limiter import Limiter
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.attempts.endpoint_health import EndpointHealth
+from functions.webhooks.attempts.prompt_receivers import PromptReceivers
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
@@ -34,6 +36,7 @@ from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.deliveries.tenants import Tenants
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import MILESTONES
+from functions.webhooks.milestones import Milestones
 from functions.webhooks.notices.confirmation import Confirmation, Kind
 from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.notifier import Notifier
@@ -86,12 +89,12 @@ def _publisher(wall: WallStore, records: Documents, queue: Operations) -> Publis
         wall=wall,
         settings=SettingsStore(records),
         deliveries=DeliveryStore(records),
-        secrets=secrets_in(records, now=now, monotonic=time.monotonic),
+        secrets=secrets_in(records),
         enqueue=queue.enqueue,
         pace=Pace(1_000, time.monotonic, str),
         side_by_side=Threads(20, "enqueue"),
-        now=now,
-        monotonic=time.monotonic,
+        clock=CLOCK,
+        milestones=Milestones(wall, time.monotonic),
     )
 
 
@@ -206,15 +209,14 @@ def worker(
     )
     yield Worker(
         deliveries=deliveries,
-        secrets=secrets_in(counting, now=now, monotonic=time.monotonic),
+        secrets=secrets_in(counting),
         sender=sender,
         tenant_of=Tenants(counting, time.monotonic).of,
         enqueue=counted.enqueue,
         slow_pace=Pace(1_000, time.monotonic, str),
         endpoint_health=endpoint_health,
-        now=now,
-        monotonic=time.monotonic,
-        sleep=time.sleep,
+        clock=CLOCK,
+        prompt_receivers=PromptReceivers(time.monotonic),
     )
     sender.close()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
+from functions.clock import Clock
 from functions.documents.query import Query
 from functions.documents.write import Create, Delete, Put
 from functions.gcp.task_queue import Task
@@ -83,9 +84,7 @@ class Parts(WebhookUseCases):
         self._after: dict[str, list[Callable[[], None] | None]] = {}
         super().__init__(
             machine=Machine(
-                now=lambda: self.now,
-                monotonic=lambda: self.monotonic,
-                sleep=self._sleep,
+                Clock(lambda: self.now, lambda: self.monotonic, self._sleep),
                 side_by_side=one_by_one,
                 call=self._through,
             ),
