@@ -3,7 +3,7 @@
 import type { EventType } from "./event_type.ts";
 
 export const MAX_URLS = 20;
-export const MAX_URL_BYTES = 1500;
+export const MAX_URL_BYTES = 1499;
 export const MAX_LABEL_CHARACTERS = 40;
 const CHATS = [
   ["slack.com", "Slack"],

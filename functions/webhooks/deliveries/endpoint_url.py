@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 import idna
 
 _HTTPS_PORT: Final = 443
-_BYTES: Final = 1500  # queries for deliveries by URL compare no more of an indexed text
+_BYTES: Final = 1499  # Firestore refuses a query for the deliveries to a longer URL
 _FIRST_FREE_PORT: Final = 1024  # below are the ports of other services, such as mail
 # urlsplit drops some of these silently and so would check another URL than the one configured.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")

@@ -64,30 +64,22 @@ class SharedLog:
         """
         share = self._living(event_id, share_id)
         sent_to = SentTo(url=share.url, outcome=wanted.outcome, event_type=wanted.event_type)
-        found = self.deliveries.newest(event_id, sent_to, wanted.after, PAGE)
         page: list[Delivery] = []
-        last: Delivery | None = None
-        size, looked_at = 0, 0
-        for delivery in found:
-            looked_at += 1
-            # Firestore's index holds the first 1,500 bytes of a URL; longer URLs may have them too.
-            if delivery.url != share.url:
-                last = delivery
-                continue
+        size = 0
+        for delivery in self.deliveries.newest(event_id, sent_to, wanted.after, PAGE):
             answers = "".join(attempt.answer or "" for attempt in delivery.log)
             size += len(delivery.body.encode("utf-8", "surrogatepass")) + len(answers.encode())
             if page and size > PAGE_BYTES:
                 has_next = True
                 break
             page.append(delivery)
-            last = delivery
         else:
-            has_next = looked_at == PAGE
+            has_next = len(page) == PAGE
         log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))
         return LogPage(
             share=share,
             deliveries=page,
-            next=page_after(Place(last.created_at, last.id)) if last and has_next else None,
+            next=page_after(Place(page[-1].created_at, page[-1].id)) if has_next else None,
         )
 
     def send_again(self, event_id: str, share_id: str, wanted: ResendSharedArguments) -> None:
