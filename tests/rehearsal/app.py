@@ -163,6 +163,8 @@ def at_beside(run: BesideRun, folder: Path, manifest_text: str) -> Iterator[Oper
         operator.google.sleep(BUILD_SECONDS)
         for name in (".env", f"firestore.{PROJECT}.rules", f"firebase.{PROJECT}.json"):
             shutil.copy(run.checkout / name, operator.checkout / name)
+        # What Hosting remembers of the release.
+        shutil.copytree(run.checkout / ".firebase", operator.checkout / ".firebase")
         (operator.checkout / "manifest.json").unlink()
         yield operator
 

@@ -98,7 +98,9 @@ class Operator:
         It reaches the stand-in alone. Of the programs of the machine, `gcloud` tells the token, and
         `firebase` is an old one.
         """
-        is_asking = bool({"print-access-token", "login:list"} & set(command))
+        if "login:list" in command:  # the answer is in the store that every deploy reads
+            return subprocess.CompletedProcess(command, 0, stdout='{"result": [{"user": {}}]}')
+        is_asking = "print-access-token" in command
         if not is_asking:
             self.commands.append(" ".join([Path(command[0]).name, *command[1:]]))
         environment = {
