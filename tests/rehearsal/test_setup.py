@@ -292,6 +292,20 @@ def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
     assert ready.google.resources[function]["serviceConfig"] == right
 
 
+def test_pages_from_before_the_functions_are_released_anew(ready: Operator) -> None:
+    """Such a release leads to functions of the first generation, which are not there."""
+    path = f"firebasehosting projects/{PROJECT}/sites/{PROJECT}/releases/"
+    [release] = [found for key, found in ready.google.resources.items() if key.startswith(path)]
+    rewrites = release["version"]["config"]["rewrites"]
+    rewrites[-1] = {"glob": "/unsubscribe", "function": "unsubscribe"}
+    status, said, _ = ready.run("check")
+    assert (status, "/unsubscribe does not lead to unsubscribe" in said) == (1, True)
+    ready.done("setup")
+    [deploy] = ready.commands
+    assert "--only=hosting " in deploy
+    ready.done("check")
+
+
 def test_photos_of_other_hosts_are_told(ready: Operator) -> None:
     """`PHOTO_HOSTS` against the newest photos: no part is missing, a recap would be without."""
     own = "https://firebasestorage.googleapis.com/v0/b/acme.appspot.com/o/1"
