@@ -130,7 +130,7 @@ def test_a_guest_turns_recaps_off_and_gets_no_more(
 def test_the_page_keeps_the_token_and_the_visit_to_itself(
     browse: Browse, record: firestore.DocumentReference, token: str
 ) -> None:
-    """Not in the address bar, not in a request's address; no other site hears of the visit."""
+    """The token is in no address bar and no request; no other site hears of the visit."""
     record.set({"email": "guest@example.com"})
 
     (visit,) = browse({"link": page_link(SITE, token), "turn": RECAP})
@@ -148,7 +148,7 @@ def test_the_page_keeps_the_token_and_the_visit_to_itself(
 def test_a_one_click_link_that_is_opened_asks(
     browse: Browse, record: firestore.DocumentReference, one_click_token: str
 ) -> None:
-    """Opening changes nothing, pressing does; the token can be seen nowhere (RFC 8058)."""
+    """Opening the page changes nothing, pressing the button does; no token is seen (RFC 8058)."""
     link = one_click_link(SITE, one_click_token)
 
     asked, pressed = browse({"link": link}, {"link": link, "press": "Unsubscribe"})
@@ -226,7 +226,7 @@ def test_the_page_speaks_the_browsers_language(
     direction: str,
     heading: str,
 ) -> None:
-    """English where there is no catalogue; every picture is as wide as its window."""
+    """The page is in English without a catalogue; every picture is as wide as its window."""
     record.set({"email": "guest@example.com", "emailPreferences": {"lifecycle": False}})
     looks = [
         {
@@ -246,7 +246,7 @@ def test_the_page_speaks_the_browsers_language(
 
 
 def test_a_link_that_is_no_good_is_explained(browse: Browse, token: str, old_token: str) -> None:
-    """Spec 7.2: altered or of more than 30 days ago; the page says what to do instead."""
+    """Spec 7.2: the link is altered or older than 30 days; the page says what to do instead."""
     middle = len(token) // 2
     altered = token[:middle] + ("A" if token[middle] != "A" else "B") + token[middle + 1 :]
 

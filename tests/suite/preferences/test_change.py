@@ -110,7 +110,7 @@ def test_guest_without_record(
 def test_an_owner_frees_an_address_that_a_mail_came_back_from(
     db: firestore.Client, keys: TokenKeys, uid: str, headers: dict[str, str], *, has_account: bool
 ) -> None:
-    """By turning recaps on, and by no other change."""
+    """Turning recaps on frees the address, and no other change does."""
     address = f"{uid}@example.com"
     guest = guest_uid(address_hash(address))
     user = uid if has_account else guest
@@ -142,7 +142,7 @@ def test_one_click(
 def test_one_click_is_answered_in_the_language_of_the_mail_program(
     one_click_token: str, headers: dict[str, str]
 ) -> None:
-    """Of the languages that the request asks for."""
+    """The answer is in the first language of the request that has a catalogue."""
     german = headers | {"Accept-Language": "de-AT, en;q=0.5"}
     for token, said in ((one_click_token, "Erledigt: "), ("nonsense", "Dieser Link")):
         _, text, answered = visit(token, german, method="POST", body=ONE_CLICK)
@@ -187,7 +187,7 @@ def test_opening_the_link_changes_nothing(
 
 
 def test_opening_an_odd_link(headers: dict[str, str]) -> None:
-    """What can be no token is not copied into the address."""
+    """A text that can be no token is not copied into the address."""
     _, _, answered = visit("x\r\nSet-Cookie: a=b", headers, method="GET")
     assert answered["Location"] == "http://127.0.0.1:5000/preferences"
     assert answered["Set-Cookie"] is None

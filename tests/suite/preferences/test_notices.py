@@ -33,7 +33,7 @@ def state(db: firestore.Client, consent: str) -> str | None:
 def test_a_click_confirms_and_a_click_ends(
     db: firestore.Client, keys: TokenKeys, consent: str, headers: dict[str, str]
 ) -> None:
-    """What has ended can be confirmed again by the link of the question, while it lasts."""
+    """Ended notices can be confirmed again by the link of the question, while it lasts."""
     confirm, end = (link(keys, consent, scope) for scope in (Scope.NOTICES, Scope.END_NOTICES))
     for token, body, after in (
         (confirm, CONFIRM, "confirmed"),

@@ -30,7 +30,7 @@ def counted() -> Iterator[Operations]:
 def test_a_look_up(
     record: firestore.DocumentReference, token: str, client: str, counted: Operations
 ) -> None:
-    """One write that counts the call and answers with the count, and one read of the record."""
+    """A look-up is one write that counts the call, and one read of the record."""
     record.set({"email": "ann@example.com"})
     answer = handlers.get_email_preferences(request(client, token=token))
     assert answer["email"] == "ann@example.com"
@@ -39,7 +39,7 @@ def test_a_look_up(
 
 
 def test_an_update(token: str, client: str, counted: Operations) -> None:
-    """One write that counts the call, one of the flags, and one read for the answer."""
+    """An update is one write that counts the call, one of the flags, and one read."""
     handlers.update_email_preferences(request(client, token=token, preferences={"recap": False}))
     assert counted.calls == Counter({"Commit": 2, "GetDocument": 1})
     assert counted.cost() == COSTS["an update of preferences"]

@@ -27,7 +27,7 @@ def call(function: str, parameters: object, *credentials: str) -> dict[str, Any]
 
 
 def test_look_up(record: firestore.DocumentReference, token: str) -> None:
-    """The SDK hands over what stands under `result`."""
+    """The SDK hands over the value of `result`."""
     record.set({"email": "guest@example.com", "emailPreferences": {"marketing": False}})
     assert call("getEmailPreferences", {"token": token}) == {
         "result": {

@@ -119,7 +119,7 @@ def test_the_budgets_message_closes(cost: float, closes: bool, db: firestore.Cli
 
 
 def test_the_functions_pins_are_the_services() -> None:
-    """One version of each library in the project."""
+    """The function of the brake pins the versions that the service pins."""
     pinned = (ROOT / "requirements.txt").read_text()
     own = (ROOT / "ops/brake_on_budget/requirements.txt").read_text().splitlines()
     assert [line for line in own if f"\n{line} " not in pinned] == []

@@ -18,7 +18,7 @@ SCRIPT = Path(__file__).with_name("guest_and_moderator.mjs")
 def test_a_browser_uploads_as_a_guest_and_approves_as_a_moderator(
     event: firestore.DocumentReference,
 ) -> None:
-    """Spec 3.1, with `serverTimestamp()` and an anonymous sign-in."""
+    """Spec 3.1: the rules take `serverTimestamp()` and an anonymous sign-in."""
     event.set(published())
     password = uuid.uuid4().hex
     moderator = sign_in("moderator", TENANT, password=password)

@@ -188,7 +188,7 @@ def test_every_example_is_part_of_the_evening() -> None:
 def test_the_examples_pass_the_rules_and_leave_what_they_say(
     path: str, expected: dict[str, Any], evening: Evening
 ) -> None:
-    """What a client app writes of an event and its photos (spec 3.1 and 3.2)."""
+    """A client app writes an event and its photos as spec 3.1 and 3.2 say."""
     found = evening.read(f"events/evening-~{path}")
     assert {field: found.get(field) for field in expected} == expected
 

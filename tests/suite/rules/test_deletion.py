@@ -34,7 +34,7 @@ def test_an_admin_of_the_tenant_deletes_an_event_and_nobody_else_does(
 def test_an_event_is_not_deleted_without_a_tombstone(
     admin: Client, administrator: Client, wall: str, tombstone: str
 ) -> None:
-    """Neither with none, nor on the strength of an old one."""
+    """A deletion without a tombstone, or with an old one, is refused."""
     assert not admin.delete(wall)
     administrator.replace(tombstone, {"emptiedAt": PAST})
     assert not admin.delete(wall)

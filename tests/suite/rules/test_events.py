@@ -63,7 +63,7 @@ def test_an_admin_creates_an_event(
     allowed: bool,
     admin: Client,
 ) -> None:
-    """Spec 3.2: as a draft, or published at once; never archived."""
+    """Spec 3.2: an event is created as a draft or published at once; never archived."""
     whole = {n: value for n, value in (draft() | fields).items() if value is not DELETE_FIELD}
 
     assert allowed is admin.create(f"events/event-{uuid.uuid4().hex}", whole)
@@ -155,7 +155,7 @@ def test_an_admin_edits_a_live_event(
     admin: Client,
     wall: str,
 ) -> None:
-    """Design 4: never its tenant, nor its times."""
+    """Design 4: an admin changes neither the tenant nor the times of an event."""
     assert allowed is admin.update(wall, fields)
 
 
@@ -195,7 +195,7 @@ def test_an_event_is_open_by_its_id_once_it_is_no_draft(
 def test_an_id_without_an_event_tells_a_guest_no_more_than_a_draft_does(
     cast: Cast, administrator: Client, wall: str
 ) -> None:
-    """Both are refused alike."""
+    """A missing event and a draft are refused alike."""
     administrator.delete(wall)
 
     assert not cast.client(Who.GUEST).get(wall)

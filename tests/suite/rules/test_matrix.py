@@ -82,7 +82,7 @@ def test_the_app_goes_on(cast: Cast) -> None:
 
 
 def test_the_table_has_a_row_for_every_path_of_the_data_model() -> None:
-    """Design 4: nothing is left out."""
+    """Design 4: the table leaves no path out."""
     assert set(DATA_MODEL) <= set(MATRIX)
 
 
@@ -97,7 +97,7 @@ def test_the_rules_speak_of_the_data_model_and_of_nothing_else(rules: str) -> No
 def test_a_path_is_open_to_those_in_its_row(
     path: str, operation: str, cast: Cast, administrator: Client
 ) -> None:
-    """Design 4, for everybody at once."""
+    """Design 4: every role is tried on every path."""
     expected = MATRIX[path][OPERATIONS.index(operation)]
 
     allowed = {who for who in Who if _is_allowed(path, operation, who, cast, administrator)}

@@ -83,7 +83,7 @@ def is_allowed(refusal: Refusal, client: Client, administrator: Client) -> bool:
 def test_our_rules_refuse_every_request(
     rules: str, clients: dict[str, Client], administrator: Client
 ) -> None:
-    """Beside those of an app, so that `ops/check` finds nothing."""
+    """Our rules refuse every request beside those of an app, and `ops/check` finds nothing."""
     load_rules(merging.merged(APP_RULES, rules))
     asked = list(refusals(rules))
     assert len(asked) > 100
@@ -97,7 +97,7 @@ def test_our_rules_refuse_every_request(
 def test_a_block_that_opens_ours_is_found(
     block: str, rules: str, clients: dict[str, Client], administrator: Client
 ) -> None:
-    """A request that `ops/check` asks about gets through then."""
+    """A block of the app that opens our paths lets a request of `ops/check` through."""
     app = APP_RULES.replace("match /orders", f"{block}\n    match /orders")
     load_rules(merging.merged(app, rules))
     [refusal] = [

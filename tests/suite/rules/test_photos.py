@@ -61,7 +61,7 @@ def email(cast: Cast) -> str:
 def test_a_guest_uploads_a_photo(
     fields: dict[str, Any], guest: Client, wall: str, uid: str
 ) -> None:
-    """Spec 2.2: the fields of a photo, with what may be left out."""
+    """Spec 2.2: a photo has its fields, and some may be left out."""
     assert guest.create(f"{wall}/photos/p", without_absent(upload(uid) | fields))
 
 
@@ -126,7 +126,7 @@ def test_a_guest_uploads_a_photo(
 def test_an_upload_that_is_not_as_specified_is_refused(
     fields: dict[str, Any], guest: Client, wall: str, uid: str
 ) -> None:
-    """Spec 2.2: types, sizes, the server's time, the guest's own uid, no other field."""
+    """Spec 2.2: wrong types, sizes, times, uids and further fields are refused."""
     assert not guest.create(f"{wall}/photos/p", without_absent(upload(uid) | fields))
 
 
@@ -156,7 +156,7 @@ def test_the_event_decides_whether_an_upload_is_approved(
     wall: str,
     uid: str,
 ) -> None:
-    """Spec 3.1: pending while moderation is on, approved by nobody under auto-approve."""
+    """Spec 3.1: an upload is pending under moderation, and approved under auto-approve."""
     administrator.replace(wall, event(autoApprove=auto_approve))
 
     assert allowed is guest.create(f"{wall}/photos/p", upload(uid) | fields)
@@ -173,7 +173,7 @@ def test_only_a_published_event_takes_uploads(
 
 
 def test_an_event_that_does_not_exist_takes_no_uploads(guest: Client, uid: str) -> None:
-    """Spec 3.2."""
+    """Spec 3.2: an upload to a missing event is refused."""
     assert not guest.create("events/none/photos/p", upload(uid))
 
 
@@ -191,14 +191,14 @@ def test_an_event_that_does_not_exist_takes_no_uploads(guest: Client, uid: str) 
 def test_a_photo_id_is_of_the_form_of_an_event_id(
     photo_id: str, allowed: bool, guest: Client, wall: str, uid: str
 ) -> None:
-    """Design 3.5: receivers get the id."""
+    """Design 3.5: a photo's id has the form of an event's, because receivers get it."""
     assert allowed is guest.create(f"{wall}/photos/{photo_id}", upload(uid))
 
 
 def test_a_photo_of_an_older_id_is_moderated(
     moderator: Client, administrator: Client, wall: str, uid: str, email: str
 ) -> None:
-    """Ids of any form were taken before."""
+    """Photos with ids of an older form are moderated as well."""
     administrator.replace(f"{wall}/photos/für-Ann", photo(uid))
 
     assert moderator.update(f"{wall}/photos/für-Ann", approval(email))
@@ -278,7 +278,7 @@ def test_a_photo_makes_the_transitions_of_the_specification_and_no_others(
 def test_staff_and_the_uploader_delete_a_photo_whatever_its_state(
     status: str, of_event: str, cast: Cast, administrator: Client, wall: str, uid: str
 ) -> None:
-    """Spec 3.1: also once the event takes no more uploads."""
+    """Spec 3.1: photos are deleted also once the event takes no more uploads."""
     administrator.replace(wall, event(of_event))
     for who in (Who.UPLOADER, Who.MODERATOR, Who.ADMIN):
         administrator.replace(f"{wall}/photos/p", photo(uid, status))
@@ -425,7 +425,7 @@ def test_staff_choose_the_photos_that_the_highlight_reel_begins_with(
     wall: str,
     uid: str,
 ) -> None:
-    """Design 3.50: of approved photos only."""
+    """Design 3.50: staff feature approved photos only."""
     administrator.replace(f"{wall}/photos/p", photo(uid, status))
 
     assert allowed is cast.client(who).update(f"{wall}/photos/p", fields)

@@ -37,7 +37,7 @@ def test_a_user_changes_email_preferences_and_nothing_else(
     cast: Cast,
     administrator: Client,
 ) -> None:
-    """Spec 2.3: three booleans; `transactional` cannot be opted out of."""
+    """Spec 2.3: a user changes three booleans; `transactional` cannot be turned off."""
     path = f"users/{cast.uid(Who.MEMBER)}"
     preferences = {"lifecycle": True, "recap": True, "marketing": True}
     record = {"email": cast.email(Who.MEMBER), "emailPreferences": preferences}

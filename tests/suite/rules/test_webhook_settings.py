@@ -44,7 +44,7 @@ DISABLED = {
 def test_an_admin_chooses_urls_and_what_fires_them(
     urls: list[Any], admin: Client, wall: str
 ) -> None:
-    """Spec 2.1: 20 URLs at most, each with all event types or a subset."""
+    """Spec 2.1: an event has 20 URLs at most, each with all event types or a subset."""
     assert admin.create(f"{wall}/settings/webhooks", {"urls": urls} | NOW)
     assert admin.update(f"{wall}/settings/webhooks", {"urls": urls})
 
@@ -81,7 +81,7 @@ WRONG_ENTRIES = [
 def test_an_entry_that_is_not_as_specified_is_refused(
     entry: object, admin: Client, wall: str
 ) -> None:
-    """Spec 2.1 and 6.1: a URL, or a URL with event types of the catalogue."""
+    """Spec 2.1 and 6.1: an entry is a URL, or a URL with event types of the catalogue."""
     assert not admin.create(f"{wall}/settings/webhooks", {"urls": [URL, entry]} | NOW)
     assert admin.create(f"{wall}/settings/webhooks", {"urls": [URL]} | NOW)
     assert not admin.update(f"{wall}/settings/webhooks", {"urls": [URL, entry]} | NOW)
@@ -107,7 +107,7 @@ def test_an_entry_that_is_not_as_specified_is_refused(
 def test_the_time_of_the_urls_is_that_of_their_last_change(
     changed: dict[str, Any], *, allowed: bool, admin: Client, wall: str
 ) -> None:
-    """Design 3: with another time a milestone would be silent, or told late."""
+    """Design 3.11: with another time a milestone would be silent, or late."""
     settings = f"{wall}/settings/webhooks"
     assert not admin.create(settings, {"urls": [URL]})
     assert admin.create(settings, {"urls": [URL]} | NOW)
@@ -155,7 +155,7 @@ ADDRESS = "a" * 60 + "@" + "b" * 60 + ".example.com"
 def test_notices_go_to_a_list_of_addresses(
     wrong: object, cast: Cast, admin: Client, wall: str
 ) -> None:
-    """Design 4: nothing else is one."""
+    """Design 4: `notify` is a list of addresses."""
     own = cast.email(Who.ADMIN)
     fields = {"urls": [URL]} | NOW
     for notify in (wrong, [own, *wrong] if isinstance(wrong, list) else None):
@@ -167,7 +167,7 @@ def test_notices_go_to_a_list_of_addresses(
 def test_an_admin_adds_the_own_address_and_takes_any_out(
     cast: Cast, admin: Client, administrator: Client, wall: str
 ) -> None:
-    """Design 3: no mail goes to people who have not asked for it; five addresses at most."""
+    """Design 3.27: no mail goes to people who have not asked for it; five addresses at most."""
     settings = f"{wall}/settings/webhooks"
     own, others = cast.email(Who.ADMIN), [f"ann{number}@example.com" for number in range(5)]
     administrator.replace(settings, {"urls": [URL], "notify": others})
@@ -221,7 +221,7 @@ def test_an_address_that_is_not_verified_is_not_added(admin: Client, wall: str) 
 def test_a_url_has_a_name_and_is_switched_off(
     fields: dict[str, Any], *, allowed: bool, admin: Client, wall: str
 ) -> None:
-    """Spec 2.1: a line for people, and since when the URL is off."""
+    """Spec 2.1: a URL has a name of one line, and a time since which it is off."""
     assert allowed is admin.create(f"{wall}/settings/webhooks", {"urls": [URL]} | NOW | fields)
 
 
@@ -251,7 +251,7 @@ def test_the_fullest_settings_leave_room_for_more_rules(
 
 @pytest.mark.parametrize("index", range(20))
 def test_every_one_of_the_entries_is_checked(index: int, admin: Client, wall: str) -> None:
-    """Spec 8: all 20 of them."""
+    """Spec 8: the rules check all 20 entries."""
     urls: list[Any] = [URL] * 20
     urls[index] = {"url": URL, "events": ["photo.hidden"]}
 
@@ -276,7 +276,7 @@ def test_every_one_of_the_entries_is_checked(index: int, admin: Client, wall: st
 def test_settings_that_are_not_as_specified_are_refused(
     fields: dict[str, Any], admin: Client, wall: str
 ) -> None:
-    """Spec 8: 20 URLs; no other field, and nothing disabled by hand."""
+    """Spec 8: more than 20 URLs, another field, and a URL disabled by hand are refused."""
     assert not admin.create(f"{wall}/settings/webhooks", fields | NOW)
     assert admin.create(f"{wall}/settings/webhooks", {"urls": [URL]} | NOW)
     assert not admin.replace(f"{wall}/settings/webhooks", fields | NOW)
@@ -305,7 +305,7 @@ def test_an_admin_enables_a_disabled_url_and_disables_none(
     administrator: Client,
     wall: str,
 ) -> None:
-    """Removing the entry is all there is to it."""
+    """An admin enables a URL by removing its entry."""
     administrator.replace(f"{wall}/settings/webhooks", {"urls": [URL], "disabled": DISABLED})
 
     assert allowed is admin.update(f"{wall}/settings/webhooks", fields)

@@ -9,7 +9,7 @@ SENDER = "Wall <photos@example.com>"
 
 
 def test_both_may_be_empty() -> None:
-    """Answers go to the sender then, and no address stands under the mail."""
+    """Without both settings answers go to the sender, and no address stands under the mail."""
     assert Letterhead.read(SENDER, "", " ") == Letterhead(sender=SENDER)
 
 
@@ -18,7 +18,7 @@ def test_both_may_be_empty() -> None:
     ["hello@example.com", "Wall Team <hello@example.com>", '"Team, Wall" <hello@example.com>'],
 )
 def test_answers_go_to_an_address(reply_to: str) -> None:
-    """With a name or without; a blank around it is no part of it."""
+    """`MAIL_REPLY_TO` is an address with or without a name; blanks around it do not count."""
     assert Letterhead.read(SENDER, f" {reply_to}\n", "").reply_to == reply_to
 
 
@@ -39,7 +39,7 @@ def test_answers_go_to_an_address(reply_to: str) -> None:
     ],
 )
 def test_what_is_no_address_is_named(reply_to: str) -> None:
-    """The setting, and never its value."""
+    """The error names the setting, and never its value."""
     with pytest.raises(MisconfiguredError) as wrong:
         Letterhead.read(SENDER, reply_to, "")
     assert wrong.value.setting == "MAIL_REPLY_TO"
@@ -51,12 +51,12 @@ def test_what_is_no_address_is_named(reply_to: str) -> None:
 
 @pytest.mark.parametrize("line", ["Wall, 1 Example Street", "\u00c5gatan\u00a01 & 2", "x" * 200])
 def test_the_postal_address_is_one_line(line: str) -> None:
-    """In any script."""
+    """The postal address may be in any script."""
     assert Letterhead.read(SENDER, "", line).address_line == line
 
 
 @pytest.mark.parametrize("line", ["a\nb", "a\rb", "a\u2028b", "a\0b", "a\tb", "x" * 201])
 def test_more_than_a_line_is_refused(line: str) -> None:
-    """Or nobody knows what mail programs make of it."""
+    """A setting of several lines is refused: mail programs differ in showing it."""
     with pytest.raises(MisconfiguredError, match="MAIL_ADDRESS_LINE"):
         Letterhead.read(SENDER, "", line)

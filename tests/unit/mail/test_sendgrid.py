@@ -64,7 +64,7 @@ def mailbox(running: Mailbox) -> Mailbox:
 
 
 def test_202_is_accepted(mailbox: Mailbox) -> None:
-    """With the id that SendGrid's own log knows the request by."""
+    """The outcome has the id of the request in SendGrid's own log."""
     outcome = mailer(mailbox.url).send(_message("a@example.com"))
     (mail,) = mailbox.mails
     assert outcome == Accepted(mail.message_id)
@@ -121,7 +121,7 @@ def test_only_what_is_certain_may_be_sent_again(
 def test_who_can_fix_a_refusal(
     status: int, message: str, field: str | None, cause: Cause | None
 ) -> None:
-    """Of an answer no more is kept than that; a used-up plan is not waited for."""
+    """Of a refusal its cause alone is kept; a used-up plan is not waited for."""
     body = json.dumps({"errors": [{"message": message, "field": field, "help": None}]}).encode()
     assert refusal(status, {}, body, now=NOW) == Refused(f"HTTP {status}", cause)
 
@@ -133,7 +133,7 @@ def test_what_is_busy_or_out_of_reach_takes_time() -> None:
 
 @pytest.mark.parametrize("key", ["", "SG.a b", "SG.a\nb", "SG.\u00e9", "SG.a\0"])
 def test_a_key_that_can_stand_in_no_header_is_found_before_anything_leaves(key: str) -> None:
-    """Or the request would fail on its way, and count as sent."""
+    """Such a key would let the request fail on its way, and count as sent."""
     with pytest.raises(MisconfiguredError) as wrong:
         SendGridMailer(key, "https://example.com", lambda: NOW)
     assert wrong.value.setting == "SENDGRID_API_KEY"
@@ -189,7 +189,7 @@ def _answering(head: str | None, body: bytes) -> Iterator[str]:
 
 
 def test_a_refused_connection_is_certain() -> None:
-    """Nothing has left."""
+    """After a refused connection no byte has left."""
     with Mailbox() as gone:
         url = gone.url
     outcome = mailer(url).send(_message("a@example.com"))
@@ -197,7 +197,7 @@ def test_a_refused_connection_is_certain() -> None:
 
 
 def test_the_end_of_the_rate_limit_is_told(mailbox: Mailbox) -> None:
-    """`X-RateLimit-Reset` is a time."""
+    """`X-RateLimit-Reset` is the time at which the rate limit ends."""
     mailbox.fail_with(too_many_requests(1000))
     outcome = mailer(mailbox.url).send(_message("a@example.com"))
     assert isinstance(outcome, Later)
@@ -233,7 +233,7 @@ def test_a_message_becomes_one_request() -> None:
 
 
 def test_answers_go_where_the_message_says(mailbox: Mailbox) -> None:
-    """`reply_to` of the request; what there is no word of goes to the sender."""
+    """Answers go to `reply_to` of the request, and without it to the sender."""
     message = replace(_message("a@example.com"), reply_to="Team <hello@example.com>")
     assert isinstance(mailer(mailbox.url).send(message), Accepted)
     (request,) = mailbox.requests

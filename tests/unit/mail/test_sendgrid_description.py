@@ -60,7 +60,7 @@ def _batch(language: str, recipients: int) -> EmailMessage:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_batch_in_each_language_is_as_sendgrid_describes_it(language: str) -> None:
-    """Every field and bound of the description; a thousand recipients in English."""
+    """A batch keeps every field and bound of the description, with 1,000 recipients."""
     body = request_body(_batch(language, RECIPIENTS_PER_REQUEST if language == "en" else 3))
     assert [error.message for error in DESCRIBED.iter_errors(body)] == []
 
@@ -77,7 +77,7 @@ def test_a_batch_in_each_language_is_as_sendgrid_describes_it(language: str) -> 
     ],
 )
 def test_the_description_refuses_what_sendgrid_would(spoil: Callable[[Any], object]) -> None:
-    """Or the test above would show nothing."""
+    """The description refuses wrong requests; otherwise the test above shows nothing."""
     body = copy.deepcopy(request_body(_batch("en", 2)))
     spoil(body)
     assert not DESCRIBED.is_valid(body)

@@ -69,7 +69,7 @@ def verifies(
 
 
 def test_the_vector_of_sendgrids_own_library() -> None:
-    """A real request, with a real key."""
+    """A real request verifies with its real key."""
     then = datetime.fromtimestamp(int(THEIR_TIME), UTC)
     theirs = SendGridWebhook(THEIR_KEY)
     assert verifies(THEIR_SIGNATURE, THEIR_TIME, THEIR_BODY, then, theirs)
@@ -81,7 +81,7 @@ def test_the_vector_of_sendgrids_own_library() -> None:
 
 @pytest.mark.parametrize("body", [BODY, "[“é”]".encode(), b""])
 def test_sendgrids_own_library_says_the_same(body: bytes) -> None:
-    """Its verdict on a request that is signed here."""
+    """SendGrid's library verifies a request that is signed here."""
     theirs = EventWebhook(public(KEY))
     signature = signed(body=body)
     for sent in (body, body + b" "):
@@ -90,7 +90,7 @@ def test_sendgrids_own_library_says_the_same(body: bytes) -> None:
 
 
 def test_any_of_several_keys_may_have_signed() -> None:
-    """While SendGrid's key is replaced, both are given."""
+    """While SendGrid's key is replaced, requests of both keys verify."""
     other = ec.generate_private_key(ec.SECP256R1())
     both = SendGridWebhook(f"{public(other)}, {public(KEY)},")
     assert all(verifies(signed(key), webhook=both) for key in (KEY, other))
@@ -98,7 +98,7 @@ def test_any_of_several_keys_may_have_signed() -> None:
 
 
 def test_without_a_key_nothing_verifies() -> None:
-    """An empty parameter."""
+    """With an empty parameter no request verifies."""
     assert not SendGridWebhook("").has_keys
     assert not verifies(signed(), webhook=SendGridWebhook(" , "))
 
@@ -170,13 +170,13 @@ def test_a_request_is_good_for_a_day_of_repetitions(age: timedelta, *, expected:
     ],
 )
 def test_anything_else_does_not_verify(signature: str, timestamp: str, body: bytes) -> None:
-    """Altered, cut, forged, of another hash, of another time."""
+    """A request that is altered, cut, forged, or of another hash or time does not verify."""
     assert not verifies(signature, timestamp, body)
 
 
 @given(st.text(max_size=120), st.text(max_size=20), st.binary(max_size=50))
 def test_nothing_made_up_verifies_or_breaks(signature: str, timestamp: str, body: bytes) -> None:
-    """Any text in the headers."""
+    """Headers with any text neither verify nor break anything."""
     assert not verifies(signature, timestamp, body)
 
 
@@ -224,13 +224,13 @@ def test_nothing_made_up_verifies_or_breaks(signature: str, timestamp: str, body
     ],
 )
 def test_what_an_event_tells(event: dict[str, Any], status: DeliveryStatus) -> None:
-    """SendGrid's event types, and what their fields add."""
+    """Each of SendGrid's event types gives the status that its fields say."""
     expected = [TrackingEvent(status, event)] if status else []
     assert WEBHOOK.events(json.dumps([event]).encode()) == expected
 
 
 def test_rubbish_among_events_is_left_out() -> None:
-    """The good ones are not held up by it."""
+    """Malformed events hold up no valid ones."""
     good = {"event": "delivered"}
     body = [None, 1, "x", [], [good], good, {"event": "?"}, {"event": "delivered", "x": {}}]
     found = WEBHOOK.events(json.dumps(body).encode())
@@ -254,12 +254,12 @@ def test_rubbish_among_events_is_left_out() -> None:
     ],
 )
 def test_a_body_that_is_no_list_of_events_tells_nothing(body: bytes) -> None:
-    """Also where it is nested without end, a number without end, or compressed."""
+    """A body that is deeply nested, a huge number, or compressed holds no events."""
     assert WEBHOOK.events(body) is None
 
 
 def test_of_two_fields_of_one_name_the_last_counts() -> None:
-    """As JSON is read everywhere here; nothing is counted twice."""
+    """Of two fields of one name the last one counts, as everywhere here."""
     assert WEBHOOK.events(b'[{"event":"dropped","event":"delivered"}]') == [
         TrackingEvent(DeliveryStatus.DELIVERED, {"event": "delivered"})
     ]

@@ -59,12 +59,12 @@ TRANSLATED: Final = [language for language in LANGUAGES if language != "en"]
 
 
 def test_every_catalogue_is_a_language() -> None:
-    """And every language but English has one."""
+    """Every catalogue is a language, and every language but English has a catalogue."""
     assert {path.stem for path in CATALOGUES.glob("*.po")} == set(TRANSLATED)
 
 
 def test_the_page_speaks_the_languages_of_the_mails() -> None:
-    """And writes from right to left where the mails do."""
+    """The page has the mails' languages, and their directions."""
     script = (ROOT / "public/preferences.js").read_text(encoding="utf-8")
     for name, languages in (
         ("LANGUAGES", LANGUAGES),
@@ -78,7 +78,7 @@ def test_the_page_speaks_the_languages_of_the_mails() -> None:
 
 
 def test_without_a_script_the_page_speaks_all_languages() -> None:
-    """Each in its direction: only a script can tell which one its reader wants."""
+    """Without a script the page shows every language in its direction."""
     page = (ROOT / "public/preferences.html").read_text(encoding="utf-8")
     [without] = re.findall(r"<noscript>(.*?)</noscript>", page, re.DOTALL)
     found = re.findall(r'<p class="notice" lang="(\w+)"(?: dir="(\w+)")?>[^<]+</p>', without)
@@ -96,7 +96,7 @@ def test_no_text_is_missing_or_unused(language: str) -> None:
 
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_every_text_is_whole(language: str) -> None:
-    """In every plural form, none of them empty, and with the placeholders of the English text."""
+    """No plural form is empty, and each has the placeholders of the English text."""
     catalogue = _catalogue(language)
     for message in _messages(language):
         told = message.string or ""
@@ -140,7 +140,7 @@ def test_the_language_is_the_tags(tag: str | None, language: str, direction: str
     ],
 )
 def test_plurals_and_numbers_are_the_languages(language: str, count: int, text: str) -> None:
-    """Babel's numbers, gettext's plural forms."""
+    """Numbers are Babel's, plural forms gettext's."""
     one, many = "You shared a photo on the wall.", "You shared %(count)s photos on the wall."
     assert Texts.of(language).plural(one, many, count) == text
 

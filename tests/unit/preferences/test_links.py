@@ -33,6 +33,6 @@ def test_whoever_opens_a_one_click_link_is_asked() -> None:
 
 @pytest.mark.parametrize("token", ["", "a b", "x#y", "<script>", "\r\nX: y", "é", "x" * 4097])
 def test_no_token(token: str) -> None:
-    """What can be no token is left out."""
+    """A text that can be no token is left out."""
     for link in (page_link, confirmation_link):
         assert link("https://wall.example.com", token) == "https://wall.example.com/preferences"

@@ -49,7 +49,7 @@ def test_a_choice_leaves_all_else(documents: InMemoryDocuments) -> None:
 def test_a_guest_who_turns_recaps_on_is_mailed_again(
     documents: InMemoryDocuments, uid: str, *, wanted: bool, is_mailed: bool
 ) -> None:
-    """Even after a hard bounce; an account's own address is another record."""
+    """A guest who turns recaps on is mailed again, even after a hard bounce."""
     users = UserStore(documents)
     users.mark_unreachable(uid, UNTIL)
     assert fields(documents, uid) == {reach.FIELD: UNTIL}

@@ -47,7 +47,7 @@ PEER = "169.254.1.1"
     ],
 )
 def test_client(forwarded_for: str, hops: int, expected: str) -> None:
-    """The right-most entry past our own proxies; IPv6 by /64."""
+    """The client is the right-most entry past our own proxies; IPv6 counts by /64."""
     assert client_address(forwarded_for, PEER, trusted_hops=hops) == expected
 
 

@@ -101,7 +101,7 @@ def test_only_the_look_up_passes_uncounted(function: str) -> None:
 
 
 def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
-    """Where other instances have counted the calls of the hour."""
+    """A client over the limit costs no further counting."""
 
     class Full(Contended):
         def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:

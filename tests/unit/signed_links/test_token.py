@@ -352,7 +352,7 @@ def test_other_payloads_of_a_link_to_a_log(fields: object) -> None:
     ],
 )
 def test_a_token_is_about_what_its_scope_is(about: tuple[str, ...], scope: Scope) -> None:
-    """Nothing else is signed."""
+    """A token of a scope is about the ids of that scope alone."""
     with pytest.raises(ValueError, match="a token of"):
         KEYS.sign(about, NOW + timedelta(days=1), scope)
 
