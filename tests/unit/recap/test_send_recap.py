@@ -11,6 +11,8 @@ from functions.call_error import CallError, Code
 from functions.documents.write import Create, Put
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
+from functions.preferences.preferences import Flag
+from functions.preferences.store.user_store import UserStore
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger.batch import BatchState
 from functions.recap.quota.allowance import RecapLimits
@@ -96,6 +98,22 @@ def test_an_opt_out_holds_for_the_mailbox(house: House, first: str, second: str)
     house.later(hours=24)
     house.photo(second)
     assert house.send().sent == 0
+
+
+def test_a_click_holds_whatever_an_account_with_the_address_says(house: House) -> None:
+    """Design 3.54: whoever signed up with the address, unverified, cannot undo the click."""
+    house.photo("ann@example.com")
+    house.account("evil", "ann@example.com", recap=True)
+    house.send()
+    [(_, message)] = house.mails
+    [copy] = message.copies
+    [clicked] = re.findall(r"token=(guest-\w+)>", copy.headers["List-Unsubscribe"])
+    UserStore(house.documents).choose(clicked, {Flag.RECAP: False})
+    house.account("evil", "ann@example.com", recap=True, lifecycle=True)
+    house.later(hours=24)
+    assert house.send() == RecapResult(
+        0, 1, "Every guest has opted out of recap mails or left an invalid address."
+    )
 
 
 @pytest.mark.parametrize(("stored", "typed"), _ONE_MAILBOX)
