@@ -1,7 +1,7 @@
 """What the webhooks read of an event in Firestore: photos, milestones."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -11,15 +11,15 @@ from functions.wall.fields import text
 from functions.wall.photo import Photo
 
 
+@dataclass(frozen=True, slots=True)
 class WallStore:
     """Reads an event and its photos; every method is one call."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    documents: Documents
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """Fields of the event, or None."""
-        found = self._documents.get(f"events/{event_id}")
+        found = self.documents.get(f"events/{event_id}")
         return found.fields if found else None
 
     def count_photos(
@@ -33,7 +33,7 @@ class WallStore:
         photos = Query(collection=f"events/{event_id}/photos", limit=at_most)
         if until:
             photos = replace(photos, where=[("createdAt", "<=", until)], order=["createdAt"])
-        return self._documents.count(photos)
+        return self.documents.count(photos)
 
     def first_photo_by(self, event_id: str, photo: Photo) -> Photo | None:
         """The oldest photo with the `uploaderEmail` of `photo`, or its `uploaderUid`.
@@ -51,7 +51,7 @@ class WallStore:
             order=["createdAt"],
             limit=1,
         )
-        for first in self._documents.find(photos):
+        for first in self.documents.find(photos):
             return Photo.read(first.id, first.fields, created=first.created, updated=first.written)
         return None
 
@@ -59,7 +59,7 @@ class WallStore:
         """Which of the milestones `numbers` are recorded, each with the photo that reached it."""
         asked = list(numbers)
         paths = [f"events/{event_id}/milestones/{number}" for number in asked]
-        found = zip(asked, self._documents.get_all(paths), strict=True)
+        found = zip(asked, self.documents.get_all(paths), strict=True)
         return {
             number: text(milestone.fields.get("photoId"))
             for number, milestone in found

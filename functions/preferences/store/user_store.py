@@ -1,6 +1,7 @@
 """User records in Firestore: `users/{uid}` (design 4)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,15 +15,15 @@ CALL_SECONDS: Final = 10.0
 """Limit of one call with its retries; a person is waiting."""
 
 
+@dataclass(frozen=True, slots=True)
 class UserStore:
     """Reads and writes user records; all methods except `mark_reachable` are one round trip."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    documents: Documents
 
     def find(self, uid: str) -> Mapping[str, Any] | None:
         """Address and preferences of the user; None without a record."""
-        found = self._documents.get(_path(uid), ["email", FIELD], seconds=CALL_SECONDS)
+        found = self.documents.get(_path(uid), ["email", FIELD], seconds=CALL_SECONDS)
         return found.fields if found else None
 
     def choose(self, uid: str, choices: Mapping[Flag, bool]) -> None:
@@ -36,7 +37,7 @@ class UserStore:
 
     def mark_reachable(self, uid: str) -> None:
         """Undo `mark_unreachable`: one read, and one write if the mark is set."""
-        found = self._documents.get(_path(uid), [reach.FIELD], seconds=CALL_SECONDS)
+        found = self.documents.get(_path(uid), [reach.FIELD], seconds=CALL_SECONDS)
         if found and found.fields:
             self._write(Merge(_path(uid), delete=[reach.FIELD]))
 
@@ -49,7 +50,7 @@ class UserStore:
         self._write(Merge(_path(record), {(accounts.FIELD, uid): True}))
 
     def _write(self, write: Merge) -> None:
-        self._documents.commit(write, seconds=CALL_SECONDS)
+        self.documents.commit(write, seconds=CALL_SECONDS)
 
 
 def _path(uid: str) -> str:

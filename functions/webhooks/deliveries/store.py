@@ -1,9 +1,9 @@
 """Deliveries in Firestore: `events/{eventId}/deliveries/{deliveryId}` (design 4)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from functions.documents.document import Document
 from functions.documents.documents import Documents
@@ -23,16 +23,18 @@ from functions.webhooks.deliveries.delivery import (
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
 
-_SWEEP_PAGE: Final = 300
 
-
+@dataclass(frozen=True, slots=True)
 class DeliveryStore:
-    """Reads and writes deliveries; every method but `overdue` is one call."""
+    """Reads and writes deliveries; every method but `overdue` is one call.
 
-    def __init__(self, documents: Documents, *, sweep_page: int = _SWEEP_PAGE) -> None:
-        """`sweep_page` is how many overdue deliveries one call reads."""
-        self._documents = documents
-        self._sweep_page = sweep_page
+    Attributes:
+        documents: The way to Firestore.
+        sweep_page: How many overdue deliveries one call reads.
+    """
+
+    documents: Documents
+    sweep_page: int = 300
 
     def create(
         self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
@@ -42,7 +44,7 @@ class DeliveryStore:
         Raises:
             AlreadyRecordedError: one of the records exists.
         """
-        self._documents.commit(
+        self.documents.commit(
             *(Create(_path(event_id, delivery.id), _document(delivery)) for delivery in deliveries),
             *(
                 Create(
@@ -56,12 +58,12 @@ class DeliveryStore:
     def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery]:
         """The deliveries that are on record, by id."""
         paths = [_path(event_id, delivery_id) for delivery_id in delivery_ids]
-        found = [read_delivery(document) for document in self._documents.get_all(paths) if document]
+        found = [read_delivery(document) for document in self.documents.get_all(paths) if document]
         return {delivery.id: delivery for delivery in found}
 
     def load(self, event_id: str, delivery_id: str) -> Delivery | None:
         """The delivery as it is now, or None."""
-        found = self._documents.get(_path(event_id, delivery_id))
+        found = self.documents.get(_path(event_id, delivery_id))
         return read_delivery(found) if found else None
 
     def save(self, delivery: Delivery) -> None:
@@ -90,7 +92,7 @@ class DeliveryStore:
         self, delivery: Delivery, fields: Mapping[str, Any], cleared: Sequence[str]
     ) -> None:
         path = _path(delivery.event_id, delivery.id)
-        self._documents.commit(Update(path, fields, delete=cleared, version=delivery.version))
+        self.documents.commit(Update(path, fields, delete=cleared, version=delivery.version))
 
     def ended(
         self, event_id: str, wanted: EndedWithin, after: Cursor | None, limit: int
@@ -98,11 +100,11 @@ class DeliveryStore:
         """One page of the `wanted` deliveries, earliest end first."""
         place = (after.ended_at, _path(event_id, after.delivery_id)) if after else ()
         page = replace(_ended_within(event_id, wanted), after=place, limit=limit)
-        return list(map(read_delivery, self._documents.find(page)))
+        return list(map(read_delivery, self.documents.find(page)))
 
     def count_ended(self, event_id: str, wanted: EndedWithin) -> int:
         """How many deliveries are `wanted`; no delivery is read."""
-        return self._documents.count(_ended_within(event_id, wanted))
+        return self.documents.count(_ended_within(event_id, wanted))
 
     def newest(
         self, event_id: str, wanted: SentTo, after: Place | None, limit: int
@@ -115,7 +117,7 @@ class DeliveryStore:
             after=(after.created_at, _path(event_id, after.delivery_id)) if after else (),
             limit=limit,
         )
-        yield from map(read_delivery, self._documents.stream(page))
+        yield from map(read_delivery, self.documents.stream(page))
 
     def last_success(self, event_id: str, url: str) -> datetime | None:
         """When a delivery to `url` was last acknowledged; None where no success is on record."""
@@ -129,7 +131,7 @@ class DeliveryStore:
     def count_failed(self, event_id: str, url: str, after: datetime, at_most: int) -> int:
         """How many deliveries to `url` ended failed after `after`; counts to `at_most`."""
         failed = _ended(event_id, url, Outcome.FAILED, ("endedAt", ">", after))
-        return self._documents.count(replace(failed, limit=at_most))
+        return self.documents.count(replace(failed, limit=at_most))
 
     def last_ended(
         self, event_id: str, url: str, outcomes: Iterable[Outcome], limit: int
@@ -142,7 +144,7 @@ class DeliveryStore:
             select=["outcome", "endedAt", "test", "log"],
             limit=limit,
         )
-        return [_end(found.fields) for found in self._documents.find(last)]
+        return [_end(found.fields) for found in self.documents.find(last)]
 
     def first_failure(self, event_id: str, url: str, after: datetime | None) -> datetime | None:
         """When the first delivery to `url` ended failed after `after`, or None."""
@@ -160,12 +162,12 @@ class DeliveryStore:
             group=True,
             where=[("nextAttemptAt", "<", before)],
             order=["nextAttemptAt"],
-            limit=self._sweep_page,
+            limit=self.sweep_page,
         )
-        yield from map(read_delivery, self._documents.find_all(overdue))
+        yield from map(read_delivery, self.documents.find_all(overdue))
 
     def _first_end(self, query: Query) -> datetime | None:
-        for found in self._documents.find(replace(query, select=["endedAt"], limit=1)):
+        for found in self.documents.find(replace(query, select=["endedAt"], limit=1)):
             ended_at: datetime = found.fields["endedAt"]
             return ended_at
         return None

@@ -1,21 +1,22 @@
 """The webhook settings in Firestore: `events/{eventId}/settings/webhooks` (design 4)."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from functions.documents.documents import Documents
 from functions.documents.write import Update
 from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings, key
 
 
+@dataclass(frozen=True, slots=True)
 class SettingsStore:
     """Reads the settings, and writes `disabled`; every method is one call."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    documents: Documents
 
     def load(self, event_id: str) -> WebhookSettings:
         """The settings as they are now."""
-        found = self._documents.get(_path(event_id))
+        found = self.documents.get(_path(event_id))
         if found is None:
             return WebhookSettings()
         return WebhookSettings.read(found.fields, written_at=found.written, version=found.version)
@@ -29,7 +30,7 @@ class SettingsStore:
             ChangedMeanwhileError: the settings were written since.
         """
         entries = {("disabled", key(entry.url)): entry.fields for entry in given_up}
-        self._documents.commit(Update(_path(event_id), entries, version=found.version))
+        self.documents.commit(Update(_path(event_id), entries, version=found.version))
 
 
 def _path(event_id: str) -> str:

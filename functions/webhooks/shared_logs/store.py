@@ -1,6 +1,7 @@
 """Shares in Firestore: `events/{eventId}/shares/{shareId}` (design 4)."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 
 from functions.documents.documents import Documents
@@ -10,14 +11,14 @@ from functions.documents.write import Create, Update
 from functions.webhooks.shared_logs.log_share import LogShare
 
 
+@dataclass(frozen=True, slots=True)
 class LogShareStore:
     """Shares, each of which lets the bearer of a link see the deliveries to a URL.
 
     Every method is one call.
     """
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    documents: Documents
 
     def create(self, share: LogShare) -> None:
         """Record `share`, whose id no other share has; a share on record already is a success."""
@@ -29,12 +30,12 @@ class LogShareStore:
             "expireAt": share.expire_at,
         }
         with suppress(AlreadyRecordedError):  # by this call, whose answer was lost
-            self._documents.commit(Create(_path(share.event_id, share.id), fields))
+            self.documents.commit(Create(_path(share.event_id, share.id), fields))
 
     def load(self, event_id: str, share_id: str) -> LogShare | None:
         """The share as it is now, or None; None also where the event is gone."""
         paths = [f"events/{event_id}", _path(event_id, share_id)]
-        event, found = self._documents.get_all(paths)
+        event, found = self.documents.get_all(paths)
         if event is None or found is None:
             return None
         fields = found.fields
@@ -57,9 +58,7 @@ class LogShareStore:
             ChangedMeanwhileError: the record is not in the share's version any more.
         """
         ended = {"revokedAt": at, "expireAt": at}
-        self._documents.commit(
-            Update(_path(share.event_id, share.id), ended, version=share.version)
-        )
+        self.documents.commit(Update(_path(share.event_id, share.id), ended, version=share.version))
 
     def count_living(self, event_id: str, now: datetime, at_most: int) -> int:
         """How many shares of the event have not ended; counts to `at_most`."""
@@ -69,7 +68,7 @@ class LogShareStore:
             order=["expireAt"],
             limit=at_most,
         )
-        return self._documents.count(living)
+        return self.documents.count(living)
 
 
 def _path(event_id: str, share_id: str) -> str:

@@ -1,19 +1,21 @@
 """The webhook secret of each event: `events/{eventId}/secrets/webhooks` (spec 2.1)."""
 
+from dataclasses import dataclass
+
 from functions.documents.documents import Documents
 from functions.documents.write import Put, write_as_read
 from functions.webhooks.signing.webhook_secret import FIELDS, WebhookSecret
 
 
+@dataclass(frozen=True, slots=True)
 class SecretStore:
     """The secrets, one an event; every method is one call."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    documents: Documents
 
     def load(self, event_id: str) -> WebhookSecret | None:
         """The secret as it is now; None without a record, empty in a record without one."""
-        found = self._documents.get(_path(event_id), FIELDS)
+        found = self.documents.get(_path(event_id), FIELDS)
         return WebhookSecret.read(found.fields, found.version) if found else None
 
     def replace(self, event_id: str, secret: WebhookSecret) -> None:
@@ -24,11 +26,11 @@ class SecretStore:
         """
         fields = secret.fields
         gone = [name for name in FIELDS if name not in fields]
-        self._documents.commit(write_as_read(_path(event_id), fields, secret.version, delete=gone))
+        self.documents.commit(write_as_read(_path(event_id), fields, secret.version, delete=gone))
 
     def put(self, event_id: str, secret: WebhookSecret) -> None:
         """Write the secret over any record."""
-        self._documents.commit(Put(_path(event_id), secret.fields))
+        self.documents.commit(Put(_path(event_id), secret.fields))
 
 
 def _path(event_id: str) -> str:

@@ -317,7 +317,7 @@ def test_a_commit_is_made_whole_or_not_at_all(
         ([Merge("a/b", add={"c": 1})], False),
         ([Update("a/b", add={"c": 1}), Put("a/c", {})], False),
         ([Update("a/b", add={"c": 1}), Create("a/c", {})], True),
-        ([Merge("a/b", add={"c": 1}), Update("a/c", {}, version=Timestamp())], True),
+        ([Merge("a/b", add={"c": 1}), Update("a/c", {}, version=1)], True),
         ([Merge("a/b", add={"c": 1}), Delete("a/c", Timestamp())], True),
     ],
 )
