@@ -1,6 +1,7 @@
 """An app that was deployed a year ago, and the service set up beside it."""
 
 import copy
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ops.wanted import APIS
-from tests.rehearsal.conftest import Operator, operating
+from tests.rehearsal.conftest import Operator, commands_of, operating
 from tests.rehearsal.fake_google import BUILD_SECONDS, BUILDER, PROJECT, REGION, FakeGoogle
 
 APP_RULES: Final = (Path(__file__).parent / "app.rules").read_text()
@@ -147,12 +148,14 @@ class BesideRun:
 
 
 def set_up(folder: Path, manifest_text: str) -> BesideRun:
-    """`ops/setup` with settings that are none of the repository's."""
+    """The first command of docs/into-your-project.md, with settings of the app's own."""
+    [setup, *_] = commands_of("docs/into-your-project.md")
+    arguments = shlex.split(setup.replace("$PROJECT", PROJECT), comments=True)[2:]
     with operating(app_project(), folder, manifest_text) as operator:
         (operator.checkout / ".env").write_text(SETTINGS)
         (operator.checkout / "manifest.json").unlink()  # rendered with these settings
         operator.google.milli_cpu = 40_000
-        told = operator.run("setup")
+        told = operator.run("setup", *arguments)
         return BesideRun(operator.google, told, operator.commands, operator.checkout)
 
 
