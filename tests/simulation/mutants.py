@@ -23,15 +23,8 @@ MUTANTS: Final = (
 
 RARE: Final = frozenset(
     {
-        "restart-without-version",
         "no-sweeper",
         "any-round",
-        "too-early-is-done",
-        "joined-and-gone",
-        "success-forgotten",
-        "disable-anyway",
-        "ordered-again",
-        "ordered-back-for-ever",
         "start-without-lock",
         "settle-any-version",
         "plan-over",
@@ -45,7 +38,6 @@ RARE: Final = frozenset(
         "busy-is-done",
         "complaints-looked-at-once",
         "stopped-sends",
-        "secret-without-version",
         "remembered-since-the-answer",
         "signs-after-a-long-read",
         "taken-back-as-told",

@@ -1,25 +1,18 @@
 """The memory of secrets with one thought left out each."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from typing import Final
 
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
-from functions.webhooks.signing.store import SecretStore
 from functions.webhooks.signing.webhook_secret import WebhookSecret
 from tests.simulation.mutant import Mutant, instead_of
 
 _change = RememberedSecrets._change  # noqa: SLF001 - a mutant goes inside
-_is_over = WebhookSecret.is_over
 
 
 def _of_memory(self: RememberedSecrets, event_id: str) -> str:
     kept = self._kept.get(event_id) or self._change(event_id, lambda present: present)
     return kept.at(self._clock.now()).secret
-
-
-def _replace_whatever_is_there(self: SecretStore, event_id: str, secret: WebhookSecret) -> None:
-    self.put(event_id, secret)
 
 
 def _remember_since_the_answer(
@@ -37,15 +30,6 @@ def _sign_after_a_long_read(self: RememberedSecrets, event_id: str) -> str:
     return kept.secret
 
 
-def _never_over(self: WebhookSecret, now: object) -> bool:
-    del self, now
-    return False
-
-
-def _over_early(self: WebhookSecret, now: datetime) -> bool:
-    return _is_over(self, now + timedelta(seconds=30))
-
-
 MUTANTS: Final = tuple(
     Mutant("secrets", name, left_out, instead_of(of, method, do))
     for name, left_out, of, method, do in (
@@ -55,13 +39,6 @@ MUTANTS: Final = tuple(
             RememberedSecrets,
             "of",
             _of_memory,
-        ),
-        (
-            "secret-without-version",
-            "a secret is replaced as it was read",
-            SecretStore,
-            "replace",
-            _replace_whatever_is_there,
         ),
         (
             "remembered-since-the-answer",
@@ -76,20 +53,6 @@ MUTANTS: Final = tuple(
             RememberedSecrets,
             "of",
             _sign_after_a_long_read,
-        ),
-        (
-            "never-takes-over",
-            "an announced secret takes over",
-            WebhookSecret,
-            "is_over",
-            _never_over,
-        ),
-        (
-            "takes-over-early",
-            "an announced secret waits for its time",
-            WebhookSecret,
-            "is_over",
-            _over_early,
         ),
     )
 )
