@@ -46,6 +46,8 @@ export class Decisions {
   async make(photo: Photo, decision: Decision, reason = ""): Promise<void> {
     if (isOpen(this.#made.get(photo.id))) return;
     const made: Made = { photo, decision, reason, progress: "sending", error: null };
+    // The latest decision stands last.
+    this.#set(new Map([...this.#made].filter(([id]) => id !== photo.id)));
     this.#put(made);
     const late = setTimeout(() => this.#put({ ...made, progress: "late" }), LATE_MS);
     try {

@@ -113,15 +113,17 @@ function PhotoGrid({ list, status }: { readonly list: PhotoList; readonly status
     const id = (event.target as HTMLElement).closest<HTMLElement>("[data-id]")?.dataset["id"];
     const place = grid.photos.findIndex((one) => one.id === id);
     const photo = grid.photos[place];
-    if (!photo || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (!photo || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = stepOf(event.key, element.current);
     if (step !== null) {
       event.preventDefault();
       focus(grid.photos[Math.max(0, Math.min(grid.photos.length - 1, place + step))]);
       return;
     }
-    if (event.key.toLowerCase() === "u" && mayDecide) return undo(photo);
-    const decision = mayDecide && isLeft(photo) ? decisionOf(event.key, photo) : null;
+    // A key that is held down decides once.
+    if (event.repeat || !mayDecide) return;
+    if (event.key.toLowerCase() === "u") return undo(made(photo) ? photo : (latest?.photo ?? photo));
+    const decision = isLeft(photo) ? decisionOf(event.key, photo) : null;
     if (!decision) return;
     event.preventDefault();
     decide(photo, decision);
