@@ -58,7 +58,7 @@ else {
     await rm(SITE, { recursive: true, force: true });
     await cp(PUBLIC, SITE, { recursive: true });
   }
-  await Promise.all([buildPages(), buildTexts(), buildScripts()]);
+  await Promise.all([buildPages(), buildTexts(), buildFiles()]);
 }
 
 async function parameter(name) {
@@ -112,10 +112,11 @@ async function buildPages() {
   }
 }
 
-// Scripts that stand alone: of the catalogue of event types, whose page is made of docs/openapi.yaml, and
-// of the frame of a mail, which has no origin to load modules by.
-async function buildScripts() {
-  await build({ ...OPTIONS, entryPoints: ["src/events.ts", "src/mail_frame.ts"], outdir: SITE, minify: true });
+// Files that stand alone: the script of the catalogue of event types, whose page is made of docs/openapi.yaml,
+// the script of a mail's frame, which has no origin to load modules by, and the colours of all pages.
+async function buildFiles() {
+  const entries = ["src/events.ts", "src/mail_frame.ts", "src/styles/colours.css"];
+  await build({ ...OPTIONS, entryPoints: entries, entryNames: "[name]", outdir: SITE, minify: true });
 }
 
 // The texts of the preferences page, a file for each language, out of the mails' catalogues.

@@ -19,7 +19,7 @@ _TEXTS = ROOT / "functions" / "mail" / "catalogues"
 # The files that a build cannot lack.
 _OUTPUT = (
     *("console.html", "deliveries.html", "mail.html", "preferences.de.json"),
-    *("mail_frame.js", "events.html", "events.js", "openapi.json"),
+    *("colours.css", "mail_frame.js", "events.html", "events.js", "openapi.json"),
 )
 
 
