@@ -126,8 +126,8 @@ _ACTION: Final[dict[str, Any]] = {
 
 _LOG: Final[dict[str, Any]] = {
     "service_account": _LOGS,
-    "memory": options.MemoryOption.MB_512,  # a page holds a megabyte of bodies, and its copies
-    "concurrency": 20,  # a call waits for Firestore most of its time
+    "memory": options.MemoryOption.GB_1,  # a page holds a megabyte of bodies, and its copies
+    "concurrency": 80,  # a call waits for Firestore most of its time
     "timeout_sec": 60,  # three calls in an outage, and a cold start
     "max_instances": 1,
 }

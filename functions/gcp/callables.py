@@ -20,11 +20,11 @@ import flask
 from firebase_admin import auth
 from firebase_functions.https_fn import AuthData, CallableRequest
 from flask_cors import cross_origin
-from werkzeug.exceptions import RequestTimeout
+from werkzeug.exceptions import BadRequest, RequestTimeout
 
 from functions import log, parameters
 from functions.call_error import CallError, Code
-from functions.gcp.request_body import bounded_body, hurry
+from functions.gcp.request_body import bounded_body, stop_reading
 
 MAX_BODY_BYTES: Final = 100_000
 """Twice the longest valid body of any function. Parsed, a body takes up to twenty times as much
@@ -86,6 +86,8 @@ def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None])
             answer = _error(refused)
         except RequestTimeout:
             raise  # the client is too slow for any answer of the protocol
+        except BadRequest:
+            answer = _error(CallError(Code.INVALID_ARGUMENT, "Send a whole body, well framed."))
         except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
             log.fault("callable.failed", error, function=handler.__name__)
             answer = _error(CallError(Code.INTERNAL, _FAULT))
@@ -103,7 +105,7 @@ def _identified(
     try:
         return identify(request)
     except Exception:
-        hurry(request)
+        stop_reading(request)
         raise
 
 

@@ -16,21 +16,20 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import flask
-from werkzeug.exceptions import RequestEntityTooLarge, RequestTimeout
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
+
+FIRST_SECONDS: Final = 1.0
+"""Deadline for a body, from the first read on; each `BYTES_A_SECOND` that come add a second."""
+
+BYTES_A_SECOND: Final = 25_000
 
 BODY_SECONDS: Final = 5.0
-"""Deadline for a body, from the first read to the last byte."""
-
-REFUSED_SECONDS: Final = 0.2
-"""Deadline for the body of a refused request. A body that came with its headers is read in time, so
-that the connection can be kept."""
+"""Deadline for the longest body."""
 
 MAX_BYTES: Final = 1_048_576
 """Limit for any body: a little more than the limit of any function."""
 
-REFUSED_BYTES: Final = 65_536
-"""Limit for the body of a refused request."""
-
+_PIECE: Final = 8192  # bytes after which the deadline is moved
 _INPUT: Final = "wsgi.input"
 _CHUNKED: Final = "HTTP_TRANSFER_ENCODING"
 
@@ -75,45 +74,64 @@ class TimedBody:
 
     def __init__(self, body: Any, connection: socket.socket) -> None:
         self.late = False
-        self._seconds = BODY_SECONDS
         self._left = MAX_BYTES
+        self._read = 0
         self._body = body
         self._connection = connection
-        self._begun = False
+        self._begun: float | None = None
         self._ended = False
 
     def read(self, size: int = -1) -> bytes:
-        """The next `size` bytes, or all; fewer at the end of the body or of its limit."""
-        if self._ended or not self._left:
-            return b""
+        """The next `size` bytes, or all; fewer at the end of the body or of its limit.
+
+        Raises:
+            BadRequest: the body is malformed, or its connection has ended.
+        """
+        if self._begun is None:
+            self._begun = time.monotonic()
+            _ALARM.set(FIRST_SECONDS, self._look)
         size = self._left if size < 0 else min(size, self._left)
-        if not self._begun:
-            self._begun = True
-            _ALARM.set(self._seconds, self._stop)
-        try:
-            found: bytes = self._body.read(size)
-        except Exception:
-            self._ended = True
-            if not self.late:
-                raise
-            return b""
-        self._left -= len(found)
-        if len(found) < size:
-            self._ended = True
+        found = b""
+        while len(found) < size and not self._ended:
+            found += self._piece(min(size - len(found), _PIECE))
         return found
 
-    def hurry(self) -> None:
-        """Lower the deadline and the limit: the request is refused."""
-        self._begun = False
-        self._seconds = REFUSED_SECONDS
-        self._left = min(self._left, REFUSED_BYTES)
-
     def close(self) -> None:
-        """Read the rest shortly, then stop."""
-        self.hurry()
-        with contextlib.suppress(Exception):
-            self.read()
+        """Stop reading; a body that has arrived whole leaves its connection usable."""
+        if self._ended:
+            return
+        with contextlib.suppress(OSError):  # the client has gone
+            self._connection.settimeout(0.0)
+            with contextlib.suppress(BadRequest):
+                self.read()
+            self._connection.settimeout(None)
         self._stop()
+        self._ended = True
+
+    def _piece(self, size: int) -> bytes:
+        try:
+            piece: bytes = self._body.read(size)
+        except BlockingIOError:  # it is being closed
+            self._left = 0
+            raise BadRequest from None
+        except Exception as error:
+            self._ended = True
+            if self.late:
+                return b""
+            raise BadRequest("Send a whole body, well framed.") from error
+        self._left -= len(piece)
+        self._read += len(piece)
+        self._ended = len(piece) < size
+        return piece
+
+    def _look(self) -> None:
+        """Stop a body that is late, or look again when it will be."""
+        seconds = min(FIRST_SECONDS + self._read / BYTES_A_SECOND, BODY_SECONDS)
+        left = (self._begun or 0.0) + seconds - time.monotonic()
+        if left > 0 and not self._ended:
+            _ALARM.set(left, self._look)
+        else:
+            self._stop()
 
     def _stop(self) -> None:
         """End the body: a waiting read returns."""
@@ -145,11 +163,11 @@ def _timed(app: Application) -> Application:
     return serve
 
 
-def hurry(request: flask.Request) -> None:
-    """Wait only shortly for the body of a refused `request`."""
+def stop_reading(request: flask.Request) -> None:
+    """Do not wait for the body of a refused `request`."""
     body = request.environ.get(_INPUT)
     if isinstance(body, TimedBody):
-        body.hurry()
+        body.close()
 
 
 def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
@@ -158,7 +176,8 @@ def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
     At most `at_most` bytes are read, even if Content-Length is missing or smaller.
 
     Raises:
-        RequestTimeout: the body took longer than `BODY_SECONDS`.
+        BadRequest: the body is malformed.
+        RequestTimeout: the body is late.
     """
     request.max_content_length = at_most
     try:
@@ -169,5 +188,5 @@ def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
         return None
     source = request.environ.get(_INPUT)
     if isinstance(source, TimedBody) and source.late:
-        raise RequestTimeout(f"Send the whole body within {BODY_SECONDS:.0f} seconds.")
+        raise RequestTimeout("Send the body faster.")
     return body

@@ -8,7 +8,6 @@ parsed only after its signature has verified.
 """
 
 import base64
-import binascii
 import functools
 import json
 import re
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
@@ -127,10 +127,13 @@ def _signature(headers: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _decoded(signature: str) -> bytes | None:
+    """The bytes of a signature; None where they are no two numbers in DER."""
     try:
-        return base64.b64decode(signature, validate=True)
-    except (binascii.Error, ValueError):
+        decoded = base64.b64decode(signature, validate=True)
+        decode_dss_signature(decoded)
+    except ValueError:
         return None
+    return decoded
 
 
 def _key(text: str) -> ec.EllipticCurvePublicKey:

@@ -6,7 +6,7 @@ from http import HTTPStatus
 import flask
 
 from functions import log
-from functions.gcp.request_body import bounded_body, hurry
+from functions.gcp.request_body import bounded_body, stop_reading
 from functions.mail.provider import TrackingWebhook, UnusableKeyError
 from functions.mail_events import wiring
 
@@ -18,7 +18,7 @@ def mail_events(request: flask.Request) -> flask.Response:
     record; after 503 the provider repeats the request.
     """
     if request.method != "POST":
-        hurry(request)
+        stop_reading(request)
         answer = _text(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.")
         answer.headers["Allow"] = "POST"
         return answer
@@ -26,7 +26,7 @@ def mail_events(request: flask.Request) -> flask.Response:
     has_keys = _has_keys(webhook)
     refused = functools.partial(_not_verified, key=has_keys, signed=webhook.is_signed(headers))
     if not has_keys or not webhook.is_plausible(headers, now):
-        hurry(request)
+        stop_reading(request)
         return refused()
     body = bounded_body(request, webhook.max_body_bytes)
     if body is None:

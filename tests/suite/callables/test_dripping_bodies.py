@@ -96,10 +96,22 @@ def answered(function: str) -> list[list[int]]:
 
 
 def test_a_body_that_drips_gives_its_place_back() -> None:
-    """A stranger is refused by the headers, staff after five seconds; and the connection ends."""
+    """A stranger is refused by the headers, staff after a second; and the connection ends."""
     with ThreadPoolExecutor(len(ANSWERS)) as functions:
         found = dict(zip(ANSWERS, functions.map(answered, ANSWERS), strict=True))
     assert found == {
         function: [[status] * THREADS for status in answers.values()]
         for function, answers in ANSWERS.items()
     }
+
+
+def test_a_malformed_chunk_is_the_callers_fault() -> None:
+    """Spec 7: 400, and no fault of the service in its log."""
+    head = ["POST / HTTP/1.1", "Host: wall", JSON, "Transfer-Encoding: chunked", "", ""]
+    for function in ("getEmailPreferences", "unsubscribe"):
+        with (
+            FunctionProcess(function, THREADS=str(THREADS)) as process,
+            socket.create_connection(("127.0.0.1", process.port), _SECONDS) as connection,
+        ):
+            connection.sendall("\r\n".join(head).encode() + b"no size\r\n")
+            assert connection.recv(65_536).split(b" ", 2)[1] == b"400"

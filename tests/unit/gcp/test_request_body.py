@@ -1,0 +1,105 @@
+"""Spec 7: how long a body may take, and what becomes of one that nobody waits for."""
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+from werkzeug.exceptions import BadRequest
+
+from functions.gcp import request_body
+from functions.gcp.request_body import TimedBody
+
+SECONDS = 0.2
+
+
+class Sent:
+    """A body of so many bytes, as gunicorn reads it off its connection."""
+
+    def __init__(self, connection: socket.socket, length: int) -> None:
+        self._connection = connection
+        self._left = length
+
+    def read(self, size: int) -> bytes:
+        """As many bytes, or those that are left."""
+        wanted = min(size, self._left)
+        found = b""
+        while len(found) < wanted and (piece := self._connection.recv(wanted - len(found))):
+            found += piece
+        self._left -= len(found)
+        return found
+
+
+@pytest.fixture
+def sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """The client's end and the service's, with a short deadline."""
+    monkeypatch.setattr(request_body, "FIRST_SECONDS", SECONDS)
+    client, server = socket.socketpair()
+    with client, server:
+        yield client, server
+
+
+def test_a_small_body_that_does_not_come_is_late_soon(
+    sockets: tuple[socket.socket, socket.socket],
+) -> None:
+    """However often a byte drips."""
+    client, server = sockets
+    ended = threading.Event()
+
+    def drip() -> None:
+        while not ended.wait(SECONDS / 10):
+            client.send(b"x")
+
+    dripping = threading.Thread(target=drip)
+    dripping.start()
+    body = TimedBody(Sent(server, 1000), server)
+    found = body.read()
+    ended.set()
+    dripping.join()
+    assert body.late
+    assert len(found) < 1000
+
+
+def test_a_long_body_has_longer(
+    sockets: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has come gives time for the rest."""
+    monkeypatch.setattr(request_body, "BYTES_A_SECOND", 10_000)
+    client, server = sockets
+    come = threading.Event()
+
+    def send() -> None:
+        client.sendall(b"x" * 20_000)
+        come.wait(3 * SECONDS)
+        client.sendall(b"x" * 20_000)
+
+    sending = threading.Thread(target=send)
+    sending.start()
+    body = TimedBody(Sent(server, 40_000), server)
+    assert (len(body.read()), body.late) == (40_000, False)
+    sending.join()
+
+
+def test_nobody_waits_for_a_refused_body(sockets: tuple[socket.socket, socket.socket]) -> None:
+    """A body that has come leaves its connection usable, another one ends it."""
+    client, server = sockets
+    client.sendall(b"x" * 100)
+    whole = TimedBody(Sent(server, 100), server)
+    whole.close()
+    assert not whole.late
+    client.sendall(b"x" * 100)
+    half = TimedBody(Sent(server, 1000), server)
+    half.close()
+    assert half.late
+    assert half.read() == b""
+
+
+def test_a_malformed_body_is_a_bad_request(sockets: tuple[socket.socket, socket.socket]) -> None:
+    """Such as a chunk whose size is no number: it is the caller's fault."""
+
+    class Malformed:
+        def read(self, _: int) -> bytes:
+            raise ValueError("invalid chunk size")
+
+    with pytest.raises(BadRequest):
+        TimedBody(Malformed(), sockets[1]).read()
