@@ -9,16 +9,13 @@ import codecs
 import socket
 import ssl
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
-
-from urllib3 import BaseHTTPResponse
 
 from functions.recent import Recent
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender import addresses
 from functions.webhooks.sender.adapter import PinnedAdapter
-from functions.webhooks.sender.connections import Bounds, NotConnectedError
+from functions.webhooks.sender.connections import Answer, Bounds, NotConnectedError
 from functions.webhooks.sender.failures import FAILURES, causes, reason
 from functions.webhooks.sender.host_limits import OF_A_TENANT, OF_AN_EVENT, HostLimits
 from functions.webhooks.sender.ports import Response, SendError, Source
@@ -145,17 +142,12 @@ class HttpSender:
         )
 
 
-def _read(answer: BaseHTTPResponse) -> Response:
+def _read(answer: Answer) -> Response:
     """What a record keeps of an answer; its connection rests where the body ends soon."""
-    response = Response(answer.status)
-    connection, body = answer.connection, b""
-    if connection and not (response.acknowledges and connection.is_closed):
-        with suppress(*FAILURES):
-            connection.timeout = _BODY_SECONDS
-            while len(body) < _BODY_BYTES and (part := answer.read1(_BODY_BYTES - len(body))):
-                body += part
-    answer.close()
-    return response if response.acknowledges else Response(answer.status, _excerpt(body))
+    acknowledges = Response(answer.status).acknowledges
+    at_most = 0 if acknowledges and answer.will_close else _BODY_BYTES
+    body = answer.finish(_BODY_SECONDS, at_most)
+    return Response(answer.status, None if acknowledges else _excerpt(body))
 
 
 def _excerpt(body: bytes) -> str | None:
