@@ -97,6 +97,12 @@ class TimedBody:
         return found
 
     def close(self) -> None:
+        """Read the rest in its time, so that a caller whose body is too long gets the answer."""
+        with contextlib.suppress(BadRequest):
+            self.read()
+        self._stop()
+
+    def refuse(self) -> None:
         """Stop reading; a body that has arrived whole leaves its connection usable."""
         if self._ended:
             return
@@ -167,7 +173,7 @@ def stop_reading(request: flask.Request) -> None:
     """Do not wait for the body of a refused `request`."""
     body = request.environ.get(_INPUT)
     if isinstance(body, TimedBody):
-        body.close()
+        body.refuse()
 
 
 def bounded_body(request: flask.Request, at_most: int) -> bytes | None:

@@ -85,11 +85,11 @@ def test_nobody_waits_for_a_refused_body(sockets: tuple[socket.socket, socket.so
     client, server = sockets
     client.sendall(b"x" * 100)
     whole = TimedBody(Sent(server, 100), server)
-    whole.close()
+    whole.refuse()
     assert not whole.late
     client.sendall(b"x" * 100)
     half = TimedBody(Sent(server, 1000), server)
-    half.close()
+    half.refuse()
     assert half.late
     assert half.read() == b""
 
