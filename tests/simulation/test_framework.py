@@ -1,25 +1,17 @@
 """The simulation itself: it finds what goes wrong between two calls, and shows it small."""
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
-from functools import partial
 from typing import Any
 
 import pytest
 
-from tests.in_memory.database import (
-    AlreadyExistsError,
-    ChangedError,
-    Create,
-    Database,
-    Delete,
-    Set,
-    Update,
-)
+from functions.documents.refusals import ChangedMeanwhileError
+from functions.documents.write import Create, Update
+from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.through import ServiceError
 from tests.simulation.choices import Choices
 from tests.simulation.explore import first_violation, report, run, shrink
-from tests.simulation.simulation import START, Instance, Pool, Simulation
+from tests.simulation.simulation import Instance, Pool, Simulation
 
 PATH = "counters/c1"
 
@@ -29,32 +21,29 @@ class Counting:
 
     def __init__(self, simulation: Simulation, *, with_version: bool = False) -> None:
         """Both begin at once."""
-        self._database = Database(lambda: simulation.now)
-        self._database.commit(Create(PATH, 0))
+        self._firestore = Firestore(lambda: simulation.now)
+        self._firestore.commit(Create(PATH, {"n": 0}))
         self._with_version = with_version
         pool: Pool[Instance] = Pool(simulation, "adder", lambda instance: instance)
         for number in range(2):
             pool.run(f"add {number}", self._add)
 
     def _add(self, instance: Instance) -> None:
+        documents = InMemoryDocuments(self._firestore, instance.call)
         while True:
-            found = instance.call("get", lambda: self._database.get(PATH))
+            found = documents.get(PATH)
             assert found is not None
             version = found.version if self._with_version else None
-            value = found.value + 1
             try:
-                instance.call("commit", partial(self._database.commit, self._put(value, version)))
-            except ChangedError:
+                documents.commit(Update(PATH, {"n": found.fields["n"] + 1}, version=version))
+            except ChangedMeanwhileError:
                 continue
             return
 
-    def _put(self, value: int, version: datetime | None) -> Update:
-        return Update(PATH, lambda _: value, version)
-
     def violations(self) -> Iterator[str]:
         """It counts to two."""
-        found = self._database.get(PATH)
-        if found is None or found.value != 2:
+        found = self._firestore.get(PATH)
+        if found is None or found.fields["n"] != 2:
             yield "an addition got lost"
 
 
@@ -172,21 +161,3 @@ def test_a_decision_that_is_taken_back_takes_the_plain_course() -> None:
     after = [bound.pick(name, options) for name in names]
     assert after == [0 if name == "b" else value for name, value in zip(names, before, strict=True)]
     assert set(bound.deviations) == set(free.deviations) - {"b"}
-
-
-def test_a_commit_is_made_as_a_whole_or_not_at_all() -> None:
-    """Create-if-absent, versions, and times that only grow."""
-    database = Database(lambda: START)
-    first = database.commit(Create("a/1", "x"), Create("b/1", "y"))
-    with pytest.raises(AlreadyExistsError):
-        database.commit(Create("a/2", "x"), Create("a/1", "x"))
-    second = database.commit(Update("a/1", lambda value: value + "!", first))
-    with pytest.raises(ChangedError):
-        database.commit(Set("b/1", "z"), Update("a/1", str, first))
-    with pytest.raises(ChangedError):
-        database.commit(Update("a/2", str))
-    assert second > first
-    assert [(name, stored.value) for name, stored in database.collection("a")] == [("1", "x!")]
-    assert database.get("b/1") == database.get("b/1")
-    database.commit(Delete("b/1", first))
-    assert database.get("b/1") is None
