@@ -206,9 +206,9 @@ def test_only_local_pages_may_connect_to_emulators() -> None:
         header["value"]
         for rule in config["hosting"]["headers"]
         for header in rule["headers"]
-        if header["key"] == "Content-Security-Policy"
+        if header["key"] == "Content-Security-Policy" and "connect-src" in header["value"]
     ]
-    assert len(policies) == deployed.count("connect-src")
+    assert len(policies) == deployed.count("connect-src") > 0
     assert all("connect-src http://127.0.0.1:9099 " in policy for policy in policies)
     assert "http://" not in deployed
 
