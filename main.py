@@ -222,19 +222,19 @@ def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
     service_account=_RECAP,  # which may read the mail key; those who talk to receivers may not
     memory=options.MemoryOption.MB_512,
     timeout_sec=120,  # 60 s of the mail service's silence, the rest for an outage of Firestore
-    concurrency=10,  # one mail for some URLs that fail
+    concurrency=10,  # one mail for some endpoints that fail
     max_instances=1,
-    # Faults of the service; after five, the sweep queues the look again.
+    # Faults of the service; after five, the sweep queues another one.
     retry_config=options.RetryConfig(
         max_attempts=5, min_backoff_seconds=10, max_backoff_seconds=160, max_doublings=4
     ),
     rate_limits=options.RateLimits(max_concurrent_dispatches=10, max_dispatches_per_second=50),
 )
 def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
-    """Whether an event's failing webhook URLs are news, and the mail that says so."""
+    """The mail with the news of an event's endpoints that fail."""
     from functions.webhooks.notices import handlers
 
-    handlers.look(request)
+    handlers.notify(request)
 
 
 @scheduler_fn.on_schedule(
@@ -246,13 +246,13 @@ def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
     concurrency=1,
 )
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
-    """Queue deliveries again: lost ones, and by standing order; empty deleted events once more."""
+    """Queue lost deliveries, look at endpoints that fail, empty deleted events once more."""
     from functions.wall import handlers as wall
     from functions.webhooks.attempts import handlers as attempts
-    from functions.webhooks.recovery import handlers as recovery
+    from functions.webhooks.endpoints import handlers as endpoints
 
     attempts.sweep()
-    recovery.sweep()
+    endpoints.sweep()
     wall.sweep()
 
 

@@ -35,16 +35,14 @@ COSTS: Final = {
     "a new event": Cost(rpcs=1, writes=1),
     # The record, read and written.
     "a delivery that succeeds": Cost(rpcs=2, reads=1, writes=1, posts=1),
-    # The same four times, and whether the URL is to be given up.
-    "a delivery that fails four times": Cost(rpcs=9, reads=5, writes=4, tasks=3, posts=4),
-    # And, where somebody is to be told and has not been: what is watched, read and written, a task.
-    "the same, with somebody to tell": Cost(rpcs=11, reads=6, writes=5, tasks=4, posts=4),
-    # What is watched, settings, the five deliveries; event, last success, first failure, how many
-    # wait; whether the address has confirmed; counts of its mails and of the tenant's; the mail on
-    # record, and what became of it, which is a read and a write.
-    "a notice": Cost(rpcs=13, reads=13, writes=4, mail_requests=1),
-    # What is watched, settings, the deliveries, up to ten; when to look again.
-    "a look that finds nothing new": Cost(rpcs=4, reads=7, writes=1),
+    # The same four times, and the record of the endpoint that fails, read and made.
+    "a delivery that fails four times": Cost(rpcs=10, reads=5, writes=5, tasks=3, posts=4),
+    # Settings, event, records; last success, failures, tests among them; the record of the address;
+    # counts of its mails and of the tenant's; first failure, how many wait, the last failure; what
+    # was told.
+    "a notice": Cost(rpcs=13, reads=10, writes=3, mail_requests=1),
+    # The record, settings, last success, failures, tests among them; when to look again.
+    "a look of the sweep at an endpoint that fails": Cost(rpcs=6, reads=5, writes=1),
     # The call is counted by a write that answers with the count; the record.
     "a look-up of preferences": Cost(rpcs=2, reads=1, writes=1),
     # And the flags.

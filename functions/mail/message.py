@@ -3,6 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
+
+NOTICE_LABEL: Final = "wall_notice"
+"""Label of a notice that a webhook URL fails; its value is the hash of the address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +22,7 @@ class Copy:
 
     address: str
     headers: Mapping[str, str]
-    values: Mapping[str, str]
+    values: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
 
 

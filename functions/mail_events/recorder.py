@@ -17,9 +17,8 @@ from typing import Final
 
 from functions import log
 from functions.clock import Clock
-from functions.consents.consent import LABEL
-from functions.consents.store import ConsentStore
 from functions.documents.refusals import ChangedMeanwhileError
+from functions.mail.message import NOTICE_LABEL
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.status_store import StatusStore, StoredStatuses
@@ -33,7 +32,7 @@ from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 
 _WITH_EFFECT: Final = DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE
 
-_CONSENT: Final = re.compile("[0-9a-f]{32}")
+_HASH: Final = re.compile("[0-9a-f]{32}")
 
 _PAUSES: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0, 1.0)
 """Seconds between tries while several requests write about one recap. Each time one succeeds."""
@@ -70,7 +69,6 @@ class MailEvents:
         statuses: The recorded statuses.
         users: The user records.
         complaints: Looks at the recaps that guests complain about.
-        consents: Of addresses to notices.
         clock: The time.
         recaps_side_by_side: Handles several recaps at a time.
         guests_side_by_side: Handles several guests of a recap at a time; called from within
@@ -80,7 +78,6 @@ class MailEvents:
     statuses: StatusStore
     users: UserStore
     complaints: ComplaintWatch
-    consents: ConsentStore
     clock: Clock
     recaps_side_by_side: SideBySide
     guests_side_by_side: SideBySide
@@ -94,15 +91,13 @@ class MailEvents:
             Exception: not everything was recorded; the provider has to repeat the request.
         """
         events = list(events)
-        ended = sum(self.guests_side_by_side(self._end_notices, _unwelcome_notices(events)))
-        return ended + sum(self.recaps_side_by_side(self._record, _by_recap(events).items()))
+        ended = self.guests_side_by_side(self._end_mails, _unwelcome_notices(events))
+        return len(ended) + sum(self.recaps_side_by_side(self._record, _by_recap(events).items()))
 
-    def _end_notices(self, consent_id: str) -> bool:
-        """End the consent to notices that were complained of or came back; whether that is new."""
-        is_new = self.consents.end_known(consent_id, self.clock.now())
-        if is_new:
-            log.info("notice.ended", consentId=consent_id)
-        return is_new
+    def _end_mails(self, address: str) -> None:
+        """End the mails to an address whose owner complained of a notice, or that sent it back."""
+        self.users.mark_unreachable(guest_uid(address), self.clock.now() + UNREACHABLE_FOR)
+        log.info("notice.ended", address=address)
 
     def _record(self, recap: tuple[RecapKey, Mapping[str, _Report]]) -> int:
         key, reports = recap
@@ -174,9 +169,9 @@ def _complaints(
 
 
 def _unwelcome_notices(events: Iterable[TrackingEvent]) -> set[str]:
-    """Ids of the consents whose owners want no more notices, or cannot get any."""
-    labels = {event.labels.get(LABEL) for event in events if event.status & _WITH_EFFECT}
-    return {label for label in labels if isinstance(label, str) and _CONSENT.fullmatch(label)}
+    """Hashes of the addresses whose owners want no more notices, or cannot get any."""
+    labels = {event.labels.get(NOTICE_LABEL) for event in events if event.status & _WITH_EFFECT}
+    return {label for label in labels if isinstance(label, str) and _HASH.fullmatch(label)}
 
 
 def _by_recap(events: Iterable[TrackingEvent]) -> Mapping[RecapKey, Mapping[str, _Report]]:

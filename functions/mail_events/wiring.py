@@ -7,7 +7,6 @@ import functools
 from typing import Final
 
 from functions import parameters
-from functions.consents.wiring import consents
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
 from functions.mail.provider import TrackingWebhook
@@ -38,7 +37,6 @@ def mail_events() -> MailEvents:
         statuses=StatusStore(documents()),
         users=UserStore(documents()),
         complaints=ComplaintWatch(ComplaintStore(documents()), CLOCK.now),
-        consents=consents(),
         clock=CLOCK,
         recaps_side_by_side=Threads(_PARALLEL_WRITES, "recaps"),
         guests_side_by_side=Threads(_PARALLEL_WRITES, "guests"),

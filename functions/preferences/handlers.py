@@ -12,12 +12,10 @@ from firebase_functions.https_fn import CallableRequest
 
 from functions import log, parameters
 from functions.call_error import CallError, Code
-from functions.consents.consent import State
-from functions.consents.wiring import consents
 from functions.event_arguments import refuse_unknown
 from functions.gcp.request_body import bounded_body
 from functions.preferences import wiring
-from functions.preferences.links import confirmation_link, end_page
+from functions.preferences.links import confirmation_link
 from functions.preferences.preferences import (
     EmailPreferences,
     Flag,
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from functions.mail.texts import Texts
 
 _ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
-_CONFIRM: Final = ("Notices", "Confirm")
 _ONE_CLICK_MAX_BYTES: Final = 4096
 """The body has 26 characters, or is a form with that one field."""
 
@@ -76,28 +73,25 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
 def unsubscribe(request: flask.Request) -> flask.Response:
     """Answer a request to the link in the header `List-Unsubscribe` (RFC 8058).
 
-    A POST by a mail program turns `recap` off, or ends notices; the page behind the question about
-    notices confirms them. A GET changes nothing, because scanners open every link: it redirects to
-    a page that asks. Mail providers send the POSTs of all their users from a few addresses, so only
-    a POST with a bad token counts against the limit on calls.
+    A POST by a mail program turns `recap` off. A GET changes nothing, because scanners open every
+    link: it redirects to a page that asks. Mail providers send the POSTs of all their users from a
+    few addresses, so only a POST with a bad token counts against the limit on calls.
     """
     body = bounded_body(request, _ONE_CLICK_MAX_BYTES)
     token = request.args.get("token", "")
     if request.method in ("GET", "HEAD"):
-        base_url = parameters.PUBLIC_BASE_URL.value
-        page = end_page if _is_of_notices(request) else confirmation_link
-        return _private(flask.redirect(page(base_url, token), HTTPStatus.FOUND))
+        page = confirmation_link(parameters.PUBLIC_BASE_URL.value, token)
+        return _private(flask.redirect(page, HTTPStatus.FOUND))
     if request.method != "POST":
         answer = _text(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.")
         answer.headers["Allow"] = "GET, HEAD, POST"
         return answer
-    scope = None if body is None else _scope(request)
-    if scope is None:
-        name, value = _ONE_CLICK
+    name, value = _ONE_CLICK
+    if body is None or request.form.get(name) != value:
         return _text(HTTPStatus.BAD_REQUEST, f"Send {name}={value} as a form in the body.")
     texts = _texts(request)
     try:
-        status, said = _one_click(request, token, scope, texts)
+        status, said = _one_click(request, token, texts)
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault("unsubscribe.failed", error)
         status, said = (
@@ -118,22 +112,11 @@ def _texts(request: flask.Request) -> "Texts":
     return Texts.of(next(wanted, None))
 
 
-def _scope(request: flask.Request) -> Scope | None:
-    """What the form asks for; None where it asks for nothing that a link can do."""
-    if (_CONFIRM[0], request.form.get(_CONFIRM[0])) == _CONFIRM:
-        return Scope.NOTICES if _is_of_notices(request) else None
-    if (_ONE_CLICK[0], request.form.get(_ONE_CLICK[0])) != _ONE_CLICK:
-        return None
-    return Scope.END_NOTICES if _is_of_notices(request) else Scope.UNSUBSCRIBE
-
-
-def _one_click(
-    request: flask.Request, token: str, scope: Scope, texts: "Texts"
-) -> tuple[HTTPStatus, str]:
-    """Do what the owner of `token` asks for in `scope`; the answer, for people."""
+def _one_click(request: flask.Request, token: str, texts: "Texts") -> tuple[HTTPStatus, str]:
+    """Turn the recaps of the owner of `token` off; the answer, for people."""
     values = keys.values()
     try:
-        about = TokenKeys(values).check(token, links.now(), scope)
+        about = TokenKeys(values).check(token, links.now(), Scope.UNSUBSCRIBE)
     except InvalidTokenError:
         try:
             links.limiter().pass_or_raise("unsubscribe", client_of(request), values[0])
@@ -145,14 +128,6 @@ def _one_click(
             "This link has expired, or is not complete. It works for a year: please use the one in"
             " the newest mail from us."
         )
-    if scope is Scope.NOTICES:
-        consents().write(about, State.CONFIRMED, links.now())
-        log.info("notice.confirmed", consentId=about)
-        return HTTPStatus.OK, "You get notices."
-    if scope is Scope.END_NOTICES:
-        if consents().end_known(about, links.now()):
-            log.info("notice.ended", consentId=about)
-        return HTTPStatus.OK, "You get no more of these notices."
     users = wiring.users()
     # A repeated click writes nothing: a write costs, and calls a trigger.
     if EmailPreferences.read(users.find(about)).recap:
@@ -161,10 +136,6 @@ def _one_click(
     return HTTPStatus.OK, texts.text(
         "Done: you get no more event recaps. The link at the end of the mail turns them on again."
     )
-
-
-def _is_of_notices(request: flask.Request) -> bool:
-    return request.args.get("of") == "notices"
 
 
 def _admitted(function: str, request: flask.Request, token: str) -> str:

@@ -52,12 +52,7 @@ def confirmation_link(base_url: str, token: str) -> str:
     return _page(base_url, "unsubscribe", token)
 
 
-def end_page(base_url: str, token: str) -> str:
-    """Address of the page that asks a person who opened the link that ends notices."""
-    return _page(base_url, "end", token, page="notices")
-
-
-def _page(base_url: str, name: str, token: str, *, page: str = "preferences") -> str:
+def _page(base_url: str, name: str, token: str) -> str:
     """The page's address, without a fragment where `token` cannot be a token."""
-    address = f"{base_url.rstrip('/')}/{page}"
+    address = f"{base_url.rstrip('/')}/preferences"
     return f"{address}#{name}={token}" if _TOKEN.fullmatch(token) else address

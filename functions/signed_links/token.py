@@ -37,10 +37,6 @@ class Scope(StrEnum):
     """To turn recap mails off. Its link reaches logs and mail providers, so it can do no more."""
     WEBHOOK_LOG = "webhook-log"
     """To see the deliveries to one URL, as the share that it names says (spec 4.11)."""
-    NOTICES = "notice"
-    """To confirm that an address wants a tenant's notices, or to end them."""
-    END_NOTICES = "notice-end"
-    """To end those notices, and nothing else, as `UNSUBSCRIBE`."""
 
     @property
     def lifetime(self) -> timedelta:
@@ -52,16 +48,12 @@ _LIFETIMES: Final[Mapping[Scope, timedelta]] = {
     Scope.PREFERENCES: timedelta(days=30),
     Scope.UNSUBSCRIBE: timedelta(days=365),
     Scope.WEBHOOK_LOG: timedelta(days=7),
-    Scope.NOTICES: timedelta(days=7),
-    Scope.END_NOTICES: timedelta(days=365),
 }
 
 _ABOUT: Final[Mapping[Scope, tuple[str, ...]]] = {
     Scope.PREFERENCES: ("uid",),
     Scope.UNSUBSCRIBE: ("uid",),
     Scope.WEBHOOK_LOG: ("event", "share"),
-    Scope.NOTICES: ("consent",),
-    Scope.END_NOTICES: ("consent",),
 }
 """The fields of the subject by scope: ids of documents."""
 

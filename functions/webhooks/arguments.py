@@ -4,13 +4,12 @@ A value that breaks its rule raises `CallError` with `invalid-argument` and a me
 field and the rule.
 """
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, NoReturn
 
 from functions.call_error import CallError, Code
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.settings.webhook_settings import Subscription
+from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 
 URL_CHARACTERS: Final = 2048
 
@@ -24,14 +23,16 @@ def url_argument(given: object) -> str:
     return given.strip()
 
 
-def check_url(url: str, configured: Mapping[str, Subscription]) -> None:
-    """Refuse a URL that is none of the event's `configured` URLs: mostly it is mistyped.
+def endpoint_at(url: str, settings: WebhookSettings) -> Subscription:
+    """The event's endpoint at `url`.
 
     Raises:
-        CallError: `invalid-argument`.
+        CallError: `invalid-argument`; mostly the URL is mistyped.
     """
-    if url not in configured:
+    endpoint = settings.by_url.get(url)
+    if endpoint is None:
         refuse("url must be one of the event's webhook URLs; add it to them first.")
+    return endpoint
 
 
 def event_type_argument(given: object) -> EventType:

@@ -1,15 +1,13 @@
 """Cloud Tasks and receivers in memory, as the ports of the webhooks reach them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.consents.consent import consent_id
 from functions.gcp.task_queue import Enqueue, Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import SendOutcome
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.notices.addressees import Addressee
 from functions.webhooks.sender.ports import Response, Source
 from tests.in_memory.through import Through, at_once
 
@@ -89,9 +87,3 @@ class ScriptedSender:
             self._through("sender.post", lambda: self._answer(to, headers, body), retried=False),
             self._excerpt(),
         )
-
-
-def everybody(tenant_id: str, addresses: Sequence[str]) -> Sequence[Addressee]:
-    """Whoever is named has confirmed; see `notices.confirmation`."""
-    link = "https://wall.example.com/unsubscribe"
-    return [Addressee(address, consent_id(tenant_id, address), link) for address in addresses]

@@ -10,36 +10,32 @@ from functions.mail.outcome import Accepted
 from functions.mail.provider import Mailer
 from functions.side_by_side import SideBySide
 from functions.webhooks.actions.actions import Actions
-from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.attempts.prompt_receivers import PromptReceivers
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.endpoints.failures import Failures
+from functions.webhooks.endpoints.store import EndpointStore
+from functions.webhooks.endpoints.sweep import EndpointSweep
 from functions.webhooks.milestones import Milestones
-from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.notifier import Notifier
-from functions.webhooks.notices.sweeper import NoticeSweeper
+from functions.webhooks.notices.people import People
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.recovery.outage_marks import OutageMarks
-from functions.webhooks.recovery.recoverer import Recoverer
 from functions.webhooks.sender.ports import Sender
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 from functions.webhooks.signing.store import SecretStore
 from functions.webhooks.store import WallStore
-from tests.in_memory.database import Database
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import (
     InMemoryTasks,
     ScriptedMailer,
     ScriptedSender,
     enqueue_to,
-    everybody,
 )
 from tests.in_memory.through import Through
-from tests.in_memory.webhooks import InMemoryNotices, InMemoryOrders
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +54,12 @@ class WebhookUseCases:
     Attributes:
         machine: The process.
         firestore: All documents.
-        database: The records of notices and standing orders.
         tasks: Cloud Tasks.
         new_id: Makes ids that were not there before,
         new_secret: and secrets.
         sender: Posts to receivers.
         mailer: Sends notices.
+        counts: Counts a mail; False beyond the limit.
         a_second: The pace: how many deliveries of an event are due in a second.
         page: How many deliveries an action or a recovery takes at a time,
         sweep_page: and the sweeper.
@@ -71,12 +67,12 @@ class WebhookUseCases:
 
     machine: Machine
     firestore: Firestore
-    database: Database
     tasks: InMemoryTasks
     new_id: Callable[[], str]
     new_secret: Callable[[], str]
     sender: Sender = field(default_factory=lambda: ScriptedSender(lambda *_: 204))
     mailer: Mailer = field(default_factory=lambda: ScriptedMailer(lambda _: Accepted("m1")))
+    counts: Callable[[str, int], bool] = lambda *_: True
     a_second: int = 80
     page: int = 300
     sweep_page: int = 300
@@ -104,20 +100,16 @@ class WebhookUseCases:
             tenant_of=lambda _: "t1",
             enqueue=self.enqueue,
             slow_pace=self.pace(),
-            endpoint_health=self.endpoint_health(),
+            failures=self.failures(),
             clock=self.machine.clock,
             prompt_receivers=PromptReceivers(self.machine.clock.monotonic),
         )
 
-    def endpoint_health(self) -> EndpointHealth:
-        """What gives URLs up."""
-        return EndpointHealth(
-            deliveries=self.deliveries(),
-            settings=self.settings(),
-            marks=FailureMarks(
-                notices=self.notices(), enqueue=self.enqueue, now=self.machine.clock.now
-            ),
-            outages=OutageMarks(self.orders(), self.machine.clock.now),
+    def failures(self) -> Failures:
+        """What notes that a delivery has failed."""
+        return Failures(
+            self.endpoints(),
+            tenant_of=lambda _: "t1",
             now=self.machine.clock.now,
             monotonic=self.machine.clock.monotonic,
         )
@@ -131,24 +123,17 @@ class WebhookUseCases:
             now=self.machine.clock.now,
         )
 
-    def notice_sweeper(self) -> NoticeSweeper:
-        """What the schedule calls for notices."""
-        return NoticeSweeper(
-            notices=self.notices(),
-            enqueue=self.enqueue,
-            side_by_side=self.machine.side_by_side,
-            now=self.machine.clock.now,
-        )
-
-    def recoverer(self) -> Recoverer:
-        """What carries standing orders out."""
-        return Recoverer(
-            orders=self.orders(),
+    def endpoint_sweep(self) -> EndpointSweep:
+        """What the schedule calls for endpoints that fail."""
+        return EndpointSweep(
+            endpoints=self.endpoints(),
             settings=self.settings(),
             deliveries=self.deliveries(),
             next_round=self.next_round(),
+            enqueue=self.enqueue,
             side_by_side=self.machine.side_by_side,
             now=self.machine.clock.now,
+            monotonic=self.machine.clock.monotonic,
             page=self.page,
         )
 
@@ -172,18 +157,17 @@ class WebhookUseCases:
         return NextRound(self.deliveries(), self.enqueue, self.pace(), self.machine.clock.now)
 
     def notifier(self) -> Notifier:
-        """What looks at watched URLs, and tells people."""
+        """What tells people of endpoints that fail."""
         return Notifier(
-            notices=self.notices(),
+            endpoints=self.endpoints(),
             settings=self.settings(),
             deliveries=self.deliveries(),
             wall=self.wall(),
+            people=People(self.documents(), counts=self.counts, now=self.machine.clock.now),
             mailer=lambda: self.mailer,
             letterhead=lambda: Letterhead(sender="Photo wall <wall@example.com>"),
-            willing=everybody,
             base_url="https://wall.example.com",
             now=self.machine.clock.now,
-            new_id=self.new_id,
         )
 
     @property
@@ -203,13 +187,9 @@ class WebhookUseCases:
         """The webhook settings."""
         return SettingsStore(self.documents())
 
-    def notices(self) -> InMemoryNotices:
-        """The watched URLs."""
-        return InMemoryNotices(self.database, self.machine.call)
-
-    def orders(self) -> InMemoryOrders:
-        """The standing orders."""
-        return InMemoryOrders(self.database, self.machine.call)
+    def endpoints(self) -> EndpointStore:
+        """The records of endpoints that fail."""
+        return EndpointStore(self.documents())
 
     def wall(self) -> WallStore:
         """The event and its photos."""

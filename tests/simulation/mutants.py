@@ -8,8 +8,8 @@ import re
 import sys
 from typing import Final
 
+from tests.simulation.endpoints import mutants as endpoints
 from tests.simulation.mutant import LIMIT, schedules_to_catch
-from tests.simulation.notices import mutants as notices
 from tests.simulation.recap import mutants as recap
 from tests.simulation.secrets import mutants as secrets
 from tests.simulation.webhooks import mutants as webhooks
@@ -18,7 +18,7 @@ MUTANTS: Final = (
     *webhooks.MUTANTS,
     *recap.MUTANTS,
     *secrets.MUTANTS,
-    *notices.MUTANTS,
+    *endpoints.MUTANTS,
 )
 
 RARE: Final = frozenset(
@@ -40,11 +40,6 @@ RARE: Final = frozenset(
         "stopped-sends",
         "remembered-since-the-answer",
         "signs-after-a-long-read",
-        "taken-back-as-told",
-        "unseen-for-no-time",
-        "look-counts-anyway",
-        "gone-is-told",
-        "told-for-ever",
     }
 )
 """Mutants that it took more than 20 schedules to catch; only `--all` tries them."""

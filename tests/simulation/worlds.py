@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Final
 
+from tests.simulation.endpoints.world import EndpointWorld
 from tests.simulation.explore import MakeWorld
-from tests.simulation.notices.world import NoticeWorld
 from tests.simulation.recap.world import RecapWorld
 from tests.simulation.secrets.world import SecretWorld
 from tests.simulation.webhooks.world import WebhookWorld
 
 WORLDS: Final[Mapping[str, MakeWorld]] = {
-    "notices": NoticeWorld,
+    "endpoints": EndpointWorld,
     "recap": RecapWorld,
     "secrets": SecretWorld,
     "webhooks": WebhookWorld,

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from functions.webhooks.settings.webhook_settings import key
 
 
 def failed_delivery(url: str, body: str, ended: datetime) -> dict[str, Any]:
@@ -13,6 +14,7 @@ def failed_delivery(url: str, body: str, ended: datetime) -> dict[str, Any]:
     return {
         "event": "photo.uploaded",
         "url": url,
+        "endpoint": key(url),
         "body": body,
         "createdAt": created,
         "expireAt": ended + timedelta(days=30),

@@ -16,11 +16,8 @@ from functions.recap.quota.complaint_store import ComplaintStore
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome, Place, SentTo
 from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.endpoints.store import EndpointStore
 from functions.webhooks.messages.event_type import EventType
-from functions.webhooks.notices.ports import Notices
-from functions.webhooks.notices.store import NoticeStore
-from functions.webhooks.recovery.ports import StandingOrders
-from functions.webhooks.recovery.store import StandingOrderStore
 from functions.webhooks.shared_logs.store import LogShareStore
 from functions.webhooks.store import WallStore
 
@@ -32,17 +29,20 @@ UPLOADED: Final = EventType.PHOTO_UPLOADED
 QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
     "ended": [
         ("e1", EndedWithin(since=NOW, until=NOW), Cursor(NOW, "d1"), 3),
-        ("e1", EndedWithin(since=NOW, until=NOW, url=URL), None, 3),
+        ("e1", EndedWithin(since=NOW, until=NOW, endpoint="a"), None, 3),
         ("e1", EndedWithin(since=NOW, until=NOW, event_type=UPLOADED), None, 3),
-        ("e1", EndedWithin(since=NOW, until=NOW, url=URL, event_type=UPLOADED), None, 3),
+        ("e1", EndedWithin(since=NOW, until=NOW, endpoint="a", event_type=UPLOADED), None, 3),
     ],
     "count_ended": [
         ("e1", EndedWithin(since=NOW, until=NOW)),
-        ("e1", EndedWithin(since=NOW, until=NOW, url=URL)),
+        ("e1", EndedWithin(since=NOW, until=NOW, endpoint="a")),
         ("e1", EndedWithin(since=NOW, until=NOW, event_type=UPLOADED)),
-        ("e1", EndedWithin(since=NOW, until=NOW, url=URL, event_type=UPLOADED)),
-        ("e1", EndedWithin(since=NOW, until=NOW, url=URL, tests_only=True)),
-        ("e1", EndedWithin(since=NOW, until=NOW, url=URL, event_type=UPLOADED, tests_only=True)),
+        ("e1", EndedWithin(since=NOW, until=NOW, endpoint="a", event_type=UPLOADED)),
+        ("e1", EndedWithin(since=NOW, until=NOW, endpoint="a").of_tests()),
+        (
+            "e1",
+            EndedWithin(since=NOW, until=NOW, endpoint="a", event_type=UPLOADED, tests_only=True),
+        ),
     ],
     "newest": [
         ("e1", SentTo(url=URL), Place(NOW, "d1"), 3),
@@ -52,12 +52,10 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
     ],
     "count_living": [("e1", NOW, 3)],
     "last_success": [("e1", URL)],
-    "has_failed_within": [("e1", URL, NOW, NOW)],
-    "count_failed": [("e1", URL, NOW, 3)],
-    "last_ended": [("e1", URL, ["success", "failed"], 3), ("e1", URL, ["success"], 3)],
+    "last_failure": [("e1", URL)],
     "first_failure": [("e1", URL, None), ("e1", URL, NOW)],
-    "due": [(NOW, 3)],
-    "waiting": [(NOW, 3)],
+    "due": [(NOW,)],
+    "of_event": [("e1",)],
     "overdue": [(NOW,)],
     "recaps": [("acme", NOW, NOW)],
     "count_photos": [("e1",), ("e1", 100, NOW)],
@@ -71,7 +69,7 @@ QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
 BY_NAME: Final = {
     *("create", "find", "load", "save", "restart"),
     *("event", "milestones"),
-    "revoke",
+    *("revoke", "note_failure", "note_notice", "forget"),
     *("begun", "put"),
 }
 """Those that read and write documents by their names."""
@@ -172,8 +170,7 @@ def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
     stores = (
         DeliveryStore(documents),
         LogShareStore(documents),
-        NoticeStore(documents),
-        StandingOrderStore(documents),
+        EndpointStore(documents),
         WallStore(documents),
         ComplaintStore(documents),
     )
@@ -204,8 +201,7 @@ def test_no_query_is_forgotten() -> None:
             ComplaintStore,
             DeliveryStore,
             LogShareStore,
-            Notices,
-            StandingOrders,
+            EndpointStore,
             WallStore,
         )
         for name, _ in inspect.getmembers(port, inspect.isfunction)

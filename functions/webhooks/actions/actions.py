@@ -23,14 +23,14 @@ from functions.webhooks.actions.arguments import (
     TestArguments,
     next_page,
 )
-from functions.webhooks.arguments import check_url
+from functions.webhooks.arguments import endpoint_at
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.next_round import NextRound, Obstacle, obstacle_at
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.samples import sample
 from functions.webhooks.settings.store import SettingsStore
-from functions.webhooks.settings.webhook_settings import Subscription
+from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 from functions.webhooks.signing.remembered_secrets import SECRET_KEPT, RememberedSecrets
 from functions.webhooks.store import WallStore
 
@@ -112,13 +112,14 @@ class Actions:
             CallError: `invalid-argument` where the event has no such URL.
         """
         self._check(caller, wanted)
-        check_url(wanted.url, self.settings.load(wanted.event_id).by_url)
+        endpoint = endpoint_at(wanted.url, self.settings.load(wanted.event_id))
         now = self.now()
         delivery = Delivery.create(
             cause=f"test {self.new_id()}",
             event_id=wanted.event_id,
             event_type=wanted.event_type,
             url=wanted.url,
+            endpoint=endpoint.id,
             data=sample(wanted.event_type, now),
             now=now,
             test=True,
@@ -138,10 +139,10 @@ class Actions:
                 be sent again; `invalid-argument` for a URL that the event has not.
         """
         self._check(caller, wanted)
-        configured = self.settings.load(wanted.event_id).by_url
+        settings = self.settings.load(wanted.event_id)
         if isinstance(wanted.what, Page):
-            return self._resend_page(wanted.event_id, wanted.what, configured)
-        self.next_round.begin_one(wanted.event_id, wanted.what, configured)
+            return self._resend_page(wanted.event_id, wanted.what, settings)
+        self.next_round.begin_one(wanted.event_id, wanted.what, settings)
         return Resent(resent=1)
 
     def foresee(self, caller: Caller, wanted: EventArguments, page: Page) -> Foreseen:
@@ -151,8 +152,8 @@ class Actions:
             CallError: `invalid-argument` where `page` is limited to a URL that the event has not.
         """
         self._check(caller, wanted)
-        configured = self.settings.load(wanted.event_id).by_url
-        return self._foresee(wanted.event_id, self._matching(page, configured), configured)
+        settings = self.settings.load(wanted.event_id)
+        return self._foresee(wanted.event_id, self._matching(page, settings), settings)
 
     def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> Rotated:
         """Give the event a new webhook secret, at once or announced for later.
@@ -178,17 +179,18 @@ class Actions:
     def _check(self, caller: Caller, wanted: EventArguments) -> None:
         check_event(caller, self.wall.event(wanted.event_id), wanted.tenant_id)
 
-    def _resend_page(
-        self, event_id: str, page: Page, configured: Mapping[str, Subscription]
-    ) -> Resent:
-        matching = self._matching(page, configured)
+    def _resend_page(self, event_id: str, page: Page, settings: WebhookSettings) -> Resent:
+        matching = self._matching(page, settings)
         found = self.deliveries.ended(event_id, matching, page.after, self.page)
-        wanted = [
-            delivery
-            for delivery in found
-            if not delivery.test and not obstacle_at(delivery.url, configured)
-        ]
-        resent = sum(self.side_by_side(self.next_round.begin, wanted))
+
+        def begin(delivery: Delivery) -> bool:
+            endpoint = settings.of(delivery.endpoint, delivery.url)
+            if endpoint is None or obstacle_at(endpoint):
+                return False
+            return self.next_round.begin(delivery, endpoint)
+
+        wanted = [delivery for delivery in found if not delivery.test]
+        resent = sum(self.side_by_side(begin, wanted))
         is_full = len(found) == self.page
         next_ = next_page(page, matching.until, _cursor(found)) if is_full else None
         return Resent(
@@ -197,9 +199,7 @@ class Actions:
             next=next_,
         )
 
-    def _matching(self, page: Page, configured: Mapping[str, Subscription]) -> EndedWithin:
-        if page.url is not None:
-            check_url(page.url, configured)
+    def _matching(self, page: Page, settings: WebhookSettings) -> EndedWithin:
         # A delivery that fails again between two pages ends after `until`, and is not met twice.
         now = self.now()
         until = page.looked_until or min(page.until or now, now)
@@ -207,34 +207,35 @@ class Actions:
             since=page.since,
             until=until,
             outcomes=page.outcomes,
-            url=page.url,
+            endpoint=None if page.url is None else endpoint_at(page.url, settings).id,
             event_type=page.event_type,
         )
 
-    def _foresee(
-        self, event_id: str, wanted: EndedWithin, configured: Mapping[str, Subscription]
-    ) -> Foreseen:
-        urls = list(configured) if wanted.url is None else [wanted.url]
+    def _foresee(self, event_id: str, wanted: EndedWithin, settings: WebhookSettings) -> Foreseen:
+        endpoints = [
+            endpoint
+            for endpoint in settings.subscriptions
+            if wanted.endpoint in (None, endpoint.id)
+        ]
 
-        def counted(url: str) -> tuple[Obstacle | None, int, int]:
-            obstacle = obstacle_at(url, configured)
-            there = replace(wanted, url=url)
+        def counted(endpoint: Subscription) -> tuple[Obstacle | None, int, int]:
+            obstacle = obstacle_at(endpoint)
+            there = replace(wanted, endpoint=endpoint.id)
             found = self.deliveries.count_ended(event_id, there)
             has_tests = found and not obstacle
-            tests = replace(there, tests_only=True)
-            count = self.deliveries.count_ended(event_id, tests) if has_tests else 0
+            count = self.deliveries.count_ended(event_id, there.of_tests()) if has_tests else 0
             return obstacle, found, count
 
         barred: Counter[Obstacle] = Counter()
         matching = tests = known = 0
-        for obstacle, found, of_tests in self.side_by_side(counted, urls):
+        for obstacle, found, of_tests in self.side_by_side(counted, endpoints):
             known += found
             tests += of_tests
             if obstacle:
                 barred[obstacle] += found
             else:
                 matching += found - of_tests
-        if wanted.url is None:
+        if wanted.endpoint is None:
             everything = self.deliveries.count_ended(event_id, wanted)
             barred[Obstacle.REMOVED] += max(0, everything - known)
         return Foreseen(matching=matching, tests=tests, barred=barred)

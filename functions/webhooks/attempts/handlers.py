@@ -44,7 +44,3 @@ def sweep() -> None:
         wiring.sweeper().sweep()
     except Exception as error:  # noqa: BLE001 - see `run_again`
         log.fault("deliveries.not-swept", error)
-    try:
-        wiring.notice_sweeper().sweep()
-    except Exception as error:  # noqa: BLE001 - see `run_again`
-        log.fault("notices.not-swept", error)

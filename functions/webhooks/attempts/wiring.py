@@ -15,7 +15,6 @@ from functions.webhooks.deliveries import wiring as deliveries
 if TYPE_CHECKING:
     from functions.webhooks.attempts.sweeper import Sweeper
     from functions.webhooks.attempts.worker import Worker
-    from functions.webhooks.notices.sweeper import NoticeSweeper
 
 
 def _now() -> datetime:
@@ -25,16 +24,12 @@ def _now() -> datetime:
 @functools.cache
 def worker() -> "Worker":
     """What the queues of attempts call."""
-    from functions.webhooks.attempts.endpoint_health import EndpointHealth
     from functions.webhooks.attempts.prompt_receivers import PromptReceivers
     from functions.webhooks.attempts.worker import Worker
     from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
-    from functions.webhooks.notices.failure_marks import FailureMarks
-    from functions.webhooks.notices.store import NoticeStore
-    from functions.webhooks.recovery.outage_marks import OutageMarks
-    from functions.webhooks.recovery.store import StandingOrderStore
+    from functions.webhooks.endpoints.failures import Failures
+    from functions.webhooks.endpoints.store import EndpointStore
     from functions.webhooks.sender import wiring as senders
-    from functions.webhooks.settings.store import SettingsStore
     from functions.webhooks.signing import wiring as signing
 
     senders.load_resolver()
@@ -45,13 +40,9 @@ def worker() -> "Worker":
         tenant_of=deliveries.tenants().of,
         enqueue=deliveries.enqueue,
         slow_pace=Pace(SLOW_ATTEMPTS_A_SECOND, time.monotonic, deliveries.tenants().of),
-        endpoint_health=EndpointHealth(
-            deliveries=deliveries.store(),
-            settings=SettingsStore(documents()),
-            marks=FailureMarks(
-                notices=NoticeStore(documents()), enqueue=deliveries.enqueue, now=_now
-            ),
-            outages=OutageMarks(StandingOrderStore(documents()), _now),
+        failures=Failures(
+            EndpointStore(documents()),
+            tenant_of=deliveries.tenants().of,
             now=_now,
             monotonic=time.monotonic,
         ),
@@ -70,20 +61,5 @@ def sweeper() -> "Sweeper":
         deliveries=deliveries.store(),
         enqueue=deliveries.enqueue,
         side_by_side=Threads(deliveries.AT_ONCE, "sweep"),
-        now=_now,
-    )
-
-
-@functools.cache
-def notice_sweeper() -> "NoticeSweeper":
-    """What the schedule calls as well; it reaches no mail, unlike the notifier's own wiring."""
-    from functions.side_by_side import Threads
-    from functions.webhooks.notices.store import NoticeStore
-    from functions.webhooks.notices.sweeper import NoticeSweeper
-
-    return NoticeSweeper(
-        notices=NoticeStore(documents()),
-        enqueue=deliveries.enqueue,
-        side_by_side=Threads(deliveries.AT_ONCE, "notices"),
         now=_now,
     )

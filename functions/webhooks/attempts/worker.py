@@ -15,13 +15,13 @@ from functions import log
 from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
-from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.attempts.prompt_receivers import PromptReceivers
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.endpoints.failures import Failures
 from functions.webhooks.sender.ports import HostLimitError, Sender, SendError, Source
 from functions.webhooks.signing import signature
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
@@ -58,7 +58,7 @@ class Worker:
         tenant_of: Gives the tenant of an event.
         enqueue: Queues the task of the next attempt.
         slow_pace: Gives attempts at slow receivers their due times.
-        endpoint_health: Looks at the URL of a delivery that has failed.
+        failures: Notes that a delivery has failed.
         clock: Of the process.
         prompt_receivers: Which receivers are fast, as the process has seen them.
     """
@@ -69,7 +69,7 @@ class Worker:
     tenant_of: Callable[[str], str]
     enqueue: Enqueue
     slow_pace: Pace
-    endpoint_health: EndpointHealth
+    failures: Failures
     clock: Clock
     prompt_receivers: PromptReceivers
 
@@ -101,7 +101,7 @@ class Worker:
                 except HostLimitError:
                     delivery = self._moved_to_slow_queue(delivery, HOST_LIMIT_WAIT)
         if delivery.outcome is Outcome.FAILED:  # perhaps in a process that ended here
-            self.endpoint_health.delivery_failed(delivery)
+            self.failures.note(delivery)
         if delivery.outcome.is_open:
             self.enqueue(attempt_task(delivery))
         return delivery

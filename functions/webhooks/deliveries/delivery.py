@@ -22,6 +22,7 @@ from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlE
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, step
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.payloads import Payload
+from functions.webhooks.settings.webhook_settings import key
 
 KEPT_FOR: Final = timedelta(days=30)
 """How long a delivery stays on record; Firestore's TTL policy deletes it after `expire_at`."""
@@ -87,6 +88,8 @@ class Delivery:
     """The record of a delivery, `events/{event_id}/deliveries/{id}`.
 
     Attributes:
+        url: Where the last round went, or goes.
+        endpoint: Id of the endpoint, whose present URL the next round goes to.
         body: The JSON text that every attempt sends, byte for byte.
         next_attempt_at: When the due attempt is to be made; None once the outcome is final.
         ended_at: When the outcome became final.
@@ -105,6 +108,7 @@ class Delivery:
     event_id: str
     event_type: EventType
     url: str
+    endpoint: str
     body: str
     created_at: datetime
     outcome: Outcome
@@ -128,6 +132,7 @@ class Delivery:
         event_id: str,
         event_type: EventType,
         url: str,
+        endpoint: str | None = None,
         data: Payload,
         now: datetime,
         disabled: str | None = None,
@@ -136,7 +141,8 @@ class Delivery:
     ) -> Self:
         """A new delivery, due at once.
 
-        The delivery is skipped if `url` is unusable or `disabled` gives a reason.
+        An endpoint without an id goes by the key of its URL. The delivery is skipped if `url` is
+        unusable or `disabled` gives a reason.
 
         `cause` names the write, the milestone or the guest, with the same name at every run: cause,
         event type and URL make the delivery's id.
@@ -159,6 +165,7 @@ class Delivery:
             event_id=event_id,
             event_type=event_type,
             url=url,
+            endpoint=endpoint or key(url),
             body=json.dumps(body, ensure_ascii=False, separators=(",", ":")),
             created_at=now,
             outcome=Outcome.SKIPPED if reason else Outcome.PENDING,
@@ -237,8 +244,12 @@ class Delivery:
             slow=attempt.was_slow,
         )
 
-    def next_round(self, due: datetime) -> Self:
+    def next_round(
+        self, due: datetime, *, url: str | None = None, endpoint: str | None = None
+    ) -> Self:
         """The record once the delivery is sent again: four fresh attempts, the first one `due`.
+
+        They go to the present `url` of the `endpoint`; to those of the last round if left out.
 
         Raises:
             ValueError: an attempt is still owed.
@@ -246,9 +257,11 @@ class Delivery:
         """
         if self.outcome.is_open:
             raise ValueError("the delivery has not ended")
-        EndpointUrl.parse(self.url)
+        EndpointUrl.parse(url or self.url)
         return replace(
             self,
+            url=url or self.url,
+            endpoint=endpoint or self.endpoint,
             outcome=Outcome.PENDING,
             attempts=0,
             next_attempt_at=due,
@@ -260,15 +273,12 @@ class Delivery:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """How and when a delivery has ended; `status` and `error` are from its last attempt."""
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a delivery has failed: the HTTP `status` of its last attempt, or the `error`."""
 
-    outcome: Outcome
-    at: datetime
-    test: bool = False
-    status: int | None = None
-    error: str | None = None
+    status: int | None
+    error: str | None
 
 
 UNDELIVERED: Final = (Outcome.FAILED, Outcome.SKIPPED)
@@ -279,15 +289,19 @@ UNDELIVERED: Final = (Outcome.FAILED, Outcome.SKIPPED)
 class EndedWithin:
     """Deliveries that ended in `[since, until]`, with one of `outcomes`.
 
-    `url`, `event_type` and `tests_only` narrow the selection.
+    `endpoint`, `event_type` and `tests_only` narrow the selection.
     """
 
     since: datetime
     until: datetime
     outcomes: tuple[Outcome, ...] = UNDELIVERED
-    url: str | None = None
+    endpoint: str | None = None
     event_type: EventType | None = None
     tests_only: bool = False
+
+    def of_tests(self) -> Self:
+        """The tests among the deliveries."""
+        return replace(self, tests_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ def fan_out(
             event_id=event_id,
             event_type=message.event_type,
             url=taker.url,
+            endpoint=taker.id,
             data=data,
             now=now,
             disabled=taker.disabled,

@@ -1,6 +1,6 @@
 """A delivery that has ended is sent again: four fresh attempts, same id and body."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -13,7 +13,7 @@ from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.settings.webhook_settings import Subscription
+from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 
 
 class Obstacle(StrEnum):
@@ -44,7 +44,7 @@ class NextRound:
         self,
         event_id: str,
         delivery_id: str,
-        configured: Mapping[str, Subscription],
+        settings: WebhookSettings,
         may: Callable[[Delivery], bool] = lambda _: True,
     ) -> None:
         """Begin the next round of one delivery; a delivery that `may` refuses counts as not there.
@@ -61,16 +61,20 @@ class NextRound:
                 raise CallError(
                     Code.ABORTED, "The delivery is still being attempted; wait until it has ended."
                 )
-            obstacle = obstacle_at(delivery.url, configured)
-            if obstacle:
-                raise CallError(Code.FAILED_PRECONDITION, _what_to_change(obstacle, delivery.url))
-            if self.begin(delivery):
+            endpoint = settings.of(delivery.endpoint, delivery.url)
+            obstacle = obstacle_at(endpoint)
+            if endpoint is None or obstacle:
+                raise CallError(Code.FAILED_PRECONDITION, _what_to_change(obstacle, endpoint))
+            if self.begin(delivery, endpoint):
                 return
 
-    def begin(self, ended: Delivery) -> bool:
-        """Record the next round and queue its first attempt; False if the delivery has changed."""
+    def begin(self, ended: Delivery, endpoint: Subscription) -> bool:
+        """Record the next round and queue its first attempt; False if the delivery has changed.
+
+        The round goes to the present URL of the `endpoint`.
+        """
         due = self.now() + self.pace.wait(ended.event_id)
-        delivery = ended.next_round(due)
+        delivery = ended.next_round(due, url=endpoint.url, endpoint=endpoint.id)
         try:
             self.deliveries.restart(delivery)
         except ChangedMeanwhileError:
@@ -84,29 +88,26 @@ class NextRound:
         return True
 
 
-def obstacle_at(url: str, configured: Mapping[str, Subscription]) -> Obstacle | None:
-    """Why deliveries to `url` cannot be sent again; None where they can."""
-    subscription = configured.get(url)
-    if subscription is None:
+def obstacle_at(endpoint: Subscription | None) -> Obstacle | None:
+    """Why deliveries to the endpoint cannot be sent again; None where they can."""
+    if endpoint is None:
         return Obstacle.REMOVED
-    if subscription.disabled:
+    if endpoint.disabled:
         return Obstacle.DISABLED
-    return Obstacle.UNUSABLE if _fault_of(url) else None
+    return Obstacle.UNUSABLE if _fault_of(endpoint.url) else None
 
 
-def _what_to_change(obstacle: Obstacle, url: str) -> str:
+def _what_to_change(obstacle: Obstacle | None, endpoint: Subscription | None) -> str:
+    if endpoint is None:
+        return "The delivery's URL is not one of the event's webhook URLs any more; add it first."
     match obstacle:
-        case Obstacle.REMOVED:
-            return (
-                "The delivery's URL is not one of the event's webhook URLs any more; add it first."
-            )
         case Obstacle.DISABLED:
             return (
                 "The delivery's URL is switched off; switch it on in the event's webhook settings "
                 "first (`off`, `disabled`)."
             )
-        case Obstacle.UNUSABLE:
-            return f"The delivery was skipped and would be again: {_fault_of(url)}."
+        case _:
+            return f"The delivery was skipped and would be again: {_fault_of(endpoint.url)}."
 
 
 def _fault_of(url: str) -> str | None:

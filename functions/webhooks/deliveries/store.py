@@ -14,14 +14,15 @@ from functions.webhooks.deliveries.delivery import (
     Attempt,
     Cursor,
     Delivery,
-    Ended,
     EndedWithin,
+    Failure,
     Outcome,
     Place,
     SentTo,
 )
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
+from functions.webhooks.settings.webhook_settings import key
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,12 @@ class DeliveryStore:
             ChangedMeanwhileError: the record is not in the delivery's version any more.
         """
         begun = delivery.next_attempt_at or delivery.created_at
-        fields = _progress(delivery) | {"round": delivery.round, "expireAt": begun + KEPT_FOR}
+        fields = _progress(delivery) | {
+            "url": delivery.url,
+            "endpoint": delivery.endpoint,
+            "round": delivery.round,
+            "expireAt": begun + KEPT_FOR,
+        }
         cleared = ("reason", "begun", "slow")
         self._update(delivery, fields, cleared)
 
@@ -119,37 +125,24 @@ class DeliveryStore:
         )
         yield from map(read_delivery, self.documents.stream(page))
 
-    def last_success(self, event_id: str, url: str) -> datetime | None:
-        """When a delivery to `url` was last acknowledged; None where no success is on record."""
-        return self._first_end(_ended(event_id, url, Outcome.SUCCESS))
+    def last_success(self, event_id: str, endpoint: str) -> datetime | None:
+        """When a delivery to the endpoint was last acknowledged; None if none is recorded."""
+        return self._first_end(_ended(event_id, endpoint, Outcome.SUCCESS))
 
-    def has_failed_within(self, event_id: str, url: str, after: datetime, until: datetime) -> bool:
-        """Whether a delivery to `url` ended failed after `after` and by `until`."""
-        within = [("endedAt", ">", after), ("endedAt", "<=", until)]
-        return self._first_end(_ended(event_id, url, Outcome.FAILED, *within)) is not None
+    def last_failure(self, event_id: str, endpoint: str) -> Failure | None:
+        """Why the latest delivery to the endpoint that ended `failed` has failed, or None."""
+        failed = _ended(event_id, endpoint, Outcome.FAILED)
+        for found in self.documents.find(replace(failed, select=["log"], limit=1)):
+            [last] = (found.fields["log"] or [{}])[-1:]
+            return Failure(last.get("status"), last.get("error"))
+        return None
 
-    def count_failed(self, event_id: str, url: str, after: datetime, at_most: int) -> int:
-        """How many deliveries to `url` ended failed after `after`; counts to `at_most`."""
-        failed = _ended(event_id, url, Outcome.FAILED, ("endedAt", ">", after))
-        return self.documents.count(replace(failed, limit=at_most))
-
-    def last_ended(
-        self, event_id: str, url: str, outcomes: Iterable[Outcome], limit: int
-    ) -> Sequence[Ended]:
-        """The latest deliveries to `url` with one of the `outcomes`, latest end first."""
-        last = Query(
-            collection=_deliveries(event_id),
-            where=[*_equal(url=url), ("outcome", "in", list(outcomes))],
-            order=["-endedAt"],
-            select=["outcome", "endedAt", "test", "log"],
-            limit=limit,
-        )
-        return [_end(found.fields) for found in self.documents.find(last)]
-
-    def first_failure(self, event_id: str, url: str, after: datetime | None) -> datetime | None:
-        """When the first delivery to `url` ended failed after `after`, or None."""
+    def first_failure(
+        self, event_id: str, endpoint: str, after: datetime | None
+    ) -> datetime | None:
+        """When the first delivery to the endpoint ended failed after `after`, or None."""
         later = [("endedAt", ">", after)] if after else []
-        failed = _ended(event_id, url, Outcome.FAILED, *later)
+        failed = _ended(event_id, endpoint, Outcome.FAILED, *later)
         return self._first_end(replace(failed, order=["endedAt"]))
 
     def overdue(self, before: datetime) -> Iterator[Delivery]:
@@ -173,11 +166,11 @@ class DeliveryStore:
         return None
 
 
-def _ended(event_id: str, url: str, outcome: Outcome, *where: Condition) -> Query:
+def _ended(event_id: str, endpoint: str, outcome: Outcome, *where: Condition) -> Query:
     # Latest first in almost every query: one index serves them.
     return Query(
         collection=_deliveries(event_id),
-        where=[*_equal(url=url, outcome=outcome), *where],
+        where=[*_equal(endpoint=endpoint, outcome=outcome), *where],
         order=["-endedAt"],
     )
 
@@ -187,7 +180,9 @@ def _ended_within(event_id: str, wanted: EndedWithin) -> Query:
         collection=_deliveries(event_id),
         where=[
             ("outcome", "in", wanted.outcomes),
-            *_equal(url=wanted.url, event=wanted.event_type, test=wanted.tests_only or None),
+            *_equal(
+                endpoint=wanted.endpoint, event=wanted.event_type, test=wanted.tests_only or None
+            ),
             ("endedAt", ">=", wanted.since),
             ("endedAt", "<=", wanted.until),
         ],
@@ -233,6 +228,7 @@ def _document(delivery: Delivery) -> dict[str, Any]:
     fields = {
         "event": delivery.event_type,
         "url": delivery.url,
+        "endpoint": delivery.endpoint,
         "body": delivery.body,
         "createdAt": delivery.created_at,
         "expireAt": delivery.expire_at,
@@ -249,17 +245,6 @@ def _document(delivery: Delivery) -> dict[str, Any]:
     return fields | {name: value for name, value in applying.items() if value}
 
 
-def _end(fields: Mapping[str, Any]) -> Ended:
-    last = (fields.get("log") or [{}])[-1]
-    return Ended(
-        outcome=Outcome(fields["outcome"]),
-        at=fields["endedAt"],
-        test=fields.get("test", False),
-        status=last.get("status"),
-        error=last.get("error"),
-    )
-
-
 def read_delivery(document: Document) -> Delivery:
     """The delivery in a document."""
     *_, event_id, _, delivery_id = document.path.split("/")
@@ -269,6 +254,7 @@ def read_delivery(document: Document) -> Delivery:
         event_id=event_id,
         event_type=EventType(fields["event"]),
         url=fields["url"],
+        endpoint=fields.get("endpoint") or key(fields["url"]),
         body=fields["body"],
         created_at=fields["createdAt"],
         outcome=Outcome(fields["outcome"]),

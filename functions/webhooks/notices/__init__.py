@@ -1,1 +1,1 @@
-"""Mails that tell an event's people when a webhook URL fails, and when it works again."""
+"""Mails that tell an event's people of an endpoint that fails, and that it works again."""

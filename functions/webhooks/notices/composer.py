@@ -1,8 +1,7 @@
 """The mail with the news of an event's webhook URLs, under the console's names for them.
 
 Everything in it that people wrote is one bounded line, escaped, and no link: the event's name, and
-the host of a URL, whose path and query may hold keys. The links lead to the console, and to the end
-of these mails.
+the host of a URL, whose path and query may hold keys. The only link leads to the console.
 """
 
 from collections import Counter
@@ -13,15 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from functions.consents.consent import LABEL
-from functions.consents.links import Links
 from functions.mail.letterhead import Letterhead
 from functions.mail.lines import EVENT_NAME_CHARACTERS, unlinked
-from functions.mail.message import Copy, EmailMessage
+from functions.mail.message import NOTICE_LABEL, Copy, EmailMessage
 from functions.mail.templates import templates_in
+from functions.wall.address import address_hash, normalised
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.notices.addressees import Addressee
-from functions.webhooks.notices.watch import Standing
+from functions.webhooks.endpoints.failing_endpoint import Standing
 
 _REASON_CHARACTERS: Final = 200
 
@@ -69,15 +66,11 @@ def compose(
     *,
     event_id: str,
     event_name: str,
-    addressees: Iterable[Addressee],
+    addresses: Iterable[str],
     letterhead: Letterhead,
     base_url: str,
-    tag: str,
 ) -> EmailMessage:
-    """One message that tells all `changes`, with a copy for each addressee, who sees no other.
-
-    `tag` stands for the addressee's own link; no text of people can hold it.
-    """
+    """One message that tells all `changes`, with a copy for each address, which sees no other."""
     name = unlinked(event_name, EVENT_NAME_CHARACTERS)
     shown = [_shown(change) for change in changes]
     headline = _headline(changes)
@@ -89,7 +82,6 @@ def compose(
         "works": all(change.standing is Standing.RECOVERED for change in changes),
         "waiting": any(change.waiting for change in changes),
         "address_line": letterhead.address_line,
-        "end_link": tag,
         "console": f"{site}/console#/events/{quote(event_id, safe='')}/endpoints",
     }
     text, html = (
@@ -102,44 +94,15 @@ def compose(
         subject=f"{headline}: {name}" if name else headline,
         text=text,
         html=html,
-        copies=[_copy(addressee, tag) for addressee in addressees],
+        copies=[_copy(address) for address in addresses],
     )
 
 
-def question(
-    address: str, consent_id: str, *, letterhead: Letterhead, links: Links
-) -> EmailMessage:
-    """The mail that asks whether `address` wants notices; it holds no word of an organizer."""
-    addressee = Addressee(address, consent_id, links.end)
-    fields = {
-        "confirm_link": links.confirm,
-        "end_link": links.end,
-        "address_line": letterhead.address_line,
-    }
-    text, html = (
-        _templates.get_template(template).render(**fields)
-        for template in ("question.txt", "question.html")
-    )
-    return EmailMessage(
-        sender=letterhead.sender,
-        reply_to=letterhead.reply_to,
-        subject="Confirm that you want notices about webhooks",
-        text=text,
-        html=html,
-        copies=[_copy(addressee, None)],
-    )
-
-
-def _copy(addressee: Addressee, tag: str | None) -> Copy:
+def _copy(address: str) -> Copy:
     return Copy(
-        address=addressee.address,
-        headers={
-            "Auto-Submitted": "auto-generated",  # RFC 3834: no "out of office" comes back
-            "List-Unsubscribe": f"<{addressee.end_link}>",
-            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-        },
-        values={tag: addressee.end_link} if tag else {},
-        labels={LABEL: addressee.consent_id},
+        address=address,
+        headers={"Auto-Submitted": "auto-generated"},  # RFC 3834: no "out of office" comes back
+        labels={NOTICE_LABEL: address_hash(normalised(address))},
     )
 
 

@@ -5,10 +5,11 @@ from typing import Any
 from firebase_functions.https_fn import CallableRequest, FunctionsErrorCode, HttpsError
 
 from functions.gcp.run_again import run_again
-from functions.webhooks.notices import look_task, wiring
+from functions.webhooks.endpoints import notice_task
+from functions.webhooks.notices import wiring
 
 
-def look(task: CallableRequest[Any]) -> None:
+def notify(task: CallableRequest[Any]) -> None:
     """A task of the queue of notices.
 
     Raises:
@@ -16,8 +17,8 @@ def look(task: CallableRequest[Any]) -> None:
         InternalServerError: the queue is to bring it back.
     """
     try:
-        event_id = look_task.event_of(task.data)
+        event_id = notice_task.event_of(task.data)
     except ValueError as error:
         raise HttpsError(FunctionsErrorCode.INVALID_ARGUMENT, str(error)) from error
-    with run_again("notice.not-looked"):
-        wiring.notifier().look(event_id)
+    with run_again("notice.not-sent-yet"):
+        wiring.notifier().notify(event_id)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from functions.documents.documents import Documents
 from functions.documents.write import Update
-from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings, key
+from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class SettingsStore:
         Raises:
             ChangedMeanwhileError: the settings were written since.
         """
-        entries = {("disabled", key(entry.url)): entry.fields for entry in given_up}
+        entries = {("disabled", entry.id): entry.fields for entry in given_up}
         self.documents.commit(Update(_path(event_id), entries, version=found.version))
 
 

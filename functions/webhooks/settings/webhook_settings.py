@@ -1,16 +1,19 @@
-"""The webhook settings of an event: its URLs, and who is told when a URL fails (spec 2.1, 6.3.4).
+"""The webhook settings of an event: its endpoints, and who is told when one fails (spec 2.1).
 
 The document `events/{eventId}/settings/webhooks` holds `urls`: a list of a URL, or of
-`{url, events}`: the event types that the URL takes. `urlsChangedAt` is when that list last changed.
-`recover` lists the URLs with a standing order, which sends again what failed there. `notify` lists
-e-mail addresses. `off` has
-the time at which an admin switched a URL off, under the URL. `disabled` holds, under the `key` of a
-URL, `{url, reason, at}`: the service sends nothing to that URL until an admin removes the entry.
+`{url, events, id}`: the event types that the endpoint takes, and the id that stays where its URL
+changes. `urlsChangedAt` is when that list last changed. `recover` lists endpoints whose failed
+deliveries are sent again by themselves. `notify` lists e-mail addresses. `off` has the time at
+which an admin switched an endpoint off, and `disabled` holds `{url, reason, at}`: the service sends
+nothing there until an admin removes the entry.
+
+`recover`, `off` and `disabled` name an endpoint by its id. Settings from before name it by its URL,
+and have `recover: true` inside the entry.
 """
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
@@ -32,22 +35,29 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """One URL, as it is configured, and the event types that it takes.
+    """An endpoint, as it is configured, and the event types that it takes.
 
-    `disabled` says why nothing is sent to the URL; None for a URL in use. `recover` is the standing
-    order (spec 6.5).
+    `disabled` says why nothing is sent there; None for an endpoint in use. `recover` is whether
+    what failed is sent again by itself (spec 6.5). Without a `given_id` the URL names the endpoint.
     """
 
     url: str
     event_types: frozenset[EventType] = BY_DEFAULT
     disabled: str | None = None
     recover: bool = False
+    given_id: str | None = None
+
+    @property
+    def id(self) -> str:
+        """What is recorded of the endpoint goes by this name."""
+        return self.given_id or key(self.url)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisabledUrl:
-    """An entry of `disabled`: `reason` is for people."""
+    """An entry of `disabled`, under the `id` of the endpoint: `reason` is for people."""
 
+    id: str
     url: str
     reason: str
     at: datetime
@@ -91,23 +101,33 @@ class WebhookSettings:
         entries. The rules let clients write nothing else into `notify` than a list of addresses; a
         script may have.
         """
-        merged: dict[str, frozenset[EventType]] = {}
-        ordered = {url for url in _list(fields.get("recover")) if isinstance(url, str)}
+        merged: dict[str, Subscription] = {}
+        taken: set[str] = set()
         for entry in _list(fields.get("urls"))[:MAX_URLS]:
-            url, event_types = _entry(entry)
-            merged[url] = merged.get(url, frozenset()) | event_types
-            if isinstance(entry, Mapping) and entry.get("recover") is True:  # settings from before
-                ordered.add(url)
+            found = _entry(entry)
+            known = merged.get(found.url)
+            if known:
+                found = replace(
+                    known,
+                    event_types=known.event_types | found.event_types,
+                    recover=known.recover or found.recover,
+                )
+            elif found.id in taken:  # two endpoints of one id: the first one has it
+                found = replace(found, given_id=None)
+            taken.add(found.id)
+            merged[found.url] = found
         off, given_up = _map(fields.get("off")), _map(fields.get("disabled"))
+        recovered = [name for name in _list(fields.get("recover")) if isinstance(name, str)]
         return cls(
             subscriptions=tuple(
-                Subscription(
-                    url,
-                    event_types,
-                    SWITCHED_OFF if url in off else _reason(given_up, url),
-                    url in ordered,
+                replace(
+                    endpoint,
+                    disabled=SWITCHED_OFF
+                    if any(name in off for name in _names(endpoint))
+                    else _reason(given_up, endpoint),
+                    recover=endpoint.recover or any(name in recovered for name in _names(endpoint)),
                 )
-                for url, event_types in merged.items()
+                for endpoint in merged.values()
             ),
             notify=tuple(
                 address.strip()
@@ -125,13 +145,32 @@ class WebhookSettings:
 
     @property
     def by_url(self) -> Mapping[str, Subscription]:
-        """The subscriptions by their URLs."""
-        return {subscription.url: subscription for subscription in self.subscriptions}
+        """The endpoints by their URLs."""
+        return {endpoint.url: endpoint for endpoint in self.subscriptions}
+
+    @property
+    def by_id(self) -> Mapping[str, Subscription]:
+        """The endpoints by their ids."""
+        return {endpoint.id: endpoint for endpoint in self.subscriptions}
+
+    def of(self, endpoint_id: str, url: str) -> Subscription | None:
+        """The endpoint of that id, or else at that URL; None where neither is configured."""
+        return self.by_id.get(endpoint_id) or self.by_url.get(url)
+
+    def only_at(self, url: str) -> Self:
+        """The settings without the endpoints at other URLs."""
+        there = tuple(endpoint for endpoint in self.subscriptions if endpoint.url == url)
+        return replace(self, subscriptions=there)
 
 
 def key(url: str) -> str:
-    """The name of `url` in `disabled`, which needs no quotes in a field path."""
+    """The id of an endpoint whose entry has none; it needs no quotes in a field path."""
     return "u" + hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _names(endpoint: Subscription) -> Sequence[str]:
+    """The names of an endpoint in the document: its id, and those from before entries had ids."""
+    return (endpoint.id, key(endpoint.url), endpoint.url)
 
 
 def _list(value: object) -> list[Any]:
@@ -142,23 +181,26 @@ def _map(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _reason(given_up: Mapping[str, Any], url: str) -> str | None:
-    if key(url) not in given_up:
+def _reason(given_up: Mapping[str, Any], endpoint: Subscription) -> str | None:
+    entries = [given_up[name] for name in _names(endpoint) if name in given_up]
+    if not entries:
         return None
-    entry = given_up[key(url)]
+    entry = entries[0]
     reason = entry.get("reason") if isinstance(entry, Mapping) else None
     return f"the URL is disabled: {reason}" if isinstance(reason, str) else "the URL is disabled"
 
 
-def _entry(entry: object) -> tuple[str, frozenset[EventType]]:
+def _entry(entry: object) -> Subscription:
     if isinstance(entry, str):
-        return entry.strip(), BY_DEFAULT
+        return Subscription(entry.strip())
     if not isinstance(entry, Mapping):
-        return "", BY_DEFAULT
-    url, events = entry.get("url"), entry.get("events")
-    return (
+        return Subscription("")
+    url, events, given_id = entry.get("url"), entry.get("events"), entry.get("id")
+    return Subscription(
         url.strip() if isinstance(url, str) else "",
         BY_DEFAULT if events is None else _event_types(events),
+        recover=entry.get("recover") is True,
+        given_id=given_id if isinstance(given_id, str) and given_id else None,
     )
 
 

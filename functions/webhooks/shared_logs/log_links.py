@@ -11,7 +11,7 @@ from functions.documents.refusals import ChangedMeanwhileError
 from functions.event_arguments import EventArguments
 from functions.signed_links.token import Scope, TokenKeys
 from functions.timestamps import wire_time
-from functions.webhooks.arguments import check_url
+from functions.webhooks.arguments import endpoint_at
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
@@ -58,7 +58,7 @@ class LogLinks:
                 where it has enough links.
         """
         self._check(caller, wanted)
-        check_url(wanted.url, self.settings.load(wanted.event_id).by_url)
+        endpoint_at(wanted.url, self.settings.load(wanted.event_id))
         now = self.now()
         if self.shares.count_living(wanted.event_id, now, LIVING_AT_MOST) >= LIVING_AT_MOST:
             raise CallError(

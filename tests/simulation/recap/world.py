@@ -10,7 +10,6 @@ from typing import Any, Final, TypeVar
 from functions.access import Caller, Role
 from functions.call_error import CallError
 from functions.clock import Clock
-from functions.consents.store import ConsentStore
 from functions.documents.document import Document
 from functions.documents.query import Query
 from functions.documents.write import Merge, Put
@@ -474,7 +473,6 @@ class RecapWorld:
                 instance.now,
                 COMPLAINT_LIMITS,
             ),
-            consents=ConsentStore(documents),
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
             recaps_side_by_side=instance.side_by_side,
             guests_side_by_side=instance.side_by_side,

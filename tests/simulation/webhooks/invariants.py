@@ -26,6 +26,7 @@ _IN_A_ROW: Final = 100
 _FOR: Final = timedelta(days=5)
 _BACK: Final = timedelta(hours=24)
 _CLOCKS_DIFFER: Final = timedelta(seconds=1)
+_SWEEPS: Final = timedelta(minutes=15)
 
 
 def owed_for_photo(before: Photo | None, after: Photo | None) -> Iterator[tuple[str, str]]:
@@ -66,7 +67,7 @@ def at_rest(seen: Seen, scenario: Scenario, firestore: Firestore) -> Iterator[st
             yield f"{one.id} ({one.event_type}) has not ended"
     for number in _MILESTONES:
         yield from _milestone(number, seen, scenario, firestore, stored)
-    yield from _missed(scenario, firestore)
+    yield from missed(scenario, firestore)
     records = {delivery.id: delivery for delivery in found}
     for post in seen.posts:
         if post.body != records[post.delivery_id].body.encode():
@@ -80,8 +81,8 @@ def deliveries(firestore: Firestore) -> Sequence[Document]:
     return firestore.query(_DELIVERIES)
 
 
-def _missed(scenario: Scenario, firestore: Firestore) -> Iterator[str]:
-    """What failed at a URL with a standing order was sent again, where the receiver answers."""
+def missed(scenario: Scenario, firestore: Firestore) -> Iterator[str]:
+    """What failed is sent again by itself, where that is wanted and the receiver has answered."""
     settings = firestore.get(f"events/{EVENT}/settings/webhooks")
     disabled = {one["url"] for one in _disabled(settings).values()} if settings else set()
     for entry in scenario.settings["urls"]:
@@ -96,25 +97,24 @@ def _missed(scenario: Scenario, firestore: Firestore) -> Iterator[str]:
 
 
 def last_acknowledged(firestore: Firestore, url: str) -> datetime | None:
-    """When the receiver at a URL answered last, where no later delivery has failed."""
-    found = list(map(read_delivery, deliveries(firestore)))
+    """When the receiver at a URL answered last, whatever has failed since."""
+    found = map(read_delivery, deliveries(firestore))
     ends = [
-        (one.ended_at, one.outcome is Outcome.SUCCESS)
+        one.ended_at
         for one in found
-        if one.url == url and one.outcome in (Outcome.SUCCESS, Outcome.FAILED)
+        if one.url == url and one.outcome is Outcome.SUCCESS and one.ended_at
     ]
-    ended_at, is_acknowledged = max(ends, default=(None, False))
-    return ended_at if is_acknowledged else None
+    return max(ends, default=None)
 
 
 def check_sent_again(seen: Seen, before: Delivery) -> None:
-    """By standing order: a failure of the first round, once the receiver has answered."""
+    """By itself: a failure of the first round, once the receiver has answered."""
     now = seen.simulation.now
     if (before.outcome, before.round, before.test) != (Outcome.FAILED, 0, False):
-        seen.simulation.violation(f"{before.id} was sent again by standing order in vain")
+        seen.simulation.violation(f"{before.id} was sent again by itself in vain")
         return
     ended_at = before.ended_at or now
-    if now - ended_at > _BACK + _CLOCKS_DIFFER:
+    if now - ended_at > _BACK + _SWEEPS:
         seen.simulation.violation(f"{before.id} was sent again {now - ended_at} later")
     answers = [
         one.ended_at
@@ -242,7 +242,7 @@ def _acknowledged(seen: Seen, post: Post, record: Delivery) -> Iterator[str]:
 
 
 def check_settings(seen: Seen, before: Document, after: Document) -> None:
-    """A URL is disabled by the law of `endpoint_health` only (while somebody looked at it)."""
+    """A URL is disabled by the law of spec 7.3 only, while the sweep looked at it."""
     disabled = after.fields.get("disabled", {})
     fresh = [one["url"] for key, one in disabled.items() if key not in _disabled(before)]
     if not fresh:
@@ -254,7 +254,7 @@ def check_settings(seen: Seen, before: Document, after: Document) -> None:
         time for versions in seen.history.values() for time, _ in versions if time >= actor.began
     }
     for url in fresh:
-        if not any(_is_dead(seen, url, moment, before.written, now) for moment in moments):
+        if not any(_is_dead(seen, url, moment, now) for moment in moments):
             seen.simulation.violation(f"{url} was disabled against the law")
 
 
@@ -263,13 +263,16 @@ def _disabled(settings: Document) -> Mapping[str, Any]:
     return disabled
 
 
-def _is_dead(seen: Seen, url: str, moment: int, since: datetime, now: datetime) -> bool:
+def _is_dead(seen: Seen, url: str, moment: int, now: datetime) -> bool:
     """Whether the records of that moment are enough to disable `url`."""
     records = [
         [one for time, one in versions if time <= moment] for versions in seen.history.values()
     ]
     latest = [versions[-1] for versions in records if versions and versions[-1].url == url]
     ends = [(delivery.outcome, delivery.ended_at) for delivery in latest if delivery.ended_at]
-    since = max([since, *(at for outcome, at in ends if outcome is Outcome.SUCCESS)])
-    failed = [at for outcome, at in ends if outcome is Outcome.FAILED and at > since]
+    acknowledged = [at for outcome, at in ends if outcome is Outcome.SUCCESS]
+    since = max(acknowledged, default=None)
+    failed = [
+        at for outcome, at in ends if outcome is Outcome.FAILED and (since is None or at > since)
+    ]
     return len(failed) >= _IN_A_ROW and now - min(failed) >= _FOR - _CLOCKS_DIFFER

@@ -27,8 +27,9 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyE
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
 from functions.webhooks.deliveries.store import DeliveryStore, read_delivery
+from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
+from functions.webhooks.endpoints.store import EndpointStore
 from functions.webhooks.publisher import Publisher
-from tests.in_memory.database import Database
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTasks
 from tests.in_memory.through import ServiceError
@@ -63,6 +64,7 @@ _BACKOFF: Final = {
 _WORKERS_RAISE: Final = (TooEarlyError, ChangedMeanwhileError)
 
 _RECOVERY: Final = "recovery"
+_SWEEPS_OF_A_RECOVERY: Final = 20
 
 _CALM: Final = frozenset({Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER, Fault.RESTART})
 
@@ -82,7 +84,7 @@ class WebhookWorld:
         self._names = 0
         self._people = 0
         self._sweeps = True
-        self._database = Database(lambda: simulation.now)  # of notices and standing orders
+        self._recoveries = 0
         self._firestore = Firestore(lambda: URLS_WRITTEN)
         self._set_up()
         self._firestore.set_clock(lambda: simulation.now)
@@ -94,7 +96,7 @@ class WebhookWorld:
             queue: self._pool(queue, WebhookUseCases.worker, *_WORKERS_RAISE) for queue in _BACKOFF
         }
         self._sweepers = self._pool("sweeper", WebhookUseCases.sweeper)
-        self._recoverers = self._pool("recoverer", WebhookUseCases.recoverer)
+        self._endpoint_sweeps = self._pool("endpoints", WebhookUseCases.endpoint_sweep)
         self._actions = self._pool(
             "actions", lambda use_cases: replace(use_cases, page=5).actions(), CallError
         )
@@ -118,7 +120,9 @@ class WebhookWorld:
             *photos,
         )
         if failed := self._scenario.failed:
-            DeliveryStore(InMemoryDocuments(self._firestore)).create(EVENT, failed)
+            documents = InMemoryDocuments(self._firestore)
+            DeliveryStore(documents).create(EVENT, failed)
+            EndpointStore(documents).create(_noted(failed[0]))
 
     def _begin(self) -> None:
         for upload in self._scenario.uploads:
@@ -284,15 +288,14 @@ class WebhookWorld:
             self._later(_SWEEP, self._sweep)
             # The scheduled function keeps its faults to itself, and the next sweep goes on.
             self._sweepers.run(self._name("sweep"), self._swept)
-            self._recoverers.run(self._name(_RECOVERY), lambda recoverer: recoverer.sweep())
+            self._endpoint_sweeps.run(self._name(_RECOVERY), lambda endpoints: endpoints.sweep())
 
     def _is_recovering(self) -> bool:
-        """Whether a standing order has a look to come at a receiver that answers."""
-        orders = [one.value for _, one in self._database.collection(f"events/{EVENT}/recoveries")]
-        return any(
-            order.look_at and invariants.last_acknowledged(self._firestore, order.url)
-            for order in orders
-        )
+        """Whether deliveries are to be sent again by themselves; some sweeps do that."""
+        self._recoveries += 1
+        if not any(invariants.missed(self._scenario, self._firestore)):
+            self._recoveries = 0
+        return 0 < self._recoveries <= _SWEEPS_OF_A_RECOVERY
 
     def _swept(self, sweeper: Sweeper) -> None:
         calm = not (self._eventarc.unpunctual or self._cloud_tasks.unpunctual)
@@ -317,7 +320,6 @@ class WebhookWorld:
         return WebhookUseCases(
             replace(instance.machine, call=partial(self._counted, instance)),
             self._firestore,
-            self._database,
             self._tasks,
             new_id=lambda: self._name("test"),
             new_secret=lambda: self._name("secret"),
@@ -330,13 +332,27 @@ class WebhookWorld:
     def _counted(
         self, instance: Instance, what: str, effect: Callable[[], T], *, retried: bool = True
     ) -> T:
-        """A look at a URL's health; by chance an admin saves the settings just then."""
+        """The count of an endpoint's failures; by chance an admin saves the settings just then."""
         answer = instance.call(what, effect, retried=retried)
         name = f"{current().name} {what}, and the settings are saved"
         if what == "count deliveries" and self._simulation.choices.happens(name, 0.5):
             save = partial(self._organizer, "save the settings")
             self._later(self._simulation.choices.between(f"{name} when", 0, SECOND // 5), save)
         return answer
+
+
+def _noted(failed: Delivery) -> FailingEndpoint:
+    """What is known of an endpoint since that delivery has failed."""
+    ended_at = failed.ended_at or START
+    return FailingEndpoint(
+        event_id=EVENT,
+        id=failed.endpoint,
+        tenant_id=TENANT,
+        url=failed.url,
+        since=ended_at,
+        failed_at=ended_at,
+        due_at=ended_at,
+    )
 
 
 def _photo(photo_id: str, found: Document | None) -> Photo | None:

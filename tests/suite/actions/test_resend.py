@@ -11,6 +11,7 @@ from emulator.receiver import always, fails
 from functions.webhooks.deliveries.delivery import EndedWithin
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.settings.webhook_settings import key
 from tests.suite.actions.conftest import Configure, Named, Record
 from tests.suite.call import Answer, call
 from tests.suite.operations import Operations, counting_documents
@@ -108,7 +109,9 @@ def test_a_count_reads_no_delivery(event_id: str, configure: Configure, record: 
     counted = Operations()
     store = DeliveryStore(counting_documents(counted))
     now = datetime.now(UTC)
-    wanted = EndedWithin(since=now - timedelta(days=1), until=now, url="https://example.com/hook")
+    wanted = EndedWithin(
+        since=now - timedelta(days=1), until=now, endpoint=key("https://example.com/hook")
+    )
 
     assert store.count_ended(event_id, wanted) == 3
     assert dict(counted.calls) == {"RunAggregationQuery": 1}

@@ -37,10 +37,9 @@ def visit(
     *,
     method: str,
     body: bytes | None = None,
-    of: str = "",
 ) -> tuple[int, str, Message]:
-    """Open the unsubscribe link, or the one `of` notices; status, body and headers."""
-    query = "" if token is None else f"?token={urllib.parse.quote(token)}&of={of}"
+    """Open the unsubscribe link; status, body and headers."""
+    query = "" if token is None else f"?token={urllib.parse.quote(token)}"
     request = urllib.request.Request(  # noqa: S310 - loopback
         url("unsubscribe") + query, body, headers, method=method
     )

@@ -14,7 +14,6 @@ from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from emulator.people import sign_in
 from functions.clock import Clock
-from functions.consents.store import ConsentStore
 from functions.documents.documents import Documents
 from functions.gcp.documents import documents
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
@@ -213,7 +212,6 @@ def _mail_events(through: Documents | None = None) -> MailEvents:
         statuses=StatusStore(real),
         users=UserStore(real),
         complaints=ComplaintWatch(ComplaintStore(real), now),
-        consents=ConsentStore(real),
         clock=Clock(now, time.monotonic, time.sleep),
         recaps_side_by_side=Threads(2, "recaps"),
         guests_side_by_side=Threads(2, "guests"),

@@ -12,8 +12,7 @@ DATA_MODEL: Final = (
     "events/{eventId}/settings/webhooks",
     "events/{eventId}/secrets/webhooks",
     "events/{eventId}/deliveries/{deliveryId}",
-    "events/{eventId}/notices/webhooks",
-    "events/{eventId}/recoveries/{url}",
+    "events/{eventId}/endpoints/{id}",
     "events/{eventId}/shares/{shareId}",
     "events/{eventId}/milestones/{number}",
     "events/{eventId}/recaps/{recapId}",
@@ -24,7 +23,6 @@ DATA_MODEL: Final = (
     "deletedEvents/{eventId}",
     "users/{uid}",
     "rateLimits/{key}",
-    "noticeConsents/{consent}",
     "recapMails/{tenant}",
     "recapStops/{tenant}",
 )

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 from google.cloud import firestore
@@ -15,8 +15,6 @@ from google.cloud import firestore
 from bench.costs import COSTS
 from emulator.mailbox import Mailbox
 from emulator.receiver import always
-from functions.consents.consent import State, consent_id
-from functions.consents.store import ConsentStore
 from functions.documents.documents import Documents
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
@@ -26,26 +24,26 @@ from functions.side_by_side import Threads
 from functions.signed_links.limiter import Limiter
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
-from functions.webhooks.attempts.endpoint_health import EndpointHealth
 from functions.webhooks.attempts.prompt_receivers import PromptReceivers
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.deliveries.tenants import Tenants
+from functions.webhooks.endpoints.failures import Failures
+from functions.webhooks.endpoints.store import EndpointStore
+from functions.webhooks.endpoints.sweep import EndpointSweep
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import MILESTONES
 from functions.webhooks.milestones import Milestones
-from functions.webhooks.notices.confirmation import Confirmation, Kind
-from functions.webhooks.notices.failure_marks import FailureMarks
 from functions.webhooks.notices.notifier import Notifier
-from functions.webhooks.notices.store import NoticeStore
+from functions.webhooks.notices.people import People
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.recovery.outage_marks import OutageMarks
-from functions.webhooks.recovery.store import StandingOrderStore
 from functions.webhooks.sender import wiring
 from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.settings.webhook_settings import key
 from functions.webhooks.signing.wiring import secrets_in
 from functions.webhooks.store import WallStore
 from tests.suite.operations import Operations, counting_documents
@@ -199,22 +197,17 @@ def worker(
         monkeypatch.setenv(name, value)
     sender = wiring.sender()
     deliveries = DeliveryStore(counting)
-    endpoint_health = EndpointHealth(
-        deliveries=deliveries,
-        settings=SettingsStore(counting),
-        marks=FailureMarks(notices=NoticeStore(counting), enqueue=counted.enqueue, now=now),
-        outages=OutageMarks(StandingOrderStore(counting), now),
-        now=now,
-        monotonic=time.monotonic,
-    )
+    tenants = Tenants(counting, time.monotonic)
     yield Worker(
         deliveries=deliveries,
         secrets=secrets_in(counting),
         sender=sender,
-        tenant_of=Tenants(counting, time.monotonic).of,
+        tenant_of=tenants.of,
         enqueue=counted.enqueue,
         slow_pace=Pace(1_000, time.monotonic, str),
-        endpoint_health=endpoint_health,
+        failures=Failures(
+            EndpointStore(counting), tenant_of=tenants.of, now=now, monotonic=time.monotonic
+        ),
         clock=CLOCK,
         prompt_receivers=PromptReceivers(time.monotonic),
     )
@@ -227,7 +220,7 @@ def worker(
         ("a delivery that succeeds", 200, []),
         ("a delivery that succeeds", 200, ["ann@example.com"]),
         ("a delivery that fails four times", 500, []),
-        ("the same, with somebody to tell", 500, ["ann@example.com"]),
+        ("a delivery that fails four times", 500, ["ann@example.com"]),
     ],
 )
 def test_a_delivery(
@@ -242,7 +235,7 @@ def test_a_delivery(
 ) -> None:
     """One read, one write and one POST an attempt; connection, secret and tenant are kept.
 
-    One more read once it has failed: whether its URL is to be given up.
+    Once it has failed, the record of its endpoint is read and made.
     """
     with receiving({"/hook": always(status), "/warm": always()}) as receiver:
         settings = event.collection("settings").document("webhooks")
@@ -258,8 +251,6 @@ def test_a_delivery(
         while made < len(counted.tasks):
             task = counted.tasks[made]
             made += 1
-            if task.queue == "sendWebhookNotice":
-                continue
             _make_due(event, task.data)
             worker.attempt(AttemptRequest.read(task.data))
         del counted.tasks[0]
@@ -275,66 +266,81 @@ def test_a_notice(
     counting: Documents,
     counted: Operations,
 ) -> None:
-    """One mail for five failures in a row; then looks that find nothing new."""
+    """A look of the sweep at five failures in a row, and the one mail for them."""
     url = "https://example.com/hook"
     event.set({"tenantId": "t1", "name": "Garden party"})
     settings = event.collection("settings").document("webhooks")
     settings.set({"urls": [url], "notify": ["ann@example.com"]})
     ended = now()
-    DeliveryStore(documents()).create(
-        event.id, [_failed(event.id, url, n, ended) for n in range(5)]
+    failed = [_failed(event.id, url, n, ended) for n in range(5)]
+    DeliveryStore(documents()).create(event.id, failed)
+    failures = Failures(
+        EndpointStore(documents()),
+        tenant_of=lambda _: "t1",
+        now=lambda: datetime(2001, 1, 1, tzinfo=UTC),  # nobody else's is due then
+        monotonic=time.monotonic,
     )
-    clock = [now()]
-    marks = FailureMarks(
-        notices=NoticeStore(documents()), enqueue=Operations().enqueue, now=lambda: clock[0]
-    )
-    marks.mark(event.id, [url])
-    consent = consent_id("t1", "ann@example.com")
-    ConsentStore(documents()).write(consent, State.CONFIRMED, now())
+    failures.note(failed[0])
     mailbox = Mailbox()
-    notifier = Notifier(
-        notices=NoticeStore(counting),
-        settings=SettingsStore(counting),
-        deliveries=DeliveryStore(counting),
-        wall=WallStore(counting),
-        mailer=lambda: SendGridMailer("SG.key", mailbox.url, now),
-        letterhead=lambda: Letterhead(sender="wall@example.com"),
-        willing=_confirmation(counting).willing,
-        base_url="https://wall.example.com",
-        now=lambda: clock[0],
-        new_id=lambda: "m1",
-    )
-    with mailbox:
-        notifier.look(event.id)
-        assert counted.cost(mail_requests=len(mailbox.requests)) == COSTS["a notice"]
-        counted.clear()
-        clock[0] += timedelta(minutes=6)
-        notifier.look(event.id)
-        assert counted.cost() == COSTS["a look that finds nothing new"]
-        assert len(mailbox.requests) == 1
-
-
-def _confirmation(counting: Documents) -> Confirmation:
-    """As deployed; nobody has to be asked."""
     limiter = Limiter(counting, now=now)
     name = uuid.uuid4().hex  # of a day that has counted nothing yet
 
-    def counts(kind: Kind, of: str, at_most: int) -> bool:
-        limiter.pass_or_raise(kind.name, f"{name} {of}", "k", at_most)
+    def counts(of: str, at_most: int) -> bool:
+        limiter.pass_or_raise("notices", f"{name} {of}", "k", at_most)
         return True
 
-    return Confirmation(
-        consents=ConsentStore(counting),
-        counts=counts,
-        mailer=_nobody_is_asked,
-        question=_nobody_is_asked,
-        end_link=lambda _: "https://wall.example.com/unsubscribe",
+    notifier = Notifier(
+        endpoints=EndpointStore(counting),
+        settings=SettingsStore(counting),
+        deliveries=DeliveryStore(counting),
+        wall=WallStore(counting),
+        people=People(counting, counts=counts, now=now),
+        mailer=lambda: SendGridMailer("SG.key", mailbox.url, now),
+        letterhead=lambda: Letterhead(sender="wall@example.com"),
+        base_url="https://wall.example.com",
         now=now,
+    )
+    with mailbox:
+        notifier.notify(event.id)
+        assert counted.cost(mail_requests=len(mailbox.requests)) == COSTS["a notice"]
+        notifier.notify(event.id)
+        assert len(mailbox.requests) == 1
+
+
+def _swept_at(counting: Documents, counted: Operations) -> EndpointSweep:
+    """A sweep to which nothing is due but what a test has made so."""
+    deliveries = DeliveryStore(counting)
+    return EndpointSweep(
+        endpoints=EndpointStore(counting),
+        settings=SettingsStore(counting),
+        deliveries=deliveries,
+        next_round=NextRound(deliveries, counted.enqueue, Pace(80, time.monotonic, str), now),
+        enqueue=counted.enqueue,
+        side_by_side=lambda work, items: [work(item) for item in items],
+        now=lambda: datetime(2001, 1, 1, tzinfo=UTC),
+        monotonic=time.monotonic,
     )
 
 
-def _nobody_is_asked(*_: object) -> NoReturn:
-    raise AssertionError
+def test_a_look_of_the_sweep(
+    event: firestore.DocumentReference, counting: Documents, counted: Operations
+) -> None:
+    """Three failures in a row, of which nobody is told yet."""
+    url = "https://example.com/hook"
+    event.set({"tenantId": "t1", "name": "Garden party"})
+    settings = event.collection("settings").document("webhooks")
+    settings.set({"urls": [url], "notify": ["ann@example.com"]})
+    ended = datetime(2000, 12, 31, 23, 59, tzinfo=UTC)
+    failed = [_failed(event.id, url, n, ended) for n in range(3)]
+    DeliveryStore(documents()).create(event.id, failed)
+    Failures(
+        EndpointStore(documents()),
+        tenant_of=lambda _: "t1",
+        now=lambda: ended,
+        monotonic=time.monotonic,
+    ).note(failed[0])
+    assert _swept_at(counting, counted).sweep() == 1
+    assert counted.cost() == COSTS["a look of the sweep at an endpoint that fails"]
 
 
 def _failed(event_id: str, url: str, number: int, at: datetime) -> Delivery:
@@ -343,6 +349,7 @@ def _failed(event_id: str, url: str, number: int, at: datetime) -> Delivery:
         event_id=event_id,
         event_type=EventType.PHOTO_UPLOADED,
         url=url,
+        endpoint=key(url),
         body="{}",
         created_at=at,
         outcome=Outcome.FAILED,

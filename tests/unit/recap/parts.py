@@ -9,7 +9,6 @@ from typing import Any, TypeVar, cast
 
 from functions.access import Caller, Role
 from functions.clock import Clock
-from functions.consents.store import ConsentStore
 from functions.documents.query import Query
 from functions.documents.write import Create, Put
 from functions.mail.letterhead import Letterhead
@@ -123,7 +122,6 @@ class House:
         slept: What was waited for, seconds.
         hosts: Whose photos may be shown.
         lacks: Name of a setting of the deployment that is not there.
-        consents: To notices.
         counted: Who has asked for a preview by mail,
         previews_an_hour: and how many of them there may be.
     """
@@ -258,7 +256,6 @@ class House:
             complaints=ComplaintWatch(
                 self._store("complaints", ComplaintStore(self.documents), through), lambda: self.now
             ),
-            consents=ConsentStore(self.documents),
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
             recaps_side_by_side=side_by_side,
             guests_side_by_side=one_after_the_other,

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.consents.consent import State, consent_id
-from functions.consents.store import ConsentStore
 from functions.documents.write import Delete, Put
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events import entries
@@ -19,7 +17,7 @@ from functions.preferences.reach import UNREACHABLE_FOR
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.mail.labels import MailLabels
 from functions.side_by_side import Threads
-from functions.wall.address import address_hash
+from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.through import ServiceError
 from tests.unit.recap.parts import EVENT, At, House, guest
 
@@ -365,16 +363,14 @@ def test_labels_are_read_as_they_were_written() -> None:
     ],
 )
 def test_a_notice_that_is_complained_of_is_the_last(fate: DeliveryStatus, *, ends: bool) -> None:
-    """Or one that comes back for good. Labels that name no consent of ours change nothing."""
+    """Or one that comes back for good; a label that is no hash of an address changes nothing."""
     house = House()
-    name = consent_id("acme", "ann@example.com")
-    consents = ConsentStore(house.documents)
-    consents.write(name, State.CONFIRMED, house.now)
-    labels = [{"wall_notice": name}, {"wall_notice": "0" * 32}, {"wall_notice": "../users/u1"}]
+    ann = address_hash("ann@example.com")
+    labels = [{"wall_notice": ann}, {"wall_notice": "../users/u1"}]
     told = [TrackingEvent(fate, label) for label in labels]
-    assert house.mail_events().record(told) == int(ends)
-    assert house.mail_events().record(told) == 0
-    [found] = consents.load([name])
-    assert found
-    assert (found.consent.state is State.ENDED) is ends
-    assert house.collection("noticeConsents").keys() == {name}
+    for _ in range(2):
+        assert house.mail_events().record(told) == int(ends)
+    until = house.now + UNREACHABLE_FOR
+    assert house.collection("users").get(guest_uid(ann)) == (
+        {"unreachableUntil": until} if ends else None
+    )

@@ -26,7 +26,6 @@ from functions.webhooks.sender.ports import SendError
 from functions.webhooks.shared_logs.log_links import LogLinks
 from functions.webhooks.shared_logs.shared_log import SharedLog
 from functions.webhooks.shared_logs.store import LogShareStore
-from tests.in_memory.database import Database
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTasks, ScriptedMailer, ScriptedSender
 from tests.in_memory.through import Crash, ServiceError
@@ -89,7 +88,6 @@ class Parts(WebhookUseCases):
                 call=self._through,
             ),
             firestore=Firestore(lambda: self.now),
-            database=Database(lambda: self.now),
             tasks=InMemoryTasks(lambda: self.now),
             sender=ScriptedSender(self._answer, self._through, lambda: self.excerpt),
             mailer=ScriptedMailer(self._send, self._through),

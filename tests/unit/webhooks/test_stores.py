@@ -16,15 +16,18 @@ from functions.webhooks.deliveries.delivery import (
     Cursor,
     Delivery,
     EndedWithin,
+    Failure,
     Outcome,
     Place,
     SentTo,
 )
 from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint, Standing
+from functions.webhooks.endpoints.store import EndpointStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
 from functions.webhooks.settings.store import SettingsStore
-from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings
+from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings, key
 from functions.webhooks.shared_logs.log_share import LogShare
 from functions.webhooks.shared_logs.store import LogShareStore
 from functions.webhooks.store import WallStore
@@ -43,6 +46,7 @@ class Ground:
         """Nothing is there."""
         self.documents = InMemoryDocuments(Firestore(lambda: NOW))
         self.deliveries = DeliveryStore(self.documents, sweep_page=3)
+        self.endpoints = EndpointStore(self.documents)
         self.settings = SettingsStore(self.documents)
         self.shares = LogShareStore(self.documents)
         self.wall = WallStore(self.documents)
@@ -192,7 +196,9 @@ def test_a_restart_begins_a_round_of_the_version_that_was_read(ground: Ground) -
     made = ground.delivery(disabled="nobody answers")
     ground.deliveries.create(ground.event_id, [made])
     found = ground.load(made)
-    again = found.next_round(NOW + timedelta(hours=1))
+    again = found.next_round(
+        NOW + timedelta(hours=1), url="https://example.com/right", endpoint="a"
+    )
     ground.deliveries.restart(again)
     assert ground.load(made) == again
     assert again.reason is None
@@ -235,23 +241,24 @@ def test_undelivered_ones_are_turned_page_by_page(ground: Ground) -> None:
         cursor = Cursor(last.ended_at, last.id)
     assert found == ["d1", "d0", "d2", "d3", "d4"]
     [first] = ground.deliveries.ended(ground.event_id, EndedWithin(since=NOW, until=NOW), None, 2)
-    ground.deliveries.restart(first.next_round(NOW))
+    ground.deliveries.restart(first.next_round(NOW, url=URL, endpoint="a"))
 
 
-def test_undelivered_ones_are_those_of_a_url_or_a_type(ground: Ground) -> None:
+def test_undelivered_ones_are_those_of_an_endpoint_or_a_type(ground: Ground) -> None:
     """As many are counted as are found."""
     other = "https://example.com/other"
     for number, url in enumerate((other, other, "https://example.com/hook")):
-        _ended(ground, Outcome.FAILED, number, url=url, event_type=EventType.PHOTO_UPLOADED)
-        _ended(ground, Outcome.SKIPPED, number, url=url, event_type=EventType.GUEST_JOINED)
-        _ended(ground, Outcome.SUCCESS, number, url=url, event_type=EventType.GUEST_JOINED)
+        given = {"url": url, "endpoint": url[-5:]}
+        _ended(ground, Outcome.FAILED, number, event_type=EventType.PHOTO_UPLOADED, **given)
+        _ended(ground, Outcome.SKIPPED, number, event_type=EventType.GUEST_JOINED, **given)
+        _ended(ground, Outcome.SUCCESS, number, event_type=EventType.GUEST_JOINED, **given)
     ground.create()
     for filters, count in (
         ({}, 6),
-        ({"url": other}, 4),
+        ({"endpoint": "other"}, 4),
         ({"event_type": EventType.GUEST_JOINED}, 3),
-        ({"url": other, "event_type": EventType.GUEST_JOINED}, 2),
-        ({"url": "https://example.com/none"}, 0),
+        ({"endpoint": "other", "event_type": EventType.GUEST_JOINED}, 2),
+        ({"endpoint": "none"}, 0),
     ):
         wanted = EndedWithin(since=NOW, until=NOW + timedelta(seconds=2), **filters)
         found = ground.deliveries.ended(ground.event_id, wanted, None, 10)
@@ -261,26 +268,6 @@ def test_undelivered_ones_are_those_of_a_url_or_a_type(ground: Ground) -> None:
             for stored_delivery in found
             for name, value in filters.items()
         )
-
-
-def test_failures_are_counted_between_two_moments(ground: Ground) -> None:
-    """Of one URL, after the one moment and by the other; what stands open counts nowhere."""
-    for seconds in (0, 1, 1, 2):
-        _ended(ground, Outcome.FAILED, seconds)
-    _ended(ground, Outcome.FAILED, 3, url="https://example.com/other")
-    _ended(ground, Outcome.SKIPPED, 3)
-    ground.create()
-    count, event_id = ground.deliveries.count_failed, ground.event_id
-
-    def after(seconds: float) -> datetime:
-        return NOW + timedelta(seconds=seconds)
-
-    assert [count(event_id, URL, after(s), 10) for s in (-1, 0, 1, 2)] == [4, 3, 1, 0]
-    assert count(event_id, URL, after(-1), 3) == 3
-    failed = ground.deliveries.has_failed_within
-    assert failed(event_id, URL, after(0), after(1))
-    assert not failed(event_id, URL, after(1), after(1.5))
-    assert not failed(event_id, URL, after(2), after(9))
 
 
 def test_the_newest_come_first_and_go_on_at_any_place(ground: Ground) -> None:
@@ -369,14 +356,64 @@ def test_a_share_ends_once(ground: Ground) -> None:
     assert count(event_id, NOW, 9) == 2
 
 
-def test_the_last_success_is_the_one_that_ended_last(ground: Ground) -> None:
-    """Of one URL; None where there is none."""
-    assert ground.deliveries.last_success(ground.event_id, URL) is None
+def test_how_the_latest_deliveries_to_an_endpoint_have_ended(ground: Ground) -> None:
+    """Of one endpoint; None where there is none."""
+    store, event_id = ground.deliveries, ground.event_id
+    assert store.last_success(event_id, "a") is None
+    assert store.last_failure(event_id, "a") is None
+    assert store.first_failure(event_id, "a", None) is None
+    gone = Attempt(number=4, at=NOW, status=410, milliseconds=1)
     for seconds in (3, 7, 5):
-        _ended(ground, Outcome.SUCCESS, seconds)
-    _ended(ground, Outcome.FAILED, 9)
-    _ended(ground, Outcome.SUCCESS, 9, url="https://example.com/other")
-    assert ground.deliveries.last_success(ground.event_id, URL) == NOW + timedelta(seconds=7)
+        _ended(ground, Outcome.SUCCESS, seconds, endpoint="a")
+        _ended(ground, Outcome.FAILED, seconds + 1, endpoint="a", log=(gone,) * (seconds == 7))
+    _ended(ground, Outcome.FAILED, 9, endpoint="b")
+    _ended(ground, Outcome.SUCCESS, 9, endpoint="b")
+
+    last, first = NOW + timedelta(seconds=7), NOW + timedelta(seconds=4)
+    assert store.last_success(event_id, "a") == last
+    assert store.last_failure(event_id, "a") == Failure(410, None)
+    assert store.first_failure(event_id, "a", None) == first
+    assert store.first_failure(event_id, "a", first) == NOW + timedelta(seconds=6)
+    assert store.first_failure(event_id, "a", last + timedelta(seconds=1)) is None
+
+
+def test_an_endpoint_that_fails_is_on_record(ground: Ground) -> None:
+    """A look is saved as it was read; what is noted meanwhile stays, and a gone record is told."""
+    store = ground.endpoints
+    record = FailingEndpoint(
+        event_id=ground.event_id,
+        id="a",
+        tenant_id="t1",
+        url=URL,
+        since=NOW,
+        failed_at=NOW,
+        due_at=datetime(2001, 1, 1, tzinfo=UTC),  # nobody else's in this project
+    )
+    assert store.load(ground.event_id, "a") is None
+    store.create(record)
+    with pytest.raises(AlreadyRecordedError):
+        store.create(record)
+    found = store.load(ground.event_id, "a")
+    assert found == record
+    assert [found] == store.due(datetime(2002, 1, 1, tzinfo=UTC))
+    assert [found] == store.of_event(ground.event_id)
+
+    store.note_failure(found.failed(NOW + timedelta(hours=1)))
+    for write in (store.save, store.forget):
+        with pytest.raises(ChangedMeanwhileError):
+            write(found)
+    store.note_notice(found.notified(Standing.FAILING, NOW))
+    again = store.load(ground.event_id, "a")
+    assert again
+    assert (again.told, again.failed_at) == (Standing.FAILING, NOW + timedelta(hours=1))
+    store.save(again.resent(NOW))
+    last = store.load(ground.event_id, "a")
+    assert last == again.resent(NOW)
+    assert last
+    store.forget(last)
+    for write in (store.save, store.note_failure, store.note_notice):
+        with pytest.raises(ChangedMeanwhileError):
+            write(last)
 
 
 def test_what_is_overdue_is_found_once(ground: Ground) -> None:
@@ -394,7 +431,7 @@ def test_what_is_overdue_is_found_once(ground: Ground) -> None:
 
 
 def _disable(ground: Ground, url: str, found: Any) -> None:
-    given_up = [DisabledUrl(url=url, reason="why", at=NOW)]
+    given_up = [DisabledUrl(id=key(url), url=url, reason="why", at=NOW)]
     ground.settings.disable(ground.event_id, given_up, found)
 
 

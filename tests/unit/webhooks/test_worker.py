@@ -365,10 +365,10 @@ def test_an_acknowledgement_of_a_record_that_is_gone_is_over(parts: Parts) -> No
     assert not parts.records
 
 
-@pytest.mark.parametrize(("last", "looked"), [(500, True), (200, False)])
-def test_endpoint_health_is_told_of_failures_only(parts: Parts, last: int, looked: bool) -> None:
+@pytest.mark.parametrize(("last", "noted"), [(500, True), (200, False)])
+def test_failures_alone_are_noted(parts: Parts, last: int, noted: bool) -> None:
     """A delivery that succeeds costs no call for it."""
     delivery = parts.attempts(parts.delivery(), *FAILURES[1:])
-    assert "get settings" not in parts.calls
+    assert "get endpoints" not in parts.calls
     parts.attempts(delivery, last)
-    assert ("get settings" in parts.calls) == looked
+    assert ("get endpoints" in parts.calls) == noted

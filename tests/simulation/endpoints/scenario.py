@@ -1,4 +1,4 @@
-"""What receivers, an admin and the mail service do in one schedule of the notices' world."""
+"""What receivers, an admin and the mail service do in one schedule of the endpoints' world."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.messages.event_type import EventType
+from functions.webhooks.settings.webhook_settings import key
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import MINUTE, SECOND, START
 
@@ -47,6 +48,7 @@ class Scenario:
 
     Attributes:
         urls: Of the event; from the second on with a host of their own.
+        recover: Those where what failed is sent again by itself.
         dead: Deliveries to the first URL that have failed for more than five days.
         ends: Deliveries that end.
         admin: What the admin does, and when.
@@ -54,6 +56,7 @@ class Scenario:
     """
 
     urls: tuple[str, ...]
+    recover: tuple[str, ...]
     dead: tuple[Delivery, ...]
     ends: tuple[End, ...]
     admin: tuple[tuple[str, int], ...]
@@ -67,6 +70,9 @@ class Scenario:
         trouble = choices.pick("trouble", (0, 0, 2, 7))
         return cls(
             urls=urls,
+            recover=tuple(
+                url for url in urls if choices.happens(f"{url} recover", 0.4, "is to be recovered")
+            ),
             dead=_dead(urls[0]) if dying else (),
             ends=tuple(end for url in urls for end in _ends(choices, url)),
             admin=tuple(
@@ -80,7 +86,7 @@ class Scenario:
     @property
     def settings(self) -> Mapping[str, Any]:
         """As they are at the beginning."""
-        return {"urls": list(self.urls), "notify": [ANN]}
+        return {"urls": list(self.urls), "notify": [ANN], "recover": list(self.recover)}
 
 
 def _ends(choices: Choices, url: str) -> Iterator[End]:
@@ -123,6 +129,7 @@ def ended(name: str, url: str, *, at: int, works: bool = False, test: bool = Fal
         event_id=EVENT,
         event_type=EventType.PHOTO_UPLOADED,
         url=url,
+        endpoint=key(url),
         body="{}",
         created_at=moment,
         outcome=Outcome.SUCCESS if works else Outcome.FAILED,

@@ -1,4 +1,4 @@
-"""The world of the notices: an event's receivers fail and recover, and its people are told."""
+"""The world of the endpoints: an event's receivers fail and recover, and people are told."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from functions.documents.document import Document
+from functions.documents.query import Query
 from functions.documents.write import Create, Delete, Update
 from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
@@ -13,18 +14,17 @@ from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendO
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
 from functions.webhooks.deliveries.store import DeliveryStore, read_delivery
-from functions.webhooks.notices.look_task import event_of
-from functions.webhooks.notices.watch import Watch
-from tests.in_memory import database
-from tests.in_memory.database import Database, Stored
+from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
+from functions.webhooks.endpoints.notice_task import QUEUE, event_of
+from functions.webhooks.endpoints.store import EndpointStore
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTasks
 from tests.in_memory.through import ServiceError
 from tests.in_memory.use_cases import WebhookUseCases
 from tests.simulation.dispatch import CloudTasks
-from tests.simulation.faults import NEVER_RETRIED
-from tests.simulation.notices.invariants import Mail, Seen
-from tests.simulation.notices.scenario import ANN, BOB, EVENT, End, Scenario, ended
+from tests.simulation.endpoints.invariants import Seen
+from tests.simulation.endpoints.scenario import ANN, BOB, EVENT, End, Scenario, ended
+from tests.simulation.faults import NEVER_RETRIED, Fault
 from tests.simulation.simulation import (
     HOUR,
     MINUTE,
@@ -33,23 +33,23 @@ from tests.simulation.simulation import (
     Instance,
     Pool,
     Simulation,
-    current,
 )
 from tests.simulation.simulation import End as Ended
 
 T = TypeVar("T")
 
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
-_NOTICES: Final = f"events/{EVENT}/notices/webhooks"
+_ENDPOINTS: Final = f"events/{EVENT}/endpoints"
+_DELIVERIES: Final = f"events/{EVENT}/deliveries"
 _SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
 _CALM: Final = 5 * HOUR
-"""After the last delivery: six tries of a mail, an hour of quiet, a pause of an hour."""
+"""After the last delivery: an hour of quiet, and some pauses of an hour."""
 _BUSY: Final = 75 * MINUTE
 _SELDOM: Final = 20 * MINUTE
 """How often the sweep comes after that: nothing is to change any more."""
 
 _POSSIBLE: Final = NEVER_RETRIED
-"""A mail is requested once: nobody tries it again but a later look."""
+"""A mail is requested once: nobody tries it again but a later sweep."""
 
 
 _ANSWERS: Final[Mapping[str, SendOutcome]] = {
@@ -62,7 +62,7 @@ _ANSWERS: Final[Mapping[str, SendOutcome]] = {
 }
 
 
-class NoticeWorld:
+class EndpointWorld:
     """One event, some hours of failures and successes, and then five hours of calm."""
 
     def __init__(self, simulation: Simulation) -> None:
@@ -72,8 +72,6 @@ class NoticeWorld:
         self._seen = Seen(simulation)
         self._names = 0
         self._mails = list(self._scenario.mails)
-        self._database = Database(lambda: simulation.now)
-        self._database.watch(self._watched)
         self._firestore = Firestore(lambda: START - timedelta(days=5, hours=3))
         self._firestore.watch(self._written)
         self._deliveries = DeliveryStore(InMemoryDocuments(self._firestore))
@@ -83,13 +81,14 @@ class NoticeWorld:
         )
         if dead := self._scenario.dead:
             self._deliveries.create(EVENT, dead)
+            EndpointStore(InMemoryDocuments(self._firestore)).create(_noted(dead[0]))
         self._firestore.set_clock(lambda: simulation.now)
         self._attempts = CloudTasks(simulation)
-        self._looks = CloudTasks(simulation)
+        self._notices = CloudTasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
-        self._workers = self._pool("worker", WebhookUseCases.endpoint_health)
+        self._workers = self._pool("worker", WebhookUseCases.failures)
         self._notifiers = self._pool("notifier", WebhookUseCases.notifier)
-        self._sweepers = self._pool("sweeper", WebhookUseCases.notice_sweeper)
+        self._sweepers = self._pool("sweeper", WebhookUseCases.endpoint_sweep)
         for number, one in enumerate(self._scenario.ends):
             simulation.after(one.at, partial(self._end, f"delivery-{number}", one))
         for what, at in self._scenario.admin:
@@ -103,9 +102,12 @@ class NoticeWorld:
 
     def violations(self) -> Iterable[str]:
         """What is wrong now that everything is at rest."""
-        found = self._database.get(_NOTICES)
-        complete = not self._attempts.unpunctual
-        return self._seen.at_rest(found.value if found else Watch(), complete=complete)
+        records = self._firestore.query(Query(collection=_ENDPOINTS))
+        deliveries = map(read_delivery, self._firestore.query(Query(collection=_DELIVERIES)))
+        # A worker that was paused may note a failure long after the record was forgotten.
+        paused = {Fault.PAUSE_BEFORE, Fault.PAUSE_AFTER} & self._simulation.faults
+        complete = not (self._attempts.unpunctual or paused)
+        return self._seen.at_rest(records, list(deliveries), complete=complete)
 
     # Receivers, and the admin.
 
@@ -117,7 +119,7 @@ class NoticeWorld:
 
     def _failed(self, delivery: Delivery, name: str, done: Callable[[Ended], None]) -> None:
         """The task of its last attempt, which is on record as failed: however often it comes."""
-        self._workers.run(name, lambda health: health.delivery_failed(delivery), done)
+        self._workers.run(name, lambda failures: failures.note(delivery), done)
 
     def _admin(self, what: str) -> None:
         changes: Mapping[str, Mapping[str, Any]] = {
@@ -130,32 +132,34 @@ class NoticeWorld:
         if what == "delete":
             self._firestore.commit(Delete(f"events/{EVENT}"))
             self._firestore.commit(Delete(_SETTINGS))
-            self._database.commit(database.Delete(_NOTICES))
         elif self._firestore.get(_SETTINGS):
             self._firestore.commit(Update(_SETTINGS, changes[what]))
 
     # The services that call functions.
 
-    def _written(self, path: str, _: Document | None, after: Document | None) -> None:
+    def _written(self, path: str, before: Document | None, after: Document | None) -> None:
         match path.split("/"):
             case ["events", _, "deliveries", _] if after:
+                if before:
+                    self._seen.begun_again(read_delivery(before))
                 self._seen.ended(read_delivery(after))
+            case ["events", _, "endpoints", _]:
+                self._seen.noted(before, after)
             case ["events", _, "settings", _]:
                 self._seen.saved(after.fields if after else None)
             case _:
                 pass
 
-    def _watched(self, path: str, before: Stored | None, after: Stored | None) -> None:
-        if path == _NOTICES and after:
-            self._seen.watched(before.value if before else Watch(), after.value)
-
     def _queued(self, task: Task) -> None:
-        def look(name: str, done: Callable[[Ended], None]) -> None:
+        if task.queue != QUEUE:
+            return  # a delivery is sent again, and stays on its way here
+
+        def notify(name: str, done: Callable[[Ended], None]) -> None:
             event_id = event_of(task.data)
-            self._notifiers.run(name, lambda notifier: notifier.look(event_id), done)
+            self._notifiers.run(name, lambda notifier: notifier.notify(event_id), done)
 
         due = (task.due - START) // timedelta(microseconds=1)
-        self._looks.call(task.name, look, due=due, backoff=10 * SECOND)
+        self._notices.call(task.name, notify, due=due, backoff=10 * SECOND)
 
     def _sweep(self) -> None:
         self._names += 1
@@ -170,7 +174,6 @@ class NoticeWorld:
         return WebhookUseCases(
             instance.machine,
             self._firestore,
-            self._database,
             self._tasks,
             new_id=self._name,
             new_secret=self._name,
@@ -192,25 +195,26 @@ class _MailService:
 
     def send(self, message: EmailMessage) -> SendOutcome:
         """See `provider.Mailer`."""
-        mail: list[Mail | None] = []
 
         def arrive() -> SendOutcome:
-            mail.append(self._seen.requested(message))
-            return self._answer(mail[0])
+            self._seen.requested(message)
+            return _ANSWERS[self._trouble.pop(0) if self._trouble else "taken"]
 
         try:
             return self._instance.call("mailer.send", arrive, retried=False, possible=_POSSIBLE)
         except ServiceError as error:
-            claimed = current().notes.get("mail")
-            if claimed:
-                claimed.in_doubt = True
             return Unknown(str(error))
 
-    def _answer(self, mail: Mail | None) -> SendOutcome:
-        if mail is None:
-            return Accepted("m")
-        answer = self._trouble.pop(0) if self._trouble else "taken"
-        if answer in ("taken", "lost"):
-            self._seen.delivered(mail)
-        mail.in_doubt |= answer == "unknown"
-        return _ANSWERS[answer]
+
+def _noted(failed: Delivery) -> FailingEndpoint:
+    """What is known of an endpoint since that delivery has failed."""
+    ended_at = failed.ended_at or START
+    return FailingEndpoint(
+        event_id=EVENT,
+        id=failed.endpoint,
+        tenant_id="t1",
+        url=failed.url,
+        since=ended_at,
+        failed_at=ended_at,
+        due_at=ended_at,
+    )

@@ -1,24 +1,27 @@
-"""What the schedule calls for the standing orders, put together on first use."""
+"""The sweep over the endpoints that fail, put together for this process on first use."""
 
 import functools
+import time
 from datetime import UTC, datetime
 
 from functions.gcp.documents import documents
 from functions.side_by_side import Threads
 from functions.webhooks.deliveries import wiring as deliveries
-from functions.webhooks.recovery.recoverer import Recoverer
-from functions.webhooks.recovery.store import StandingOrderStore
+from functions.webhooks.endpoints.store import EndpointStore
+from functions.webhooks.endpoints.sweep import EndpointSweep
 from functions.webhooks.settings.store import SettingsStore
 
 
 @functools.cache
-def recoverer() -> Recoverer:
+def endpoint_sweep() -> EndpointSweep:
     """What the schedule calls."""
-    return Recoverer(
-        orders=StandingOrderStore(documents()),
+    return EndpointSweep(
+        endpoints=EndpointStore(documents()),
         settings=SettingsStore(documents()),
         deliveries=deliveries.store(),
         next_round=deliveries.next_round(),
-        side_by_side=Threads(deliveries.AT_ONCE, "recovery"),
+        enqueue=deliveries.enqueue,
+        side_by_side=Threads(deliveries.AT_ONCE, "endpoints"),
         now=lambda: datetime.now(UTC),
+        monotonic=time.monotonic,
     )

@@ -1,1 +1,0 @@
-"""Whether an address takes notices: asked, confirmed, ended."""

@@ -1,0 +1,1 @@
+"""Endpoints that fail: what is recorded of each, and what follows from it."""

@@ -1,0 +1,236 @@
+"""What is known of an endpoint that fails, and what follows from it (spec 6.4, 6.5 and 7.3).
+
+A failed delivery makes the record; while the record is there, the sweep asks `what_follows`, until
+the answer is to wait, or to forget the endpoint. The first row that holds decides:
+
+    the settings have no such endpoint                              forget
+    an admin has switched it off                                    wait
+    it is given up, and people do not know                          notify
+    it is to be recovered, and took a delivery since the last time  send again
+    5 days of nothing but failures, 100 or more                     disable
+    5 failures in a row, and people do not know                     notify
+    people know that it failed, and it took the last delivery       notify of recovery
+    it took a delivery after the last failure, 10 minutes ago       forget
+    otherwise                                                       wait
+
+A record that nothing happens to is forgotten in the end. Each step is carried out first and
+recorded then: after a crash in between a notice may come twice, and no delivery is sent twice.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final, Self
+
+from functions.documents.document import Version
+from functions.webhooks.deliveries.delivery import KEPT_FOR
+from functions.webhooks.settings.webhook_settings import SWITCHED_OFF, Subscription
+
+FAILURES_TO_TELL: Final = 5
+"""Failures in a row after which people are notified."""
+
+FAILURES_TO_GIVE_UP: Final = 100
+FAILING_FOR: Final = timedelta(days=5)
+"""So many failures in a row, the first so long ago, and the endpoint is disabled."""
+
+RECOVERED_BACK: Final = timedelta(hours=24)
+"""What failed longer ago is not sent again by itself."""
+
+BETWEEN_NEWS: Final = timedelta(hours=1)
+"""Of one endpoint."""
+
+SETTLED: Final = timedelta(minutes=10)
+"""A worker notes the failures of an endpoint once a minute, and a record may be late by minutes:
+what ended within that time may not be known yet."""
+
+SOONEST: Final = timedelta(minutes=4)
+"""The next sweep, which comes every five minutes."""
+
+_LATEST: Final = timedelta(hours=1)
+
+
+class Standing(StrEnum):
+    """What people are told of an endpoint."""
+
+    FAILING = "failing"
+    DISABLED = "disabled"
+    RECOVERED = "recovered"
+
+
+class Step(StrEnum):
+    """What follows from the record of an endpoint."""
+
+    WAIT = "wait"
+    NOTIFY = "notify"
+    NOTIFY_OF_RECOVERY = "notify of recovery"
+    SEND_AGAIN = "send again"
+    DISABLE = "disable"
+    FORGET = "forget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latest:
+    """The latest deliveries to an endpoint.
+
+    Attributes:
+        acknowledged_at: When one was last acknowledged, a test or not; None if none is recorded.
+        failures: How many have failed in a row since, tests not counted; 100 are enough.
+        has_failed_for_long: Whether the first of them is five days old.
+    """
+
+    acknowledged_at: datetime | None = None
+    failures: int = 0
+    has_failed_for_long: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingEndpoint:
+    """The record `events/{event_id}/endpoints/{id}`.
+
+    Attributes:
+        id: Of the endpoint (`Subscription.id`).
+        tenant_id: Of the event.
+        url: Where its deliveries go.
+        since: Failures count from then on.
+        failed_at: When a failure was last noted, at most a minute before the last failure.
+        due_at: When the sweep looks next.
+        told: What people were told and still believe: that it fails, or is disabled.
+        told_at: When people were last told anything.
+        resent_until: What failed by then was sent again.
+        version: Of the record as it was read.
+    """
+
+    event_id: str
+    id: str
+    tenant_id: str
+    url: str
+    since: datetime
+    failed_at: datetime
+    due_at: datetime
+    told: Standing | None = None
+    told_at: datetime | None = None
+    resent_until: datetime | None = None
+    version: Version = field(default=None, compare=False)
+
+    def failed(self, at: datetime) -> Self:
+        """The record once a further failure is noted; the next sweep looks."""
+        return replace(self, failed_at=max(at, self.failed_at), due_at=min(at, self.due_at))
+
+    def of(self, endpoint: Subscription, now: datetime) -> Self:
+        """The record of the endpoint as it is configured now.
+
+        Failures count anew at another URL, and once the endpoint is enabled again. People who were
+        told that it is disabled know when an admin has enabled it; they do not know that it works.
+        """
+        anew = self.url != endpoint.url or endpoint.disabled
+        enabled = self.told is Standing.DISABLED and not endpoint.disabled
+        return replace(
+            self,
+            url=endpoint.url,
+            since=now if anew else self.since,
+            told=Standing.FAILING if enabled else self.told,
+        )
+
+    def notified(self, standing: Standing, now: datetime) -> Self:
+        """The record once people were told."""
+        told = None if standing is Standing.RECOVERED else standing
+        return replace(self, told=told, told_at=now)
+
+    def resent(self, until: datetime) -> Self:
+        """The record once everything that failed by then was sent again."""
+        return replace(self, resent_until=until)
+
+    def missed_since(self, acknowledged_at: datetime) -> datetime:
+        """What failed earlier is not sent again once a delivery was acknowledged at that time."""
+        earliest = acknowledged_at - RECOVERED_BACK
+        return max(self.resent_until or earliest, earliest)
+
+    def waiting(self, endpoint: Subscription, now: datetime) -> Self:
+        """The record with the time of its next look.
+
+        A recovery waits for the next sweep; else the wait grows with the time since the failure.
+        What failed in the last minutes is looked at once more, as a record may be late.
+        """
+        age = now - self.failed_at
+        recovers = endpoint.recover and not endpoint.disabled and age < RECOVERED_BACK
+        return replace(
+            self,
+            due_at=now + (SOONEST if recovers else _wait(age)),
+            resent_until=self.resent_until and min(self.resent_until, now - SETTLED),
+        )
+
+
+def what_follows(  # noqa: PLR0911 - a table
+    record: FailingEndpoint,
+    endpoint: Subscription | None,
+    latest: Latest,
+    *,
+    has_people: bool,
+    now: datetime,
+) -> Step:
+    """The next step of an endpoint that fails.
+
+    Args:
+        record: What is known, of the endpoint as it is configured.
+        endpoint: As it is configured; None if the settings have none of that id.
+        latest: Its latest deliveries.
+        has_people: Whether the settings name anybody to notify.
+        now: The time.
+    """
+    if endpoint is None:
+        return Step.FORGET
+    may_notify = has_people and (record.told_at is None or now - record.told_at >= BETWEEN_NEWS)
+    if endpoint.disabled == SWITCHED_OFF:
+        return _rest(record, now)
+    if endpoint.disabled:
+        is_known = record.told is Standing.DISABLED
+        return Step.NOTIFY if may_notify and not is_known else _rest(record, now)
+    if endpoint.recover and _has_answered(record, latest, now):
+        return Step.SEND_AGAIN
+    if latest.failures >= FAILURES_TO_GIVE_UP and latest.has_failed_for_long:
+        return Step.DISABLE
+    if may_notify and not record.told and latest.failures >= FAILURES_TO_TELL:
+        return Step.NOTIFY
+    answered = latest.acknowledged_at
+    works = answered is not None and answered >= record.since and not latest.failures
+    if may_notify and record.told and works:
+        return Step.NOTIFY_OF_RECOVERY
+    if works and _is_settled(record, latest, has_people=has_people, now=now):
+        return Step.FORGET
+    return _rest(record, now)
+
+
+def _has_answered(record: FailingEndpoint, latest: Latest, now: datetime) -> bool:
+    """Whether a delivery was acknowledged since the last recovery, so that one is due."""
+    answered = latest.acknowledged_at
+    if answered is None or now - answered > RECOVERED_BACK:
+        return False
+    return record.resent_until is None or answered > record.resent_until
+
+
+def _is_settled(
+    record: FailingEndpoint, latest: Latest, *, has_people: bool, now: datetime
+) -> bool:
+    """Whether nothing is left to be told, and no failure that is not known yet."""
+    is_told = has_people and (
+        record.told is not None
+        or (record.told_at is not None and now - record.told_at < BETWEEN_NEWS)
+    )
+    answered = latest.acknowledged_at
+    return (
+        not is_told
+        and answered is not None
+        and answered > record.failed_at
+        and now - record.failed_at >= SETTLED
+    )
+
+
+def _rest(record: FailingEndpoint, now: datetime) -> Step:
+    """Wait, or forget a record that nothing has happened to for a long time."""
+    kept = KEPT_FOR if record.told else FAILING_FOR
+    return Step.FORGET if now - record.failed_at >= kept else Step.WAIT
+
+
+def _wait(age: timedelta) -> timedelta:
+    """Ever longer, from one sweep to an hour."""
+    return min(max(age / 10, SOONEST), _LATEST)

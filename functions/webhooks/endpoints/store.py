@@ -1,0 +1,125 @@
+"""Endpoints that fail in Firestore: `events/{eventId}/endpoints/{id}` (design 4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from functions.documents.document import Document
+from functions.documents.documents import Documents
+from functions.documents.query import Query
+from functions.documents.write import Create, Delete, Update
+from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint, Standing
+
+DUE_AT_MOST: Final = 20_000
+"""Records that one sweep reads, the longest due first."""
+
+_OF_AN_EVENT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointStore:
+    """Reads and writes the records; every method is one call."""
+
+    documents: Documents
+
+    def load(self, event_id: str, endpoint_id: str) -> FailingEndpoint | None:
+        """The record as it is now, or None."""
+        found = self.documents.get(_path(event_id, endpoint_id))
+        return _read(found) if found else None
+
+    def of_event(self, event_id: str) -> Sequence[FailingEndpoint]:
+        """The records of an event, which has 20 endpoints."""
+        records = Query(collection=f"events/{event_id}/endpoints", limit=_OF_AN_EVENT)
+        return list(map(_read, self.documents.find(records)))
+
+    def due(self, now: datetime) -> Sequence[FailingEndpoint]:
+        """The records of all events that are due, the longest due first."""
+        due = Query(
+            collection="endpoints",
+            group=True,
+            where=[("dueAt", "<=", now)],
+            order=["dueAt"],
+            limit=DUE_AT_MOST,
+        )
+        return list(map(_read, self.documents.find(due)))
+
+    def create(self, record: FailingEndpoint) -> None:
+        """Record the first failure.
+
+        Raises:
+            AlreadyRecordedError: the endpoint has a record.
+        """
+        fields = {"tenantId": record.tenant_id, **_fields(record), "failedAt": record.failed_at}
+        self.documents.commit(Create(_path_of(record), fields))
+
+    def note_failure(self, record: FailingEndpoint) -> None:
+        """Write that a further delivery has failed; what the sweep writes meanwhile stays.
+
+        Raises:
+            ChangedMeanwhileError: the record is gone.
+        """
+        fields = {"failedAt": record.failed_at, "dueAt": record.due_at}
+        self.documents.commit(Update(_path_of(record), fields))
+
+    def save(self, record: FailingEndpoint) -> None:
+        """Write what a look has changed.
+
+        Raises:
+            ChangedMeanwhileError: the record was written since it was read.
+        """
+        self.documents.commit(Update(_path_of(record), _fields(record), version=record.version))
+
+    def note_notice(self, record: FailingEndpoint) -> None:
+        """Write what people were told.
+
+        Raises:
+            ChangedMeanwhileError: the record is gone.
+        """
+        fields = {"told": record.told, "toldAt": record.told_at}
+        self.documents.commit(Update(_path_of(record), fields))
+
+    def forget(self, record: FailingEndpoint) -> None:
+        """Delete the record.
+
+        Raises:
+            ChangedMeanwhileError: the record was written since it was read.
+        """
+        self.documents.commit(Delete(_path_of(record), record.version))
+
+
+def _path(event_id: str, endpoint_id: str) -> str:
+    return f"events/{event_id}/endpoints/{endpoint_id}"
+
+
+def _path_of(record: FailingEndpoint) -> str:
+    return _path(record.event_id, record.id)
+
+
+def _fields(record: FailingEndpoint) -> dict[str, Any]:
+    return {
+        "url": record.url,
+        "since": record.since,
+        "dueAt": record.due_at,
+        "told": record.told,
+        "toldAt": record.told_at,
+        "resentUntil": record.resent_until,
+    }
+
+
+def _read(document: Document) -> FailingEndpoint:
+    *_, event_id, _, endpoint_id = document.path.split("/")
+    fields = document.fields
+    return FailingEndpoint(
+        event_id=event_id,
+        id=endpoint_id,
+        tenant_id=fields["tenantId"],
+        url=fields["url"],
+        since=fields["since"],
+        failed_at=fields["failedAt"],
+        due_at=fields["dueAt"],
+        told=fields["told"] and Standing(fields["told"]),
+        told_at=fields["toldAt"],
+        resent_until=fields["resentUntil"],
+        version=document.version,
+    )

@@ -1,0 +1,202 @@
+"""One sweep over the endpoints that fail: what follows from each record is carried out.
+
+    due records, tenants in turn ▸ latest deliveries ▸ what follows ▸ carry it out ▸ the record
+
+Each look is independent: an error there keeps no other endpoint waiting, and the next sweep tries
+again. Where the time of a sweep is not enough, each tenant has had its turns: the endpoints of one
+tenant keep nobody else waiting.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from itertools import zip_longest
+from typing import Final
+
+from functions import log
+from functions.documents.refusals import ChangedMeanwhileError
+from functions.gcp.task_queue import Enqueue
+from functions.side_by_side import SideBySide
+from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
+from functions.webhooks.deliveries.endpoint_url import host_of
+from functions.webhooks.deliveries.next_round import NextRound
+from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.endpoints.failing_endpoint import (
+    FAILING_FOR,
+    FAILURES_TO_GIVE_UP,
+    FailingEndpoint,
+    Latest,
+    Step,
+    what_follows,
+)
+from functions.webhooks.endpoints.notice_task import notice_task
+from functions.webhooks.endpoints.observer import Observer
+from functions.webhooks.endpoints.store import EndpointStore
+from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.settings.webhook_settings import (
+    DisabledUrl,
+    Subscription,
+    WebhookSettings,
+)
+
+REASON: Final = (
+    f"{FAILURES_TO_GIVE_UP} deliveries in a row or more have failed, for more than"
+    f" {FAILING_FOR.days} days"
+)
+
+SWEEP_SECONDS: Final = 150.0
+"""After that time no further look begins; the next sweep goes on."""
+
+PAGE: Final = 300
+PAGES_OF_A_LOOK: Final = 10
+"""Of deliveries that are read at a time, and for one endpoint in one sweep."""
+
+_LOOKS: Final = 100
+"""Between two looks at the clock."""
+
+
+class EndpointSweep:
+    """Carries out what follows from the records; one sweep runs at a time."""
+
+    def __init__(
+        self,
+        *,
+        endpoints: EndpointStore,
+        settings: SettingsStore,
+        deliveries: DeliveryStore,
+        next_round: NextRound,
+        enqueue: Enqueue,
+        side_by_side: SideBySide,
+        now: Callable[[], datetime],
+        monotonic: Callable[[], float],
+        page: int = PAGE,
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            endpoints: The records of endpoints that fail.
+            settings: The endpoints of each event, and who is to be notified.
+            deliveries: The records of deliveries.
+            next_round: Sends deliveries again.
+            enqueue: Queues the task of a notice.
+            side_by_side: Looks at several endpoints at a time.
+            now: The time, aware and in UTC.
+            monotonic: Seconds that only grow.
+            page: How many deliveries are read at a time.
+        """
+        self._endpoints = endpoints
+        self._settings = settings
+        self._deliveries = deliveries
+        self._observer = Observer(deliveries)
+        self._next_round = next_round
+        self._enqueue = enqueue
+        self._side_by_side = side_by_side
+        self._now = now
+        self._monotonic = monotonic
+        self._page = page
+
+    def sweep(self) -> int:
+        """Look at the endpoints that are due, as far as the time goes; the number of looks."""
+        until = self._monotonic() + SWEEP_SECONDS
+        known: dict[str, WebhookSettings] = {}
+
+        def look(record: FailingEndpoint) -> None:
+            self._look(record, known)
+
+        due = list(tenants_in_turn(self._endpoints.due(self._now())))
+        for looked in range(0, len(due), _LOOKS):
+            if self._monotonic() > until:
+                log.warning("endpoints.not-swept-yet", left=len(due) - looked)
+                return looked
+            self._side_by_side(look, due[looked : looked + _LOOKS])
+        return len(due)
+
+    def _look(self, record: FailingEndpoint, known: dict[str, WebhookSettings]) -> None:
+        """Look at one endpoint; `known` are settings that this sweep has read."""
+        try:
+            if record.event_id not in known:
+                known[record.event_id] = self._settings.load(record.event_id)
+            self._carry_out(record, known[record.event_id])
+        except Exception as error:  # noqa: BLE001 - the next sweep tries again
+            host = host_of(record.url)
+            log.fault("endpoint.not-swept", error, eventId=record.event_id, host=host)
+
+    def _carry_out(self, record: FailingEndpoint, settings: WebhookSettings) -> None:
+        endpoint, now = settings.by_id.get(record.id), self._now()
+        latest, has_people = Latest(), bool(settings.notify)
+        if endpoint:
+            record = record.of(endpoint, now)
+            latest = self._observer.latest(record, endpoint, has_people=has_people, now=now)
+        step = what_follows(record, endpoint, latest, has_people=has_people, now=now)
+        if endpoint and step is Step.SEND_AGAIN:
+            record = self._resent(record, endpoint, latest, now)
+            step = what_follows(record, endpoint, latest, has_people=has_people, now=now)
+        with suppress(ChangedMeanwhileError):  # the next sweep looks again
+            if endpoint is None or step is Step.FORGET:
+                self._endpoints.forget(record)
+                return
+            if step is Step.DISABLE:
+                self._disable(record, endpoint, settings, now)
+            self._endpoints.save(record.waiting(endpoint, now))
+        if step in (Step.NOTIFY, Step.NOTIFY_OF_RECOVERY):
+            self._enqueue(notice_task(record.event_id, now))
+
+    def _disable(
+        self,
+        record: FailingEndpoint,
+        endpoint: Subscription,
+        settings: WebhookSettings,
+        now: datetime,
+    ) -> None:
+        """Disable the endpoint, unless an admin has written the settings meanwhile."""
+        given_up = DisabledUrl(id=endpoint.id, url=endpoint.url, reason=REASON, at=now)
+        self._settings.disable(record.event_id, [given_up], settings)
+        host = host_of(endpoint.url)
+        log.error("webhook.disabled", eventId=record.event_id, host=host, reason=REASON)
+
+    def _resent(
+        self, record: FailingEndpoint, endpoint: Subscription, latest: Latest, now: datetime
+    ) -> FailingEndpoint:
+        """Send again what failed before the last acknowledgement, the oldest failure first.
+
+        A delivery is sent again by itself once: of the first round alone. So a crash repeats none,
+        and what people have sent again is left alone.
+        """
+        until = latest.acknowledged_at or now
+        failed = EndedWithin(
+            since=record.missed_since(until),
+            until=until,
+            outcomes=(Outcome.FAILED,),
+            endpoint=record.id,
+        )
+        after, reached, resent = None, until, 0
+        for _ in range(PAGES_OF_A_LOOK):
+            found = self._deliveries.ended(record.event_id, failed, after, self._page)
+            resent += sum(
+                self._next_round.begin(delivery, endpoint)
+                for delivery in found
+                if not delivery.test and not delivery.round
+            )
+            if len(found) < self._page:
+                reached = until
+                break
+            reached = _ended_at(found[-1])
+            after = Cursor(reached, found[-1].id)
+        if resent:
+            host = host_of(endpoint.url)
+            log.info("webhook.recovered", eventId=record.event_id, host=host, resent=resent)
+        return record.resent(reached)
+
+
+def tenants_in_turn(records: Iterable[FailingEndpoint]) -> Iterator[FailingEndpoint]:
+    """One record of each tenant, then a second one, and so on; each tenant's in their order."""
+    of_tenants: dict[str, list[FailingEndpoint]] = defaultdict(list)
+    for record in records:
+        of_tenants[record.tenant_id].append(record)
+    for turn in zip_longest(*of_tenants.values()):
+        yield from (record for record in turn if record is not None)
+
+
+def _ended_at(delivery: Delivery) -> datetime:
+    return delivery.ended_at or delivery.created_at

@@ -1,0 +1,72 @@
+"""Who is notified when an endpoint fails: `notify` in the webhook settings, and nobody else."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from functions import log
+from functions.documents.documents import Documents
+from functions.mail.address import deliverable
+from functions.wall.address import address_hash, guest_uid, normalised
+
+MAILS_TO_AN_ADDRESS: Final = 24
+"""In a day, from all tenants."""
+
+MAILS_OF_A_TENANT: Final = 200
+"""In a day."""
+
+_UNREACHABLE_UNTIL: Final = "unreachableUntil"
+"""Field of the record of an address: it has sent a mail back for good, or complained."""
+
+
+class People:
+    """Chooses the addresses of `notify` that a mail goes to."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        *,
+        counts: Callable[[str, int], bool],
+        now: Callable[[], datetime],
+    ) -> None:
+        """Put the parts together.
+
+        Args:
+            documents: The records of addresses.
+            counts: Counts a mail under a name, which may have so many a day; False beyond that.
+            now: The time, aware and in UTC.
+        """
+        self._documents = documents
+        self._counts = counts
+        self._now = now
+
+    def reachable(self, notify: Iterable[str]) -> Sequence[str]:
+        """The addresses that mail can go to, each once."""
+        addresses: dict[str, str] = {}
+        for address in filter(None, map(deliverable, notify)):
+            addresses.setdefault(normalised(address), address)
+        paths = [f"users/{guest_uid(address_hash(address))}" for address in addresses]
+        records = self._documents.get_all(paths, fields=[_UNREACHABLE_UNTIL]) if paths else []
+        return [
+            address
+            for address, record in zip(addresses.values(), records, strict=True)
+            if not self._is_paused(record.fields.get(_UNREACHABLE_UNTIL) if record else None)
+        ]
+
+    def within_limits(self, tenant_id: str, addresses: Iterable[str]) -> Sequence[str]:
+        """Those of `addresses` that one more mail may go to; it is counted."""
+        return [address for address in addresses if self._may_be_sent(tenant_id, address)]
+
+    def _may_be_sent(self, tenant_id: str, address: str) -> bool:
+        counted = (
+            (f"tenant {tenant_id}", MAILS_OF_A_TENANT),
+            (f"address {normalised(address)}", MAILS_TO_AN_ADDRESS),
+        )
+        for name, at_most in counted:
+            if not self._counts(name, at_most):
+                log.warning("notice.limited", of=name.partition(" ")[0])
+                return False
+        return True
+
+    def _is_paused(self, until: object) -> bool:
+        return isinstance(until, datetime) and until.tzinfo is not None and self._now() < until

@@ -1,0 +1,171 @@
+"""What must hold of endpoints that fail, whatever happens; said without the code that it checks."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from functions.documents.document import Document
+from functions.mail.message import EmailMessage
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
+from functions.webhooks.deliveries.endpoint_url import name_of
+from tests.simulation.simulation import Simulation, current
+
+_IN_A_ROW: Final = 5
+_AN_HOUR: Final = timedelta(hours=1)
+_A_DAY: Final = timedelta(days=1)
+_CLOCKS_DIFFER: Final = timedelta(seconds=1)
+_SWEEPS: Final = timedelta(minutes=15)
+
+
+class Seen:
+    """Everything that was written of the event, and every mail."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        """Nothing yet."""
+        self.simulation = simulation
+        self._ends: list[tuple[int, Delivery]] = []
+        self._settings: list[tuple[int, Mapping[str, Any] | None]] = []
+        self._noted: dict[str, int] = {}
+
+    # What was written.
+
+    def ended(self, delivery: Delivery) -> None:
+        """A delivery has ended."""
+        self._ends.append((self.simulation.time, delivery))
+
+    def saved(self, settings: Mapping[str, Any] | None) -> None:
+        """The settings were written, or the event is gone."""
+        self._settings.append((self.simulation.time, settings))
+
+    def noted(self, before: Document | None, after: Document | None) -> None:
+        """The record of an endpoint was written."""
+        was, is_ = (document.fields if document else {} for document in (before, after))
+        if not after or was.get("toldAt") == is_.get("toldAt"):
+            return
+        url, told = is_["url"], is_["told"] or "recovered"
+        # Two that have begun before either was recorded tell the same.
+        knows = current().began > self._noted.get(url, -1)
+        self._noted[url] = self.simulation.time
+        since = is_["toldAt"] - was["toldAt"] if was.get("toldAt") and knows else _AN_HOUR
+        if since < _AN_HOUR - _CLOCKS_DIFFER:
+            self._wrong(f"{url} is told of twice in {since}")
+        if knows and told == was.get("told"):
+            self._wrong(f"{url} is told to be {told}, as it was before")
+        if knows and told == "recovered" and not was.get("told"):
+            self._wrong(f"{url} is told to have recovered from nothing")
+        if not any(self._holds(url, told, at) for at in self._moments(current().began)):
+            self._wrong(f"{url} is told to be {told}, and is not")
+
+    def begun_again(self, before: Delivery) -> None:
+        """A delivery is sent again by itself: once, and when its receiver has answered."""
+        now, ended_at = self.simulation.now, before.ended_at or self.simulation.now
+        if (before.outcome, before.round, before.test) != (Outcome.FAILED, 0, False):
+            self._wrong(f"{before.id} was sent again in vain")
+        if now - ended_at > _A_DAY + _SWEEPS:
+            self._wrong(f"{before.id} was sent again {now - ended_at} later")
+        if not any(self._is_recovered(before.url, at) for at in self._moments(current().began)):
+            self._wrong(f"{before.id} was sent again, and nobody wants that")
+        answered = self._answered(before.url, self.simulation.time)
+        if answered is None or answered < ended_at:
+            self._wrong(f"{before.id} was sent again to a receiver that is silent")
+
+    # What left.
+
+    def requested(self, message: EmailMessage) -> None:
+        """A mail has arrived at the mail service."""
+        moments = self._moments(current().began)
+        named = {address for at in moments for address in (self._at(at) or {}).get("notify", ())}
+        addresses = [copy.address for copy in message.copies]
+        if not set(addresses) <= named:
+            self._wrong(f"a mail to {addresses}, of whom only {sorted(named)} are named")
+        urls = {url for at in moments for url in (self._at(at) or {}).get("urls", ())}
+        names = {name_of(url).replace(".", "[.]") for url in urls}
+        if not any(name in message.text for name in names):
+            self._wrong("a mail about nothing")
+
+    # At rest.
+
+    def at_rest(
+        self, records: Iterable[Document], deliveries: Iterable[Delivery], *, complete: bool
+    ) -> Iterator[str]:
+        """What is wrong at the end; `complete` where no failure has got lost on the way."""
+        told = {record.fields["url"]: record.fields["told"] for record in records}
+        now, settings = self.simulation.time, self._at(self.simulation.time) or {}
+        if not complete:
+            return
+        for url in settings.get("recover", ()):
+            answered = self._answered(url, now)
+            if answered is None or not self._is_recovered(url, now):
+                continue
+            for delivery in deliveries:
+                ended_at = delivery.ended_at or answered
+                missed = delivery.outcome is Outcome.FAILED and not (
+                    delivery.test or delivery.round
+                )
+                if delivery.url == url and missed and answered - _A_DAY < ended_at <= answered:
+                    yield f"{delivery.id} failed, and was not sent again"
+        # Whoever is named again after nobody was is told with the next failure.
+        if not all(fields and fields["notify"] for _, fields in self._settings):
+            return
+        for url in settings.get("urls", ()):
+            yield from self._incomplete(url, told.get(url), now)
+
+    def _incomplete(self, url: str, told: object, now: int) -> Iterator[str]:
+        failed = [
+            one for at, one in self._ends if at and one.url == url and one.outcome is Outcome.FAILED
+        ]
+        if not [one for one in failed if not one.test]:
+            return
+        was_disabled = any(self._holds(url, "disabled", at) for at, _ in self._settings)
+        if was_disabled and not self._holds(url, "disabled", now):
+            return  # whoever has enabled it hears of it with the next delivery
+        expected = {"disabled": "disabled", "failing": "failing", "recovered": None}
+        for standing, known in expected.items():
+            if self._holds(url, standing, now):
+                if told != known:
+                    yield f"at last {url} is {standing}, and its people were told {told}"
+                return
+
+    # What was so at a moment.
+
+    def _moments(self, since: int) -> Sequence[int]:
+        """When something was written since then, and that moment itself."""
+        later = [time for time, _ in (*self._ends, *self._settings) if time >= since]
+        return [since, *later]
+
+    def _at(self, moment: int) -> Mapping[str, Any] | None:
+        return [fields for time, fields in self._settings if time <= moment][-1]
+
+    def _is_recovered(self, url: str, moment: int) -> bool:
+        settings = self._at(moment) or {}
+        is_there = url in settings.get("urls", ()) and url in settings.get("recover", ())
+        return is_there and not self._holds(url, "disabled", moment)
+
+    def _ended_by(self, url: str, moment: int) -> Sequence[Delivery]:
+        """Each delivery as it was then, if it had ended, by its end."""
+        latest = {one.id: one for time, one in self._ends if time <= moment and one.url == url}
+        ended = [one for one in latest.values() if one.ended_at]
+        return sorted(ended, key=lambda one: (one.ended_at, one.id))
+
+    def _answered(self, url: str, moment: int) -> datetime | None:
+        ends = [one for one in self._ended_by(url, moment) if one.outcome is Outcome.SUCCESS]
+        return ends[-1].ended_at if ends else None
+
+    def _holds(self, url: str, told: str, moment: int) -> bool:
+        if told == "disabled":
+            entries = (self._at(moment) or {}).get("disabled", {}).values()
+            return url in [entry["url"] for entry in entries]
+        counting = [
+            one
+            for one in self._ended_by(url, moment)
+            if not one.test or one.outcome is Outcome.SUCCESS
+        ]
+        if told == "recovered":
+            return [delivery.outcome for delivery in counting[-1:]] == [Outcome.SUCCESS]
+        last = counting[-_IN_A_ROW:]
+        return len(last) == _IN_A_ROW and {delivery.outcome for delivery in last} == {
+            Outcome.FAILED
+        }
+
+    def _wrong(self, sentence: str) -> None:
+        self.simulation.violation(sentence)

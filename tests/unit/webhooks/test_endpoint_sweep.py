@@ -1,0 +1,374 @@
+"""The sweep over endpoints that fail: recovery, giving up, its cost, its order (spec 6.5, 7.3)."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import pytest
+
+from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
+from functions.webhooks.endpoints import sweep
+from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
+from functions.webhooks.endpoints.store import EndpointStore
+from functions.webhooks.settings.webhook_settings import WebhookSettings, key
+from tests.in_memory.documents import InMemoryDocuments
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes
+
+MINUTE: Final = timedelta(minutes=1)
+HOUR: Final = timedelta(hours=1)
+DAY: Final = timedelta(days=1)
+SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
+
+
+class Evening(Parts):
+    """An event whose deliveries end as a test says."""
+
+    def ends(
+        self,
+        name: str,
+        outcome: Outcome,
+        *,
+        url: str = URL,
+        endpoint: str | None = None,
+        test: bool = False,
+    ) -> Delivery:
+        """A delivery that ends now; a failure is noted."""
+        delivery = Delivery(
+            id=name,
+            event_id=EVENT,
+            event_type="photo.uploaded",  # type: ignore[arg-type]
+            url=url,
+            endpoint=endpoint or key(url),
+            body="{}",
+            created_at=self.now,
+            outcome=outcome,
+            attempts=4,
+            ended_at=self.now,
+            log=(Attempt(number=4, at=self.now, status=500, milliseconds=1),),
+            test=test,
+        )
+        self.stored.create(EVENT, [delivery])
+        if outcome is Outcome.FAILED:
+            self.failures().note(delivery)
+        return delivery
+
+    def swept_until(self, moment: datetime) -> None:
+        """The schedule, every five minutes."""
+        while self.now < moment:
+            self.now += 5 * MINUTE
+            self.endpoint_sweep().sweep()
+
+    @property
+    def sent_again(self) -> set[str]:
+        """Ids of deliveries in a later round."""
+        return {record.id for record in self.records if record.round}
+
+    def known(self, url: str = URL) -> FailingEndpoint | None:
+        """The record of the endpoint."""
+        return EndpointStore(InMemoryDocuments(self.firestore)).load(EVENT, key(url))
+
+
+@pytest.fixture
+def evening() -> Evening:
+    """With automatic recovery."""
+    evening = Evening()
+    evening.subscribe(URL, recover=[URL])
+    return evening
+
+
+def test_a_delivery_that_is_refused_for_good_holds_nothing_up(evening: Evening) -> None:
+    """Spec 6.5: three fail in an outage, twenty arrive, and the last of the evening is refused."""
+    for number in range(3):
+        evening.ends(f"outage-{number}", Outcome.FAILED)
+        evening.now += MINUTE
+    for number in range(20):
+        evening.ends(f"arrived-{number}", Outcome.SUCCESS)
+    acknowledged = evening.now
+    evening.now += MINUTE
+    evening.ends("refused", Outcome.FAILED)
+    evening.swept_until(acknowledged + 10 * MINUTE)
+
+    assert evening.sent_again == {"outage-0", "outage-1", "outage-2"}
+
+
+def test_each_failure_is_sent_again_once_in_order(evening: Evening) -> None:
+    """Spec 6.5: tests and what has failed again are left alone; the oldest comes first."""
+    for number in range(5):
+        evening.ends(f"d{number}", Outcome.FAILED)
+        evening.now += MINUTE
+    evening.ends("test", Outcome.FAILED, test=True)
+    evening.now += MINUTE
+    evening.ends("arrived", Outcome.SUCCESS)
+    evening.page = 2
+    evening.swept_until(evening.now + 30 * MINUTE)
+
+    assert [task.data["deliveryId"] for task in evening.queued] == [f"d{n}" for n in range(5)]
+    assert evening.sent_again == {f"d{number}" for number in range(5)}
+
+
+def test_a_test_that_is_acknowledged_shows_that_the_receiver_is_back(evening: Evening) -> None:
+    """Spec 6.5: a quiet event sends no other."""
+    evening.ends("missed", Outcome.FAILED)
+    evening.now += HOUR
+    evening.ends("test", Outcome.SUCCESS, test=True)
+    evening.swept_until(evening.now + 5 * MINUTE)
+
+    assert evening.sent_again == {"missed"}
+
+
+def test_nothing_goes_to_a_silent_receiver_nor_what_failed_a_day_before(evening: Evening) -> None:
+    """Spec 6.5: 24 hours before the acknowledgement at most."""
+    evening.ends("old", Outcome.FAILED)
+    evening.now += 25 * HOUR
+    evening.ends("missed", Outcome.FAILED)
+    evening.swept_until(evening.now + HOUR)
+    assert evening.sent_again == set()
+    evening.ends("arrived", Outcome.SUCCESS)
+    evening.swept_until(evening.now + 10 * MINUTE)
+
+    assert evening.sent_again == {"missed"}
+
+
+def test_a_failure_that_is_recorded_late_is_found(evening: Evening) -> None:
+    """It ended before the acknowledgement, and is on record minutes after the sweep."""
+    evening.ends("missed", Outcome.FAILED)
+    ended = evening.now
+    evening.now += MINUTE
+    evening.ends("arrived", Outcome.SUCCESS)
+    evening.swept_until(evening.now + 5 * MINUTE)
+    late, evening.now = evening.now, ended
+    evening.ends("late", Outcome.FAILED)
+    evening.now = late
+    evening.swept_until(late + 5 * MINUTE)
+
+    assert evening.sent_again == {"missed", "late"}
+
+
+def test_a_crash_in_between_repeats_none(evening: Evening) -> None:
+    """The deliveries are in their second round, whatever became of the record."""
+    evening.ends("missed", Outcome.FAILED)
+    evening.now += MINUTE
+    evening.ends("arrived", Outcome.SUCCESS)
+    evening.at("update endpoints", crashes)
+    with pytest.raises(BaseException):  # noqa: B017, PT011 - the process is gone
+        evening.endpoint_sweep().sweep()
+    evening.swept_until(evening.now + 20 * MINUTE)
+
+    assert [record.round for record in evening.records if record.id == "missed"] == [1]
+
+
+def test_what_failed_goes_to_the_present_url_of_its_endpoint(evening: Evening) -> None:
+    """Spec 6.5: a typo is corrected, and nothing is lost."""
+    wrong, right = "https://localhsot.example/hook", "https://localhost.example/hook"
+    evening.subscribe({"url": wrong, "id": "screen"}, recover=["screen"])
+    missed = evening.ends("missed", Outcome.FAILED, url=wrong, endpoint="screen")
+    evening.now += MINUTE
+    evening.subscribe({"url": right, "id": "screen"}, recover=["screen"])
+    evening.ends("arrived", Outcome.SUCCESS, url=right, endpoint="screen")
+    evening.swept_until(evening.now + 5 * MINUTE)
+    again = evening.record(missed)
+
+    assert (again.url, again.endpoint, again.round, again.body) == (right, "screen", 1, missed.body)
+
+
+def test_without_an_order_nothing_is_sent_again(evening: Evening) -> None:
+    """An admin does that, by a call."""
+    evening.subscribe(URL)
+    evening.ends("missed", Outcome.FAILED)
+    evening.now += MINUTE
+    evening.ends("arrived", Outcome.SUCCESS)
+    evening.swept_until(evening.now + HOUR)
+
+    assert evening.sent_again == set()
+
+
+def test_a_record_is_forgotten_once_the_endpoint_works(evening: Evening) -> None:
+    """And costs nothing then; a delivery that succeeds costs nothing at any time."""
+    evening.ends("missed", Outcome.FAILED)
+    assert evening.known()
+    evening.swept_until(evening.now + 15 * MINUTE)
+    assert evening.known()
+    evening.ends("arrived", Outcome.SUCCESS)
+    evening.swept_until(evening.now + 15 * MINUTE)
+
+    assert evening.known() is None
+
+
+@pytest.mark.parametrize(
+    ("days", "failures", "given_up"), [(5.1, 100, True), (5.1, 99, False), (4.9, 100, False)]
+)
+def test_an_endpoint_is_given_up_after_a_hundred_failures_over_five_days(
+    evening: Evening, days: float, failures: int, *, given_up: bool
+) -> None:
+    """Spec 7.3: under its id, with the reason; others' entries do not move its count."""
+    evening.subscribe(URL, OTHER, disabled={key(OTHER): {"url": OTHER}})
+    for number in range(failures):
+        evening.now = NOW + number * timedelta(days=days) / (failures - 1)
+        evening.ends(f"d{number}", Outcome.FAILED)
+    evening.now += MINUTE
+    evening.endpoint_sweep().sweep()
+    disabled = evening.fields(SETTINGS)["disabled"]
+
+    assert (key(URL) in disabled) is given_up
+    assert key(OTHER) in disabled
+
+
+def test_a_success_ends_the_count(evening: Evening) -> None:
+    """Spec 7.3: the last hundred in a row."""
+    evening.subscribe(URL)
+    for number in range(200):
+        evening.now = NOW + number * timedelta(hours=1)
+        evening.ends(f"d{number}", Outcome.SUCCESS if number == 110 else Outcome.FAILED)
+    evening.now += MINUTE
+    evening.endpoint_sweep().sweep()
+
+    assert "disabled" not in evening.fields(SETTINGS)
+
+
+def test_an_admin_who_has_just_saved_is_not_overruled(evening: Evening) -> None:
+    """The settings are written between the look and the entry."""
+    evening.subscribe(URL)
+    for number in range(100):
+        evening.now = NOW + number * timedelta(hours=2)
+        evening.ends(f"d{number}", Outcome.FAILED)
+    evening.at("update settings", lambda: evening.subscribe(URL, labels={"a": "Screen"}))
+    evening.endpoint_sweep().sweep()
+
+    assert "disabled" not in evening.fields(SETTINGS)
+
+
+def test_what_has_failed_is_noted_once_a_minute(evening: Evening) -> None:
+    """A read and a write; a process that fails to write tries again."""
+    failures = evening.failures()
+    delivery = evening.ends("d1", Outcome.FAILED)
+    evening.calls.clear()
+    for _ in range(100):
+        failures.note(delivery)
+    assert evening.calls == ["get endpoints", "update endpoints"]
+    evening.monotonic += 60
+    failures.note(delivery)
+
+    assert len(evening.calls) == 4
+
+
+class Counted(InMemoryDocuments):
+    """Documents that count what is read, and take `seconds` for each call."""
+
+    reads = 0
+    seconds = 0.0
+    tick: Callable[[float], None]
+
+    def get(self, path: str, *args: Any, **kwargs: Any) -> Any:
+        """See `Documents`."""
+        return self._billed(1, super().get(path, *args, **kwargs))
+
+    def find(self, query: Any) -> Any:
+        """See `Documents`."""
+        found = super().find(query)
+        return self._billed(max(1, len(found)), found)
+
+    def count(self, query: Any) -> int:
+        """See `Documents`."""
+        return int(self._billed(1, super().count(query)))
+
+    def _billed(self, reads: int, found: Any) -> Any:
+        self.reads += reads
+        self.tick(self.seconds)
+        return found
+
+
+WATCHED: Final = 1500
+
+
+def crowded(parts: Parts, seconds: float) -> Counted:
+    """Of another tenant so many endpoints fail and are to be recovered, 20 of each event."""
+    documents = Counted(parts.firestore)
+    documents.seconds = seconds
+
+    def tick(seconds: float) -> None:
+        parts.monotonic += seconds
+
+    documents.tick = tick
+    store = EndpointStore(documents)
+    for event in range(WATCHED // 20):
+        urls = [f"https://{event}.example/{number}" for number in range(20)]
+        parts.put(f"events/x{event}/settings/webhooks", {"urls": urls, "recover": urls})
+        for url in urls:
+            store.create(
+                FailingEndpoint(
+                    event_id=f"x{event}",
+                    id=key(url),
+                    tenant_id="t2",
+                    url=url,
+                    since=NOW - HOUR,
+                    failed_at=NOW - MINUTE,
+                    due_at=NOW - HOUR,
+                )
+            )
+    documents.reads = 0
+    return documents
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.5])
+def test_watched_endpoints_of_others_keep_nobody_waiting(evening: Evening, seconds: float) -> None:
+    """Spec 6.5: two sweeps, also where time is up after a fifth of them."""
+    documents = crowded(evening, seconds)
+    evening.documents = lambda: documents  # type: ignore[method-assign]
+    evening.ends("missed", Outcome.FAILED)
+    evening.now += MINUTE
+    evening.ends("arrived", Outcome.SUCCESS)
+    documents.reads = 0
+    looks = evening.endpoint_sweep().sweep()
+
+    assert evening.sent_again == {"missed"}
+    if seconds:
+        assert looks < WATCHED / 4
+    else:
+        # The record and the last acknowledgement of each, and the settings of each event.
+        assert documents.reads < 2 * WATCHED + WATCHED / 20 + 20
+
+
+def test_tenants_have_their_turns() -> None:
+    """The longest due first, one of each tenant, then the next one of each."""
+    made = [
+        FailingEndpoint(
+            event_id="e",
+            id=f"{tenant}{number}",
+            tenant_id=tenant,
+            url=URL,
+            since=NOW,
+            failed_at=NOW,
+            due_at=NOW,
+        )
+        for tenant, number in (("a", 1), ("a", 2), ("a", 3), ("b", 1), ("c", 1), ("b", 2))
+    ]
+
+    assert [record.id for record in sweep.tenants_in_turn(made)] == [
+        "a1",
+        "b1",
+        "c1",
+        "a2",
+        "b2",
+        "a3",
+    ]
+
+
+def test_an_error_at_one_endpoint_keeps_no_other_waiting(
+    evening: Evening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next sweep tries again."""
+    evening.subscribe(URL, OTHER, recover=[URL, OTHER])
+    for url in (OTHER, URL):
+        evening.ends(f"missed-{url[-4:]}", Outcome.FAILED, url=url)
+        evening.now += MINUTE
+        evening.ends(f"arrived-{url[-4:]}", Outcome.SUCCESS, url=url)
+    original = sweep.EndpointSweep._carry_out  # noqa: SLF001 - an error goes inside
+
+    def broken(self: Any, record: FailingEndpoint, settings: WebhookSettings) -> None:
+        if record.url == OTHER:
+            raise RuntimeError
+        original(self, record, settings)
+
+    monkeypatch.setattr(sweep.EndpointSweep, "_carry_out", broken)
+    evening.swept_until(evening.now + 5 * MINUTE)
+    assert evening.sent_again == {"missed-hook"}

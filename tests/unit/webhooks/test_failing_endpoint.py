@@ -1,0 +1,179 @@
+"""What follows from an endpoint that fails: the table, row by row (spec 6.4, 6.5 and 7.3)."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import pytest
+
+from functions.webhooks.endpoints.failing_endpoint import (
+    FailingEndpoint,
+    Latest,
+    Standing,
+    Step,
+    what_follows,
+)
+from functions.webhooks.settings.webhook_settings import SWITCHED_OFF, Subscription
+
+NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
+MINUTE: Final = timedelta(minutes=1)
+HOUR: Final = timedelta(hours=1)
+DAY: Final = timedelta(days=1)
+URL: Final = "https://example.com/hook"
+ENDPOINT: Final = Subscription(URL)
+RECOVERED: Final = Subscription(URL, recover=True)
+GIVEN_UP: Final = Subscription(URL, disabled="the URL is disabled: nobody answers")
+OFF: Final = Subscription(URL, disabled=SWITCHED_OFF, recover=True)
+RECORD: Final = FailingEndpoint(
+    event_id="e1",
+    id="a",
+    tenant_id="t1",
+    url=URL,
+    since=NOW - 2 * HOUR,
+    failed_at=NOW - 5 * MINUTE,
+    due_at=NOW,
+)
+TOLD: Final = replace(RECORD, told=Standing.FAILING, told_at=NOW - 2 * HOUR)
+KNOWN_DISABLED: Final = replace(TOLD, told=Standing.DISABLED)
+LONG_AGO: Final = replace(RECORD, failed_at=NOW - 11 * MINUTE)
+
+
+def failing(failures: int, *, long: bool = False) -> Latest:
+    """So many failures in a row."""
+    return Latest(failures=failures, has_failed_for_long=long)
+
+
+def answered(ago: timedelta, failures: int = 0) -> Latest:
+    """A delivery was acknowledged so long ago, and so many have failed since."""
+    return Latest(acknowledged_at=NOW - ago, failures=failures)
+
+
+@pytest.mark.parametrize(
+    ("record", "endpoint", "latest", "step"),
+    [
+        (RECORD, None, failing(100, long=True), Step.FORGET),
+        # switched off by an admin: neither a recovery nor a mail
+        (RECORD, OFF, answered(MINUTE), Step.WAIT),
+        (RECORD, OFF, failing(50), Step.WAIT),
+        (replace(RECORD, failed_at=NOW - 5 * DAY), OFF, Latest(), Step.FORGET),
+        # given up
+        (RECORD, GIVEN_UP, Latest(), Step.NOTIFY),
+        (TOLD, GIVEN_UP, Latest(), Step.NOTIFY),
+        (replace(TOLD, told_at=NOW - 59 * MINUTE), GIVEN_UP, Latest(), Step.WAIT),
+        (KNOWN_DISABLED, GIVEN_UP, Latest(), Step.WAIT),
+        (replace(KNOWN_DISABLED, failed_at=NOW - 30 * DAY), GIVEN_UP, Latest(), Step.FORGET),
+        # automatic recovery, whatever has failed after the answer, and before any mail
+        (RECORD, RECOVERED, answered(MINUTE), Step.SEND_AGAIN),
+        (RECORD, RECOVERED, answered(HOUR, failures=5), Step.SEND_AGAIN),
+        (TOLD, RECOVERED, answered(MINUTE), Step.SEND_AGAIN),
+        (
+            replace(RECORD, resent_until=NOW - 2 * MINUTE),
+            RECOVERED,
+            answered(MINUTE),
+            Step.SEND_AGAIN,
+        ),
+        (RECORD.resent(NOW - MINUTE), RECOVERED, answered(MINUTE), Step.WAIT),
+        (RECORD, RECOVERED, answered(25 * HOUR), Step.WAIT),
+        (RECORD, RECOVERED, failing(3), Step.WAIT),
+        (RECORD, ENDPOINT, answered(MINUTE), Step.WAIT),
+        # to be given up
+        (RECORD, ENDPOINT, failing(100, long=True), Step.DISABLE),
+        (TOLD, RECOVERED, failing(100, long=True), Step.DISABLE),
+        (TOLD, ENDPOINT, failing(99, long=True), Step.WAIT),
+        (TOLD, ENDPOINT, failing(100), Step.WAIT),
+        # failing
+        (RECORD, ENDPOINT, failing(5), Step.NOTIFY),
+        (RECORD, ENDPOINT, failing(4), Step.WAIT),
+        (TOLD, ENDPOINT, failing(5), Step.WAIT),
+        (replace(RECORD, told_at=NOW - 59 * MINUTE), ENDPOINT, failing(5), Step.WAIT),
+        (replace(RECORD, told_at=NOW - HOUR), ENDPOINT, failing(5), Step.NOTIFY),
+        # working again
+        (TOLD, ENDPOINT, answered(MINUTE), Step.NOTIFY_OF_RECOVERY),
+        (replace(TOLD, told_at=NOW - 59 * MINUTE), ENDPOINT, answered(MINUTE), Step.WAIT),
+        (TOLD, ENDPOINT, answered(MINUTE, failures=1), Step.WAIT),
+        (TOLD, ENDPOINT, failing(0), Step.WAIT),
+        (TOLD, ENDPOINT, answered(3 * HOUR), Step.WAIT),  # before failures counted
+        # settled
+        (LONG_AGO, ENDPOINT, answered(MINUTE), Step.FORGET),
+        (LONG_AGO, ENDPOINT, answered(MINUTE, failures=1), Step.WAIT),
+        (LONG_AGO, ENDPOINT, answered(12 * MINUTE), Step.WAIT),
+        (replace(LONG_AGO, told_at=NOW - 59 * MINUTE), ENDPOINT, answered(MINUTE), Step.WAIT),
+        # nothing has happened for a long time
+        (replace(RECORD, failed_at=NOW - 5 * DAY), ENDPOINT, failing(3), Step.FORGET),
+        (replace(TOLD, failed_at=NOW - 5 * DAY), ENDPOINT, failing(30), Step.WAIT),
+        (replace(TOLD, failed_at=NOW - 30 * DAY), ENDPOINT, failing(30), Step.FORGET),
+    ],
+)
+def test_what_follows(
+    record: FailingEndpoint, endpoint: Subscription | None, latest: Latest, step: Step
+) -> None:
+    """The first row that holds, where the settings name somebody."""
+    assert what_follows(record, endpoint, latest, has_people=True, now=NOW) is step
+
+
+@pytest.mark.parametrize(
+    ("record", "endpoint", "latest", "step"),
+    [
+        (RECORD, GIVEN_UP, Latest(), Step.WAIT),
+        (RECORD, ENDPOINT, failing(5), Step.WAIT),
+        (RECORD, ENDPOINT, failing(100, long=True), Step.DISABLE),
+        (TOLD, ENDPOINT, answered(MINUTE), Step.WAIT),
+        (RECORD, RECOVERED, answered(MINUTE), Step.SEND_AGAIN),
+        # whoever was told is not named any more
+        (replace(TOLD, failed_at=NOW - HOUR), ENDPOINT, answered(MINUTE), Step.FORGET),
+    ],
+)
+def test_nobody_is_to_be_notified(
+    record: FailingEndpoint, endpoint: Subscription, latest: Latest, step: Step
+) -> None:
+    """The other rows hold all the same."""
+    assert what_follows(record, endpoint, latest, has_people=False, now=NOW) is step
+
+
+def test_an_endpoint_that_is_enabled_again_counts_anew() -> None:
+    """Spec 7.3: also where the process that disabled it ended before it wrote the record."""
+    while_disabled = RECORD.of(GIVEN_UP, NOW)
+    later = NOW + HOUR
+
+    assert while_disabled.since == NOW
+    assert while_disabled.of(ENDPOINT, later) == while_disabled
+    assert KNOWN_DISABLED.of(ENDPOINT, later).told is Standing.FAILING
+
+
+def test_failures_count_anew_at_another_url() -> None:
+    """Spec 7.3: it is another receiver."""
+    corrected = RECORD.of(Subscription("https://example.com/right"), NOW)
+
+    assert (corrected.url, corrected.since) == ("https://example.com/right", NOW)
+    assert RECORD.of(ENDPOINT, NOW) == RECORD
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "ago", "wait"),
+    [
+        (ENDPOINT, MINUTE, 4 * MINUTE),
+        (ENDPOINT, 2 * HOUR, 12 * MINUTE),
+        (ENDPOINT, DAY, HOUR),
+        (RECOVERED, 23 * HOUR, 4 * MINUTE),
+        (RECOVERED, 2 * DAY, HOUR),
+        (OFF, 2 * HOUR, 12 * MINUTE),
+    ],
+)
+def test_when_the_sweep_looks_next(endpoint: Subscription, ago: timedelta, wait: timedelta) -> None:
+    """Each time where it may have to send again, else ever more seldom."""
+    record = replace(RECORD, failed_at=NOW - ago)
+
+    assert record.waiting(endpoint, NOW).due_at == NOW + wait
+
+
+def test_what_failed_in_the_last_minutes_is_looked_at_again() -> None:
+    """A record may be late by minutes."""
+    assert RECORD.resent(NOW).waiting(RECOVERED, NOW).resent_until == NOW - 10 * MINUTE
+
+
+def test_a_further_failure_is_looked_at_by_the_next_sweep() -> None:
+    """However long the wait was to be."""
+    waiting = replace(RECORD, due_at=NOW + HOUR)
+
+    assert waiting.failed(NOW).due_at == NOW
+    assert waiting.failed(NOW).failed_at == NOW
