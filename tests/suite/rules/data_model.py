@@ -12,7 +12,7 @@ DATA_MODEL: Final = (
     "events/{eventId}/settings/webhooks",
     "events/{eventId}/secrets/webhooks",
     "events/{eventId}/deliveries/{deliveryId}",
-    "events/{eventId}/endpoints/{id}",
+    "events/{eventId}/endpoints/{endpointId}",
     "events/{eventId}/shares/{shareId}",
     "events/{eventId}/milestones/{number}",
     "events/{eventId}/recaps/{recapId}",

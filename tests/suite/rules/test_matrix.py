@@ -38,7 +38,7 @@ MATRIX: Final = {
     "events/{eventId}/settings/webhooks":                 (OWNERS, NONE,   ADMIN,  ADMIN,  ADMIN),
     "events/{eventId}/secrets/webhooks":                  (SUPERS, NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/deliveries/{deliveryId}":           (OWNERS, OWNERS, NONE,   NONE,   NONE),
-    "events/{eventId}/endpoints/{id}":                    (OWNERS, OWNERS, NONE,   NONE,   NONE),
+    "events/{eventId}/endpoints/{endpointId}":            (OWNERS, OWNERS, NONE,   NONE,   NONE),
     "events/{eventId}/shares/{shareId}":                  (OWNERS, OWNERS, NONE,   NONE,   NONE),
     "events/{eventId}/milestones/{number}":               (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}":                  (STAFF,  STAFF,  NONE,   NONE,   NONE),
