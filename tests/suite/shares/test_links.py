@@ -91,17 +91,6 @@ def test_one_refusal_for_every_link_that_is_none(
     assert look(good).body == answers["ended"].body
 
 
-def test_a_link_of_an_event_that_was_there_before(
-    event: firestore.DocumentReference, share: Share, look: Look
-) -> None:
-    """An event's id may be given again before everything under it is gone."""
-    made = share()["token"]
-    fields = event.get().to_dict() or {}
-    event.delete()
-    event.set(fields)
-    assert look(made).status == 403
-
-
 @pytest.mark.usefixtures("one_hour")
 def test_guessing_is_limited(share: Share, look: Look, headers: dict[str, str]) -> None:
     """Spec 8: 20 calls an hour from one address, of each function apart, bad ones included."""

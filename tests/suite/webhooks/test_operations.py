@@ -6,6 +6,7 @@ Calls and documents are counted at the client; they are the same on every machin
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -152,12 +153,11 @@ def test_a_count_goes_no_further_than_it_is_looked_at(
     assert full.counted_at_most == [MILESTONES[-1]], "once, and not with every upload"
 
 
+@dataclass(frozen=True)
 class Full(WallStore):
     """An event that has all the photos there are milestones for."""
 
-    def __init__(self, of: Documents) -> None:
-        super().__init__(of)
-        self.counted_at_most: list[int | None] = []
+    counted_at_most: list[int | None] = field(default_factory=list)
 
     def count_photos(
         self, _: str, at_most: int | None = None, until: datetime | None = None
