@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple, TypeAlias
 
-Version: TypeAlias = Any
+Version: TypeAlias = int
 """Nanoseconds since 1970 of the last write; a write on this condition fails after any other."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -110,7 +110,7 @@ class FailingEndpoint:
     told: Standing | None = None
     told_at: datetime | None = None
     resent_until: datetime | None = None
-    version: Version = field(default=None, compare=False)
+    version: Version | None = field(default=None, compare=False)
 
     def failed(self, at: datetime) -> Self:
         """The record once a further failure is noted; the next sweep looks."""

@@ -84,7 +84,7 @@ class WebhookSettings:
     notify: tuple[str, ...] = ()
     written_at: datetime = _NEVER
     urls_changed_at: datetime = _NEVER
-    version: Version = None
+    version: Version | None = None
 
     @classmethod
     def read(
@@ -92,7 +92,7 @@ class WebhookSettings:
         fields: Mapping[str, Any],
         *,
         written_at: datetime = _NEVER,
-        version: Version = None,
+        version: Version | None = None,
     ) -> Self:
         """Read the fields of the document.
 

@@ -84,7 +84,7 @@ def _started_in_memory_only(
 def _start_any_version(
     self: RecapStore, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
 ) -> Any:
-    return _start(self, key, replace(batch, version=None), change, replace(held, version=None))
+    return _start(self, key, replace(batch, version=None), change, replace(held, version=None))  # type: ignore[arg-type]
 
 
 def _start_without_lock(
@@ -118,7 +118,7 @@ def _plan_over(
         [replace(mail, version=None) for mail in older],
         batches,
         counts,
-        replace(held, version=None),
+        replace(held, version=None),  # type: ignore[arg-type]
     )
     lock = self.lock(key.event_id)
     assert lock
@@ -151,7 +151,7 @@ def _release_as_sent(
 def _release_whoever_has_it(
     self: RecapStore, key: RecapKey, held: StoredLock, state: RecapState, at: datetime
 ) -> None:
-    _release(self, key, replace(held, version=None), state, at)
+    _release(self, key, replace(held, version=None), state, at)  # type: ignore[arg-type]
 
 
 def _given_back_after_the_release(

@@ -14,7 +14,6 @@ from typing import Any, Final
 import pytest
 from google.api_core import exceptions
 from google.cloud import firestore
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from functions.documents.document import Document, Written
 from functions.documents.documents import Documents
@@ -318,7 +317,7 @@ def test_a_commit_is_made_whole_or_not_at_all(
         ([Update("a/b", add={"c": 1}), Put("a/c", {})], False),
         ([Update("a/b", add={"c": 1}), Create("a/c", {})], True),
         ([Merge("a/b", add={"c": 1}), Update("a/c", {}, version=1)], True),
-        ([Merge("a/b", add={"c": 1}), Delete("a/c", Timestamp())], True),
+        ([Merge("a/b", add={"c": 1}), Delete("a/c", 1)], True),
     ],
 )
 def test_a_commit_is_made_again_where_it_adds_nothing_twice(
