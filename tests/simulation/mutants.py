@@ -24,6 +24,8 @@ MUTANTS: Final = (
 RARE: Final = frozenset(
     {
         "no-sweeper",
+        "latest-end-alone",
+        "news-all-the-time",
         "any-round",
         "start-without-lock",
         "settle-any-version",
