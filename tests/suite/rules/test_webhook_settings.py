@@ -109,10 +109,19 @@ def test_the_time_of_the_urls_is_that_of_their_last_change(
 ) -> None:
     """Design 3.11: with another time a milestone would be silent, or late."""
     settings = f"{wall}/settings/webhooks"
-    assert not admin.create(settings, {"urls": [URL]})
+    assert not admin.create(settings, {"urls": [URL], "urlsChangedAt": PAST})
     assert admin.create(settings, {"urls": [URL]} | NOW)
 
     assert allowed is admin.update(settings, changed)
+
+
+def test_an_app_need_not_know_the_time_of_the_urls(admin: Client, wall: str) -> None:
+    """Design 3.11: without `urlsChangedAt` the document's last write counts."""
+    settings = f"{wall}/settings/webhooks"
+    assert admin.create(settings, {"urls": [URL]})
+    assert admin.update(settings, {"urls": [URL, f"{URL}/b"]})
+    assert admin.update(settings, {"urls": [URL]} | NOW)
+    assert not admin.update(settings, {"urls": [URL, f"{URL}/b"]})
 
 
 def test_settings_from_before_have_no_such_time(
