@@ -95,7 +95,7 @@ CASES: Final = (
             (1000, 1, "one tenant"),
             (1000, MANY_TENANTS, "fifty tenants"),
         )
-        for kind, seconds in (("silent", TIMEOUT_SECONDS), ("refusing", ATTEMPT_SECONDS))
+        for kind, seconds in (("timed-out", TIMEOUT_SECONDS), ("refusing", ATTEMPT_SECONDS))
     ),
     Beside(
         name="twenty events, receivers that refuse at once",

@@ -110,10 +110,8 @@ def test_the_map_of_the_code_is_of_this_code() -> None:
     shown = (ROOT / "README.md").read_text().partition("## Map of the code")[2]
     named = re.findall(r"^([a-z][\w./]*)  +", shown, re.MULTILINE)
     assert [name for name in named if not (ROOT / name).exists()] == []
-    folders = [
-        f"functions/{entry.name}/" for entry in (ROOT / "functions").iterdir() if entry.is_dir()
-    ]
-    assert {folder for folder in folders if "__" not in folder} <= set(named)
+    modules = (ROOT / "functions").glob("*/*.py")
+    assert {f"functions/{module.parent.name}/" for module in modules} <= set(named)
 
 
 def named_in_design(what: str) -> list[str]:

@@ -14,11 +14,11 @@ from tests.unit.webhooks.tls_receivers import (
     OK,
     Handler,
     answers,
-    failure,
     flood,
     post,
     sending,
     serving,
+    unreached,
 )
 
 MEGABYTE = 1_000_000
@@ -77,7 +77,8 @@ def test_continues_without_end_cost_little(continues: int) -> None:
 def test_a_certificate_without_end() -> None:
     """The bytes of a handshake are bounded, too: by OpenSSL, at 100 KiB."""
     names = ["localhost", *(f"{'a' * 58}{number}.example.com" for number in range(2000))]
-    assert failure(answers(OK), names=names)[0] == "the TLS handshake failed"
+    with serving(answers(OK), names=names) as server, sending(timeout=10) as sender:
+        assert unreached(sender, server.port) == "the TLS handshake failed"
 
 
 EVIL = b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n"
