@@ -58,6 +58,31 @@ def test_a_lost_network_is_told_and_made_up_for(
     assert "Last recap\nnone" not in seen["unknown"]
 
 
+def test_failed_deliveries_are_sent_again_after_a_question(
+    browser: Browser,
+    admin: dict[str, str],
+    event: firestore.DocumentReference,
+    configure: Callable[..., None],
+    record: Record,
+    receiving: Callable[..., Any],
+) -> None:
+    """It names number and receivers; a delivery that fails meanwhile is not among them."""
+    with receiving({"/one": always(), "/two": always()}) as receiver:
+        urls = [receiver.url("/one"), receiver.url("/two")]
+        configure(*urls, labels={urls[0]: "The hall"})
+        shown = {record(url) for url in urls}
+        late = record(urls[0], outcome="success")
+        path = event.collection("deliveries").document(late).path
+        seen = browser.make("again", admin=admin, eventId=event.id, late=path)
+        receiver.wait_for(lambda got: {one.delivery_id for one in got} >= shown, timeout=30)
+        sent = {request.delivery_id for request in receiver.requests}
+
+    assert "Send 2 deliveries again?" in seen["asked"]
+    assert "To 2 receivers:" in seen["asked"]
+    assert "The hall" in seen["asked"]
+    assert sent == shown
+
+
 def test_each_view_reads_what_it_shows(
     browser: Browser,
     superadmin: dict[str, str],
