@@ -43,7 +43,8 @@ export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => (byte % 36).toString(36)).join("");
 }
 
-// Writes what has changed: `urls` only where a URL, its events or its place has.
+// Writes what has changed: `urls` only where a URL, its events or its place has, or where an entry of before
+// holds `recover` itself.
 async function change(db: Firestore, eventId: string, changed: (before: readonly Endpoint[]) => readonly Endpoint[]): Promise<void> {
   const saving = runTransaction(db, async (transaction) => {
     const place = settingsOf(db, eventId);
@@ -52,7 +53,12 @@ async function change(db: Firestore, eventId: string, changed: (before: readonly
     const { endpoints: before } = await read(fields);
     const after = changed(before);
     const urls = after.map(entryOf);
-    const isUrls = JSON.stringify(urls) !== JSON.stringify(before.map(entryOf)) || !found.exists();
+    const recover = recovered(after);
+    const isInEntries = list(fields["urls"]).some((entry) => typeof entry === "object" && entry && "recover" in entry);
+    const isUrls =
+      JSON.stringify(urls) !== JSON.stringify(before.map(entryOf)) ||
+      !found.exists() ||
+      (isInEntries && `${recover}` !== `${recovered(before)}`);
     const disabled = (fields["disabled"] ?? {}) as Record<string, unknown>;
     const isDisabled = ([key, one]: [string, unknown]) => {
       const { url } = (one ?? {}) as { url?: unknown };
@@ -64,7 +70,7 @@ async function change(db: Firestore, eventId: string, changed: (before: readonly
       ...orNot("labels", textsOf(after, ({ label }) => label)),
       ...orNot("off", textsOf(after, ({ offSince }) => offSince?.toISOString() ?? "")),
       ...orNot("disabled", Object.fromEntries(Object.entries(disabled).filter(isDisabled))),
-      recover: after.filter(({ recover }) => recover).map(({ url }) => url),
+      recover,
     });
 
     function orNot(name: string, values: object) {
@@ -92,7 +98,11 @@ function settingsOf(db: Firestore, eventId: string) {
 }
 
 function textsOf(endpoints: readonly Endpoint[], textOf: (endpoint: Endpoint) => string): Record<string, string> {
-  return Object.fromEntries(endpoints.map((one) => [one.url, textOf(one)] as const).filter(([, words]) => words));
+  return Object.fromEntries(endpoints.map((one) => [one.id, textOf(one)] as const).filter(([, words]) => words));
+}
+
+function recovered(endpoints: readonly Endpoint[]): readonly string[] {
+  return endpoints.filter(({ recover }) => recover).map(({ id }) => id);
 }
 
 function entryOf({ id, url, events }: Endpoint) {

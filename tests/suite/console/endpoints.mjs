@@ -69,19 +69,18 @@ export default async function endpoints({ site, admin, eventId, added, disabled,
   await page.keyboard.press("Escape");
   await page.getByText("Nothing is sent there").waitFor({ state: "detached" });
 
-  if (typo) {
-    // What failed at the misspelt URL goes to the corrected one.
-    await open(typo);
-    await main.getByText("Failing since").waitFor();
-    await page.getByRole("button", { name: "Edit" }).click();
-    await dialog.getByLabel("URL").fill(corrected);
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.getByText("would be sent again").waitFor();
-    found.corrected = await dialog.innerText();
-    await dialog.getByRole("button", { name: /^Send .* again$/ }).click();
-    await dialog.getByText("on the way again").waitFor();
-    await page.keyboard.press("Escape");
-  }
+  // What failed at the misspelt URL goes to the corrected one.
+  await open(typo);
+  await main.getByText("Failing since", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await dialog.getByLabel("URL").fill(corrected);
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByText("would be sent again").waitFor();
+  found.corrected = await dialog.innerText();
+  await dialog.getByRole("button", { name: /^Send .* again$/ }).click();
+  await dialog.getByText("on the way again").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
 
   await open(added);
   await page.getByRole("button", { name: "Remove" }).click();

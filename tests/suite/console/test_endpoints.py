@@ -24,7 +24,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     receiving: Callable[..., Any],
 ) -> None:
     """What cannot be is told before it is saved; what a recovery would do, before it does it."""
-    scripts = {path: always() for path in ("/keeps", "/given-up", "/added")}
+    scripts = {path: always() for path in ("/keeps", "/given-up", "/added", "/right")}
     with receiving(scripts) as receiver:
         dead = receiver.url("/given-up")
         disabled = {
@@ -34,25 +34,30 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
                 "at": datetime.now(UTC) - timedelta(hours=2),
             }
         }
-        configure(receiver.url("/keeps"), dead, disabled=disabled, notify=["somebody@example.com"])
+        keeps, typo, right = (receiver.url(path) for path in ("/keeps", "/rihgt", "/right"))
+        configure(keeps, dead, typo, disabled=disabled, notify=["somebody@example.com"])
         added = receiver.url("/added")
         missed = [record(dead), record(dead)]
         missed.append(record(dead, outcome="skipped", attempts=0, log=[], reason="disabled"))
         record(dead, minutes_ago=300)
         record(dead, test=True)
+        misdirected = [record(typo), record(typo)]
         seen = browser.make(
             "endpoints",
             admin=admin,
             eventId=event.id,
             added=added,
             disabled=dead,
-            typo="",
-            corrected="",
+            typo=typo,
+            corrected=right,
         )
         receiver.wait_for(
-            lambda got: {request.delivery_id for request in got} >= set(missed), timeout=30
+            lambda got: {request.delivery_id for request in got} >= {*missed, *misdirected},
+            timeout=30,
         )
         tested = [request.event_type for request in receiver.requests if request.path == "/added"]
+        sent = {request.delivery_id for request in receiver.requests if request.path == "/right"}
+        paths = {request.path for request in receiver.requests}
 
     assert seen["told"] == "It has to begin with https://"
     assert seen["isOpenStill"]
@@ -61,16 +66,22 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     assert "3 deliveries would be sent again" in seen["before"]
     assert "Left alone: 1 test." in seen["before"]
     assert "3 deliveries are on the way again" in seen["after"]
+    assert "2 deliveries would be sent again" in seen["corrected"]
+    assert sent == set(misdirected)
+    assert "/rihgt" not in paths
     assert tested == ["milestone.reached"]
     assert "There is nothing to send again since then." in seen["switchedOn"]
     assert "Screen in the hall" in seen["receivers"]
     assert "Superadmins of your organization can read it" in seen["secret"]
     settings = event.collection("settings").document("webhooks").get().to_dict() or {}
     assert settings.pop("urlsChangedAt")
-    keeps = receiver.url("/keeps")
     assert settings == {
-        "urls": [{"id": key(url), "url": url} for url in (keeps, dead)],
-        "labels": {keeps: "Screen in the hall"},
+        "urls": [
+            {"id": key(keeps), "url": keeps},
+            {"id": key(dead), "url": dead},
+            {"id": key(typo), "url": right},
+        ],
+        "labels": {key(keeps): "Screen in the hall"},
         "off": {},
         "disabled": {},
         "recover": [],

@@ -19,8 +19,8 @@ interface EndpointProps {
   readonly before: Endpoint | null;
   readonly others: readonly Endpoint[];
   readonly onClose: () => void;
-  /** Told where the URL has changed. */
-  readonly onMoved?: (() => void) | undefined;
+  /** Told the new URL, where it has changed. */
+  readonly onMoved?: ((url: string) => void) | undefined;
 }
 
 /** A URL and the messages for it; what cannot be saved is told before. */
@@ -49,7 +49,7 @@ export function EndpointDialog({ before, others, onClose, onMoved }: EndpointPro
     const chosen = EVENT_TYPES.filter((one) => events.includes(one));
     await saveEndpoint(sdk.db, eventId, { id, url: given, events: isAll ? null : chosen, recover, label: label.trim(), offSince, disabled });
     if (!before || isOld) return undefined;
-    onMoved?.();
+    onMoved?.(given);
     return onMoved ? "stay" : undefined;
   }
 
@@ -135,8 +135,14 @@ interface Progress {
   readonly isDone: boolean;
 }
 
+interface RecoverProps {
+  readonly url: string;
+  readonly from: Date | null;
+  readonly onClose: () => void;
+}
+
 /** Sends again what failed or was skipped since a time, once one has seen how many that are. */
-export function RecoverDialog({ endpoint: { url }, from, onClose }: Props & { readonly from: Date | null }) {
+export function RecoverDialog({ url, from, onClose }: RecoverProps) {
   const { calls } = usePlace();
   const [since, setSince] = useState(() => toInput(from ?? new Date(Date.now() - DAY_MS)));
   const [foreseen, setForeseen] = useState<Foreseen | null>(null);

@@ -34,7 +34,8 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const { sdk, staff, eventId } = usePlace();
   const { id, url, label, events, disabled, offSince, recover } = endpoint;
   const [open, setOpen] = useState<"" | "edit" | "remove" | "test" | "recover">("");
-  const [recoverFrom, setRecoverFrom] = useState<Date | null>(null);
+  // After a correction the new URL is known before the settings tell of it.
+  const [missed, setMissed] = useState<{ readonly url: string; readonly from: Date | null }>({ url, from: null });
   const health = useHealth(endpoint, list.value?.deliveries ?? []);
   const name = useAsked(() => nameOf(url), [url]).value;
   const mayEdit = isAdmin(staff);
@@ -46,8 +47,8 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const failed = failingSince && list.value?.deliveries.find(({ outcome }) => outcome === "failed" || outcome === "retrying");
   const told = failed ? verdict(failed) : null;
   const close = () => setOpen("");
-  const recoverSince = (from: Date | null) => {
-    setRecoverFrom(from);
+  const recoverSince = (from: Date | null, at = url) => {
+    setMissed({ url: at, from });
     setOpen("recover");
   };
   // What happened meanwhile is offered to be sent.
@@ -104,9 +105,9 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
         <Links endpoint={endpoint} />
         <SecretCard />
       </div>
-      {open === "edit" && <EndpointDialog before={endpoint} others={settings.endpoints} onClose={close} onMoved={failingSince ? () => recoverSince(failingSince) : undefined} />}
+      {open === "edit" && <EndpointDialog before={endpoint} others={settings.endpoints} onClose={close} onMoved={failingSince ? (moved) => recoverSince(failingSince, moved) : undefined} />}
       {open === "test" && <TestDialog endpoint={endpoint} onClose={close} />}
-      {open === "recover" && <RecoverDialog endpoint={endpoint} from={recoverFrom} onClose={close} />}
+      {open === "recover" && <RecoverDialog {...missed} onClose={close} />}
       {open === "remove" && (
         <Ask
           title="Remove this receiver?"
