@@ -40,7 +40,6 @@ RARE: Final = frozenset(
         "busy-is-done",
         "complaints-looked-at-once",
         "stopped-sends",
-        "remembered-since-the-answer",
         "signs-after-a-long-read",
     }
 )

@@ -1,26 +1,14 @@
 """The memory of secrets with one thought left out each."""
 
-from collections.abc import Callable
 from typing import Final
 
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
-from functions.webhooks.signing.webhook_secret import WebhookSecret
 from tests.simulation.mutant import Mutant, instead_of
-
-_change = RememberedSecrets._change  # noqa: SLF001 - a mutant goes inside
 
 
 def _of_memory(self: RememberedSecrets, event_id: str) -> str:
     kept = self._kept.get(event_id) or self._change(event_id, lambda present: present)
     return kept.at(self._clock.now()).secret
-
-
-def _remember_since_the_answer(
-    self: RememberedSecrets, event_id: str, change: Callable[[WebhookSecret], WebhookSecret]
-) -> WebhookSecret:
-    changed = _change(self, event_id, change)
-    self._kept.put(event_id, value=changed)
-    return changed
 
 
 def _sign_after_a_long_read(self: RememberedSecrets, event_id: str) -> str:
@@ -39,13 +27,6 @@ MUTANTS: Final = tuple(
             RememberedSecrets,
             "of",
             _of_memory,
-        ),
-        (
-            "remembered-since-the-answer",
-            "the age of a remembered secret counts from the question on",
-            RememberedSecrets,
-            "_change",
-            _remember_since_the_answer,
         ),
         (
             "signs-after-a-long-read",

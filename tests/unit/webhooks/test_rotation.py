@@ -166,6 +166,19 @@ def test_the_instance_that_replaces_a_secret_knows_at_once(parts: Parts) -> None
     assert parts.calls == []
 
 
+def test_a_secret_is_as_old_as_the_question(parts: Parts) -> None:
+    """Spec 4.8: after a rotation an instance signs with the old secret for a minute at most."""
+    slow = parts.secrets()
+    [old] = signing(parts.secrets())
+    parts.after("get secrets", lambda: wait(parts, seconds=50))
+    assert signing(slow) == [old]
+
+    rotate(parts)
+    wait(parts, seconds=11)
+
+    assert signing(slow) == [recorded(parts).secret] != [old]
+
+
 def test_a_withdrawal_between_reading_and_taking_over_counts(parts: Parts) -> None:
     """A reader that is about to put the announced one in place finds the record changed."""
     one, another = parts.secrets(), parts.secrets()
