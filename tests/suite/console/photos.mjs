@@ -100,6 +100,8 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await page.getByRole("button", { name: "Delete everything" }).click();
   await page.getByRole("heading", { name: "Events", exact: true }).waitFor();
   await page.getByText(newId, { exact: true }).waitFor({ state: "detached" });
-  found.counts = await page.getByRole("listitem").filter({ hasText: eventId }).innerText();
+  const item = page.getByRole("listitem").filter({ hasText: eventId });
+  await item.getByText("approved").waitFor(); // the counts come after the list
+  found.counts = await item.innerText();
   return found;
 }

@@ -35,7 +35,8 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
             }
         }
         keeps, typo, right = (receiver.url(path) for path in ("/keeps", "/rihgt", "/right"))
-        configure(keeps, dead, typo, disabled=disabled, notify=["somebody@example.com"])
+        old = [{"url": url, "recover": True} for url in (keeps, dead)]
+        configure(*old, typo, disabled=disabled, notify=["somebody@example.com"])
         added = receiver.url("/added")
         missed = [record(dead), record(dead)]
         missed.append(record(dead, outcome="skipped", attempts=0, log=[], reason="disabled"))
@@ -84,7 +85,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
         "labels": {key(keeps): "Screen in the hall"},
         "off": {},
         "disabled": {},
-        "recover": [],
+        "recover": [key(dead)],
         "notify": [admin["email"]],
     }
 
