@@ -317,7 +317,7 @@ def _swept_at(counting: Documents, counted: Operations) -> EndpointSweep:
         next_round=NextRound(deliveries, counted.enqueue, Pace(80, time.monotonic, str), now),
         enqueue=counted.enqueue,
         side_by_side=lambda work, items: [work(item) for item in items],
-        now=lambda: datetime(2001, 1, 1, tzinfo=UTC),
+        now=lambda: datetime(2000, 1, 1, tzinfo=UTC),
         monotonic=time.monotonic,
     )
 
@@ -330,7 +330,7 @@ def test_a_look_of_the_sweep(
     event.set({"tenantId": "t1", "name": "Garden party"})
     settings = event.collection("settings").document("webhooks")
     settings.set({"urls": [url], "notify": ["ann@example.com"]})
-    ended = datetime(2000, 12, 31, 23, 59, tzinfo=UTC)
+    ended = datetime(1999, 12, 31, 23, 59, tzinfo=UTC)
     failed = [_failed(event.id, url, n, ended) for n in range(3)]
     DeliveryStore(documents()).create(event.id, failed)
     Failures(
