@@ -76,7 +76,7 @@ def plain_serving(handle: Callable[[socket.socket, Server], None]) -> Iterator[S
                 return
             server.connections += 1
             open_connections.append(raw)
-            thread = threading.Thread(target=one, args=(raw,))
+            thread = threading.Thread(target=one, args=(raw,), daemon=True)
             server.threads.append(thread)
             thread.start()
 
@@ -86,16 +86,18 @@ def plain_serving(handle: Callable[[socket.socket, Server], None]) -> Iterator[S
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = Server(port=listener.getsockname()[1])
-        acceptor = threading.Thread(target=accept)
+        acceptor = threading.Thread(target=accept, daemon=True)
         acceptor.start()
-        yield server
-        listener.shutdown(socket.SHUT_RDWR)
-    acceptor.join()
-    for raw in open_connections:
-        with suppress(OSError):
-            raw.shutdown(socket.SHUT_RDWR)
+        try:
+            yield server
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            acceptor.join()
+            for raw in open_connections:
+                with suppress(OSError):
+                    raw.shutdown(socket.SHUT_RDWR)
     for thread in server.threads:
-        thread.join(timeout=10)
+        thread.join(timeout=60)
         assert not thread.is_alive(), "the sender has left a connection open"
 
 
