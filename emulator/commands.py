@@ -59,7 +59,7 @@ def _up() -> int:
         stand_ins.started(up.print_request) as started,
         LocalCloud(warm=True, on_print=up.print_line) as cloud,
     ):
-        os.environ.update(cloud.environment)  # likewise
+        os.environ.update(cloud.environment)
         print(up.begin(cloud, started), flush=True)
         cloud.ended.wait()
         say(f"The emulators have ended by themselves; see {LOG}.")

@@ -44,7 +44,7 @@ def skip_reasons(
     for uid, record in store.records(by_record):
         bounced = reason_of(record) is SkipReason.UNREACHABLE
         concerned = by_record[uid]
-        look([one for one in concerned if not bounced or uid == guest_uid(one.id)], record)
+        look([guest for guest in concerned if not bounced or uid == guest_uid(guest.id)], record)
         for account in account_ids(record):
             named[account] += by_record[uid]
     for uid, record in store.records(named) if named else ():

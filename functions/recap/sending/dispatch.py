@@ -106,8 +106,10 @@ class Dispatch:
 
     def send(self, batches: Sequence[PlannedBatch]) -> None:
         """Send all batches; a failure of a batch does not affect the others."""
-        self.side_by_side(self._send, [one for one in batches if len(one.recipients) > 1])
-        self.alone_side_by_side(self._send, [one for one in batches if len(one.recipients) <= 1])
+        shared = [batch for batch in batches if len(batch.recipients) > 1]
+        alone = [batch for batch in batches if len(batch.recipients) <= 1]
+        self.side_by_side(self._send, shared)
+        self.alone_side_by_side(self._send, alone)
 
     def _send(self, planned: PlannedBatch) -> None:
         # After one unknown outcome no further batch is risked.
