@@ -4,19 +4,19 @@ from datetime import UTC, datetime
 
 from functions import parameters
 from functions.gcp import secret_manager
-from functions.mail.letterhead import Letterhead
 from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.provider import BulkMailer
+from functions.mail.sender import MailSender
 from functions.mail.sendgrid import KEY_NAME, SendGridMailer
 
 
-def letterhead() -> Letterhead:
+def sender() -> MailSender:
     """The sender, as the parameters name it.
 
     Raises:
         MisconfiguredError: a parameter cannot be used.
     """
-    return Letterhead.read(
+    return MailSender.read(
         parameters.MAIL_FROM.value,
         parameters.MAIL_REPLY_TO.value,
         parameters.MAIL_ADDRESS_LINE.value,

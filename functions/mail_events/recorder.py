@@ -22,12 +22,12 @@ from functions.mail.message import NOTICE_LABEL
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.status_store import StatusStore, StoredStatuses
+from functions.parallel import InParallel
 from functions.preferences.preferences import Flag
 from functions.preferences.reach import UNREACHABLE_FOR
 from functions.preferences.store.user_store import UserStore
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.mail.labels import MailLabels
-from functions.side_by_side import SideBySide
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 
 _WITH_EFFECT: Final = DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE
@@ -70,17 +70,17 @@ class MailEvents:
         users: The user records.
         complaints: Looks at the recaps that guests complain about.
         clock: The time.
-        recaps_side_by_side: Handles several recaps at a time.
-        guests_side_by_side: Handles several guests of a recap at a time; called from within
-            `recaps_side_by_side`.
+        recaps_in_parallel: Handles several recaps at a time.
+        guests_in_parallel: Handles several guests of a recap at a time; called from within
+            `recaps_in_parallel`.
     """
 
     statuses: StatusStore
     users: UserStore
     complaints: ComplaintWatch
     clock: Clock
-    recaps_side_by_side: SideBySide
-    guests_side_by_side: SideBySide
+    recaps_in_parallel: InParallel
+    guests_in_parallel: InParallel
 
     def record(self, events: Iterable[TrackingEvent]) -> int:
         """Record the new facts in `events`; returns the number of mails with new facts.
@@ -91,8 +91,8 @@ class MailEvents:
             Exception: not everything was recorded; the provider has to repeat the request.
         """
         events = list(events)
-        ended = self.guests_side_by_side(self._end_mails, _unwelcome_notices(events))
-        return len(ended) + sum(self.recaps_side_by_side(self._record, _by_recap(events).items()))
+        ended = self.guests_in_parallel(self._end_mails, _unwelcome_notices(events))
+        return len(ended) + sum(self.recaps_in_parallel(self._record, _by_recap(events).items()))
 
     def _end_mails(self, address: str) -> None:
         """End the mails to an address whose owner complained of a notice, or that sent it back."""
@@ -101,13 +101,13 @@ class MailEvents:
 
     def _record(self, recap: tuple[RecapKey, Mapping[str, _Report]]) -> int:
         key, reports = recap
-        changed = self._put_new_on_record(key, reports)
+        changed = self._record_new(key, reports)
         if any(DeliveryStatus.COMPLAINED in report.status for report in reports.values()):
             # Also for a known complaint: an earlier request may have ended before its look.
             self.complaints.look(key)
         return changed
 
-    def _put_new_on_record(self, key: RecapKey, reports: Mapping[str, _Report]) -> int:
+    def _record_new(self, key: RecapKey, reports: Mapping[str, _Report]) -> int:
         batches = {report.labels.batch for report in reports.values()}
         for pause in (*_PAUSES, None):
             found = self.statuses.load(key, batches)
@@ -115,7 +115,7 @@ class MailEvents:
             if not changed:
                 return 0
             try:
-                self._put_on_record(key, reports, found, changed)
+                self._record_statuses(key, reports, found, changed)
             except ChangedMeanwhileError:
                 if pause is not None:
                     self.clock.sleep(pause)
@@ -123,7 +123,7 @@ class MailEvents:
                 return len(changed)
         raise StillBusyError
 
-    def _put_on_record(
+    def _record_statuses(
         self,
         key: RecapKey,
         reports: Mapping[str, _Report],
@@ -132,7 +132,7 @@ class MailEvents:
     ) -> None:
         known = {guest: found.statuses.get(guest, DeliveryStatus.NONE) for guest in changed}
         new = {guest: facts & ~known[guest] for guest, facts in changed.items()}
-        self.guests_side_by_side(
+        self.guests_in_parallel(
             lambda guest: self._have_effect(reports[guest], new[guest]),
             [guest for guest, facts in new.items() if facts & _WITH_EFFECT],
         )

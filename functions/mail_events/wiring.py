@@ -14,9 +14,9 @@ from functions.mail.sendgrid_events import SendGridWebhook
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
 from functions.mail_events.status_store import StatusStore
+from functions.parallel import Threads
 from functions.preferences.store.user_store import UserStore
 from functions.recap.quota.complaint_store import ComplaintStore
-from functions.side_by_side import Threads
 
 _PARALLEL_WRITES: Final = 8
 
@@ -38,6 +38,6 @@ def mail_events() -> MailEvents:
         users=UserStore(documents()),
         complaints=ComplaintWatch(ComplaintStore(documents()), CLOCK.now),
         clock=CLOCK,
-        recaps_side_by_side=Threads(_PARALLEL_WRITES, "recaps"),
-        guests_side_by_side=Threads(_PARALLEL_WRITES, "guests"),
+        recaps_in_parallel=Threads(_PARALLEL_WRITES, "recaps"),
+        guests_in_parallel=Threads(_PARALLEL_WRITES, "guests"),
     )

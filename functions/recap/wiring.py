@@ -11,6 +11,7 @@ from functions.gcp.documents import documents
 from functions.gcp.project import project_id
 from functions.machine import CLOCK
 from functions.mail import wiring as mail
+from functions.parallel import Threads
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
 from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
@@ -23,7 +24,6 @@ from functions.recap.sending.dispatch import ALONE_AT_ONCE, REQUESTS_AT_ONCE
 from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.sending.send_recap import RecapSender
-from functions.side_by_side import Threads
 from functions.signed_links import keys
 from functions.signed_links import wiring as signed_links
 
@@ -42,7 +42,7 @@ def _planner() -> Planner:
         mailings=MailingStore(documents()),
         complaints=ComplaintStore(documents()),
         skip_reason=lambda record: skip_reason(record, CLOCK.now()),
-        letterhead=mail.letterhead,
+        sender=mail.sender,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, project_id() or "").allow,
         now=CLOCK.now,
         new_word=_new_word,
@@ -60,8 +60,8 @@ def sender() -> RecapSender:
         planner=_planner(),
         mailer=mail.mailer,
         links=_links,
-        side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
-        alone_side_by_side=Threads(ALONE_AT_ONCE, "mail"),
+        in_parallel=Threads(REQUESTS_AT_ONCE, "mail"),
+        alone_in_parallel=Threads(ALONE_AT_ONCE, "mail"),
         clock=CLOCK,
         new_word=_new_word,
         new_mutex=threading.Lock,

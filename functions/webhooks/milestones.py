@@ -39,7 +39,7 @@ class Milestones:
         """Milestones that the event has reached and that no other photo is recorded for.
 
         One round trip, or none if all were claimed a moment ago; two at a milestone, and a third if
-        the milestone is not on record.
+        the milestone is not recorded.
         """
         claimed = {number for number in MILESTONES if self._claimed.get((event_id, number))}
         if len(claimed) == len(MILESTONES):

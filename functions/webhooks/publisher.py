@@ -13,7 +13,7 @@ from functions import log
 from functions.clock import Clock
 from functions.documents.refusals import AlreadyRecordedError
 from functions.gcp.task_queue import Enqueue
-from functions.side_by_side import SideBySide
+from functions.parallel import InParallel
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.deliveries.attempt_task import attempt_task
@@ -44,7 +44,7 @@ class Publisher:
         secrets: Sign the deliveries.
         enqueue: Queues a task.
         pace: Gives the deliveries their due times.
-        side_by_side: Queues the tasks of one write.
+        in_parallel: Queues the tasks of one write.
         clock: Of the process.
         milestones: Which of an event's milestones are due.
     """
@@ -55,7 +55,7 @@ class Publisher:
     secrets: RememberedSecrets
     enqueue: Enqueue
     pace: Pace
-    side_by_side: SideBySide
+    in_parallel: InParallel
     clock: Clock
     milestones: Milestones
 
@@ -124,7 +124,7 @@ class Publisher:
         behind: Sequence[Milestone] = (),
     ) -> None:
         untried = self._record(event_id, messages, subscribed, behind)
-        self.side_by_side(self.enqueue, [attempt_task(delivery) for delivery in untried])
+        self.in_parallel(self.enqueue, [attempt_task(delivery) for delivery in untried])
 
     def _record(
         self,
@@ -208,11 +208,11 @@ class _Found:
         )
 
     def missing(self, deliveries: Iterable[Delivery]) -> Sequence[Delivery]:
-        """The deliveries that are not on record."""
+        """The deliveries that are not recorded."""
         return [delivery for delivery in deliveries if delivery.id not in self.deliveries]
 
     def missing_milestones(self, milestones: Iterable[Milestone]) -> Sequence[Milestone]:
-        """The milestones that are not on record."""
+        """The milestones that are not recorded."""
         return [milestone for milestone in milestones if milestone.number not in self.milestones]
 
 

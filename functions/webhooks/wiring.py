@@ -4,7 +4,7 @@ import functools
 
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
-from functions.side_by_side import HelpedThreads
+from functions.parallel import HelpedThreads
 from functions.webhooks.deliveries import wiring as deliveries
 from functions.webhooks.milestones import Milestones
 from functions.webhooks.publisher import Publisher
@@ -23,7 +23,7 @@ def publisher() -> Publisher:
         secrets=signing.secrets(),
         enqueue=deliveries.enqueue,
         pace=deliveries.pace(),
-        side_by_side=HelpedThreads(deliveries.AT_ONCE, "enqueue"),
+        in_parallel=HelpedThreads(deliveries.AT_ONCE, "enqueue"),
         clock=CLOCK,
         milestones=Milestones(WallStore(documents()), CLOCK.monotonic),
     )

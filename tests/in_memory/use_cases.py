@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from functions.clock import Clock
 from functions.gcp.task_queue import Enqueue
-from functions.mail.letterhead import Letterhead
 from functions.mail.outcome import Accepted
 from functions.mail.provider import Mailer
-from functions.side_by_side import SideBySide
+from functions.mail.sender import MailSender
+from functions.parallel import InParallel
 from functions.webhooks.actions.actions import Actions
 from functions.webhooks.attempts.prompt_receivers import PromptReceivers
 from functions.webhooks.attempts.sweeper import Sweeper
@@ -43,7 +43,7 @@ class Machine:
     """What a process has of its own: clocks, threads, and the way to its services."""
 
     clock: Clock
-    side_by_side: SideBySide
+    in_parallel: InParallel
     call: Through
 
 
@@ -86,7 +86,7 @@ class WebhookUseCases:
             secrets=self.secrets(),
             enqueue=self.enqueue,
             pace=self.pace(),
-            side_by_side=self.machine.side_by_side,
+            in_parallel=self.machine.in_parallel,
             clock=self.machine.clock,
             milestones=Milestones(self.wall(), self.machine.clock.monotonic),
         )
@@ -119,7 +119,7 @@ class WebhookUseCases:
         return Sweeper(
             deliveries=self.deliveries(),
             enqueue=self.enqueue,
-            side_by_side=self.machine.side_by_side,
+            in_parallel=self.machine.in_parallel,
             now=self.machine.clock.now,
         )
 
@@ -131,7 +131,7 @@ class WebhookUseCases:
             deliveries=self.deliveries(),
             next_round=self.next_round(),
             enqueue=self.enqueue,
-            side_by_side=self.machine.side_by_side,
+            in_parallel=self.machine.in_parallel,
             now=self.machine.clock.now,
             monotonic=self.machine.clock.monotonic,
             page=self.page,
@@ -146,7 +146,7 @@ class WebhookUseCases:
             secrets=self.secrets(),
             next_round=self.next_round(),
             attempt=self.worker().attempt,
-            side_by_side=self.machine.side_by_side,
+            in_parallel=self.machine.in_parallel,
             now=self.machine.clock.now,
             new_id=self.new_id,
             page=self.page,
@@ -165,7 +165,7 @@ class WebhookUseCases:
             wall=self.wall(),
             people=People(self.documents(), counts=self.counts, now=self.machine.clock.now),
             mailer=lambda: self.mailer,
-            letterhead=lambda: Letterhead(sender="Photo wall <wall@example.com>"),
+            sender=lambda: MailSender(address="Photo wall <wall@example.com>"),
             base_url="https://wall.example.com",
             now=self.machine.clock.now,
         )

@@ -50,7 +50,7 @@ class Choices:
         return options[place]
 
     def deviates(self, name: str, what: str) -> bool:
-        """Put on record that `name` is decided as `what`; False where that was taken back."""
+        """Record that `name` is decided as `what`; False where that was taken back."""
         if name in self._dropped:
             return False
         self.deviations[name] = what

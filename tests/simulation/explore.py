@@ -10,7 +10,7 @@ To add a world:
 2. An adapter does each method's work in `instance.call("store.method", effect)`: the effect happens
    at one moment, and what the real service would raise is raised in there. Let the adapter take
    that call as a parameter (`tests.in_memory.through`), so that unit tests use it as well.
-3. `now`, `monotonic`, `sleep` and `side_by_side` of a use case are those of its `Instance`.
+3. `now`, `monotonic`, `sleep` and `in_parallel` of a use case are those of its `Instance`.
 4. Violations on the way go to `simulation.violation`; `violations` names the violations once
    everything is at rest.
 5. Name it in `worlds.WORLDS`. The tests, the command line and the mutants take it from there.

@@ -1,7 +1,7 @@
 """One schedule: a virtual clock, instances that run real code on it, and what goes wrong at calls.
 
 Code under test runs in coroutines (greenlets: plain code that is switched at any depth). A
-coroutine is switched at every call of a port, at `sleep`, and at `side_by_side`; everything in
+coroutine is switched at every call of a port, at `sleep`, and at `in_parallel`; everything in
 between happens at one moment of the virtual clock. Time is in whole microseconds.
 """
 
@@ -155,7 +155,7 @@ class Simulation:
 
 
 class Actor(greenlet.greenlet):
-    """One call of a use case, in an instance; or a part of it that runs side by side with others.
+    """One call of a use case, in an instance; or a part of it that runs in parallel with others.
 
     Attributes:
         notes: What a world wants to remember of it.
@@ -279,7 +279,7 @@ class Instance:
     def machine(self) -> Machine:
         """Its clocks, its threads and the way to its services."""
         clock = Clock(self.now, self.monotonic, self.sleep)
-        return Machine(clock, self.side_by_side, self.call)
+        return Machine(clock, self.in_parallel, self.call)
 
     def now(self) -> datetime:
         """The time, as far as this instance knows."""
@@ -379,10 +379,10 @@ class Instance:
             actor.wake()
         raise Crash
 
-    def side_by_side(
+    def in_parallel(
         self, work: Callable[[Item], T], items: Iterable[Item], /, *, at_once: int = 20
     ) -> list[T]:
-        """See `functions.side_by_side.SideBySide`; no more than `at_once` at a time."""
+        """See `functions.parallel.InParallel`; no more than `at_once` at a time."""
         waiting = list(enumerate(items))
         results: dict[int, T] = {}
         errors: dict[int, Exception] = {}

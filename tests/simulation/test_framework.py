@@ -98,7 +98,7 @@ class Crashing:
 
     def _wait(self, instance: Instance) -> None:
         try:
-            instance.side_by_side(lambda _: instance.sleep(3600), range(3))
+            instance.in_parallel(lambda _: instance.sleep(3600), range(3))
         except Exception:  # noqa: BLE001
             self.log.append("held up")
         self.log.append("went on")
@@ -117,7 +117,7 @@ def test_a_crash_ends_all_that_runs_in_the_instance() -> None:
 
 
 class Together:
-    """Three pieces of work side by side; the second raises."""
+    """Three pieces of work in parallel; the second raises."""
 
     def __init__(self, simulation: Simulation) -> None:
         """One actor."""
@@ -134,11 +134,11 @@ class Together:
                 raise ServiceError("no")
             return number * 10
 
-        first = instance.side_by_side(work, range(3))
+        first = instance.in_parallel(work, range(3))
         assert self._done == [2, 1, 0]
-        assert instance.side_by_side(work, []) == []
+        assert instance.in_parallel(work, []) == []
         with pytest.raises(ServiceError):
-            instance.side_by_side(work, range(3))
+            instance.in_parallel(work, range(3))
         assert sorted(self._done) == [0, 0, 1, 1, 2, 2]
         return first
 
@@ -147,7 +147,7 @@ class Together:
         return self.ends
 
 
-def test_side_by_side_is_at_the_same_time() -> None:
+def test_in_parallel_is_at_the_same_time() -> None:
     """Results in the order of the items; what the first that failed raised, after all."""
     assert run(smooth(Together), 1).violations == ("Returned(value=[0, 10, 20])",)
 

@@ -3,7 +3,7 @@
 import { count } from "./words.ts";
 import { LANGUAGE } from "./time.ts";
 
-/** Counts on record of a recap; `told` is what the mail service said later. */
+/** Recorded counts of a recap; `told` is what the mail service said later. */
 export interface RecapCounts {
   readonly state: string;
   readonly sent: number;

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from functions.documents.documents import Documents
 from functions.documents.query import Query
+from functions.parallel import InParallel
 from functions.preferences import accounts
 from functions.recap.audience.photos import FIELDS, ApprovedPhoto
-from functions.side_by_side import SideBySide
 
 _RECORDS_PER_READ: Final = 500
 PAGES_AT_ONCE: Final = 8
@@ -19,10 +19,10 @@ _ADDRESSES_PER_QUERY: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class GuestStore:
-    """The approved photos and the user records of guests; pages are read `side_by_side`."""
+    """The approved photos and the user records of guests; pages are read `in_parallel`."""
 
     documents: Documents
-    side_by_side: SideBySide
+    in_parallel: InParallel
 
     def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
         """All approved photos of the event."""
@@ -65,5 +65,5 @@ class GuestStore:
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
         everything = list(keys)
         pages = [everything[n : n + at_a_time] for n in range(0, len(everything), at_a_time)]
-        for page in self.side_by_side(read, pages):
+        for page in self.in_parallel(read, pages):
             yield from page

@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup, escape
 
-from functions.mail.letterhead import Letterhead
 from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.mail.message import Copy, EmailMessage
+from functions.mail.sender import MailSender
 from functions.mail.templates import templates_in
 from functions.mail.texts import Texts
 from functions.preferences.links import PreferencesLinks
@@ -67,10 +67,10 @@ class Recap:
 
     Attributes:
         mode: Whose photos a guest sees.
-        letterhead: The sender.
+        sender: The sender.
         event_name: As the organizer wrote it; may be empty.
         language: BCP 47 tag of the event's language, or None.
-        reply_to: The organizer's address for replies; None: the letterhead's.
+        reply_to: The organizer's address for replies; None: the sender's.
         gallery_url: An http or https address, or None.
         subject: One line that replaces the templated one, or None.
         message: The organizer's own paragraph, or None.
@@ -79,7 +79,7 @@ class Recap:
     """
 
     mode: Mode
-    letterhead: Letterhead
+    sender: MailSender
     event_name: str
     language: str | None = None
     reply_to: str | None = None
@@ -142,7 +142,7 @@ class Composer:
             "event_name": self._event_name,
             "gallery_url": recap.gallery_url,
             "personal": self._personal,
-            "address_line": recap.letterhead.address_line,
+            "address_line": recap.sender.address_line,
             "subject": self._subject,
             "preheader": shortened(recap.message or thanks, PREHEADER_CHARACTERS),
         }
@@ -157,7 +157,7 @@ class Composer:
             size, room = _bytes, MAIL_BYTES - _bytes(text) - _bytes(html)
         return EmailMessage(
             sender=self._sender(),
-            reply_to=self._recap.reply_to or self._recap.letterhead.reply_to,
+            reply_to=self._recap.reply_to or self._recap.sender.reply_to,
             subject=self._subject,
             text=text,
             html=html,
@@ -184,10 +184,10 @@ class Composer:
 
     def _sender(self) -> str:
         """The sender, with the event's name added where both names are given."""
-        name, address = parseaddr(self._recap.letterhead.sender)
+        name, address = parseaddr(self._recap.sender.address)
         event = greeted_name(self._event_name)
         if not (name and event):
-            return self._recap.letterhead.sender
+            return self._recap.sender.address
         shown = self._texts.text("%(event)s via %(sender)s", event=event, sender=name)
         return f'"{quote(shown)}" <{address}>'
 

@@ -18,10 +18,10 @@ from functions.mail.outcome import (
     Unknown,
 )
 from functions.mail.provider import BulkMailer
+from functions.parallel import InParallel
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.claim import Claim
 from functions.recap.mail.composer import Recipient
-from functions.side_by_side import SideBySide
 
 REQUESTS_AT_ONCE: Final = 3
 """A request with a thousand mails has up to 10 MB, and takes three times that while it is built."""
@@ -78,8 +78,8 @@ class Dispatch:
         claim: The call's hold on the recap, and its ledger.
         mailer: The mail service.
         compose: Writes the message for some recipients.
-        side_by_side: Sends several batches at a time.
-        alone_side_by_side: The same, for batches of one recipient.
+        in_parallel: Sends several batches at a time.
+        alone_in_parallel: The same, for batches of one recipient.
         clock: The time.
         give_up_at: End of all waiting, on `clock.monotonic`.
     """
@@ -87,8 +87,8 @@ class Dispatch:
     claim: Claim
     mailer: BulkMailer
     compose: Callable[[Sequence[Recipient]], EmailMessage]
-    side_by_side: SideBySide
-    alone_side_by_side: SideBySide
+    in_parallel: InParallel
+    alone_in_parallel: InParallel
     clock: Clock
     give_up_at: float
     _in_doubt: bool = False
@@ -108,8 +108,8 @@ class Dispatch:
         """Send all batches; a failure of a batch does not affect the others."""
         shared = [batch for batch in batches if len(batch.recipients) > 1]
         alone = [batch for batch in batches if len(batch.recipients) <= 1]
-        self.side_by_side(self._send, shared)
-        self.alone_side_by_side(self._send, alone)
+        self.in_parallel(self._send, shared)
+        self.alone_in_parallel(self._send, alone)
 
     def _send(self, planned: PlannedBatch) -> None:
         # After one unknown outcome no further batch is risked.

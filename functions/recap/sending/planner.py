@@ -11,7 +11,7 @@ from typing import Any
 from functions.access import Caller, check_event
 from functions.call_error import CallError
 from functions.mail.address import deliverable
-from functions.mail.letterhead import Letterhead
+from functions.mail.sender import MailSender
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import SkipReason
 from functions.recap.arguments import Mode, RecapArguments
@@ -130,7 +130,7 @@ class Planner:
         mailings: The tenants' recap mails.
         complaints: The events and tenants that are stopped for complaints.
         skip_reason: Why the owner of a user record gets no recap; None where they get one.
-        letterhead: Gives the sender.
+        sender: Gives the sender.
         shows: Whether the photo at a web address may stand in a mail.
         now: The time, aware and in UTC.
         new_word: Gives an unguessable new word of letters and digits.
@@ -142,7 +142,7 @@ class Planner:
     mailings: MailingStore
     complaints: ComplaintStore
     skip_reason: Callable[[Mapping[str, Any]], SkipReason | None]
-    letterhead: Callable[[], Letterhead]
+    sender: Callable[[], MailSender]
     shows: Callable[[str], bool]
     now: Callable[[], datetime]
     new_word: Callable[[], str]
@@ -242,7 +242,7 @@ class Planner:
         """The composer of the mails; see `BulkMailer` for `bytes_per_recipient`."""
         recap = Recap(
             mode=wanted.mode,
-            letterhead=self.letterhead(),
+            sender=self.sender(),
             event_name=event.name or "",
             language=event.language,
             reply_to=deliverable(event.reply_to or ""),

@@ -14,6 +14,7 @@ from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.misconfigured import who_can_fix
 from functions.mail.outcome import Cause
 from functions.mail.provider import BulkMailer
+from functions.parallel import InParallel
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import RecapArguments
 from functions.recap.audience.guests import Guest
@@ -27,7 +28,6 @@ from functions.recap.quota.mailings import Counted
 from functions.recap.sending.dispatch import Dispatch, PlannedBatch
 from functions.recap.sending.planner import Choice, Gathered, Planner, recipient
 from functions.recap.sending.report import RecapResult, Report, answer
-from functions.side_by_side import SideBySide
 from functions.wall.wall_event import WallEvent
 
 _LAST_WAIT_SECONDS: Final = TIMEOUT.total_seconds() - 120
@@ -45,8 +45,8 @@ class RecapSender:
         planner: Plans the recipients and their mails.
         mailer: Gives the mail service, with its current key.
         links: Gives a function that makes the links in a mail to a user id.
-        side_by_side: Sends the batches.
-        alone_side_by_side: Sends the batches of one recipient.
+        in_parallel: Sends the batches.
+        alone_in_parallel: Sends the batches of one recipient.
         clock: The time.
         new_word: Gives an unguessable new word of letters and digits.
         new_mutex: Gives a mutex for the threads of a call.
@@ -55,8 +55,8 @@ class RecapSender:
     planner: Planner
     mailer: Callable[[], BulkMailer]
     links: Callable[[], Callable[[str], PreferencesLinks]]
-    side_by_side: SideBySide
-    alone_side_by_side: SideBySide
+    in_parallel: InParallel
+    alone_in_parallel: InParallel
     clock: Clock
     new_word: Callable[[], str]
     new_mutex: Callable[[], AbstractContextManager[object]]
@@ -130,8 +130,8 @@ class RecapSender:
             claim=claim,
             mailer=mailer,
             compose=composer.message,
-            side_by_side=self.side_by_side,
-            alone_side_by_side=self.alone_side_by_side,
+            in_parallel=self.in_parallel,
+            alone_in_parallel=self.alone_in_parallel,
             clock=self.clock,
             give_up_at=give_up_at,
         )

@@ -14,7 +14,7 @@ from functions import log
 from functions.access import Caller, check_event
 from functions.documents.refusals import AlreadyRecordedError
 from functions.event_arguments import EventArguments
-from functions.side_by_side import SideBySide
+from functions.parallel import InParallel
 from functions.timestamps import wire_time
 from functions.webhooks.actions.arguments import (
     Page,
@@ -85,7 +85,7 @@ class Actions:
         secrets: What deliveries are signed with.
         next_round: Sends deliveries again.
         attempt: Makes the first attempt of a test; see `Worker.attempt`.
-        side_by_side: Begins the next rounds of a page.
+        in_parallel: Begins the next rounds of a page.
         now: The time, aware and in UTC.
         new_id: Gives a name that no test has had before.
         page: How many deliveries a call looks at.
@@ -97,7 +97,7 @@ class Actions:
     secrets: RememberedSecrets
     next_round: NextRound
     attempt: Callable[[AttemptRequest], Delivery | None]
-    side_by_side: SideBySide
+    in_parallel: InParallel
     now: Callable[[], datetime]
     new_id: Callable[[], str]
     page: int = PAGE
@@ -190,7 +190,7 @@ class Actions:
             return self.next_round.begin(delivery, endpoint)
 
         wanted = [delivery for delivery in found if not delivery.test]
-        resent = sum(self.side_by_side(begin, wanted))
+        resent = sum(self.in_parallel(begin, wanted))
         is_full = len(found) == self.page
         next_ = next_page(page, matching.until, _cursor(found)) if is_full else None
         return Resent(
@@ -228,7 +228,7 @@ class Actions:
 
         barred: Counter[Obstacle] = Counter()
         matching = tests = known = 0
-        for obstacle, found, of_tests in self.side_by_side(counted, endpoints):
+        for obstacle, found, of_tests in self.in_parallel(counted, endpoints):
             known += found
             tests += of_tests
             if obstacle:

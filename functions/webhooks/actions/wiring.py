@@ -5,7 +5,7 @@ import uuid
 from datetime import UTC, datetime
 
 from functions.gcp.documents import documents
-from functions.side_by_side import Threads
+from functions.parallel import Threads
 from functions.webhooks.actions.actions import Actions
 from functions.webhooks.attempts import wiring as attempts
 from functions.webhooks.deliveries import wiring as deliveries
@@ -26,7 +26,7 @@ def actions() -> Actions:
         secrets=signing.secrets(),
         next_round=deliveries.next_round(),
         attempt=_attempt,
-        side_by_side=Threads(deliveries.AT_ONCE, "resend"),
+        in_parallel=Threads(deliveries.AT_ONCE, "resend"),
         now=lambda: datetime.now(UTC),
         new_id=lambda: str(uuid.uuid4()),
     )

@@ -8,7 +8,7 @@ from typing import Final
 
 from functions import log
 from functions.gcp.task_queue import Enqueue
-from functions.side_by_side import SideBySide
+from functions.parallel import InParallel
 from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.retry_schedule import SWEEP_PERIOD
 from functions.webhooks.deliveries.store import DeliveryStore
@@ -26,13 +26,13 @@ class Sweeper:
     Attributes:
         deliveries: The records.
         enqueue: Queues a task.
-        side_by_side: Queues several at a time.
+        in_parallel: Queues several at a time.
         now: The time, aware and in UTC.
     """
 
     deliveries: DeliveryStore
     enqueue: Enqueue
-    side_by_side: SideBySide
+    in_parallel: InParallel
     now: Callable[[], datetime]
 
     def sweep(self) -> int:
@@ -43,7 +43,7 @@ class Sweeper:
         overdue = self.deliveries.overdue(now - OVERDUE_AFTER)
         count = 0
         while page := list(islice(overdue, _AT_A_TIME)):
-            self.side_by_side(
+            self.in_parallel(
                 self.enqueue, [attempt_task(delivery, suffix=suffix) for delivery in page]
             )
             count += len(page)

@@ -54,12 +54,12 @@ def worker() -> "Worker":
 @functools.cache
 def sweeper() -> "Sweeper":
     """What the schedule calls."""
-    from functions.side_by_side import Threads
+    from functions.parallel import Threads
     from functions.webhooks.attempts.sweeper import Sweeper
 
     return Sweeper(
         deliveries=deliveries.store(),
         enqueue=deliveries.enqueue,
-        side_by_side=Threads(deliveries.AT_ONCE, "sweep"),
+        in_parallel=Threads(deliveries.AT_ONCE, "sweep"),
         now=_now,
     )

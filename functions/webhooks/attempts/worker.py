@@ -32,10 +32,10 @@ TEST_HEADER: Final = "Wall-Test"
 USER_AGENT: Final = "Wall-Webhooks/1.0"
 
 SUSPICIOUS_AFTER: Final = 3
-"""Failed dispatches after which an attempt is put on record as begun before it is made."""
+"""Failed dispatches after which an attempt is recorded as started before it is made."""
 
 BEGUN_AT_MOST: Final = 3
-"""How often an attempt may be put on record as begun and not end: then it counts as failed.
+"""How often an attempt may be recorded as started and not end: then it counts as failed.
 
 An outage of Firestore does not count: a worker that can write the beginning can mostly write the
 end."""
@@ -238,7 +238,7 @@ class Worker:
                 self.deliveries.save(done)
                 break
             except ChangedMeanwhileError:
-                # The same attempt was made twice at once, and the other result is on record. It
+                # The same attempt was made twice at once, and the other result is recorded. It
                 # stays, unless this attempt was acknowledged and the other was not.
                 found = self.deliveries.load(done.event_id, done.id)
                 if found is None:

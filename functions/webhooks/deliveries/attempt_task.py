@@ -50,7 +50,7 @@ class AttemptRequest:
 
 
 def attempt_task(delivery: Delivery, *, suffix: str = "") -> Task:
-    """The task for the attempt that `delivery` is owed: its queue, name and time are on record.
+    """The task for the due attempt of `delivery`: its queue, name and time are recorded.
 
     The task has the same name each time it is made, so that Cloud Tasks keeps one. On the slow
     queue the due time is in the name, as a delivery may have to wait there more than once. Each

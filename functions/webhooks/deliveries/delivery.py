@@ -25,10 +25,10 @@ from functions.webhooks.messages.payloads import Payload
 from functions.webhooks.settings.webhook_settings import key
 
 KEPT_FOR: Final = timedelta(days=30)
-"""How long a delivery stays on record; Firestore's TTL policy deletes it after `expire_at`."""
+"""How long a delivery stays recorded; Firestore's TTL policy deletes it after `expire_at`."""
 
 LOG_KEPT: Final = 40
-"""The last attempts stay on record: ten rounds."""
+"""The last attempts stay recorded: ten rounds."""
 
 PROMPT: Final = timedelta(seconds=1)
 """A receiver that takes longer to answer is slow: its attempts have a queue of their own."""
@@ -98,7 +98,7 @@ class Delivery:
         attempts: Attempts of this round.
         log: Attempts of all rounds.
         test: Whether an organizer sent the delivery to try a URL.
-        begun: How often the due attempt was put on record as begun, after its task had failed.
+        begun: How often the due attempt was recorded as started, after its task had failed.
         written_at: When Firestore took the write that the delivery tells of; None for a test.
         slow: Whether the due attempt belongs on the slow queue.
         version: Of the record as it was read, which a save must still find.

@@ -57,7 +57,7 @@ class DeliveryStore:
         )
 
     def find(self, event_id: str, delivery_ids: Iterable[str]) -> Mapping[str, Delivery]:
-        """The deliveries that are on record, by id."""
+        """The recorded deliveries, by id."""
         paths = [_path(event_id, delivery_id) for delivery_id in delivery_ids]
         found = [read_delivery(document) for document in self.documents.get_all(paths) if document]
         return {delivery.id: delivery for delivery in found}

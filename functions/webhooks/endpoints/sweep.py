@@ -17,7 +17,7 @@ from typing import Final
 from functions import log
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
-from functions.side_by_side import SideBySide
+from functions.parallel import InParallel
 from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.next_round import NextRound
@@ -67,7 +67,7 @@ class EndpointSweep:
         deliveries: DeliveryStore,
         next_round: NextRound,
         enqueue: Enqueue,
-        side_by_side: SideBySide,
+        in_parallel: InParallel,
         now: Callable[[], datetime],
         monotonic: Callable[[], float],
         page: int = PAGE,
@@ -80,7 +80,7 @@ class EndpointSweep:
             deliveries: The records of deliveries.
             next_round: Sends deliveries again.
             enqueue: Queues the task of a notice.
-            side_by_side: Looks at several endpoints at a time.
+            in_parallel: Looks at several endpoints at a time.
             now: The time, aware and in UTC.
             monotonic: Seconds that only grow.
             page: How many deliveries are read at a time.
@@ -91,7 +91,7 @@ class EndpointSweep:
         self._observer = Observer(deliveries)
         self._next_round = next_round
         self._enqueue = enqueue
-        self._side_by_side = side_by_side
+        self._in_parallel = in_parallel
         self._now = now
         self._monotonic = monotonic
         self._page = page
@@ -109,7 +109,7 @@ class EndpointSweep:
             if self._monotonic() > until:
                 log.warning("endpoints.not-swept-yet", left=len(due) - looked)
                 return looked
-            self._side_by_side(look, due[looked : looked + _LOOKS])
+            self._in_parallel(look, due[looked : looked + _LOOKS])
         return len(due)
 
     def _look(self, record: FailingEndpoint, known: dict[str, WebhookSettings]) -> None:

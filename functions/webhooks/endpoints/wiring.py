@@ -5,7 +5,7 @@ import time
 from datetime import UTC, datetime
 
 from functions.gcp.documents import documents
-from functions.side_by_side import Threads
+from functions.parallel import Threads
 from functions.webhooks.deliveries import wiring as deliveries
 from functions.webhooks.endpoints.store import EndpointStore
 from functions.webhooks.endpoints.sweep import EndpointSweep
@@ -21,7 +21,7 @@ def endpoint_sweep() -> EndpointSweep:
         deliveries=deliveries.store(),
         next_round=deliveries.next_round(),
         enqueue=deliveries.enqueue,
-        side_by_side=Threads(deliveries.AT_ONCE, "endpoints"),
+        in_parallel=Threads(deliveries.AT_ONCE, "endpoints"),
         now=lambda: datetime.now(UTC),
         monotonic=time.monotonic,
     )

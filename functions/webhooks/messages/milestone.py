@@ -13,7 +13,7 @@ MILESTONES: Final = (100, 500, 1000, 5000, 10_000)
 class Milestone:
     """`events/{eventId}/milestones/{number}`: when it was reached, and by which photo.
 
-    Neither is known of a milestone that was behind; it is on record, and nobody is told.
+    Neither is known of a milestone that was passed; it is recorded, and nobody is notified.
     """
 
     number: int

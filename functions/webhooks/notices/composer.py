@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from functions.mail.letterhead import Letterhead
 from functions.mail.lines import EVENT_NAME_CHARACTERS, unlinked
 from functions.mail.message import NOTICE_LABEL, Copy, EmailMessage
+from functions.mail.sender import MailSender
 from functions.mail.templates import templates_in
 from functions.wall.address import address_hash, normalised
 from functions.webhooks.deliveries.endpoint_url import name_of
@@ -67,7 +67,7 @@ def compose(
     event_id: str,
     event_name: str,
     addresses: Iterable[str],
-    letterhead: Letterhead,
+    sender: MailSender,
     base_url: str,
 ) -> EmailMessage:
     """One message that tells all `changes`, with a copy for each address, which sees no other."""
@@ -81,7 +81,7 @@ def compose(
         "changes": shown,
         "works": all(change.standing is Standing.RECOVERED for change in changes),
         "waiting": any(change.waiting for change in changes),
-        "address_line": letterhead.address_line,
+        "address_line": sender.address_line,
         "console": f"{site}/console#/events/{quote(event_id, safe='')}/endpoints",
     }
     text, html = (
@@ -89,8 +89,8 @@ def compose(
         for template in ("notice.txt", "notice.html")
     )
     return EmailMessage(
-        sender=letterhead.sender,
-        reply_to=letterhead.reply_to,
+        sender=sender.address,
+        reply_to=sender.reply_to,
         subject=f"{headline}: {name}" if name else headline,
         text=text,
         html=html,

@@ -13,10 +13,10 @@ from datetime import datetime
 
 from functions import log
 from functions.documents.refusals import ChangedMeanwhileError
-from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
 from functions.mail.provider import Mailer
+from functions.mail.sender import MailSender
 from functions.wall.fields import text
 from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
 from functions.webhooks.deliveries.store import DeliveryStore
@@ -58,7 +58,7 @@ class Notifier:
         wall: WallStore,
         people: People,
         mailer: Callable[[], Mailer],
-        letterhead: Callable[[], Letterhead],
+        sender: Callable[[], MailSender],
         base_url: str,
         now: Callable[[], datetime],
     ) -> None:
@@ -71,7 +71,7 @@ class Notifier:
             wall: The name of the event.
             people: Chooses among the addresses.
             mailer: Gives the mail service, with the key of the moment.
-            letterhead: Gives the sender, as the deployment names it at the moment.
+            sender: Gives the sender, as the deployment names it at the moment.
             base_url: Of the link to the console.
             now: The time, aware and in UTC.
         """
@@ -82,7 +82,7 @@ class Notifier:
         self._wall = wall
         self._people = people
         self._mailer = mailer
-        self._letterhead = letterhead
+        self._sender = sender
         self._base_url = base_url
         self._now = now
 
@@ -110,7 +110,7 @@ class Notifier:
             event_id=event_id,
             event_name=text(event.get("name")) or "",
             addresses=addresses,
-            letterhead=self._letterhead(),
+            sender=self._sender(),
             base_url=self._base_url,
         )
         if self._has_left(event_id, message, news):

@@ -35,7 +35,7 @@ def notifier() -> Notifier:
         wall=WallStore(documents()),
         people=People(documents(), counts=_counts, now=_now),
         mailer=mail.mailer,
-        letterhead=mail.letterhead,
+        sender=mail.sender,
         base_url=parameters.PUBLIC_BASE_URL.value,
         now=_now,
     )

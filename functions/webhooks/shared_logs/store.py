@@ -21,7 +21,7 @@ class LogShareStore:
     documents: Documents
 
     def create(self, share: LogShare) -> None:
-        """Record `share`, whose id no other share has; a share on record already is a success."""
+        """Record `share`, whose id no other share has; a recorded share is a success."""
         fields = {
             "url": share.url,
             "canResend": share.can_resend,

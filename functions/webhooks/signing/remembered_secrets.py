@@ -1,7 +1,7 @@
 """The webhook secret of each event, as an instance remembers it (spec 2.1 and 4.8).
 
 An instance forgets a secret when the announced one is due. It signs with the announced secret only
-after reading it alone on record, so that a secret that was withdrawn in time never signs.
+after reading it recorded alone, so that a secret that was withdrawn in time never signs.
 """
 
 from collections.abc import Callable
@@ -57,7 +57,7 @@ class RememberedSecrets:
         return kept.secret
 
     def make(self, event_id: str) -> None:
-        """Make the event's secret, unless it is on record already; one write."""
+        """Make the event's secret, unless it is recorded already; one write."""
         with suppress(ChangedMeanwhileError):
             self._records.replace(event_id, WebhookSecret(secret=self._new_secret()))
 

@@ -118,7 +118,7 @@ class EndpointWorld:
             self._attempts.call(name, partial(self._failed, delivery))
 
     def _failed(self, delivery: Delivery, name: str, done: Callable[[Ended], None]) -> None:
-        """The task of its last attempt, which is on record as failed: however often it comes."""
+        """The task of its last attempt, which is recorded as failed: however often it comes."""
         self._workers.run(name, lambda failures: failures.note(delivery), done)
 
     def _admin(self, what: str) -> None:

@@ -35,7 +35,7 @@ _release = RecapStore.release
 _claim_start = Claim.start
 _claim_settle = Claim.settle
 _save = StatusStore.save
-_put_on_record = MailEvents._put_on_record  # noqa: SLF001 - a mutant goes inside
+_record_statuses = MailEvents._record_statuses  # noqa: SLF001 - a mutant goes inside
 _changed = recorder._changed  # noqa: SLF001
 
 
@@ -193,7 +193,7 @@ def _busy_is_done(
     self: MailEvents, key: RecapKey, news: Any, found: StoredStatuses, changed: Any
 ) -> None:
     with contextlib.suppress(ChangedMeanwhileError):
-        _put_on_record(self, key, news, found, changed)
+        _record_statuses(self, key, news, found, changed)
 
 
 def _counted_whatever_is_known(
@@ -214,7 +214,7 @@ def _replaced(found: StoredStatuses, news: Any) -> dict[str, DeliveryStatus]:
 
 def _look_at_news_alone(self: MailEvents, recap: Any) -> int:
     key, news = recap
-    changed = self._put_new_on_record(key, news)
+    changed = self._record_new(key, news)
     if changed:
         self.complaints.look(key)
     return changed
@@ -228,7 +228,7 @@ MUTANTS: Final = (
     _recap("lease-ignored", "the lease", lock, "resumable", _resumable_while_leased),
     _recap(
         "ledger-after-request",
-        "to put a request on record before it leaves",
+        "to record a request before it leaves",
         Claim,
         "start",
         _started_in_memory_only,
@@ -361,23 +361,23 @@ MUTANTS: Final = (
     ),
     _recap(
         "effects-last",
-        "that what a complaint or a bounce leads to comes before it is on record",
+        "that what a complaint or a bounce leads to comes before it is recorded",
         MailEvents,
-        "_put_on_record",
+        "_record_statuses",
         _effects_last,
     ),
     _recap(
         "busy-is-done",
         "to look again where another request was first",
         MailEvents,
-        "_put_on_record",
+        "_record_statuses",
         _busy_is_done,
     ),
     _recap(
         "counted-anew",
         "to take what was counted of a mail before out of the count",
         MailEvents,
-        "_put_on_record",
+        "_record_statuses",
         _counted_whatever_is_known,
     ),
     _recap(

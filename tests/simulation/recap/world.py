@@ -13,8 +13,8 @@ from functions.clock import Clock
 from functions.documents.document import Document
 from functions.documents.query import Query
 from functions.documents.write import Merge, Put
-from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
+from functions.mail.sender import MailSender
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents, StillBusyError
@@ -125,7 +125,7 @@ _HOLD_UPS: Final = (0.0, 0.0, 0.04, 0.12)
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """What a guest got: when, from which call, of which recap, and when that was put on record."""
+    """What a guest got: when, from which call, of which recap, and when that was recorded."""
 
     address: str
     at: datetime
@@ -226,7 +226,7 @@ class RecapWorld:
             mailings=MailingStore(documents),
             complaints=ComplaintStore(documents),
             skip_reason=lambda record: skip_reason(record, instance.now()),
-            letterhead=lambda: Letterhead(sender="photos@example.com"),
+            sender=lambda: MailSender(address="photos@example.com"),
             shows=lambda _: True,
             now=instance.now,
             new_word=self._word,
@@ -243,14 +243,14 @@ class RecapWorld:
         )
 
         def three_at_once(work: Callable[[Any], T], items: Iterable[Any], /) -> list[T]:
-            return instance.side_by_side(work, items, at_once=3)
+            return instance.in_parallel(work, items, at_once=3)
 
         sender = RecapSender(
             planner=planner,
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: lambda uid: PreferencesLinks(uid, uid),
-            side_by_side=three_at_once,
-            alone_side_by_side=three_at_once,
+            in_parallel=three_at_once,
+            alone_in_parallel=three_at_once,
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
             new_word=self._word,
             new_mutex=OneAtATime,
@@ -306,7 +306,7 @@ class RecapWorld:
             if batch.holder == self._holder_of[name] and batch.state is BatchState.ACCEPTED
         )
         if result.sent != sent:
-            self._simulation.violation(f"{name} answers {result.sent} sent, on record are {sent}")
+            self._simulation.violation(f"{name} answers {result.sent} sent, recorded are {sent}")
         if result.skipped < 0:
             self._simulation.violation(f"{name} answers {result.skipped} skipped")
         if any(not batch.state.counts_as_sent and batch.recipients for batch in batches):
@@ -365,7 +365,7 @@ class RecapWorld:
         recap_id = self._recap_of[call]
         batch = self._batch_of(recap_id, address)
         if batch is None or batch.started_at is None:
-            self._simulation.violation(f"a mail of {call} that is not on record")
+            self._simulation.violation(f"a mail of {call} that is not recorded")
             return
         mail = Mail(address, self._simulation.now, call, recap_id, batch.started_at)
         self._simulation.note("mail", f"{address}, {call}, {recap_id}")
@@ -474,8 +474,8 @@ class RecapWorld:
                 COMPLAINT_LIMITS,
             ),
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
-            recaps_side_by_side=instance.side_by_side,
-            guests_side_by_side=instance.side_by_side,
+            recaps_in_parallel=instance.in_parallel,
+            guests_in_parallel=instance.in_parallel,
         )
 
     def _tell(self, name: str, news: Sequence[tuple[Mail, TrackingEvent]], tries: int = 0) -> None:
@@ -493,7 +493,7 @@ class RecapWorld:
         )
 
     def _recorded(self, mail: Mail, told: TrackingEvent) -> None:
-        self._simulation.note("mail service", f"{mail.address}: {told.status!r} is on record")
+        self._simulation.note("mail service", f"{mail.address}: {told.status!r} is recorded")
         mail_of = (mail.recap_id, mail.address)
         self._told[mail_of] = self._told.get(mail_of, DeliveryStatus.NONE) | told.status
         if told.status & (DeliveryStatus.UNWELCOME | DeliveryStatus.UNREACHABLE):

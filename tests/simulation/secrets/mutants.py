@@ -23,7 +23,7 @@ MUTANTS: Final = tuple(
     for name, left_out, of, method, do in (
         (
             "takes-over-from-memory",
-            "an announced secret stands on record before it signs",
+            "an announced secret is recorded before it signs",
             RememberedSecrets,
             "of",
             _of_memory,

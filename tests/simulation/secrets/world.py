@@ -34,7 +34,7 @@ _WAYS: Final = (0, 1, 1, 2, 5)
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """What stood on record from `since` to `until`, in microseconds."""
+    """What was recorded from `since` to `until`, in microseconds."""
 
     since: int
     until: int
@@ -70,7 +70,7 @@ class SecretWorld:
         """A secret that was replaced never comes back."""
         present = [value for value, _ in groupby(secret.secret for _, secret in self._written)]
         for name in {item for item in present if present.count(item) > 1}:
-            yield f"{name} is on record again after it was replaced"
+            yield f"{name} is recorded again after it was replaced"
 
     def _replace(self, name: str, minutes: int) -> None:
         def replace(secrets: RememberedSecrets) -> None:
@@ -98,7 +98,7 @@ class SecretWorld:
             if version.since <= until and version.until >= since
         ]
         if secret not in [version.secret.secret for version in versions]:
-            self._simulation.violation(f"{name}: {secret} was not the present secret on record")
+            self._simulation.violation(f"{name}: {secret} was not the present recorded secret")
         if secret not in _that_count(versions, since, until):
             self._simulation.violation(f"{name}: {secret} does not sign at that time")
 

@@ -134,7 +134,7 @@ def _messages(
     for number in _MILESTONES:
         record = firestore.get(_path(number))
         enough = len(firestore.query(_PHOTOS)) >= number and scenario.uploads
-        # Photos may be deleted again: a milestone that is on record was reached all the same.
+        # Photos may be deleted again: a recorded milestone was reached all the same.
         if record.fields["photoId"] if record else enough:
             owed["milestone.reached", str(number)] = 1
     for joined in {(normalised(upload.guest or ""), upload.uid) for upload in scenario.uploads}:
@@ -184,7 +184,7 @@ def _path(number: int) -> str:
 def _milestone(
     number: int, seen: Seen, scenario: Scenario, firestore: Firestore, found: Sequence[Document]
 ) -> Iterator[str]:
-    """It is on record since one commit with its deliveries, and they all tell of the same photo.
+    """The milestone and its deliveries are recorded in one commit, about the same photo.
 
     One that was behind when the URLs were written is told to nobody, and no other one is.
     """
@@ -197,7 +197,7 @@ def _milestone(
     ]
     behind = {_was_behind(number, scenario, at) for at in seen.urls_written}
     if record and (record.fields["photoId"] is None) not in behind:
-        yield f"milestone {number} is on record as {record.fields}, against what was behind"
+        yield f"milestone {number} is recorded as {record.fields}, against what was behind"
     if record and record.fields["photoId"] is None:
         if told:
             yield f"milestone {number} was behind, and somebody was told"
@@ -205,10 +205,10 @@ def _milestone(
     photos = {_latest_photo(stored) for stored in told}
     photo_id = record and record.fields["photoId"]
     if told and photos != {photo_id}:
-        yield f"the milestone is on record for {photo_id}, and its deliveries tell of {photos}"
+        yield f"the milestone is recorded for {photo_id}, and its deliveries for {photos}"
     taken = any("milestone.reached" in url["events"] for url in scenario.settings["urls"])
     if record and not (told and taken):
-        yield "the milestone is on record, and nobody was told"
+        yield "the milestone is recorded, and nobody was notified"
     if record and any(stored.created != record.created for stored in told):
         yield "the milestone was not recorded with its deliveries"
 
@@ -222,7 +222,7 @@ def _was_behind(number: int, scenario: Scenario, urls_written: datetime) -> bool
 
 
 def _acknowledged(seen: Seen, post: Post, record: Delivery) -> Iterator[str]:
-    """A 2xx is on record, whichever round got it, or the attempt was made again."""
+    """A 2xx is recorded, whichever round got it, or the attempt was made again."""
     if any(attempt.acknowledged for attempt in record.log):
         return
     if post.survived:

@@ -58,7 +58,7 @@ def _broken_by_log(delivery: Delivery) -> Iterator[str]:
     made = [attempt for attempt in delivery.log if attempt.round == delivery.round]
     numbers = sorted(attempt.number for attempt in made)
     if numbers != list(range(1, delivery.attempts + 1)):
-        yield f"attempts {numbers} are on record, and it counts {delivery.attempts}"
+        yield f"attempts {numbers} are recorded, and it counts {delivery.attempts}"
     if len(made) > len(WAITS):
         yield f"{len(made)} attempts in a round"
     if delivery.outcome is Outcome.SUCCESS:  # an acknowledgement counts, whichever round got it

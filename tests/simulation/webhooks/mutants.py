@@ -107,7 +107,7 @@ MUTANTS: Final = (
     ),
     _webhooks(
         "conflict-is-done",
-        "to queue what a trigger finds on record, untried",
+        "to queue what a trigger finds recorded, untried",
         Publisher,
         "_record",
         _record_once,
@@ -137,7 +137,7 @@ MUTANTS: Final = (
     ),
     _webhooks(
         "attempts-pile-up",
-        "that an attempt made twice stands on record once",
+        "that an attempt made twice is recorded once",
         Delivery,
         "after",
         _after_as_well,

@@ -58,7 +58,7 @@ class Seen:
         there: Iterable[Delivery],
         tasks_are_repeated: Callable[[], bool],
     ) -> None:
-        """`there` are the deliveries that are on record from the beginning.
+        """`there` are the deliveries that are recorded from the beginning.
 
         `tasks_are_repeated` tells whether a task was dispatched twice by chance, or came late.
         """

@@ -258,12 +258,12 @@ class WebhookWorld:
         self._cloud_tasks.call(task.name, attempt, due=due, backoff=_BACKOFF[task.queue])
 
     def _check_acknowledgements(self, delivery_id: str) -> None:
-        """Whoever has lived to tell of a 2xx has it on record, whichever round got it."""
+        """Whoever has lived to tell of a 2xx has recorded it, whichever round got it."""
         found = self._record(delivery_id)
         if found and not any(one.acknowledged for one in found.log):
             for post in self._seen.posts:
                 if post.delivery_id == delivery_id and post.acknowledged and post.survived:
-                    self._simulation.violation(f"{delivery_id}: {post.status} is not on record")
+                    self._simulation.violation(f"{delivery_id}: {post.status} is not recorded")
 
     def _check_place(self, task: Task) -> None:
         """The queue of a task follows from the record, so that each repetition finds its name."""

@@ -46,7 +46,7 @@ def named(event_id: str) -> Named:
 
 @pytest.fixture
 def record(event: firestore.DocumentReference, named: Named) -> Iterator[Record]:
-    """Put a delivery on record as it stands once it has ended; gone after the test.
+    """Record a delivery as it stands once it has ended; it is deleted after the test.
 
     Deliveries with a due attempt would be the sweeper's business for ever.
     """

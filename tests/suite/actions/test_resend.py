@@ -36,7 +36,7 @@ def test_a_failed_delivery_begins_a_fresh_round(
     deliveries: Deliveries,
     resend: Resend,
 ) -> None:
-    """The same id and body; both rounds are on record, and it is kept as long as a new one."""
+    """The same id and body; both rounds are recorded, and it is kept as long as a new one."""
     with receiving({"/hook": fails(1)}) as receiver:
         url = receiver.url("/hook")
         configure(url)

@@ -109,7 +109,7 @@ def configure(event: firestore.DocumentReference) -> Callable[..., None]:
 
 @pytest.fixture
 def record(event: firestore.DocumentReference) -> Iterator[Record]:
-    """Put a delivery on record as it stands once it has ended; gone after the test."""
+    """Record a delivery as it stands once it has ended; it is deleted after the test."""
     made: list[firestore.DocumentReference] = []
     numbers = itertools.count(1)
 

@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from functions.access import Caller, Role
 from functions.clock import Clock
 from functions.documents.documents import Documents
-from functions.mail.letterhead import Letterhead
+from functions.mail.sender import MailSender
 from functions.mail.sendgrid import SendGridMailer
+from functions.parallel import Threads
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
 from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
@@ -22,12 +23,11 @@ from functions.recap.sending.dispatch import ALONE_AT_ONCE, REQUESTS_AT_ONCE
 from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.sending.send_recap import RecapSender
-from functions.side_by_side import Threads
 from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
 from tests.suite.recap.wall import TENANT
 
-LETTERHEAD = Letterhead(sender="Photo Wall <photos@example.com>")
+SENDER = MailSender(address="Photo Wall <photos@example.com>")
 
 ORGANIZER = Caller("organizer", Role.ADMIN, TENANT)
 
@@ -59,8 +59,8 @@ def recap_sender(documents: Documents, host: str) -> RecapSender:
         planner=planner(documents),
         mailer=lambda: mailer(host),
         links=links,
-        side_by_side=Threads(REQUESTS_AT_ONCE, "mail"),
-        alone_side_by_side=Threads(ALONE_AT_ONCE, "mail"),
+        in_parallel=Threads(REQUESTS_AT_ONCE, "mail"),
+        alone_in_parallel=Threads(ALONE_AT_ONCE, "mail"),
         clock=Clock(now, time.monotonic, time.sleep),
         new_word=new_word,
         new_mutex=threading.Lock,
@@ -93,7 +93,7 @@ def planner(documents: Documents) -> Planner:
         mailings=MailingStore(documents),
         complaints=ComplaintStore(documents),
         skip_reason=lambda record: skip_reason(record, now()),
-        letterhead=lambda: LETTERHEAD,
+        sender=lambda: SENDER,
         shows=PhotoHosts.read("*", "").allow,
         now=now,
         new_word=new_word,

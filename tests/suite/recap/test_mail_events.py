@@ -20,13 +20,13 @@ from functions.mail.tracking import DeliveryStatus, TrackingEvent
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
 from functions.mail_events.status_store import StatusStore
+from functions.parallel import Threads
 from functions.preferences.store.user_store import UserStore
 from functions.recap.ledger.batch import plan
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.mail.labels import MailLabels
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.complaints import stop_path
-from functions.side_by_side import Threads
 from functions.wall.address import address_hash
 from tests.suite.call import Answer, call, url
 from tests.suite.operations import Operations, counting_documents
@@ -213,8 +213,8 @@ def _mail_events(through: Documents | None = None) -> MailEvents:
         users=UserStore(real),
         complaints=ComplaintWatch(ComplaintStore(real), now),
         clock=Clock(now, time.monotonic, time.sleep),
-        recaps_side_by_side=Threads(2, "recaps"),
-        guests_side_by_side=Threads(2, "guests"),
+        recaps_in_parallel=Threads(2, "recaps"),
+        guests_in_parallel=Threads(2, "guests"),
     )
 
 

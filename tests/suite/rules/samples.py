@@ -18,7 +18,7 @@ def draft() -> Fields:
 
 
 def event(status: str = "published", **further: Any) -> Fields:
-    """An event on record."""
+    """A recorded event."""
     times: Fields = {"publishedAt": None, "archivedAt": None}
     if status != "draft":
         times["publishedAt"] = PAST
@@ -40,7 +40,7 @@ def upload(uid: str) -> Fields:
 
 
 def photo(uid: str, status: str = "pending") -> Fields:
-    """A photo on record."""
+    """A recorded photo."""
     moderated: dict[str, Fields] = {
         "pending": {},
         "approved": {"approvedAt": PAST, "approvedBy": "moderator@example.com"},
@@ -73,7 +73,7 @@ def settings() -> Fields:
     return {"urls": ["https://example.com/hook"], "urlsChangedAt": SERVER_TIMESTAMP}
 
 
-def on_record(path: str, cast: Cast) -> Fields:
+def recorded(path: str, cast: Cast) -> Fields:
     """The document at the template `path`, as it is before somebody comes."""
     match path.split("/")[-2:]:
         case ["events", _]:

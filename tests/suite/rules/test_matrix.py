@@ -11,7 +11,7 @@ from ops import merging
 from tests.suite.rules.cast import Cast, Who
 from tests.suite.rules.client import Client, load_rules
 from tests.suite.rules.data_model import DATA_MODEL
-from tests.suite.rules.samples import change, creation, event, on_record
+from tests.suite.rules.samples import change, creation, event, recorded
 
 APP_RULES: Final = (Path(__file__).parents[2] / "rehearsal/app.rules").read_text()
 NONE: Final[frozenset[Who]] = frozenset()
@@ -171,7 +171,7 @@ def _is_allowed(path: str, operation: str, who: Who, cast: Cast, administrator: 
     if operation == "create":
         administrator.delete(document)
     else:
-        administrator.replace(document, on_record(path, cast))
+        administrator.replace(document, recorded(path, cast))
     client = cast.client(who)
     match operation:
         case "get":

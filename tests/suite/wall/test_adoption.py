@@ -1,4 +1,4 @@
-"""`ops/adopt`: what an app had before is put on record, and a second run does nothing."""
+"""`ops/adopt`: what an app had before is recorded, and a second run does nothing."""
 
 import re
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def put(database: firestore.Client, documents: dict[str, Any]) -> None:
     writer.close()
 
 
-def test_what_is_behind_is_put_on_record_once(operator: Operator, database: Any) -> None:
+def test_passed_milestones_are_recorded_once(operator: Operator, database: Any) -> None:
     """Milestones, and accounts in a spelling of their own; what lacks something is reported."""
     photos: dict[str, Any] = {f"events/e1/photos/p{number:03}": PHOTO for number in range(99)}
     odd = {"status": "visible", "uploaderEmail": "ann at home"}

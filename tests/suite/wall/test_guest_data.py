@@ -29,7 +29,7 @@ Scan = Mapping[str, Mapping[str, Any]]
 
 
 def photo(email: str, name: str) -> dict[str, Any]:
-    """A photo on record."""
+    """A recorded photo."""
     return {"status": "approved", "uploaderEmail": email, "uploaderName": name, "uploaderUid": "x"}
 
 

@@ -131,7 +131,7 @@ def test_the_retry_schedule(begun: Begun) -> None:
     }
     for path, seen in requests.items():
         record = records[path[1:]]
-        assert len(seen) == record["attempts"], "no attempt beyond those on record"
+        assert len(seen) == record["attempts"], "no attempt beyond the recorded attempts"
         assert {request.delivery_id for request in seen} == {record["id"]}
         assert {request.body for request in seen} == {record["body"].encode()}
         assert all(request.verified for request in seen)

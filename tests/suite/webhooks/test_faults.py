@@ -140,7 +140,7 @@ def test_a_slow_receiver_waits_in_a_queue_of_its_own(
     records: Records,
     receiving: Any,
 ) -> None:
-    """After a slow attempt the next one moves, on record; the slow queue's function makes it."""
+    """After a slow attempt the record names the slow queue, whose function makes the next one."""
     with receiving({"/hook": slow(1.1)}) as receiver:
         settings = event.collection("settings").document("webhooks")
         url = receiver.url("/hook")
@@ -276,7 +276,7 @@ def hundred(db: firestore.Client, event: firestore.DocumentReference) -> list[Wr
 
 
 def milestones_of(records: Records) -> list[tuple[str, int]]:
-    """URL and number of every `milestone.reached` on record."""
+    """URL and number of every recorded `milestone.reached`."""
     return sorted(
         (record["url"], json.loads(record["body"])["data"]["milestone"])
         for record in records()

@@ -19,9 +19,9 @@ from emulator.receiver import always
 from functions.documents.documents import Documents
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
-from functions.mail.letterhead import Letterhead
+from functions.mail.sender import MailSender
 from functions.mail.sendgrid import SendGridMailer
-from functions.side_by_side import Threads
+from functions.parallel import Threads
 from functions.signed_links.limiter import Limiter
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
@@ -91,7 +91,7 @@ def _publisher(wall: WallStore, records: Documents, queue: Operations) -> Publis
         secrets=secrets_in(records),
         enqueue=queue.enqueue,
         pace=Pace(1_000, time.monotonic, str),
-        side_by_side=Threads(20, "enqueue"),
+        in_parallel=Threads(20, "enqueue"),
         clock=CLOCK,
         milestones=Milestones(wall, time.monotonic),
     )
@@ -296,7 +296,7 @@ def test_a_notice(
         wall=WallStore(counting),
         people=People(counting, counts=counts, now=now),
         mailer=lambda: SendGridMailer("SG.key", mailbox.url, now),
-        letterhead=lambda: Letterhead(sender="wall@example.com"),
+        sender=lambda: MailSender(address="wall@example.com"),
         base_url="https://wall.example.com",
         now=now,
     )
@@ -316,7 +316,7 @@ def _swept_at(counting: Documents, counted: Operations) -> EndpointSweep:
         deliveries=deliveries,
         next_round=NextRound(deliveries, counted.enqueue, Pace(80, time.monotonic, str), now),
         enqueue=counted.enqueue,
-        side_by_side=lambda work, items: [work(item) for item in items],
+        in_parallel=lambda work, items: [work(item) for item in items],
         now=lambda: datetime(2000, 1, 1, tzinfo=UTC),
         monotonic=time.monotonic,
     )

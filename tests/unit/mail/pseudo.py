@@ -3,8 +3,8 @@
 import gettext
 import itertools
 
-from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
+from functions.mail.sender import MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
 from functions.preferences.links import PreferencesLinks
@@ -30,7 +30,7 @@ def pseudo_mail(mode: Mode, message: str | None) -> EmailMessage:
     words, picture = itertools.count(), Picture("https://example.com/t", "https://example.com/p")
     recap = Recap(
         mode=mode,
-        letterhead=Letterhead(sender="@operator@ <w@example.com>", address_line="@address@"),
+        sender=MailSender(address="@operator@ <w@example.com>", address_line="@address@"),
         event_name="@event@",
         gallery_url="https://example.com/g",
         message=message,

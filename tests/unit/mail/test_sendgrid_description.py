@@ -14,8 +14,8 @@ from typing import Any, Final
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
-from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
+from functions.mail.sender import MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT, RECIPIENTS_PER_REQUEST, request_body
 from functions.mail.texts import LANGUAGES
 from functions.preferences.links import PreferencesLinks
@@ -36,7 +36,7 @@ def _batch(language: str, recipients: int) -> EmailMessage:
     words = itertools.count()
     recap = Recap(
         mode=Mode.PERSONAL,
-        letterhead=Letterhead(sender="Wall <w@example.com>", reply_to="Anna <a@example.com>"),
+        sender=MailSender(address="Wall <w@example.com>", reply_to="Anna <a@example.com>"),
         event_name="Anna & Björn",
         language=language,
     )

@@ -11,12 +11,13 @@ from functions.access import Caller, Role
 from functions.clock import Clock
 from functions.documents.query import Query
 from functions.documents.write import Create, Put
-from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
 from functions.mail.misconfigured import MisconfiguredError
+from functions.mail.sender import MailSender
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
 from functions.mail_events.status_store import StatusStore
+from functions.parallel import InParallel
 from functions.preferences.accounts import address_record_id
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
@@ -35,7 +36,6 @@ from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import Preview, RecapPreview
 from functions.recap.sending.report import RecapResult
 from functions.recap.sending.send_recap import RecapSender
-from functions.side_by_side import SideBySide
 from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.address import address_hash
 from tests.in_memory.documents import Firestore, InMemoryDocuments
@@ -55,7 +55,7 @@ T = TypeVar("T")
 
 
 def one_after_the_other(work: Callable[[Any], T], items: Iterable[Any], /) -> list[T]:
-    """Side by side for tests that want one order."""
+    """`InParallel` for tests that want one order."""
     return [work(item) for item in items]
 
 
@@ -194,8 +194,8 @@ class House:
             planner=self._planner(through, limits),
             mailer=lambda: self._mailer(through),
             links=lambda: links_of,
-            side_by_side=one_after_the_other,
-            alone_side_by_side=one_after_the_other,
+            in_parallel=one_after_the_other,
+            alone_in_parallel=one_after_the_other,
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
             new_word=self._word,
             new_mutex=threading.Lock,
@@ -208,7 +208,7 @@ class House:
             mailings=self._store("mailings", MailingStore(self.documents), through),
             complaints=self._store("complaints", ComplaintStore(self.documents), through),
             skip_reason=lambda record: skip_reason(record, self.now),
-            letterhead=self._letterhead,
+            sender=self._sender,
             shows=self.hosts.allow,
             now=lambda: self.now,
             new_word=self._word,
@@ -223,9 +223,9 @@ class House:
         self._needs("SENDGRID_API_KEY")
         return InMemoryMailer(self._answer, through)
 
-    def _letterhead(self) -> Letterhead:
+    def _sender(self) -> MailSender:
         self._needs("MAIL_REPLY_TO")
-        return Letterhead(sender="Wall <photos@example.com>")
+        return MailSender(address="Wall <photos@example.com>")
 
     def _needs(self, setting: str) -> None:
         if self.lacks == setting:
@@ -247,7 +247,7 @@ class House:
         return self.sender(through, limits).send(caller, wanted)
 
     def mail_events(
-        self, through: Through = at_once, side_by_side: SideBySide = one_after_the_other
+        self, through: Through = at_once, in_parallel: InParallel = one_after_the_other
     ) -> MailEvents:
         """What records what is told of the mails."""
         return MailEvents(
@@ -257,8 +257,8 @@ class House:
                 self._store("complaints", ComplaintStore(self.documents), through), lambda: self.now
             ),
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
-            recaps_side_by_side=side_by_side,
-            guests_side_by_side=one_after_the_other,
+            recaps_in_parallel=in_parallel,
+            guests_in_parallel=one_after_the_other,
         )
 
     def preview(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
+from functions.mail.sender import MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT, request_body
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
@@ -33,7 +33,7 @@ def _pictures(count: int, length: int = 60, *, small: bool = True) -> list[Pictu
 
 def _recap(mode: Mode = Mode.PERSONAL, **changed: Any) -> Recap:
     fields: dict[str, Any] = {"event_name": "Summer Party", "gallery_url": "https://example.com/g"}
-    fields["letterhead"] = Letterhead(sender="Wall <photos@example.com>")
+    fields["sender"] = MailSender(address="Wall <photos@example.com>")
     return Recap(mode=mode, **(fields | changed))
 
 
@@ -206,8 +206,8 @@ def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
 def test_the_senders_postal_address_stands_under_both_parts(mode: Mode) -> None:
     """`MAIL_ADDRESS_LINE`, escaped; and where answers go is handed on."""
     line = "Wall & Co, 1 Example Street"
-    letterhead = Letterhead(sender="w@example.com", reply_to="h@example.com", address_line=line)
-    message = _composer(_recap(mode, letterhead=letterhead)).message([_recipient()])
+    sender = MailSender(address="w@example.com", reply_to="h@example.com", address_line=line)
+    message = _composer(_recap(mode, sender=sender)).message([_recipient()])
     text, html = _parts(message)
     assert text.endswith(f"{LINKS.page}\n\n{line}")
     assert "<br>\n<bdi>Wall &amp; Co, 1 Example Street</bdi>\n</td>" in html
@@ -281,7 +281,7 @@ def test_the_sender_is_the_event_by_way_of_the_operator(
     event: str, sender: str, shown: str
 ) -> None:
     """Design 3.56: a name that could pass for an address is left out."""
-    recap = _recap(event_name=event, letterhead=Letterhead(sender=sender), reply_to="a@example.com")
+    recap = _recap(event_name=event, sender=MailSender(address=sender), reply_to="a@example.com")
     message = _composer(recap).message([_recipient()])
     assert (message.sender, message.reply_to) == (shown, "a@example.com")
     assert parseaddr(message.sender)[1] == "w@example.com"

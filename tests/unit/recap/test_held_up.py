@@ -149,7 +149,7 @@ def test_no_recap_is_sent_while_a_batch_is_open(house: House) -> None:
         raise ServiceError("no")
 
     with pytest.raises(CallError):
-        house.send(At("recaps.start", fail))  # nobody knows whether it is on record
+        house.send(At("recaps.start", fail))  # nobody knows whether it is recorded
     assert BatchState.STARTED in [batch.state for batch in house.batches()]
     assert house.recap()["state"] == "interrupted"
     house.send()

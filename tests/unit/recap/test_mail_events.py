@@ -13,10 +13,10 @@ from functions.documents.write import Delete, Put
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events import entries
 from functions.mail_events.recorder import StillBusyError
+from functions.parallel import Threads
 from functions.preferences.reach import UNREACHABLE_FOR
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.mail.labels import MailLabels
-from functions.side_by_side import Threads
 from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.through import ServiceError
 from tests.unit.recap.parts import EVENT, At, House, guest
@@ -286,7 +286,7 @@ def test_a_crash_anywhere_loses_nothing_and_doubles_nothing(
 
 
 def test_one_recap_that_fails_holds_up_no_other(house: House) -> None:
-    """The other one is on record, and the request comes again for the first."""
+    """The other recap's status is recorded, and the request comes again for the first."""
     house.event("e2")
     house.photo(ANN, event_id="e2")
     house.send(eventId="e2")

@@ -76,7 +76,7 @@ def post(
     return answer.status_code, answer.get_data(as_text=True)
 
 
-def test_what_verifies_is_put_on_record(house: House, logged: Logged) -> None:
+def test_verified_statuses_are_recorded(house: House, logged: Logged) -> None:
     """And answered once it is; the same request a day later changes nothing."""
     body = delivered(house)
     headers = signed(KEY, body, at(house))

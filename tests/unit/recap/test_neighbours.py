@@ -148,7 +148,7 @@ def test_two_events_at_once_count_both(house: House) -> None:
 
 
 def test_the_record_is_a_list_of_hashes(house: House) -> None:
-    """No address is on record, and the largest document is below 1 MB."""
+    """No address is recorded, and the largest document is below 1 MB."""
     now = datetime(2026, 5, 1, 12, tzinfo=UTC)
     ids = [address_hash(guest(number)) for number in range(mailings.MAX_MAILS_PER_DAY)]
     entries = mailings.with_recap(b"", "r1", ids, now)

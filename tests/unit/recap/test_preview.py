@@ -55,7 +55,7 @@ def test_the_mail_of_a_guest_with_most_photos_is_shown(house: House) -> None:
     text, html = message.filled(copy)
     links = re.compile(r"/preferences#token=[\w-]+")
     assert preview.subject == message.subject == "Thanks"
-    # The letterhead has no address for answers, so that they go to the sender.
+    # `MAIL_REPLY_TO` is empty, so answers go to the sender.
     assert preview.sender == preview.reply_to == message.sender
     assert preview.text == links.sub("/preferences", text)
     assert preview.html == links.sub("/preferences", html)

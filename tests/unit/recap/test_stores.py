@@ -60,7 +60,7 @@ class Stores:
 
 @pytest.fixture
 def stores() -> Stores:
-    """With nothing on record."""
+    """Stores with nothing recorded."""
     return Stores()
 
 

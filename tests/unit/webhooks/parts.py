@@ -84,7 +84,7 @@ class Parts(WebhookUseCases):
         super().__init__(
             machine=Machine(
                 Clock(lambda: self.now, lambda: self.monotonic, self._sleep),
-                side_by_side=one_by_one,
+                in_parallel=one_by_one,
                 call=self._through,
             ),
             firestore=Firestore(lambda: self.now),
@@ -142,7 +142,7 @@ class Parts(WebhookUseCases):
         self.firestore.commit(*(Create(path, fields) for path in paths))
 
     def delivery(self, *, url: str = URL, cause: str = "write-1", **fields: Any) -> Delivery:
-        """A delivery on record, due at once."""
+        """A recorded delivery, due at once."""
         made = Delivery.create(
             cause=cause,
             event_id=EVENT,
@@ -158,7 +158,7 @@ class Parts(WebhookUseCases):
     # What a test looks at.
 
     def record(self, delivery: Delivery) -> Delivery:
-        """The delivery as it is on record."""
+        """The delivery as it is recorded."""
         found = self.stored.load(EVENT, delivery.id)
         assert found is not None
         return found
@@ -283,7 +283,7 @@ class Parts(WebhookUseCases):
 
 
 def one_by_one(work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
-    """See `functions.side_by_side.SideBySide`: it may as well be one after the other."""
+    """See `functions.parallel.InParallel`: it may as well be one after the other."""
     return [work(item) for item in items]
 
 

@@ -72,7 +72,7 @@ def test_only_2xx_acknowledges(status: int, *, acknowledged: bool) -> None:
     "url", ["", "http://example.com/", "ftp://example.com", "https://", "nonsense", "https://u:p@x"]
 )
 def test_an_unusable_url_is_skipped(url: str) -> None:
-    """Spec 3.4 and 7.3: skipped, no attempt owed, and the reason on record."""
+    """Spec 3.4 and 7.3: skipped, no attempt due, and the reason recorded."""
     made = delivery(url)
     assert (made.outcome, made.next_attempt_at, made.attempts) == (Outcome.SKIPPED, None, 0)
     assert made.reason

@@ -130,7 +130,7 @@ def test_nothing_goes_to_a_silent_receiver_nor_what_failed_a_day_before(evening:
 
 
 def test_a_failure_that_is_recorded_late_is_found(evening: Evening) -> None:
-    """It ended before the acknowledgement, and is on record minutes after the sweep."""
+    """It ended before the acknowledgement, and is recorded minutes after the sweep."""
     evening.ends("missed", Outcome.FAILED)
     ended = evening.now
     evening.now += MINUTE

@@ -35,7 +35,7 @@ def revoke(parts: Parts, share_id: str) -> object:
 
 
 def record(parts: Parts, share_id: str) -> LogShare:
-    """The share as it is on record."""
+    """The share as it is recorded."""
     found = parts.shares().load(EVENT, share_id)
     assert found is not None
     return found

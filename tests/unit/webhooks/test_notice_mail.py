@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from functions.mail.letterhead import Letterhead
 from functions.mail.message import EmailMessage
+from functions.mail.sender import MailSender
 from functions.wall.address import address_hash
 from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.endpoints.failing_endpoint import Standing
@@ -16,8 +16,8 @@ from functions.webhooks.notices.composer import Change, compose
 SINCE = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 AGAIN = datetime(2026, 5, 1, 20, 5, tzinfo=UTC)
 URL = "https://hooks.example.com/services/party?key=hush#part"
-LETTERHEAD = Letterhead(
-    sender="Photo wall <wall@example.com>",
+SENDER = MailSender(
+    address="Photo wall <wall@example.com>",
     reply_to="help@example.com",
     address_line="1 Main St <Springfield>",
 )
@@ -42,7 +42,7 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
         event_id="e 1",
         event_name=name,
         addresses=["ann@example.com", "bob@example.com"],
-        letterhead=LETTERHEAD,
+        sender=SENDER,
         base_url="https://wall.example.com/",
     )
 
@@ -164,9 +164,9 @@ def test_an_event_without_a_name() -> None:
     assert "to the notices of the event" in made.text
 
 
-def test_it_has_the_letterhead_of_the_deployment() -> None:
+def test_it_comes_from_the_sender_of_the_deployment() -> None:
     """`MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE` are those of every mail."""
     made = mail()
-    assert (made.sender, made.reply_to) == (LETTERHEAD.sender, "help@example.com")
+    assert (made.sender, made.reply_to) == (SENDER.address, "help@example.com")
     assert made.text.endswith("\n1 Main St <Springfield>")
     assert "<br>\n1 Main St &lt;Springfield&gt;\n" in made.html

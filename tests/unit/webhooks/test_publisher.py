@@ -107,8 +107,8 @@ def test_a_write_that_means_nothing_costs_nothing(parts: Parts) -> None:
     assert not parts.calls
 
 
-def test_an_unusable_or_disabled_url_is_skipped_on_record(parts: Parts) -> None:
-    """Spec 3.4 and 7.3: no attempt; the reason is on record."""
+def test_an_unusable_or_disabled_url_is_skipped_and_recorded(parts: Parts) -> None:
+    """Spec 3.4 and 7.3: no attempt; the reason is recorded."""
     entry = {"url": OTHER, "reason": "nobody answers", "at": NOW}
     parts.subscribe(URL, "http://example.com", OTHER, disabled={key(OTHER): entry})
     publish(parts, parts.photo())
@@ -396,7 +396,7 @@ def test_a_trigger_that_is_stopped_and_run_again_ends_as_one_that_was_not(
 
 
 def test_a_create_whose_answer_was_lost_is_queued_all_the_same(parts: Parts) -> None:
-    """The adapter has tried again, and was told that all of it is on record: by itself."""
+    """The adapter has tried again, and was told that all of it is recorded: by itself."""
     photo = everything(parts)
     parts.repeats("create deliveries")
     publish(parts, photo)

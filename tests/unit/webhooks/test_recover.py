@@ -36,7 +36,7 @@ def parts() -> Parts:
 
 
 def put(parts: Parts, event: EventType, url: str, cause: str, **fields: Any) -> Delivery:
-    """A delivery that has failed, or could not be sent, on record."""
+    """A delivery that has failed, or could not be sent, recorded."""
     made = Delivery.create(
         cause=cause, event_id=EVENT, event_type=event, url=url, data={}, now=parts.now, **fields
     )

@@ -37,7 +37,7 @@ def rotate(parts: Parts, active_in: timedelta = timedelta(0)) -> None:
 
 
 def recorded(parts: Parts) -> Any:
-    """The secret as it is on record."""
+    """The secret as it is recorded."""
     found = SecretStore(InMemoryDocuments(parts.firestore)).load(EVENT)
     assert found is not None
     return found
@@ -69,7 +69,7 @@ def test_the_present_secret_signs_until_the_next_one_takes_over(parts: Parts) ->
     assert [signs for now, signs in seen if now >= at] == [[announced] * 2]
 
 
-def test_then_it_alone_is_left_on_record(parts: Parts) -> None:
+def test_then_only_the_new_secret_is_recorded(parts: Parts) -> None:
     """The first reader puts it there before it signs; the old one is nowhere any more."""
     one, another = parts.secrets(), parts.secrets()
     signing(one, another)

@@ -43,7 +43,7 @@ def after(made: Delivery, *statuses: int) -> Delivery:
 
 @pytest.mark.parametrize("ended", [FAILURES, [200], [500, 200]])
 def test_what_has_ended_begins_again_with_all_attempts(ended: list[int]) -> None:
-    """The same id and body; the attempts of both rounds stay on record."""
+    """The same id and body; the attempts of both rounds stay recorded."""
     first = after(delivery(), *ended)
 
     again = first.next_round(LATER)
@@ -70,7 +70,7 @@ def test_an_unusable_url_stays_skipped() -> None:
 
 
 def test_a_delivery_to_a_disabled_url_is_skipped_until_it_is_sent_again() -> None:
-    """The reason is on record for as long as it holds."""
+    """The reason is recorded for as long as it holds."""
     skipped = delivery(disabled="the URL is disabled: nobody answers")
 
     assert (skipped.outcome, skipped.next_attempt_at) == (Outcome.SKIPPED, None)
@@ -79,7 +79,7 @@ def test_a_delivery_to_a_disabled_url_is_skipped_until_it_is_sent_again() -> Non
     assert skipped.next_round(LATER).reason is None
 
 
-def test_it_is_on_record_when_a_delivery_ended() -> None:
+def test_it_is_recorded_when_a_delivery_ended() -> None:
     """With the last attempt, and not before."""
     made = delivery()
     for number in range(1, ATTEMPTS + 1):

@@ -116,7 +116,7 @@ def test_a_type_that_is_none_is_refused(event: object) -> None:
 
 
 def test_a_url_that_is_not_the_events_is_refused() -> None:
-    """`invalid-argument`, nothing is sent, and nothing is on record."""
+    """`invalid-argument`, nothing is sent, and nothing is recorded."""
     parts = Parts()
     asked = TestArguments(event_id=EVENT, url=f"{URL}?other", event_type=EventType.GUEST_JOINED)
     with pytest.raises(CallError, match="add it to them first") as refused:

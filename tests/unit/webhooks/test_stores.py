@@ -60,7 +60,7 @@ class Ground:
         self.documents.commit(Delete(f"events/e1/{name}".rstrip("/")))
 
     def create(self, **fields: Any) -> Delivery:
-        """Put a delivery on record."""
+        """Record a delivery."""
         made = replace(self.delivery(), **fields)
         self.deliveries.create(self.event_id, [made])
         return made
@@ -78,7 +78,7 @@ class Ground:
         )
 
     def load(self, delivery: Delivery) -> Delivery:
-        """It as it is on record."""
+        """The delivery as it is recorded."""
         found = self.deliveries.load(self.event_id, delivery.id)
         assert found is not None
         return found
@@ -125,7 +125,7 @@ def test_what_is_created_is_found_as_it_was(ground: Ground) -> None:
 
 
 def test_a_commit_creates_all_or_none(ground: Ground) -> None:
-    """One that is on record, delivery or milestone, keeps all others out (design 2)."""
+    """One recorded delivery or milestone keeps all others out (design 2)."""
     there = ground.create()
     fresh = ground.delivery()
     reached = Milestone(number=100, photo_id="p1", reached_at=NOW)
@@ -377,7 +377,7 @@ def test_how_the_latest_deliveries_to_an_endpoint_have_ended(ground: Ground) -> 
     assert store.first_failure(event_id, "a", last + timedelta(seconds=1)) is None
 
 
-def test_an_endpoint_that_fails_is_on_record(ground: Ground) -> None:
+def test_an_endpoint_that_fails_is_recorded(ground: Ground) -> None:
     """A look is saved as it was read; what is noted meanwhile stays, and a gone record is told."""
     store = ground.endpoints
     record = FailingEndpoint(

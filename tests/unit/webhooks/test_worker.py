@@ -103,7 +103,7 @@ def test_what_a_receiver_gets(parts: Parts) -> None:
     assert json.loads(parts.posts[0][1])["deliveryId"] == delivery.id
 
 
-def test_why_there_was_no_answer_is_on_record(parts: Parts) -> None:
+def test_why_there_was_no_answer_is_recorded(parts: Parts) -> None:
     """For the delivery log."""
     [attempt] = parts.attempts(parts.delivery(), None).log
     assert (attempt.status, attempt.error) == (None, "no answer within 5 seconds")
@@ -129,7 +129,7 @@ def test_a_task_that_comes_a_little_early_is_held_back(parts: Parts) -> None:
 
 
 def test_an_attempt_that_ends_every_instance_is_given_up(parts: Parts) -> None:
-    """Design 2: its beginnings are on record, and after some of them it counts as made."""
+    """Design 2: each start is recorded, and after some starts the attempt counts as made."""
     delivery = parts.delivery()
     for before in range(BEGUN_AT_MOST):
         parts.at("sender.post", crashes)
@@ -146,7 +146,7 @@ def test_an_attempt_that_ends_every_instance_is_given_up(parts: Parts) -> None:
     assert not parts.posts
 
 
-def test_an_attempt_whose_beginning_is_on_record_is_made(parts: Parts) -> None:
+def test_an_attempt_whose_start_is_recorded_is_made(parts: Parts) -> None:
     """Also where the answer to that write was lost; what ends it takes the beginning off."""
     delivery = parts.delivery()
     parts.repeats("update deliveries")
@@ -210,7 +210,7 @@ def test_what_stops_an_attempt_before_its_post_leaves_nothing(
 
 
 @pytest.mark.parametrize("stop", [fails, crashes])
-def test_an_attempt_that_is_not_on_record_is_made_again(parts: Parts, stop: Any) -> None:
+def test_an_attempt_that_is_not_recorded_is_made_again(parts: Parts, stop: Any) -> None:
     """At-least-once (spec 6.3.1): the receiver gets it twice, under one delivery id."""
     delivery = parts.delivery()
     parts.at("update deliveries", stop)
@@ -269,8 +269,8 @@ def test_an_acknowledgement_counts_whichever_dispatch_got_it(
 ) -> None:
     """Two dispatches of one task: while the second waits for its answer, the first is recorded.
 
-    Of the last attempt as well: `failed` gives way to an acknowledgement (spec 4.3). On record is
-    one attempt, and a round never has more than the schedule.
+    Of the last attempt as well: `failed` gives way to an acknowledgement (spec 4.3). One
+    attempt is recorded, and a round never has more than the schedule.
     """
     delivery = parts.attempts(parts.delivery(), *before)
     parts.now = delivery.next_attempt_at or parts.now

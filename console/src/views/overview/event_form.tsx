@@ -31,7 +31,7 @@ export function EventForm({ title, staff, before, save, onClose }: FormProps) {
   const nameProblem = name.trim() ? null : "Give the event a name.";
   const idProblem = before || isEventId(id) ? null : "1 to 128 letters, digits, hyphens and underscores.";
   const urlProblem = galleryProblem(galleryUrl.trim());
-  // The values on record stay to choose from: another admin may have set them.
+  // The recorded values stay to choose from: another admin may have set them.
   const languages = [...new Set([...LANGUAGES, language])];
   const mailboxes = [...new Set([before?.replyTo ?? "", staff.isVerified ? staff.email : ""])].filter(Boolean);
 

@@ -122,7 +122,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
         >
           <p><Url url={url} full /></p>
           <p>
-            Nothing is sent there any more, and what failed there cannot be sent again. Deliveries stay on record for 30
+            Nothing is sent there any more, and what failed there cannot be sent again. Deliveries stay recorded for 30
             days. Links to its log keep working until they end.
           </p>
         </Ask>

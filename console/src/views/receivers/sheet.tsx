@@ -26,7 +26,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** Everything on record about a delivery. */
+/** Everything recorded about a delivery. */
 export function DeliverySheet({ delivery, eventId, back, backWords = "All deliveries", children }: Props) {
   const rounds = timeline(delivery);
   const told = verdict(delivery);

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from functions.side_by_side import HelpedThreads, Threads
+from functions.parallel import HelpedThreads, Threads
 
 PATIENCE_SECONDS = 30
 

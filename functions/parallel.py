@@ -9,7 +9,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class SideBySide(Protocol):
+class InParallel(Protocol):
     """Calls a function for each item, several items at a time."""
 
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
@@ -31,7 +31,7 @@ class Threads:
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix=name)
 
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
-        """See `SideBySide`."""
+        """See `InParallel`."""
         futures = [self._pool.submit(copy_context().run, work, item) for item in items]
         wait(futures)
         return [future.result() for future in futures]
@@ -44,7 +44,7 @@ class HelpedThreads(Threads):
     """
 
     def __call__(self, work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
-        """See `SideBySide`."""
+        """See `InParallel`."""
         all_items = list(items)
         futures = [self._pool.submit(copy_context().run, work, item) for item in all_items[1:]]
         done = [_done(work, item) for item in all_items[:1]]

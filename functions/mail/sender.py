@@ -13,24 +13,24 @@ _LINE_BREAKS: Final = frozenset({"Cc", "Zl", "Zp"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Letterhead:
+class MailSender:
     """The sender as the mail service and the reader see it.
 
     Attributes:
-        sender: `Name <address>` or an address.
+        address: `Name <address>` or an address.
         reply_to: In the same form; None where replies go to the sender.
         address_line: The sender's postal address, one line; may be empty.
     """
 
-    sender: str
+    address: str
     reply_to: str | None = None
     address_line: str = ""
 
     @classmethod
-    def read(cls, sender: str, reply_to: str, address_line: str) -> Self:
+    def read(cls, address: str, reply_to: str, address_line: str) -> Self:
         """Read the parameters `MAIL_FROM`, `MAIL_REPLY_TO` and `MAIL_ADDRESS_LINE`.
 
-        The last two may be empty. The mail service itself checks the sender.
+        The last two may be empty. The mail service itself checks the address.
 
         Raises:
             MisconfiguredError: `reply_to` or `address_line` cannot be used.
@@ -43,7 +43,7 @@ class Letterhead:
                 "MAIL_ADDRESS_LINE",
                 f"one line of at most {ADDRESS_LINE_CHARACTERS} characters, or empty",
             )
-        return cls(sender=sender, reply_to=reply_to or None, address_line=address_line)
+        return cls(address=address, reply_to=reply_to or None, address_line=address_line)
 
 
 def _is_line(text: str) -> bool:
