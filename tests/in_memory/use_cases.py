@@ -102,7 +102,7 @@ class WebhookUseCases:
             slow_pace=self.pace(),
             failures=self.failures(),
             clock=self.machine.clock,
-            prompt_receivers=PromptReceivers(self.machine.clock.monotonic),
+            prompt_receivers=PromptReceivers(self.machine.clock.monotonic, lambda _: "t1"),
         )
 
     def failures(self) -> Failures:

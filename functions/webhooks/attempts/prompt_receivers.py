@@ -5,11 +5,13 @@ seconds. So an attempt goes to the slow queue where it could hold up attempts at
 
 - an attempt at a receiver that has another one at work for longer than a second;
 - an attempt at a receiver that has not proved to be prompt, while it has one at work already,
-  while its event has three such attempts at work, or while such attempts hold half of the places;
+  while its event has three such attempts at work, while its tenant has an even part of the places
+  for such attempts, or while they hold half of all places;
 - an attempt at a slow receiver; one attempt in two minutes is excepted, to see whether it still is.
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,7 +33,7 @@ PLACES_TO_TRY: Final = 60
 """Places, of the 120 of an instance, for attempts that may turn out to be slow."""
 
 PLACES_TO_TRY_AN_EVENT: Final = 3
-"""Places of one event among them: twenty floods leave room for other events."""
+"""Places of one event among them: twenty floods leave room for other events of the tenant."""
 
 _REMEMBERED: Final = 10_000
 
@@ -60,9 +62,10 @@ class _AtWork:
 class PromptReceivers:
     """Remembers how each URL of an event answered; one instance serves all threads."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        """`monotonic` gives seconds that only grow."""
+    def __init__(self, monotonic: Callable[[], float], tenant_of: Callable[[str], str]) -> None:
+        """`monotonic` gives seconds that only grow, `tenant_of` the tenant of an event."""
         self._monotonic = monotonic
+        self._tenant_of = tenant_of
         self._met: Recent[_Receiver, _Met] = Recent(
             seconds=REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
         )
@@ -89,8 +92,14 @@ class PromptReceivers:
         return self._has_no_place(event_id, unproven)
 
     def _has_no_place(self, event_id: str, unproven: Sequence[_Receiver]) -> bool:
-        of_event = sum(other == event_id for other, _ in unproven)
-        return of_event >= PLACES_TO_TRY_AN_EVENT or len(unproven) >= PLACES_TO_TRY
+        events = [event_id, *(other for other, _ in unproven)]
+        tenants = Counter(map(self._tenant_of, events))
+        even_part = PLACES_TO_TRY // (len(tenants) + 1)  # one is left for the next tenant
+        return (
+            events.count(event_id) > PLACES_TO_TRY_AN_EVENT
+            or tenants[self._tenant_of(event_id)] > max(1, even_part)
+            or len(events) > PLACES_TO_TRY
+        )
 
     @contextmanager
     def at_work(self, event_id: str, url: str) -> Iterator[None]:

@@ -47,7 +47,7 @@ def worker() -> "Worker":
             monotonic=time.monotonic,
         ),
         clock=CLOCK,
-        prompt_receivers=PromptReceivers(CLOCK.monotonic),
+        prompt_receivers=PromptReceivers(CLOCK.monotonic, deliveries.tenants().of),
     )
 
 

@@ -209,7 +209,7 @@ def worker(
             EndpointStore(counting), tenant_of=tenants.of, now=now, monotonic=time.monotonic
         ),
         clock=CLOCK,
-        prompt_receivers=PromptReceivers(time.monotonic),
+        prompt_receivers=PromptReceivers(time.monotonic, tenants.of),
     )
     sender.close()
 

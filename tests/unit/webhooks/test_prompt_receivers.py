@@ -26,7 +26,7 @@ def clock() -> Clock:
 @pytest.fixture
 def receivers(clock: Clock) -> PromptReceivers:
     """What a fresh instance knows: nothing."""
-    return PromptReceivers(clock)
+    return PromptReceivers(clock, lambda event_id: event_id.rpartition(" of ")[2])
 
 
 def attempt(
@@ -120,6 +120,20 @@ def test_unknown_receivers_have_half_of_the_places(
             attempts.enter_context(receivers.at_work(f"e{number}", URL))
         assert receivers.has_to_wait("another", URL)
         assert not receivers.has_to_wait("known", URL)
+
+
+@pytest.mark.parametrize("tenants", [1, 2, 50])
+def test_slow_receivers_of_many_events_leave_another_tenant_a_place(
+    receivers: PromptReceivers, tenants: int
+) -> None:
+    """Each tenant takes as many places as it gets, in turn."""
+    with ExitStack() as attempts:
+        for number in range(PLACES_TO_TRY * tenants):
+            event_id = f"e{number} of t{number % tenants}"
+            if not receivers.has_to_wait(event_id, URL):
+                attempts.enter_context(receivers.at_work(event_id, URL))
+        assert receivers.has_to_wait("another of t0", URL)
+        assert not receivers.has_to_wait("neighbour", URL)
 
 
 def test_a_receiver_is_forgotten_after_an_hour(receivers: PromptReceivers, clock: Clock) -> None:
