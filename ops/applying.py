@@ -9,13 +9,15 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ops.alerts import alerts
 from ops.cloud import ROOT, Cloud, OpsError, Outside, say
+from ops.dashboard import dashboard
+from ops.metrics import metrics
 from ops.wanted import Function, read
 
-OPS: Final = ROOT / "ops"
 NAME_LABEL: Final = "photo_wall"
 """Label of an alert of ours: its name."""
 DIGEST_LABEL: Final = "photo_wall_digest"
@@ -31,8 +33,8 @@ APIS: Final = ("logging.googleapis.com", "monitoring.googleapis.com")
 BUDGET_APIS: Final = ("billingbudgets.googleapis.com", "cloudbilling.googleapis.com")
 
 _DESCRIPTION: Final = """\
-Makes the log-based metrics, alerts and the dashboard of a project from the files in ops/, or brings
-them up to date. A second run does nothing.
+Makes the log-based metrics, alerts and the dashboard of a project from the tables in ops/, or
+brings them up to date. A second run does nothing.
 """
 _DIGEST_IN_TEXT: Final = re.compile(r" \[([0-9a-f]{16})\]$")
 
@@ -71,7 +73,7 @@ def _amount(text: str) -> str:
 
 
 class Apply:
-    """Brings one project in line with the files.
+    """Brings one project in line with the tables.
 
     Attributes:
         changes: How many changes were made, or would have been.
@@ -130,7 +132,7 @@ class Apply:
             metric["name"]: metric.get("description", "")
             for metric in self._cloud.every("logging", path, "metrics")
         }
-        for name, metric in files("metrics"):
+        for name, metric in metrics().items():
             digest = digest_of(metric)
             wanted = metric | {"description": f"{metric['description']} [{digest}]"}
             found = _DIGEST_IN_TEXT.search(there.get(name, ""))
@@ -154,8 +156,8 @@ class Apply:
             for policy in self._cloud.every("monitoring", path, "alertPolicies")
             if NAME_LABEL in policy.get("userLabels", {})
         }
-        for name, file in files("alerts"):
-            policy = self._named(file)
+        for name, alert in alerts().items():
+            policy = self._named(alert)
             old = there.pop(name, None)
             told = set((old or {}).get("notificationChannels", []))
             wanted = policy | {
@@ -172,18 +174,18 @@ class Apply:
             else:
                 self._change(f"create the alert {name}", "POST", "monitoring", path, wanted)
         for name, old in there.items():
-            say(f"The alert {name} has no file any more; delete it: {old['name']}")
+            say(f"The alert {name} is none of ours any more; delete it: {old['name']}")
 
     def dashboard(self) -> None:
         """The dashboard, known by its label."""
-        dashboard = self._named(json.loads((OPS / "dashboard.json").read_text(encoding="utf-8")))
+        content = self._named(dashboard())
         path = f"v1/{self._project}/dashboards"
         listed = self._cloud.every("monitoring", path, "dashboards")
         old = next((board for board in listed if NAME_LABEL in board.get("labels", {})), None)
-        digest = digest_of(dashboard)
+        digest = digest_of(content)
         if old and old["labels"].get(DIGEST_LABEL) == digest and not self._again:
             return
-        wanted = dashboard | {"labels": {NAME_LABEL: "dashboard", DIGEST_LABEL: digest}}
+        wanted = content | {"labels": {NAME_LABEL: "dashboard", DIGEST_LABEL: digest}}
         if old:
             wanted["etag"] = old["etag"]  # so that nobody's work of this moment is lost
             self._change("update the dashboard", "PATCH", "monitoring", f"v1/{old['name']}", wanted)
@@ -235,12 +237,6 @@ class Apply:
             return {}
         made: Mapping[str, Any] = self._cloud.make(api, path, body, method)
         return made
-
-
-def files(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Names and contents of the files in a folder of ops/."""
-    for path in sorted((OPS / folder).glob("*.json")):
-        yield path.stem, json.loads(path.read_text(encoding="utf-8"))
 
 
 def runbook(policy: Mapping[str, Any]) -> str:

@@ -8,6 +8,8 @@ from typing import Any, Final
 import pytest
 
 from ops import applying
+from ops.alerts import alerts
+from ops.metrics import metrics
 from tests.rehearsal.conftest import Operator
 from tests.rehearsal.fake_google import API_SECONDS, PROJECT
 
@@ -15,8 +17,8 @@ EMAIL: Final = "--email=ops@example.com"
 BUDGET: Final = "--budget=50"
 
 
-def alerts(operator: Operator) -> dict[str, dict[str, Any]]:
-    """Ours, by name."""
+def made(operator: Operator) -> dict[str, dict[str, Any]]:
+    """The project's alerts that are ours, by name."""
     return {
         resource["userLabels"]["photo_wall"]: resource
         for path, resource in operator.google.resources.items()
@@ -28,16 +30,16 @@ def test_an_empty_project_gets_everything(operator: Operator) -> None:
     """Each alert with its whole page and somebody who is told, on metrics a second old."""
     operator.done("apply", EMAIL, BUDGET)
     google = operator.google
-    assert google.names("metrics") == dict(applying.files("metrics")).keys()
-    assert alerts(operator).keys() == dict(applying.files("alerts")).keys()
+    assert google.names("metrics") == metrics().keys()
+    assert made(operator).keys() == alerts().keys()
     [channel] = google.names("notificationChannels")
-    for name, alert in alerts(operator).items():
+    for name, alert in made(operator).items():
         assert name in alert["documentation"]["content"].splitlines()[0]
         assert "## What to do" in alert["documentation"]["content"]
         told = f"projects/{PROJECT}/notificationChannels/{channel}"
         assert alert["notificationChannels"] == [told]
     assert len(google.names("dashboards")) == 1
-    [budget] = [made for path, made in google.resources.items() if "/budgets/" in path]
+    [budget] = [found for path, found in google.resources.items() if "/budgets/" in path]
     assert budget["budgetFilter"] == {"projects": ["projects/acme"]}
     assert operator.slept <= 2 * API_SECONDS, "no alert waits until its metric is old"
 
@@ -66,15 +68,15 @@ def test_a_dry_run_tells_what_it_would_do_and_does_nothing(operator: Operator) -
     """Every metric and alert by its name."""
     said = operator.done("apply", EMAIL, BUDGET, "--dry-run")
     assert operator.google.changes == []
-    for kind, folder in (("metric", "metrics"), ("alert", "alerts")):
-        for name, _ in applying.files(folder):
+    for kind, names in (("metric", metrics()), ("alert", alerts())):
+        for name in names:
             assert f"would create the {kind} {name}\n" in said
     assert "would create the dashboard" in said
     assert "would tell ops@example.com of alerts" in said
     assert "would tell of the spending, at parts of 50 a month" in said
 
 
-def test_what_a_file_says_now_is_brought_in(
+def test_what_a_table_says_now_is_brought_in(
     operator: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A changed metric, a changed page, a changed dashboard, another amount."""
@@ -86,7 +88,7 @@ def test_what_a_file_says_now_is_brought_in(
             resource["labels"] = {"photo_wall": "dashboard", "photo_wall_digest": "before"}
     monkeypatch.setattr(applying, "runbook", lambda policy: f"# {policy['displayName']} anew")
     operator.done("apply", EMAIL, "--budget=80")
-    for alert in alerts(operator).values():
+    for alert in made(operator).values():
         assert alert["documentation"]["content"].endswith("anew")
     assert all(change.partition(" ")[0] in ("PUT", "PATCH") for change in operator.google.changes)
     assert {"dashboards", "budgets", "metrics", "alertPolicies"} == {
@@ -99,7 +101,7 @@ def test_a_second_person_is_told_as_well(operator: Operator) -> None:
     """The first one stays."""
     operator.done("apply", EMAIL)
     operator.done("apply", "--email=two@example.com")
-    for alert in alerts(operator).values():
+    for alert in made(operator).values():
         assert len(alert["notificationChannels"]) == 2
     assert "Everything is up to date." in operator.done("apply", "--email=two@example.com")
 
@@ -107,20 +109,20 @@ def test_a_second_person_is_told_as_well(operator: Operator) -> None:
 def test_again_writes_what_is_up_to_date(operator: Operator) -> None:
     """After somebody has changed an alert by hand."""
     operator.done("apply")
-    before = copy.deepcopy(alerts(operator))
-    next(iter(alerts(operator).values()))["displayName"] = "by hand"
+    before = copy.deepcopy(made(operator))
+    next(iter(made(operator).values()))["displayName"] = "by hand"
     operator.done("apply", "--again")
-    assert alerts(operator) == before
+    assert made(operator) == before
 
 
-def test_an_alert_without_a_file_is_told_of_and_left(operator: Operator) -> None:
+def test_an_alert_of_before_is_told_of_and_left(operator: Operator) -> None:
     """Nothing is deleted; alerts of others are not looked at."""
     policies = f"monitoring projects/{PROJECT}/alertPolicies"
     label = {"userLabels": {"photo_wall": "before"}, "name": "projects/acme/alertPolicies/x"}
     others = {"name": "projects/acme/alertPolicies/y", "displayName": "somebody else's"}
     operator.google.resources |= {f"{policies}/x": label, f"{policies}/y": others}
     said = operator.done("apply")
-    assert "The alert before has no file any more" in said
+    assert "The alert before is none of ours any more" in said
     assert operator.google.resources[f"{policies}/x"] == label
     assert operator.google.resources[f"{policies}/y"] == others
 

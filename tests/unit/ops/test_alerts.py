@@ -1,7 +1,6 @@
 """ops/ and docs/runbooks name what the code logs and deploys, in the words of Google's APIs."""
 
 import ast
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,7 +16,8 @@ from google.protobuf import json_format
 import main
 from functions.recap.ledger.batch import RecapState
 from functions.webhooks.deliveries.delivery import Outcome
-from ops import applying
+from ops import alerts as alerting
+from ops import applying, dashboard, metrics
 
 ROOT: Final = Path(__file__).parents[3]
 FUNCTIONS: Final = {
@@ -25,9 +25,9 @@ FUNCTIONS: Final = {
     for name, made in vars(main).items()
     if hasattr(made, "__firebase_endpoint__")
 }
-METRICS: Final = dict(applying.files("metrics"))
-ALERTS: Final = dict(applying.files("alerts"))
-DASHBOARD: Final[dict[str, Any]] = json.loads((ROOT / "ops/dashboard.json").read_text())
+METRICS: Final = metrics.metrics()
+ALERTS: Final = alerting.alerts()
+DASHBOARD: Final = dashboard.dashboard()
 PAGES: Final = sorted((ROOT / "docs/runbooks").glob("[!R]*.md"))
 _MESSAGE: Final = re.compile(r"[a-z]+(\.[a-z_-]+)")
 _USER_METRIC: Final = re.compile(r"logging_googleapis_com:user_(\w+?)(_sum|_count|_bucket)?\{")
@@ -62,30 +62,17 @@ def _writes(function: str) -> bool:
 LOGGED: Final = _logged()
 
 
-def _filters() -> Iterator[tuple[str, str]]:
-    """Every filter over log lines, by the name of its file."""
-    for name, metric in METRICS.items():
-        yield name, metric["filter"]
-    for name, alert in ALERTS.items():
-        for condition in alert["conditions"]:
-            if "conditionMatchedLog" in condition:
-                yield name, condition["conditionMatchedLog"]["filter"]
-
-
-def _extractors() -> Iterator[tuple[str, str, str]]:
-    """Every field that is taken out of lines: file, filter, extractor."""
-    for name, metric in METRICS.items():
-        for extractor in [
-            *metric.get("labelExtractors", {}).values(),
-            metric.get("valueExtractor"),
-        ]:
-            if extractor:
-                yield name, metric["filter"], extractor
-    for name, alert in ALERTS.items():
-        for condition in alert["conditions"]:
-            matched = condition.get("conditionMatchedLog", {})
-            for extractor in matched.get("labelExtractors", {}).values():
-                yield name, matched["filter"], extractor
+def _chosen() -> Iterator[tuple[str, str, list[str]]]:
+    """Each choice of log lines: the metric or alert, its filter, the fields that it takes out."""
+    alerts = [(name, alert["conditions"][0]) for name, alert in ALERTS.items()]
+    matched = [
+        (name, condition["conditionMatchedLog"])
+        for name, condition in alerts
+        if "conditionMatchedLog" in condition
+    ]
+    for name, choice in [*METRICS.items(), *matched]:
+        extractors = [*choice.get("labelExtractors", {}).values(), choice.get("valueExtractor", "")]
+        yield name, choice["filter"], re.findall(r"EXTRACT\(jsonPayload\.(\w+)\)", str(extractors))
 
 
 def _messages(text: str) -> set[str]:
@@ -93,20 +80,17 @@ def _messages(text: str) -> set[str]:
 
 
 def _missing() -> list[tuple[str, str, str]]:
-    """File, message and field of each name that no line of the code has."""
+    """Metric or alert, message and field of each name that no line of the code has."""
     wanted: list[tuple[str, str, str]] = []
-    for name, text in _filters():
+    for name, text, extracted in _chosen():
         messages = _messages(text)
         wanted += [(name, message, "") for message in messages]
         # Lines that are chosen by their fields alone are faults, of any name.
         fields = set(re.findall(r"jsonPayload\.(\w+)", text)) - {"message"}
         if len(messages) <= 1:
             of = next(iter(messages), "deliveries.not-swept")
-            wanted += [(name, of, field_) for field_ in fields]
-    for name, text, extractor in _extractors():
-        [field] = re.findall(r"EXTRACT\(jsonPayload\.(\w+)\)", extractor)
-        if field != "message":
-            wanted += [(name, message, field) for message in _messages(text)]
+            wanted += [(name, of, field) for field in fields]
+        wanted += [(name, of, field) for of in messages for field in {*extracted} - {"message"}]
     return [item for item in wanted if not _has(item[1], item[2])]
 
 
@@ -122,7 +106,7 @@ def test_every_log_line_and_field_is_one_of_the_code(name: str) -> None:
 
 def test_the_values_in_filters_are_those_of_the_code() -> None:
     """Outcomes of deliveries and states of recaps."""
-    text = " ".join(text for _, text in _filters())
+    text = " ".join(text for _, text, _ in _chosen())
     assert set(re.findall(r'jsonPayload\.outcome="(\w+)"', text)) <= set(Outcome)
     assert set(re.findall(r'jsonPayload\.state="(\w+)"', text)) == {
         RecapState.SENT,
@@ -133,7 +117,7 @@ def test_the_values_in_filters_are_those_of_the_code() -> None:
 def test_a_line_has_more_than_its_name() -> None:
     """Cloud Logging makes plain text of a line that holds a message and nothing else."""
     assert {
-        message for _, text in _filters() for message in _messages(text) if not LOGGED[message]
+        message for _, text, _ in _chosen() for message in _messages(text) if not LOGGED[message]
     } == set()
 
 
@@ -145,13 +129,8 @@ def test_the_operations_page_tells_every_log_line() -> None:
 
 def test_no_alert_of_a_line_comes_from_strangers() -> None:
     """Such an alert is silent for a day after it has come, and a stranger could bring it."""
-    matched = [
-        condition["conditionMatchedLog"]["filter"]
-        for alert in ALERTS.values()
-        for condition in alert["conditions"]
-        if "conditionMatchedLog" in condition
-    ]
-    assert "mail.not-verified" not in {message for text in matched for message in _messages(text)}
+    texts = [text for name, text, _ in _chosen() if name in ALERTS]
+    assert "mail.not-verified" not in {message for text in texts for message in _messages(text)}
 
 
 # --- queries ---------------------------------------------------------------------------------
@@ -172,7 +151,7 @@ QUERIES: Final = list(_queries())
 
 @pytest.mark.parametrize(("name", "query"), QUERIES)
 def test_a_query_parses_and_names_metrics_and_labels_that_are_there(name: str, query: str) -> None:
-    """PromQL; what begins with our name is a file of ops/metrics, with its labels."""
+    """The query is PromQL, and names of ours are those of ops/metrics.py, with their labels."""
     promql_parser.parse(query)
     for metric, part in _USER_METRIC.findall(query):
         kind = METRICS[metric]["metricDescriptor"]["valueType"]
@@ -227,10 +206,9 @@ def test_everything_is_as_googles_apis_describe_it() -> None:
 
 
 def test_an_alerts_name_is_the_one_that_operators_see() -> None:
-    """In the mail, in the list of runbooks, and as a label."""
+    """An alert has one name in its mail, in the list of runbooks, and as a label."""
     index = (ROOT / "docs/runbooks/README.md").read_text()
     for name, alert in ALERTS.items():
-        assert alert["displayName"] == f"Photo wall: {name}"
         assert len(name) <= _LABEL_LIMIT
         page = Path(alert["documentation"]["content"]).name
         assert re.search(rf"^\| `{name}` \| .* \| \[[\w-]+\]\({page}\) \|$", index, re.MULTILINE)

@@ -1,0 +1,235 @@
+"""Alerts of a project, in the form of Google's API, each with its page of docs/runbooks.
+
+An alert is of a metric (a query in PromQL), of single log lines, or of requests that are missing.
+`{services}` and `{queues}` in a query stand for the deployed ones.
+"""
+
+from typing import Final
+
+from ops.metrics import LOG_METRIC, OF_FUNCTIONS, Resource, extractors, query
+
+QUEUE_DEPTH: Final = (
+    "max by (queue_id) (cloudtasks_googleapis_com:queue_depth"
+    '{monitored_resource="cloud_tasks_queue",queue_id=~"{queues}"})'
+)
+"""Tasks in each queue."""
+SERVER_ERRORS: Final = (
+    "run_googleapis_com:request_count"
+    '{monitored_resource="cloud_run_revision",service_name=~"{services}",'
+    'response_code_class="5xx"}'
+)
+"""Requests that a function answered with 5xx."""
+_ERROR: Final = "ERROR"
+_WARNING: Final = "WARNING"
+
+
+def _watched(text: str, *, minutes: int = 0, every: int = 60) -> Resource:
+    """A condition: the query `text` finds something, for so many minutes.
+
+    The query is asked each `every` seconds. A metric of ours may be too new for Google to know it.
+    """
+    own = {"disableMetricValidation": True} if LOG_METRIC.search(text) else {}
+    return {
+        "conditionPrometheusQueryLanguage": {
+            "query": query(text),
+            "duration": f"{60 * minutes}s",
+            "evaluationInterval": f"{every}s",
+            **own,
+        }
+    }
+
+
+def _logged(lines: str, **labels: str) -> Resource:
+    """A condition: a function logs such a line; the mail tells the fields that `labels` names."""
+    return {
+        "conditionMatchedLog": {
+            "filter": OF_FUNCTIONS + lines,
+            "labelExtractors": extractors(labels),
+        }
+    }
+
+
+def _alert(
+    severity: str, page: str, says: str, condition: Resource, *, minutes_between_mails: int = 5
+) -> Resource:
+    """An alert with one condition, and with its page of docs/runbooks.
+
+    Google wants to know how often the alert may mail where its condition is a log line.
+    """
+    strategy: Resource = {"autoClose": "1800s"}
+    if "conditionMatchedLog" in condition:
+        strategy["notificationRateLimit"] = {"period": f"{60 * minutes_between_mails}s"}
+    return {
+        "severity": severity,
+        "combiner": "OR",
+        "conditions": [{"displayName": says, **condition}],
+        "alertStrategy": strategy,
+        "documentation": {"content": f"docs/runbooks/{page}.md", "mimeType": "text/markdown"},
+    }
+
+
+_ALERTS: Final = {
+    "attempt-given-up": _alert(
+        _ERROR,
+        "faults",
+        "An attempt began three times and never ended",
+        _logged('jsonPayload.message="delivery.given-up"', event_id="eventId", host="host"),
+    ),
+    "complaints": _alert(
+        _WARNING,
+        "complaints",
+        "Guests mark 1 in 1,000 mails of a tenant and day as spam",
+        _logged(
+            'jsonPayload.message="recap.complaints" AND jsonPayload.level="warning"',
+            tenant_id="tenantId",
+            stop="stop",
+        ),
+        minutes_between_mails=60,
+    ),
+    "complaints-stop": _alert(
+        _ERROR,
+        "complaints",
+        "Guests mark 3 in 1,000 mails of a tenant and day as spam; it sends no recap any more",
+        _logged(
+            'jsonPayload.message="recap.complaints" AND jsonPayload.level="stop"',
+            tenant_id="tenantId",
+            stop="stop",
+        ),
+        minutes_between_mails=60,
+    ),
+    "deliveries-failing": _alert(
+        _WARNING,
+        "deliveries-failing",
+        "More than half of an event's deliveries failed within an hour, ten at least",
+        _watched(
+            'sum by (event_id) (increase(wall_deliveries_ended{outcome="failed"}[1h]))'
+            " / sum by (event_id) (increase(wall_deliveries_ended{}[1h])) > 0.5 and"
+            ' sum by (event_id) (increase(wall_deliveries_ended{outcome="failed"}[1h])) >= 10'
+        ),
+    ),
+    "deliveries-overdue": _alert(
+        _ERROR,
+        "queues",
+        "A hundred overdue within a quarter of an hour, or some in three sweeps running",
+        _watched(
+            "sum(increase(wall_deliveries_overdue_sum{}[15m])) > 100 or"
+            " sum(increase(wall_deliveries_overdue_count{}[15m])) > 2.5"
+        ),
+    ),
+    "document-reads": _alert(
+        _WARNING,
+        "spending",
+        "More than 200,000 documents are read a minute, for five minutes",
+        _watched(
+            "sum(rate(firestore_googleapis_com:document_read_ops_count"
+            '{monitored_resource="firestore.googleapis.com/Database"}[5m])) * 60 > 200000',
+            minutes=5,
+        ),
+    ),
+    "faults": _alert(
+        _ERROR,
+        "faults",
+        "One fault of ours more than three times in ten minutes",
+        _watched(
+            "sum by (message) (increase("
+            'wall_faults{message!~"deliveries.not-swept|events.not-swept"}[10m])) > 3'
+        ),
+    ),
+    "first-attempt-late": _alert(
+        _WARNING,
+        "queues",
+        "Of a hundred first attempts or more, over half an hour, one in a hundred began more than"
+        " ten seconds late",
+        _watched(
+            "histogram_quantile(0.99,"
+            " sum by (le) (increase(wall_first_attempt_lag_bucket{}[30m]))) > 10000 and"
+            " sum(increase(wall_first_attempt_lag_count{}[30m])) >= 100",
+            minutes=5,
+        ),
+    ),
+    "mails-not-verified": _alert(
+        _WARNING,
+        "mails-not-verified",
+        "A recap was sent, and every report about mails was refused",
+        _watched(
+            'sum(increase(wall_mail_reports{message="mail.not-verified"}[6h])) > 0 and'
+            ' sum(increase(wall_recaps{state="sent"}[6h])) > 0 unless'
+            ' sum(increase(wall_mail_reports{message="mail.told"}[6h])) > 0',
+            every=300,
+        ),
+    ),
+    "notice-unsent": _alert(
+        _ERROR,
+        "notice-unsent",
+        "A notice of failing webhooks was refused or given up",
+        _logged('jsonPayload.message="notice.not-sent"', event_id="eventId"),
+    ),
+    "queue-depth": _alert(
+        _WARNING,
+        "queues",
+        "A queue holds more than 5,000 tasks for five minutes",
+        _watched(
+            f"{QUEUE_DEPTH} > 5000",
+            minutes=5,
+        ),
+    ),
+    "recap-unfinished": _alert(
+        _ERROR,
+        "recap-unfinished",
+        "A recap ended neither sent nor empty",
+        _logged(
+            '((jsonPayload.message="recap.done" AND NOT'
+            ' (jsonPayload.state="sent" OR jsonPayload.state="empty"))'
+            ' OR jsonPayload.message="recap.failed" OR jsonPayload.message="recap.held")',
+            event_id="eventId",
+            recap_id="recapId",
+        ),
+    ),
+    "requests-failing": _alert(
+        _ERROR,
+        "faults",
+        "A function answered more than three requests with 5xx in ten minutes",
+        _watched(f"sum by (service_name) (increase({SERVER_ERRORS}[10m])) > 3"),
+    ),
+    "sweep-failing": _alert(
+        _ERROR,
+        "sweep",
+        "Two of the last four sweeps failed",
+        _watched(
+            "sum by (message) (increase("
+            'wall_faults{message=~"deliveries.not-swept|events.not-swept"}[20m])) > 1.5'
+        ),
+    ),
+    "sweep-missing": _alert(
+        _ERROR,
+        "sweep",
+        "No sweep has answered for a quarter of an hour",
+        {
+            "conditionAbsent": {
+                "filter": OF_FUNCTIONS + 'resource.label.service_name="sweepdeliveries" AND'
+                ' metric.type="run.googleapis.com/request_count" AND'
+                ' metric.label.response_code_class="2xx"',
+                "aggregations": [
+                    {
+                        "alignmentPeriod": "300s",
+                        "perSeriesAligner": "ALIGN_DELTA",
+                        "crossSeriesReducer": "REDUCE_SUM",
+                    }
+                ],
+                "duration": "900s",
+                "trigger": {"count": 1},
+            }
+        },
+    ),
+    "url-disabled": _alert(
+        _WARNING,
+        "url-disabled",
+        "A webhook URL was given up",
+        _logged('jsonPayload.message="webhook.disabled"', event_id="eventId", host="host"),
+    ),
+}
+
+
+def alerts() -> dict[str, Resource]:
+    """The alerts, by their names."""
+    return {name: {"displayName": f"Photo wall: {name}", **row} for name, row in _ALERTS.items()}
