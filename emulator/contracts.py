@@ -1,11 +1,63 @@
-"""The contract of the core: what a module imports that is not named as an adapter.
+"""Two kinds of import contracts, which `lint-imports` reads by their names in pyproject.toml."""
 
-`lint-imports` reads this class by its name in pyproject.toml.
-"""
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from grimp import ImportGraph
 from importlinter import Contract, ContractCheck, fields, output
+from importlinter.contracts.layers import LayersContract
 from importlinter.domain.helpers import module_expressions_to_modules
+
+
+class _RowsField(fields.Field[dict[str, list[str]]]):
+    """A table as it stands in pyproject.toml."""
+
+    def parse(self, raw_data: Any) -> dict[str, list[str]]:
+        rows: dict[str, list[str]] = raw_data
+        return rows
+
+
+class RoomsContract(Contract):
+    """Layers of many packages: of import-linter's contracts with exhaustive layers, one a row.
+
+    Attributes:
+        rooms: Layers of each package, from the top.
+    """
+
+    type_name = "rooms"
+
+    rooms = _RowsField()
+
+    def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:  # noqa: FBT001 - import-linter's own
+        """Check each row, and that each package of several modules has one."""
+        rows: Mapping[str, list[str]] = self.rooms  # type: ignore[assignment]
+        contracts = [self._layers(package, layers) for package, layers in rows.items()]
+        checks = [(contract, contract.check(graph, verbose)) for contract in contracts]
+        broken = [(contract, check) for contract, check in checks if not check.kept]
+        roots = {package.partition(".")[0] for package in rows}
+        missing = sorted(set(_packages(graph, roots)) - rows.keys())
+        return ContractCheck(
+            kept=not broken and not missing, metadata={"broken": broken, "missing": missing}
+        )
+
+    def _layers(self, package: str, layers: list[str]) -> LayersContract:
+        options = {"containers": [package], "layers": layers, "exhaustive": "true"}
+        return LayersContract(package, self.session_options, options)
+
+    def render_broken_contract(self, check: ContractCheck) -> None:
+        """Show each broken row as import-linter does."""
+        for contract, found in check.metadata["broken"]:
+            contract.render_broken_contract(found)
+        for package in check.metadata["missing"]:
+            output.print_error(f"{package}: its modules have no layers.")
+
+
+def _packages(graph: ImportGraph, roots: set[str]) -> Iterator[str]:
+    """Packages of several modules below `roots`."""
+    for root in roots:
+        for package in (root, *graph.find_descendants(root)):
+            if len(graph.find_children(package)) > 1:
+                yield package
 
 
 class CoreContract(Contract):
