@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from functions.mail_events import entries
+from functions.recap.ledger import entries
 from functions.recap.quota import mailings
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 from ops import sendgrid

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { createHash, createHmac } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { test } from "node:test";
 
 import { pretty, size, visible } from "../src/domain/body.ts";
@@ -13,7 +13,6 @@ import { decisionOf, decisions } from "../src/domain/photo.ts";
 import { imageSources, mayShow, readHosts } from "../src/domain/hosts.ts";
 import { suggestedId } from "../src/domain/event.ts";
 import { recapWords } from "../src/domain/recap.ts";
-import { addressHash, troubles } from "../src/domain/outcomes.ts";
 import { timeline } from "../src/domain/timeline.ts";
 import { attemptWords, attemptsWords, lastWords, leftAloneWords } from "../src/domain/words.ts";
 import { NOW, attempt, delivery } from "./samples.ts";
@@ -204,13 +203,4 @@ test("what a recap came to is told in words", () => {
     "8 arrived, of which 1 was marked as spam, 1 address does not exist or refused it, of 1 nothing is known yet.",
   );
   assert.equal(recapWords({ state: "sent", sent: 2, left: 0, told: null }), "2 mails sent.");
-});
-
-test("who was not reached follows from hashes and facts", async () => {
-  const hash = createHash("sha256").update("ann@example.com").digest().subarray(0, 16);
-  const entry = (facts: number) => new Uint8Array([...hash, facts]);
-  const found = (facts: number) => troubles(entry(facts)).get(hash.toString("hex")) ?? null;
-  assert.equal(await addressHash(" Ann@Example.com "), hash.toString("hex"));
-  // Dropped, delivered, delivered and sent back, called spam: the later counts.
-  assert.deepEqual([1, 2, 3, 6, 10].map(found), ["dropped", null, null, "bounced", "complained"]);
 });

@@ -12,7 +12,7 @@ mail that was delivered. Complaints are counted separately.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Self
+from typing import Final, Self
 
 
 class DeliveryStatus(IntFlag):
@@ -34,6 +34,18 @@ class DeliveryStatus(IntFlag):
     COMPLAINED = 8
     UNWELCOME = 16
     UNREACHABLE = 32
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the mail did not reach its recipient, or was unwelcome; None where it was neither."""
+        if DeliveryStatus.COMPLAINED in self:
+            return "complained"
+        if DeliveryStatus.BOUNCED in self:
+            return "bounced"
+        return "dropped" if self & _HANDED_ON == DeliveryStatus.DROPPED else None
+
+
+_HANDED_ON: Final = DeliveryStatus.DROPPED | DeliveryStatus.DELIVERED
 
 
 @dataclass(frozen=True, slots=True)

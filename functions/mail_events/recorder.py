@@ -21,12 +21,12 @@ from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.message import NOTICE_LABEL
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events.complaint_watch import ComplaintWatch
-from functions.mail_events.status_store import StatusStore, StoredStatuses
 from functions.parallel import InParallel
 from functions.preferences.preferences import Flag
 from functions.preferences.reach import UNREACHABLE_FOR
 from functions.preferences.store.user_store import UserStore
 from functions.recap.ledger.lock import RecapKey
+from functions.recap.ledger.status_store import StatusStore, StoredStatuses
 from functions.recap.mail.labels import MailLabels
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 

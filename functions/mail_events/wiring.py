@@ -13,9 +13,9 @@ from functions.mail.provider import TrackingWebhook
 from functions.mail.sendgrid_events import SendGridWebhook
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
-from functions.mail_events.status_store import StatusStore
 from functions.parallel import Threads
 from functions.preferences.store.user_store import UserStore
+from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.complaint_store import ComplaintStore
 
 _PARALLEL_WRITES: Final = 8

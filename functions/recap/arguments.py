@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any, Final, NoReturn, Self
 
 from functions.call_error import CallError, Code
-from functions.event_arguments import EventArguments, flag_argument, read_event
+from functions.event_arguments import EventArguments, flag_argument, is_id, read_event
 from functions.mail.lines import one_line, paragraph
 
 SUBJECT_CHARACTERS: Final = 200
@@ -46,22 +46,29 @@ class RecapArguments(EventArguments):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewArguments(RecapArguments):
-    """The valid arguments of `previewEventRecap` (spec 4.9): adds the guest whose mail is shown."""
+    """The valid arguments of `previewEventRecap` (spec 4.9).
+
+    `guest` is the guest whose mail is shown, `recap_id` the sent recap that is looked at again.
+    """
 
     guest: str | None = None
+    recap_id: str | None = None
     send_to_me: bool = False
 
     @classmethod
     def read(cls, data: Any) -> Self:
         """See `RecapArguments`."""
-        fields = _recap(data, "guest", "sendToMe")
+        fields = _recap(data, "guest", "recapId", "sendToMe")
         guest = data.get("guest")
         if guest is not None and (
             not isinstance(guest, str) or not 0 < len(guest) <= GUEST_CHARACTERS
         ):
             _refuse("guest must be the e-mail address of a guest, or left out.")
+        recap_id = data.get("recapId")
+        if recap_id is not None and not is_id(recap_id):
+            _refuse("recapId must be the id of a recap of the event, or left out.")
         send_to_me = flag_argument("sendToMe", data.get("sendToMe"))
-        return cls(**fields, guest=guest, send_to_me=send_to_me)
+        return cls(**fields, guest=guest, recap_id=recap_id, send_to_me=send_to_me)
 
 
 def _recap(data: Any, *others: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The handlers of the recap's callables: the SDK's requests, in the words of this package."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from firebase_functions.https_fn import CallableRequest
@@ -55,6 +56,8 @@ def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
         answer["message"] = preview.message
     if preview.mailed is not None:
         answer["mailed"] = preview.mailed
+    if preview.unreached is not None:
+        answer["unreached"] = [asdict(guest) for guest in preview.unreached]
     return answer
 
 

@@ -17,6 +17,7 @@ from functions.preferences.reach import skip_reason
 from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.audience.photo_hosts import PhotoHosts
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
@@ -73,6 +74,7 @@ def previewer() -> RecapPreview:
     """The use case of `previewEventRecap`."""
     return RecapPreview(
         planner=_planner(),
+        statuses=StatusStore(documents()),
         mailer=mail.mailer,
         links=_links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody(parameters.PUBLIC_BASE_URL.value),

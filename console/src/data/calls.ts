@@ -2,6 +2,7 @@
 
 import type { Outcome } from "../domain/delivery.ts";
 import type { EventType } from "../domain/event_type.ts";
+import type { Trouble } from "../domain/recap.ts";
 import { CALL_MS, call } from "./call.ts";
 import { NoAnswerError } from "./errors.ts";
 
@@ -60,6 +61,16 @@ export interface Preview {
   readonly blocked?: { readonly code: string; readonly message: string; readonly possibleFrom?: string };
   readonly message?: string;
   readonly mailed?: boolean;
+  /** Whom the recap did not reach that was named, and who marked it as spam. */
+  readonly unreached?: readonly Unreached[];
+}
+
+export interface Unreached {
+  /** Empty, as is the address, where the guest has no approved photo any more. */
+  readonly name: string;
+  /** Masked for moderators. */
+  readonly address: string;
+  readonly trouble: Trouble;
 }
 
 export interface Sent {
@@ -122,9 +133,19 @@ export class Calls {
     return this.#call("rotateWebhookSecret", { activeInMinutes }, "the secret");
   }
 
+  /** Ends the announced secret before it signs. */
+  withdraw(): Promise<{ readonly message: string }> {
+    return this.#call("rotateWebhookSecret", { withdraw: true }, "the secret");
+  }
+
   /** `guest` is the address of the guest whose mail is shown; empty: a guest with most photos. */
   preview(text: RecapText, sendToMe: boolean, guest = ""): Promise<Preview> {
     return this.#call("previewEventRecap", { ...text, sendToMe, ...(guest && { guest }) }, sendToMe ? "your mailbox" : null, LOOK_MS);
+  }
+
+  /** The mail of a recap that was sent, made again from its text, and whom it did not reach. */
+  lookAgain(text: RecapText, recapId: string): Promise<Preview> {
+    return this.#call("previewEventRecap", { ...text, recapId }, null, LOOK_MS);
   }
 
   send(text: RecapText): Promise<Sent> {

@@ -9,15 +9,12 @@ import {
   documentId,
   getCountFromServer,
   limit,
-  or,
-  and,
   orderBy,
   query,
   where,
 } from "firebase/firestore";
 
 import { type Attempt, type Delivery, isOutcome } from "../domain/delivery.ts";
-import type { Endpoint } from "../domain/endpoint.ts";
 import { type Filters, beginning } from "../domain/filters.ts";
 import { date, number, text } from "./fields.ts";
 import { type Fail, type Tell, listenToAll, listenToOne } from "./listen.ts";
@@ -32,7 +29,7 @@ export interface DeliveryList {
 interface Wanted {
   readonly eventId: string;
   /** Null for all. */
-  readonly endpoint: Pick<Endpoint, "id" | "url"> | null;
+  readonly endpointId: string | null;
   readonly filters: Filters;
   /** Where a period ends. */
   readonly now: Date;
@@ -42,21 +39,18 @@ interface Wanted {
 /** The `most` newest deliveries that fit, whenever they change. */
 export function watchDeliveries(
   db: Firestore,
-  { eventId, endpoint, filters, now, most }: Wanted,
+  { eventId, endpointId, filters, now, most }: Wanted,
   tell: Tell<DeliveryList>,
   fail: Fail,
 ): () => void {
   const from = beginning(filters, now);
   const fitting = query(
     collection(db, "events", eventId, "deliveries"),
-    and(
-      // A delivery from before endpoints had ids names its URL alone.
-      ...(endpoint ? [or(where("endpoint", "==", endpoint.id), where("url", "==", endpoint.url))] : []),
-      ...(filters.outcome ? [where("outcome", "==", filters.outcome)] : []),
-      ...(filters.event ? [where("event", "==", filters.event)] : []),
-      ...(from ? [where("createdAt", ">=", from)] : []),
-      ...(filters.until ? [where("createdAt", "<", filters.until)] : []),
-    ),
+    ...(endpointId ? [where("endpoint", "==", endpointId)] : []),
+    ...(filters.outcome ? [where("outcome", "==", filters.outcome)] : []),
+    ...(filters.event ? [where("event", "==", filters.event)] : []),
+    ...(from ? [where("createdAt", ">=", from)] : []),
+    ...(filters.until ? [where("createdAt", "<", filters.until)] : []),
     orderBy("createdAt", "desc"),
     orderBy(documentId(), "desc"),
     // One more tells whether there are more.

@@ -3,7 +3,7 @@
 import { type DocumentData, type Firestore, doc, runTransaction, serverTimestamp } from "firebase/firestore";
 
 import { type Endpoint, MAX_URLS, keyOf } from "../domain/endpoint.ts";
-import { USUAL_EVENT_TYPES, isEventType } from "../domain/event_type.ts";
+import { EVENT_TYPES, type EventType, USUAL_EVENT_TYPES } from "../domain/event_type.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, text } from "./fields.ts";
 import { type Fail, type Tell, listenToOne } from "./listen.ts";
@@ -114,24 +114,28 @@ async function read(fields: DocumentData): Promise<Settings> {
   const map = (name: string) => (fields[name] ?? {}) as Record<string, unknown>;
   const [labels, off, disabled] = [map("labels"), map("off"), map("disabled")];
   const recover = list(fields["recover"]);
+  // As the service reads them: a URL that stands twice has the types of both entries, an id its first entry.
   const endpoints = new Map<string, Endpoint>();
+  const types = new Map<string, readonly EventType[]>();
   for (const entry of list(fields["urls"]).slice(0, MAX_URLS)) {
     const given = (typeof entry === "object" && entry ? entry : { url: entry }) as Record<string, unknown>;
     const url = text(given["url"]).trim();
     const key = await keyOf(url);
-    const id = text(given["id"]) || key;
-    const events = list(given["events"]).filter(isEventType);
-    const isUsual = !("events" in given) || `${events.sort()}` === `${[...USUAL_EVENT_TYPES].sort()}`;
+    const before = endpoints.get(url);
+    const isTaken = [...endpoints.values()].some((one) => one.id === given["id"]);
+    const id = before?.id ?? ((!isTaken && text(given["id"])) || key);
+    const chosen = "events" in given ? list(given["events"]) : USUAL_EVENT_TYPES;
+    const events = EVENT_TYPES.filter((type) => chosen.includes(type) || types.get(url)?.includes(type));
+    types.set(url, events);
     const since = text(off[id]) || text(off[url]);
     const dead = (disabled[id] ?? disabled[key] ?? null) as Record<string, unknown> | null;
-    if ([...endpoints.values()].some((one) => one.url === url)) continue;
-    endpoints.set(id, {
+    endpoints.set(url, {
       id,
       url,
-      events: isUsual ? null : events,
+      events: `${events}` === `${USUAL_EVENT_TYPES}` ? null : events,
       label: text(labels[id]) || text(labels[url]),
       offSince: since ? new Date(since) : null,
-      recover: recover.includes(id) || recover.includes(url) || given["recover"] === true,
+      recover: recover.includes(id) || recover.includes(url) || given["recover"] === true || before?.recover === true,
       disabled: dead && { reason: text(dead["reason"]), at: date(dead["at"]) },
     });
   }

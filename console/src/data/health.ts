@@ -1,4 +1,4 @@
-// The reads that tell how a URL is doing: two counts, ten deliveries, one more.
+// The reads that tell how an endpoint is doing: two counts, ten deliveries, one more.
 
 import {
   type Firestore,
@@ -14,12 +14,12 @@ import {
 import { COUNTED, DAY_MS, type Health, SAMPLE, health } from "../domain/health.ts";
 import { read } from "./deliveries.ts";
 
-/** Whether the last delivery to `url` that ended has failed: two deliveries are read. */
-export async function failsAt(db: Firestore, eventId: string, url: string): Promise<boolean> {
+/** Whether the last delivery to the endpoint that ended has failed: two deliveries are read. */
+export async function failsAt(db: Firestore, eventId: string, endpointId: string): Promise<boolean> {
   const all = collection(db, "events", eventId, "deliveries");
   const [success, failure] = await Promise.all(
     ["success", "failed"].map(async (outcome) => {
-      const ended = [where("url", "==", url), where("outcome", "==", outcome)];
+      const ended = [where("endpoint", "==", endpointId), where("outcome", "==", outcome)];
       const found = await getDocsFromServer(query(all, ...ended, orderBy("endedAt", "desc"), limit(1)));
       return found.docs.map(read)[0]?.endedAt ?? null;
     }),
@@ -27,11 +27,11 @@ export async function failsAt(db: Firestore, eventId: string, url: string): Prom
   return Boolean(failure && (!success || failure > success));
 }
 
-export async function healthOf(db: Firestore, eventId: string, url: string, now: Date): Promise<Health> {
+export async function healthOf(db: Firestore, eventId: string, endpointId: string, now: Date): Promise<Health> {
   const ended = (outcome: string) =>
     query(
       collection(db, "events", eventId, "deliveries"),
-      where("url", "==", url),
+      where("endpoint", "==", endpointId),
       where("outcome", "==", outcome),
     );
   const latest = orderBy("endedAt", "desc");

@@ -1,20 +1,7 @@
 // Recaps of an event, and who may send one now.
 
-import {
-  Bytes,
-  type Firestore,
-  collection,
-  doc,
-  getDoc,
-  getDocsFromServer,
-  limit,
-  orderBy,
-  query,
-  startAfter,
-  where,
-} from "firebase/firestore";
+import { type Firestore, collection, doc, limit, orderBy, query } from "firebase/firestore";
 
-import { type Trouble, addressHash, troubles } from "../domain/outcomes.ts";
 import { date, number, text } from "./fields.ts";
 import { type Fail, type Tell, listenToAll, listenToOne } from "./listen.ts";
 
@@ -65,45 +52,6 @@ export function watchLock(db: Firestore, eventId: string, tell: Tell<RecapLock>,
     fail,
   );
 }
-
-export interface Unreached {
-  readonly name: string;
-  readonly address: string;
-  readonly trouble: Trouble;
-}
-
-/**
- * Whom a recap did not reach. The record knows guests by a hash alone, so that their photos have to
- * be read for names and addresses; a guest whose photos are gone stays out.
- */
-export async function readUnreached(db: Firestore, eventId: string, recapId: string): Promise<readonly Unreached[]> {
-  const record = await getDoc(doc(db, "events", eventId, "recaps", recapId, "outcomes", "mails"));
-  const entries: unknown = record.get("entries");
-  const open = new Map(entries instanceof Bytes ? troubles(entries.toUint8Array()) : []);
-  const found: Unreached[] = [];
-  const photos = query(
-    collection(db, "events", eventId, "photos"),
-    where("status", "==", "approved"),
-    orderBy("createdAt", "desc"),
-    limit(PHOTOS_A_READ),
-  );
-  let page = open.size ? await getDocsFromServer(photos) : null;
-  while (page?.size && open.size) {
-    for (const photo of page.docs) {
-      const address = text(photo.get("uploaderEmail"));
-      const hash = await addressHash(address);
-      const trouble = open.get(hash);
-      if (!trouble) continue;
-      open.delete(hash);
-      found.push({ name: text(photo.get("uploaderName")), address: address.trim(), trouble });
-    }
-    page = page.size < PHOTOS_A_READ ? null : await getDocsFromServer(query(photos, startAfter(page.docs.at(-1))));
-  }
-  return found;
-}
-
-// The largest page that the rules allow.
-const PHOTOS_A_READ = 500;
 
 const TOLD = ["delivered", "bounced", "dropped", "complained"] as const;
 

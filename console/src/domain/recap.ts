@@ -41,3 +41,12 @@ function arrivalWords({ delivered, bounced, dropped, complained }: NonNullable<R
     !delivered && complained && `${complained.toLocaleString(LANGUAGE)} marked it as spam`,
   ].filter((words): words is string => typeof words === "string");
 }
+
+/** Why a mail did not reach a guest, or was unwelcome. */
+export type Trouble = "bounced" | "dropped" | "complained";
+
+export const TROUBLE_WORDS: Readonly<Record<Trouble, string>> = {
+  bounced: "the address does not exist, or refused the mail",
+  dropped: "not sent on: an earlier mail to the address came back",
+  complained: "marked it as spam, and gets no more recaps",
+};

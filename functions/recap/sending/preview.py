@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Final
 
 from functions import log
-from functions.access import Caller
+from functions.access import Caller, Role
 from functions.call_error import CallError, Code
+from functions.mail.address import masked
 from functions.mail.message import Copy, EmailMessage
 from functions.mail.misconfigured import who_can_fix
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
@@ -22,6 +23,7 @@ from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.recipients import Skipped
 from functions.recap.ledger.batch import Batch, BatchState, open_batches, total
 from functions.recap.ledger.lock import RecapKey, StoredLock, resumable
+from functions.recap.ledger.status_store import StatusStore
 from functions.recap.sending.places import Place, Places
 from functions.recap.sending.planner import Gathered, Planner, recipient
 from functions.recap.sending.report import Report, outlook
@@ -55,6 +57,7 @@ class Preview:
         blocked: The error with which `sendEventRecap` would refuse the call now, if any.
         message: The note that `sendEventRecap` would give.
         mailed: Whether the preview was mailed to the caller; None where it was not asked for.
+        unreached: The guests whom the sent recap did not reach; None where no recap was named.
     """
 
     sender: str
@@ -70,6 +73,16 @@ class Preview:
     blocked: CallError | None
     message: str | None
     mailed: bool | None
+    unreached: "Sequence[Unreached] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """A guest whom a sent recap did not reach; without name and address if no photo has them."""
+
+    trouble: str
+    name: str = ""
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +101,7 @@ class RecapPreview:
 
     Attributes:
         planner: Plans the recipients and their mails.
+        statuses: What the mail service reported of sent mails.
         mailer: Gives the mail service, with its current key.
         links: Raises where a recap could not sign its links.
         links_of_nobody: Gives links without a token.
@@ -98,6 +112,7 @@ class RecapPreview:
     """
 
     planner: Planner
+    statuses: StatusStore
     mailer: Callable[[], BulkMailer]
     links: Callable[[], object]
     links_of_nobody: Callable[[], PreferencesLinks]
@@ -144,6 +159,7 @@ class RecapPreview:
             # With few guests the choice of the shown guest would reveal who opted out.
             ids = plan.ids if is_told else []
             message = self._message(event, wanted, gathered, ids, mailer.bytes_per_recipient)
+            unreached = self._unreached(caller, wanted, gathered.audience)
         except CallError:
             raise
         except Exception as error:
@@ -169,7 +185,23 @@ class RecapPreview:
             blocked=plan.blocked,
             message=outlook(plan.report, len(plan.ids)),
             mailed=bool(message.copies) if to else None,
+            unreached=unreached,
         )
+
+    def _unreached(
+        self, caller: Caller, wanted: PreviewArguments, audience: Audience
+    ) -> Sequence[Unreached] | None:
+        """The guests whom the recap did not reach; whole addresses for admins alone."""
+        if wanted.recap_id is None:
+            return None
+        found = self.statuses.load(RecapKey(wanted.event_id, wanted.recap_id), [])
+        told = masked if caller.role is Role.MODERATOR else str
+        return [
+            Unreached(trouble, guest.name, told(guest.address)) if guest else Unreached(trouble)
+            for guest_id, status in found.statuses.items()
+            if (trouble := status.trouble)
+            for guest in [audience.by_id.get(guest_id)]
+        ]
 
     def _own_mailbox(self, caller: Caller, own_address: str | None) -> str:
         """The caller's address, if a preview may be mailed to it."""

@@ -176,6 +176,18 @@ class Actions:
         )
         return Rotated(active_from, active_from + SECRET_KEPT, announced=True)
 
+    def withdraw_secret(self, caller: Caller, wanted: RotateArguments) -> bool:
+        """End the announced secret before it signs; returns whether there was one."""
+        self._check(caller, wanted)
+        withdrawn = self.secrets.withdraw(wanted.event_id)
+        log.warning(
+            "webhook.secret_withdrawn",
+            eventId=wanted.event_id,
+            uid=caller.uid,
+            announced=withdrawn,
+        )
+        return withdrawn
+
     def _check(self, caller: Caller, wanted: EventArguments) -> None:
         check_event(caller, self.wall.event(wanted.event_id), wanted.tenant_id)
 

@@ -94,19 +94,26 @@ class ResendArguments(EventArguments):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotateArguments(EventArguments):
-    """The time until the new secret takes over; zero is at once."""
+    """The time until the new secret takes over; zero is at once.
+
+    `withdraw` ends an announced secret instead.
+    """
 
     active_in: timedelta = timedelta(0)
+    withdraw: bool = False
 
     @classmethod
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
-        event = read_event(data, "activeInMinutes")
+        event = read_event(data, "activeInMinutes", "withdraw")
         given = data.get("activeInMinutes")
+        withdraw = flag_argument("withdraw", data.get("withdraw"))
+        if withdraw and given is not None:
+            refuse("withdraw makes no new secret; leave activeInMinutes out.")
         minutes = 0 if given is None else given
         if type(minutes) is not int or not 0 <= minutes <= ANNOUNCED_MINUTES:  # a bool is an int
             refuse(f"activeInMinutes must be a whole number from 0 to {ANNOUNCED_MINUTES}.")
-        return cls(**event, active_in=timedelta(minutes=minutes))
+        return cls(**event, active_in=timedelta(minutes=minutes), withdraw=withdraw)
 
 
 def next_page(page: Page, until: datetime, after: Cursor) -> str:

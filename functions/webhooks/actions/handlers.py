@@ -68,7 +68,8 @@ def resend(request: CallableRequest[Any]) -> dict[str, Any]:
 def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `rotateWebhookSecret`, for superadmins: when the new secret begins to sign.
 
-    The answer does not hold the secret: a superadmin reads it in Firestore.
+    A withdrawal has no such times. The answer does not hold the secret: a superadmin reads it in
+    Firestore.
 
     Raises:
         CallError: as `Actions.rotate_secret` says.
@@ -77,6 +78,11 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
     caller, wanted = staff_call(
         "rotateWebhookSecret", request, RotateArguments.read, roles=superadmin
     )
+    if wanted.withdraw:
+        withdrawn = wiring.actions().withdraw_secret(caller, wanted)
+        words = "never signs" if withdrawn else "was withdrawn before, or signs already"
+        times = ("rotatedAt", "activeFrom", "oldSecretUsedUntil")
+        return dict.fromkeys(times) | {"message": f"The announced secret {words}."}
     rotated = wiring.actions().rotate_secret(caller, wanted)
     active_from = wire_time(rotated.active_from)
     until = wire_time(rotated.old_secret_used_until)

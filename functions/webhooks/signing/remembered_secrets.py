@@ -76,6 +76,18 @@ class RememberedSecrets:
         announced = NextSecret(self._new_secret(), active_from)
         self._change(event_id, lambda present: replace(present, next=announced))
 
+    def withdraw(self, event_id: str) -> bool:
+        """End the announced secret, which then never signs; returns whether there was one."""
+        announced = None
+
+        def without(present: WebhookSecret) -> WebhookSecret:
+            nonlocal announced
+            announced = present.next
+            return replace(present, next=None)
+
+        self._change(event_id, without)
+        return announced is not None
+
     def _change(
         self, event_id: str, change: Callable[[WebhookSecret], WebhookSecret]
     ) -> WebhookSecret:

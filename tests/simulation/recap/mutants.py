@@ -14,12 +14,12 @@ from functions.mail.sendgrid import refusal
 from functions.mail.tracking import DeliveryStatus, Tally
 from functions.mail_events import recorder
 from functions.mail_events.recorder import MailEvents
-from functions.mail_events.status_store import StatusStore, StoredStatuses
 from functions.recap.ledger import claim, lock
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.lock import Lock, RecapKey, StoredLock, Taking, resumable
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.status_store import StatusStore, StoredStatuses
 from functions.recap.quota.allowance import Allowance
 from functions.recap.sending import planner, send_recap
 from tests.in_memory import mailer

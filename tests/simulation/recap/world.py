@@ -18,7 +18,6 @@ from functions.mail.sender import MailSender
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents, StillBusyError
-from functions.mail_events.status_store import StatusStore
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
 from functions.preferences.store.user_store import UserStore
@@ -27,6 +26,7 @@ from functions.recap.audience.guest_store import GuestStore
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, recap_state, total
 from functions.recap.ledger.lock import COOLDOWN, Lock, RecapKey
 from functions.recap.ledger.recap_store import RecapStore, batch_of, lock_of
+from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota import mailings
 from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
@@ -234,6 +234,7 @@ class RecapWorld:
         )
         preview = RecapPreview(
             planner=planner,
+            statuses=StatusStore(documents),
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: None,
             links_of_nobody=lambda: PreferencesLinks("nobody", "nobody"),

@@ -29,6 +29,11 @@ export default async function roles({ site, moderator, superadmin, stranger, nob
   await page.getByRole("button", { name: "Reveal" }).click();
   found.secret = await page.locator("[data-secret]").innerText();
   found.next = await page.locator("[data-next]").innerText();
+  await page.getByRole("button", { name: "Withdraw…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
+  await page.getByText("The announced secret never signs.").waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.locator("[data-next]").waitFor({ state: "detached" });
 
   await page.locator(".deliveries > li").first().getByRole("link").click();
   await page.getByRole("button", { name: "Copy as curl" }).click();

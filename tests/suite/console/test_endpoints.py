@@ -9,6 +9,7 @@ from google.cloud import firestore
 from standardwebhooks import Webhook
 
 from emulator.receiver import always
+from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.settings.webhook_settings import key
 from functions.webhooks.signing.signature import sign
 from functions.webhooks.signing.wiring import new_secret
@@ -36,7 +37,8 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
         }
         keeps, typo, right = (receiver.url(path) for path in ("/keeps", "/rihgt", "/right"))
         old = [{"url": url, "recover": True} for url in (keeps, dead)]
-        configure(*old, typo, disabled=disabled, notify=["somebody@example.com"])
+        twice = {"url": keeps, "events": ["photo.deleted"]}
+        configure(*old, typo, twice, disabled=disabled, notify=["somebody@example.com"])
         added = receiver.url("/added")
         missed = [record(dead), record(dead)]
         missed.append(record(dead, outcome="skipped", attempts=0, log=[], reason="disabled"))
@@ -78,7 +80,7 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
     assert settings.pop("urlsChangedAt")
     assert settings == {
         "urls": [
-            {"id": key(keeps), "url": keeps},
+            {"id": key(keeps), "url": keeps, "events": list(EventType)},
             {"id": key(dead), "url": dead},
             {"id": key(typo), "url": right},
         ],

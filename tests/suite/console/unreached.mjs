@@ -1,10 +1,10 @@
-// An admin asks whom a recap did not reach.
+// Somebody asks whom a recap did not reach.
 
 import { signIn } from "./steps.mjs";
 
-export default async function unreached({ site, admin, eventId, visitor }) {
+export default async function unreached({ site, person, eventId, visitor }) {
   const page = await visitor();
-  await signIn(page, site, admin, `#/events/${eventId}/recap`);
+  await signIn(page, site, person, `#/events/${eventId}/recap`);
   await page.getByRole("button", { name: "Who was not reached?" }).click();
   await page.locator(".plain-list li").first().waitFor();
   return page.getByRole("region", { name: "Recap, Sent" }).innerText();

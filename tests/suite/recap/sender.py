@@ -17,6 +17,7 @@ from functions.preferences.reach import skip_reason
 from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.audience.photo_hosts import PhotoHosts
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.sending.dispatch import ALONE_AT_ONCE, REQUESTS_AT_ONCE
@@ -75,6 +76,7 @@ def recap_preview(documents: Documents, host: str) -> RecapPreview:
     )
     return RecapPreview(
         planner=planner(documents),
+        statuses=StatusStore(documents),
         mailer=lambda: mailer(host),
         links=links,
         links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),

@@ -19,11 +19,11 @@ from functions.gcp.documents import documents
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
-from functions.mail_events.status_store import StatusStore
 from functions.parallel import Threads
 from functions.preferences.store.user_store import UserStore
 from functions.recap.ledger.batch import plan
 from functions.recap.ledger.lock import RecapKey
+from functions.recap.ledger.status_store import StatusStore
 from functions.recap.mail.labels import MailLabels
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.complaints import stop_path

@@ -43,7 +43,7 @@ MATRIX: Final = {
     "events/{eventId}/milestones/{number}":               (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}":                  (STAFF,  STAFF,  NONE,   NONE,   NONE),
     "events/{eventId}/recaps/{recapId}/batches/{number}": (STAFF,  STAFF,  NONE,   NONE,   NONE),
-    "events/{eventId}/recaps/{recapId}/outcomes/mails":   (OWNERS, NONE,   NONE,   NONE,   NONE),
+    "events/{eventId}/recaps/{recapId}/outcomes/mails":   (NONE,   NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/guestData/timer":                   (STAFF,  NONE,   NONE,   NONE,   NONE),
     "events/{eventId}/locks/recap":                       (STAFF,  NONE,   NONE,   NONE,   NONE),
     "deletedEvents/{eventId}":                            (NONE,   NONE,   NONE,   NONE,   NONE),

@@ -12,7 +12,7 @@ from google.cloud import firestore
 from functions.clock import Clock
 from functions.gcp.documents import documents
 from functions.mail.tracking import DeliveryStatus
-from functions.mail_events import entries
+from functions.recap.ledger import entries
 from functions.recap.quota import mailings
 from functions.wall.address import address_hash, guest_uid
 from functions.wall.guest_data import Forgetting

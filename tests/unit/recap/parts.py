@@ -16,7 +16,6 @@ from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.sender import MailSender
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
-from functions.mail_events.status_store import StatusStore
 from functions.parallel import InParallel
 from functions.preferences.accounts import address_record_id
 from functions.preferences.links import PreferencesLinks
@@ -28,6 +27,7 @@ from functions.recap.audience.photo_hosts import PhotoHosts
 from functions.recap.ledger.batch import Batch
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
@@ -274,6 +274,7 @@ class House:
         """Look at it, as the organizer; `address` is the organizer's verified one."""
         previewer = RecapPreview(
             planner=self._planner(through, limits),
+            statuses=self._store("outcomes", StatusStore(self.documents), through),
             mailer=lambda: self._mailer(through),
             links=lambda: self._needs("EMAIL_PREFS_KEY"),
             links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),

@@ -9,17 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.access import Caller, Role
 from functions.documents.write import Delete, Put
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
-from functions.mail_events import entries
 from functions.mail_events.recorder import StillBusyError
 from functions.parallel import Threads
 from functions.preferences.reach import UNREACHABLE_FOR
+from functions.recap.ledger import entries
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.mail.labels import MailLabels
+from functions.recap.sending.preview import Unreached
 from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.through import ServiceError
-from tests.unit.recap.parts import EVENT, At, House, guest
+from tests.unit.recap.parts import EVENT, TENANT, At, House, guest
 
 T = TypeVar("T")
 
@@ -158,6 +160,37 @@ def test_a_complaint_is_of_the_mailbox(house: House) -> None:
     assert house.collection("users").keys() == {f"guest-{address_hash('ann@example.com')}"}
     house.later(hours=25)
     assert house.send().skipped == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "trouble"),
+    [
+        (DeliveryStatus.DROPPED, "dropped"),
+        (DeliveryStatus.DELIVERED, None),
+        (DeliveryStatus.DELIVERED | DeliveryStatus.DROPPED, None),
+        (DeliveryStatus.DELIVERED | DeliveryStatus.BOUNCED, "bounced"),
+        (DeliveryStatus.DELIVERED | SPAM, "complained"),
+    ],
+)
+def test_staff_see_whom_a_recap_did_not_reach(
+    house: House, status: DeliveryStatus, trouble: str | None
+) -> None:
+    """Spec 4.9, `recapId`: admins see whole addresses; a guest without a photo has no name."""
+    tell(house, (ANN, status), (BOB, HARD))
+    [recap] = house.recaps()
+    for photo, fields in house.collection(f"events/{EVENT}/photos").items():
+        if fields["uploaderEmail"] == BOB:
+            house.documents.commit(Delete(f"events/{EVENT}/photos/{photo}"))
+    shown = house.preview(recapId=recap).unreached
+    moderator = Caller("mod", Role.MODERATOR, TENANT)
+    masked = house.preview(caller=moderator, recapId=recap).unreached
+    gone = Unreached("bounced")
+    named = [Unreached(trouble, "", address) for address in (ANN, "g…@example.com") if trouble]
+    assert [set(found or ()) for found in (shown, masked)] == [
+        {gone, *named[:1]},
+        {gone, *named[1:]},
+    ]
+    assert house.preview().unreached is None
 
 
 def test_an_address_that_bounced_for_good_is_left_out(house: House) -> None:

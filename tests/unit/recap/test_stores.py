@@ -12,12 +12,12 @@ import pytest
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.documents.write import Create
 from functions.mail.tracking import DeliveryStatus, Tally
-from functions.mail_events.status_store import StatusStore
 from functions.recap.arguments import Mode
 from functions.recap.ledger.batch import BatchState, Counts, RecapState, plan, total
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.lock import LEASE, RecapKey, StoredLock, Wording
 from functions.recap.ledger.recap_store import RecapStore
+from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.complaints import Complaints, RecapComplaints, Stop
 from functions.recap.quota.mailing_store import MailingStore

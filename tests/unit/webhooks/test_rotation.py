@@ -122,6 +122,35 @@ def test_to_announce_again_replaces_what_was_announced(parts: Parts) -> None:
     assert announced != withdrawn
 
 
+def test_a_withdrawn_secret_never_signs(parts: Parts) -> None:
+    """Spec 4.8: the present secret goes on, on every instance; a second withdrawal ends nothing."""
+    one, another = parts.secrets(), parts.secrets()
+    [present] = signing(one)
+    rotate(parts, TEN_MINUTES)
+    signing(another)
+    wanted = RotateArguments(event_id=EVENT, withdraw=True)
+    answers = [parts.actions().withdraw_secret(SUPERADMIN, wanted) for _ in range(2)]
+    seen = []
+    for _ in range(10):
+        wait(parts, minutes=2)
+        seen += signing(one, another)
+
+    assert answers == [True, False]
+    assert set(seen) == {present}
+    assert recorded(parts).next is None
+
+
+def test_an_announced_secret_that_is_due_cannot_be_withdrawn(parts: Parts) -> None:
+    """It signs already, also where no instance has signed with it yet."""
+    rotate(parts, TEN_MINUTES)
+    announced = recorded(parts).next.secret
+    wait(parts, minutes=10)
+    wanted = RotateArguments(event_id=EVENT, withdraw=True)
+
+    assert not parts.actions().withdraw_secret(SUPERADMIN, wanted)
+    assert signing(parts.secrets()) == [announced]
+
+
 def test_what_was_announced_and_is_due_is_the_present_one_of_the_next(parts: Parts) -> None:
     """Also where nobody has signed with it yet."""
     one = parts.secrets()

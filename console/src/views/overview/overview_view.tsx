@@ -87,11 +87,11 @@ function Receivers() {
   const { sdk, eventId } = usePlace();
   const settings = useSettings();
   const opened = useMemo(() => new Date(), []);
-  const latest = useLive<DeliveryList>((onValue, onError) => watchDeliveries(sdk.db, { eventId, endpoint: null, filters: NO_FILTERS, now: opened, most: 10 }, onValue, onError), [sdk, eventId]);
+  const latest = useLive<DeliveryList>((onValue, onError) => watchDeliveries(sdk.db, { eventId, endpointId: null, filters: NO_FILTERS, now: opened, most: 10 }, onValue, onError), [sdk, eventId]);
   const on = settings.value?.endpoints.filter(({ offSince }) => !offSince) ?? [];
   const failing = useAsked(
     async () => {
-      const fails = await Promise.all(on.map(async ({ url, disabled }) => disabled !== null || problem(url) !== null || (await failsAt(sdk.db, eventId, url))));
+      const fails = await Promise.all(on.map(async ({ id, url, disabled }) => disabled !== null || problem(url) !== null || (await failsAt(sdk.db, eventId, id))));
       return fails.filter(Boolean).length;
     },
     [sdk, eventId, JSON.stringify(on)],

@@ -1,10 +1,8 @@
 import { useState } from "preact/hooks";
 
-import type { Preview, RecapText } from "../../data/calls.ts";
-import { type Recap, type Unreached as UnreachedGuest, readUnreached } from "../../data/recaps.ts";
-import { seesDeliveries } from "../../data/session.ts";
-import { TROUBLE_WORDS } from "../../domain/outcomes.ts";
-import { recapWords } from "../../domain/recap.ts";
+import type { Preview, RecapText, Unreached } from "../../data/calls.ts";
+import type { Recap } from "../../data/recaps.ts";
+import { TROUBLE_WORDS, recapWords } from "../../domain/recap.ts";
 import { LANGUAGE, duration } from "../../domain/time.ts";
 import { count } from "../../domain/words.ts";
 import { Act } from "../../ui/busy.tsx";
@@ -30,8 +28,7 @@ const STATES: Readonly<Record<string, State>> = {
 
 /** One recap, moving as its batches complete. */
 export function RecapCard({ recap }: { readonly recap: Recap }) {
-  const { staff } = usePlace();
-    const { id, mode, state, startedAt, finishedAt, recipients, sent, unknown, skipped, left, told, subject, message, sender } = recap;
+  const { mode, state, startedAt, finishedAt, recipients, sent, unknown, skipped, left, subject, message, sender } = recap;
   const shown = STATES[state] ?? { words: state, looks: "skipped", icon: <OutcomeIcon outcome="skipped" /> };
   return (
     <section class="card" aria-label={`Recap, ${shown.words}`}>
@@ -57,8 +54,7 @@ export function RecapCard({ recap }: { readonly recap: Recap }) {
           {message && <div><dt>Paragraph</dt><dd class="lines"><Foreign>{message}</Foreign></dd></div>}
         </dl>
       )}
-      {told && hasTrouble(told) && seesDeliveries(staff) && <Unreached recapId={id} />}
-      {sent > 0 && <Again recap={recap} />}
+      {sent > 0 && <Look recap={recap} />}
       <p class="quiet-text">
         {sender && <>Sent by <Foreign>{sender}</Foreign>. </>}
         {startedAt && finishedAt && <>Took {duration(finishedAt.getTime() - startedAt.getTime())}.</>}
@@ -67,48 +63,35 @@ export function RecapCard({ recap }: { readonly recap: Recap }) {
   );
 }
 
-/** The mail, made again from the recap's record, and not kept. */
-function Again({ recap: { mode, subject, message } }: { readonly recap: Recap }) {
+/** The mail, made again from the recap's record and not kept, and whom it did not reach. */
+function Look({ recap: { id, mode, subject, message, told } }: { readonly recap: Recap }) {
   const { calls } = usePlace();
-  const [mail, setMail] = useState<Preview | null>(null);
+  const [shown, setShown] = useState<"" | "mail" | "guests">("");
+  const [found, setFound] = useState<Preview | null>(null);
   const text: RecapText = { mode: mode === "all" ? "all" : "personal", ...(subject && { subject }), ...(message && { message }) };
-  const show = async () => setMail(await calls.preview(text, false));
+  const show = (what: typeof shown) => async () => {
+    setFound(await calls.lookAgain(text, id));
+    setShown(what);
+  };
   return (
     <>
       <div class="actions">
-        {mail
-          ? <button type="button" onClick={() => setMail(null)}>Hide the mail</button>
-          : <Act run={show}>Show the mail</Act>}
+        {told && told.bounced + told.dropped + told.complained > 0 && shown !== "guests" && <Act run={show("guests")}>Who was not reached?</Act>}
+        {shown !== "mail" && <Act run={show("mail")}>Show the mail</Act>}
+        {shown && <button type="button" onClick={() => setShown("")}>Hide</button>}
       </div>
-      {mail && (
+      {shown === "guests" && <ul class="plain-list">{found?.unreached?.map((guest, place) => <Guest key={place} guest={guest} />)}</ul>}
+      {shown === "mail" && found && (
         <>
           <p class="quiet-text">Made again from the record, with today's photos, name and language of the event.</p>
-          <Mail mail={mail} />
+          <Mail mail={found} />
         </>
       )}
     </>
   );
 }
 
-function hasTrouble({ bounced, dropped, complained }: NonNullable<Recap["told"]>): boolean {
-  return bounced + dropped + complained > 0;
-}
-
-/** Whom it did not reach, for admins; read when it is asked for. */
-function Unreached({ recapId }: { readonly recapId: string }) {
-  const { sdk, eventId } = usePlace();
-  const [guests, setGuests] = useState<readonly UnreachedGuest[] | null>(null);
-  if (!guests) {
-    return <div class="actions"><Act run={async () => setGuests(await readUnreached(sdk.db, eventId, recapId))}>Who was not reached?</Act></div>;
-  }
-  return (
-    <ul class="plain-list">
-      {guests.map(({ name, address, trouble }) => (
-        <li key={address + name}>
-          <strong><Foreign>{name || "No name"}</Foreign></strong> <Foreign>{address}</Foreign>: {TROUBLE_WORDS[trouble]}
-        </li>
-      ))}
-      {guests.length === 0 && <li class="quiet-text">These guests have no approved photo any more.</li>}
-    </ul>
-  );
+function Guest({ guest: { name, address, trouble } }: { readonly guest: Unreached }) {
+  if (!address) return <li>A guest without an approved photo by now: {TROUBLE_WORDS[trouble]}</li>;
+  return <li><strong><Foreign>{name || "No name"}</Foreign></strong> <Foreign>{address}</Foreign>: {TROUBLE_WORDS[trouble]}</li>;
 }

@@ -19,7 +19,7 @@ import { DeliveryRows } from "./rows.tsx";
 interface Props {
   readonly place: Place;
   readonly list: Live<DeliveryList>;
-  /** What people call the receivers, by their URLs. */
+  /** What people call the receivers, by their ids. */
   readonly labels: ReadonlyMap<string, string>;
   readonly onMore: () => void;
 }

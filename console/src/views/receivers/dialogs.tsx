@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Foreseen, TestResult } from "../../data/calls.ts";
 import { newId, saveEndpoint } from "../../data/endpoints.ts";
 import { linkTo } from "../../domain/address.ts";
+import type { Delivery } from "../../domain/delivery.ts";
 import { type Endpoint, MAX_LABEL_CHARACTERS, MAX_URLS, MAX_URL_BYTES, callName, doubt, problem } from "../../domain/endpoint.ts";
 import { EVENT_TYPES, EVENT_WORDS, type EventType } from "../../domain/event_type.ts";
 import { DAY_MS } from "../../domain/health.ts";
@@ -215,7 +216,7 @@ export function RecoverDialog({ url, from, onClose }: RecoverProps) {
 
 interface ResendProps {
   /** The deliveries that were shown when it was asked for. */
-  readonly deliveries: readonly { readonly id: string; readonly url: string }[];
+  readonly deliveries: readonly Delivery[];
   readonly labels: ReadonlyMap<string, string>;
   readonly onClose: () => void;
 }
@@ -228,7 +229,7 @@ export function ResendDialog({ deliveries, labels, onClose }: ResendProps) {
   const [refused, setRefused] = useState<ReadonlyMap<string, number>>(new Map());
   const refusals = [...refused.values()].reduce((sum, number) => sum + number, 0);
   const isDone = sent + refusals === deliveries.length;
-  const receivers = [...new Set(deliveries.map(({ url }) => url))];
+  const receivers = new Set(deliveries.map(({ url, endpointId }) => callName({ url, label: labels.get(endpointId ?? "") ?? "" })));
   const send = async () => {
     for (const { id } of deliveries) {
       try {
@@ -250,9 +251,9 @@ export function ResendDialog({ deliveries, labels, onClose }: ResendProps) {
       isDone={isDone}
       slow="One after the other …"
     >
-      <p>To {count(receivers.length, "receiver", "receivers")}:</p>
+      <p>To {count(receivers.size, "receiver", "receivers")}:</p>
       <ul class="plain-list">
-        {receivers.map((url) => <li key={url}><bdi>{callName({ url, label: labels.get(url) ?? "" })}</bdi></li>)}
+        {[...receivers].map((name) => <li key={name}><bdi>{name}</bdi></li>)}
       </ul>
       {(sent > 0 || refusals > 0) && (
         <Notice kind={refusals ? "warning" : "success"}>

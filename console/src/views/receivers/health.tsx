@@ -9,10 +9,10 @@ import { Ago } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
 
 /** How a receiver is doing: asked again whenever one of the latest deliveries to it has changed. */
-export function useHealth({ url }: Endpoint, latest: readonly Delivery[]): Live<Health> {
+export function useHealth({ id }: Endpoint, latest: readonly Delivery[]): Live<Health> {
   const { sdk, eventId } = usePlace();
-  const news = latest.filter((one) => one.url === url).map(({ id, outcome, round }) => `${id} ${outcome} ${round}`).join();
-  return useAsked(() => healthOf(sdk.db, eventId, url, new Date()), [sdk, eventId, url], news);
+  const news = latest.filter(({ endpointId }) => endpointId === id).map((one) => `${one.id} ${one.outcome} ${one.round}`).join();
+  return useAsked(() => healthOf(sdk.db, eventId, id, new Date()), [sdk, eventId, id], news);
 }
 
 /** How a receiver stands, in a word or two. */

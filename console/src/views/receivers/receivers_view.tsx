@@ -41,16 +41,13 @@ export function ReceiversView({ place }: { readonly place: Place }) {
   const opened = useMemo(() => new Date(), [JSON.stringify(filters)]);
   const [most, setMost] = useState(DELIVERIES_PAGE);
   useEffect(() => setMost(DELIVERIES_PAGE), [endpointId, opened]);
-  const endpoint = settings.value?.endpoints.find(({ id }) => id === endpointId);
   const list = useLive<DeliveryList>(
     (onList, onError) =>
-      hasList.current && (!endpointId || endpoint)
-        ? watchDeliveries(sdk.db, { eventId, endpoint: endpoint ?? null, filters, now: opened, most }, onList, onError)
-        : () => {},
-    [sdk, eventId, endpointId, endpoint?.url, opened, hasList.current],
+      hasList.current ? watchDeliveries(sdk.db, { eventId, endpointId, filters, now: opened, most }, onList, onError) : () => {},
+    [sdk, eventId, endpointId, opened, hasList.current],
     most,
   );
-  const labels = useMemo(() => new Map(settings.value?.endpoints.map(({ url, label }) => [url, label])), [settings.value]);
+  const labels = useMemo(() => new Map(settings.value?.endpoints.map(({ id, label }) => [id, label])), [settings.value]);
   const deliveries = <Deliveries place={place} list={list} labels={labels} onMore={() => setMost(most + DELIVERIES_PAGE)} />;
 
   return (
@@ -59,6 +56,7 @@ export function ReceiversView({ place }: { readonly place: Place }) {
         <div hidden={deliveryId !== null}>
           <Shown live={settings} rows={4} label="Loading receivers…">
             {(found) => {
+              const endpoint = found.endpoints.find(({ id }) => id === endpointId);
               if (!endpointId) return <All settings={found} list={list}>{deliveries}</All>;
               if (!endpoint) return <Unknown />;
               return <ReceiverPage key={endpointId} endpoint={endpoint} settings={found} list={list}>{deliveries}</ReceiverPage>;

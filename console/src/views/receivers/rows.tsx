@@ -19,7 +19,7 @@ export function DeliveryRows({ deliveries, linkOf, labels, isOneUrl = false }: P
   return (
     <ul class={`rows deliveries${isOneUrl ? " one-url" : ""}`} aria-label="Deliveries">
       {deliveries.map((one) => (
-        <Row key={one.id} delivery={one} link={linkOf(one)} label={isOneUrl ? null : (labels?.get(one.url) ?? "")} />
+        <Row key={one.id} delivery={one} link={linkOf(one)} label={isOneUrl ? null : (labels?.get(one.endpointId ?? "") ?? "")} />
       ))}
     </ul>
   );

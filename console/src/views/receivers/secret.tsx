@@ -14,7 +14,7 @@ import { usePlace } from "../place.ts";
 export function SecretCard() {
   const { sdk, staff, eventId } = usePlace();
   const [secret, setSecret] = useState<WebhookSecret | null | undefined>(undefined);
-  const [isRotating, setRotating] = useState(false);
+  const [open, setOpen] = useState<"" | "replace" | "withdraw">("");
   // Read when it is asked for, and not before.
   const reveal = async () => setSecret(await readSecret(sdk.db, eventId));
   const hide = () => setSecret(undefined);
@@ -34,26 +34,32 @@ export function SecretCard() {
         <>
           {secret === undefined && <div class="key"><code aria-label="hidden">whsec_••••••••••••••••</code></div>}
           {secret === null && <Notice>The event has no secret yet: the first delivery makes it.</Notice>}
-          {secret && <Revealed secret={secret} />}
+          {secret && <Revealed secret={secret} onWithdraw={() => setOpen("withdraw")} />}
           <div class="actions">
             {secret === undefined ? <Act run={reveal}>Reveal</Act> : <button type="button" onClick={hide}>Hide</button>}
-            <button type="button" onClick={() => setRotating(true)}>Replace…</button>
+            <button type="button" onClick={() => setOpen("replace")}>Replace…</button>
           </div>
         </>
       )}
-      {isRotating && (
+      {open === "replace" && (
         <RotateDialog
           onClose={(hasRotated) => {
-            setRotating(false);
+            setOpen("");
             if (hasRotated && secret !== undefined) void reveal();
           }}
         />
       )}
+      {open === "withdraw" && <WithdrawDialog onDone={reveal} onClose={() => setOpen("")} />}
     </section>
   );
 }
 
-function Revealed({ secret: { secret, next, rotatedAt } }: { readonly secret: WebhookSecret }) {
+interface RevealedProps {
+  readonly secret: WebhookSecret;
+  readonly onWithdraw: () => void;
+}
+
+function Revealed({ secret: { secret, next, rotatedAt }, onWithdraw }: RevealedProps) {
   return (
     <>
       <h3>Signs now</h3>
@@ -72,6 +78,7 @@ function Revealed({ secret: { secret, next, rotatedAt } }: { readonly secret: We
           <p class="quiet-text">
             From <When at={next.activeFrom} long /> on. Until then give receivers both; take the old one away a minute after.
           </p>
+          <div class="actions"><button type="button" class="danger" onClick={onWithdraw}>Withdraw…</button></div>
         </>
       )}
     </>
@@ -85,6 +92,22 @@ const OVERLAPS = [
   ["10080", "in a week"],
   ["0", "at once: the present one has leaked"],
 ] as const;
+
+/** Ends the announced secret before it signs. */
+function WithdrawDialog({ onDone, onClose }: { readonly onDone: () => Promise<void>; readonly onClose: () => void }) {
+  const { calls } = usePlace();
+  const [told, setTold] = useState("");
+  const withdraw = async () => {
+    setTold((await calls.withdraw()).message);
+    await onDone();
+    return "stay" as const;
+  };
+  return (
+    <Ask title="Withdraw the announced secret?" action="Withdraw" kind="danger" close="Keep it" run={withdraw} onClose={onClose} isDone={told !== ""}>
+      {told ? <Notice>{told}</Notice> : <p>It never signs, and the present secret goes on. Receivers that have both lose nothing.</p>}
+    </Ask>
+  );
+}
 
 function RotateDialog({ onClose }: { readonly onClose: (hasRotated: boolean) => void }) {
   const { calls } = usePlace();

@@ -7,7 +7,7 @@ from functions.documents.document import Version
 from functions.documents.documents import Documents
 from functions.documents.write import Update, write_as_read
 from functions.mail.tracking import DeliveryStatus, Tally
-from functions.mail_events import entries
+from functions.recap.ledger import entries
 from functions.recap.ledger.lock import RecapKey
 
 
