@@ -19,7 +19,6 @@ from functions.gcp.document_events import trigger
 from functions.gcp.manifest import called_by, private
 from functions.gcp.request_body import limit_reading
 from functions.recap.ledger.lock import TIMEOUT as RECAP_TIMEOUT
-from functions.recap.sending.places import PLACES as PREVIEWS_AT_ONCE
 from functions.signed_in import signed_in
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
 
@@ -100,9 +99,9 @@ def _worker(*, instances: int, places: int, backoff_seconds: int) -> dict[str, A
 
 _RECAP_PLACES: Final[dict[str, Any]] = {
     # Of 100,000 photos a recap takes 154 MiB, of 12,000 it takes 37, an idle instance 78
-    # (docs/benchmarks.md): five of the largest fit.
+    # (docs/benchmarks.md): five of the largest fit, and `recap/sending/places.py` lets in no more.
     "memory": options.MemoryOption.GB_1,
-    "concurrency": PREVIEWS_AT_ONCE,
+    "concurrency": 80,  # a body that drips holds one of them for a second
 }
 
 

@@ -15,14 +15,15 @@ healthy event has an upload each ten seconds for two a second.
 Each turn's floods are new events, which no worker knows to be slow. Each kind of turn has instances
 of the trigger of its own, whose backlog has ended when the next such turn comes. Uploads come at
 random moments, those of the healthy events in all turns of a round at the same moments. The turns
-are short and come round again, so that what else the machine does falls on all alike. Twenty floods
-begin one after the other within ten seconds: the first delivery of an event is due at once, and in
-a twentieth it weighs as much as twenty. The floods' own processes get the CPU that the others
-leave. An attempt that has not come some seconds after the last write counts as that late.
+are short and come round again, so that what else the machine does falls on all alike. The events of
+a flood begin one after the other within ten seconds: the first delivery of a tenant is due at once,
+and in a twentieth it weighs as much as twenty. The floods' own processes get the CPU that the
+others leave. An attempt that has not come some seconds after the last write is late for ever.
 """
 
 import asyncio
 import json
+import math
 import os
 import random
 import ssl
@@ -63,6 +64,8 @@ UPLOADS_A_SECOND: Final = 2
 """Of all healthy events together."""
 
 URLS: Final = 20
+"""Of a flood of one event; each of several events has one."""
+
 FLOOD_DELIVERIES_A_SECOND: Final = 30
 
 THREADS: Final = 40
@@ -83,29 +86,30 @@ _UNDISTURBED: Final = (
 _STARTING: Final = 4
 _IN_FLIGHT: Final = 100
 _IDLE_SECONDS: Final = 60.0
-_GOOD, _FLAKY, _REFUSING = "/good", "/flaky", "/refusing"
+_GOOD, _FLAKY = "/good", "/flaky"
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the healthy events have beside them: floods of so many events, at receivers of a kind.
+    """The healthy events have a flood of so many `events` beside them, at timed-out receivers.
 
-    An instance of the trigger makes `a_second` deliveries of busy events due in a second.
+    The events belong to `tenants`. An instance of the trigger makes `a_second` deliveries of busy
+    tenants due in a second.
     """
 
     name: str
     events: int = 1
-    silent: bool = True
+    tenants: int = 1
     a_second: int = EVENT_A_SECOND
 
 
 ALONE: Final = Turn("alone", events=0)
 TURNS: Final = (
     ALONE,
-    Turn("an event, timed-out receivers"),
-    Turn("an event, receivers that refuse", silent=False),
-    Turn("twenty events, timed-out receivers", events=20),
-    Turn("an event, timed-out receivers; no pace", a_second=NO_PACE),
+    Turn("200 events of one tenant", events=200),
+    Turn("1,000 events of one tenant", events=1000),
+    Turn("1,000 events of fifty tenants", events=1000, tenants=50),
+    Turn("an event; no pace", a_second=NO_PACE),
 )
 
 
@@ -174,11 +178,10 @@ class Wall:
         self._choosing = threading.Lock()
         self._queues.ask(Instances(ports, THREADS, DISPATCHES_A_SECOND))
         urls: Mapping[str, str] = self._healthy.ask("urls")
-        self._refusing = [f"{urls[_REFUSING]}?{number}" for number in range(URLS)]
         self._healthy_paths = {
-            self._event([urls[path]]): path
-            for _ in range(HEALTHY_EVENTS // 2)
+            event_id: path
             for path in (_GOOD, _FLAKY)
+            for event_id in self._events(HEALTHY_EVENTS // 2, HEALTHY_EVENTS // 2, [urls[path]])
         }
 
     def take(
@@ -189,9 +192,9 @@ class Wall:
         Returns:
             Seconds of first attempts; of second attempts; per cent of CPU that were busy.
         """
-        urls = self._silent_urls if turn.silent else self._refusing
-        each = URLS // turn.events if turn.events else 0
-        floods = [self._event(urls[:each] or urls) for _ in range(turn.events)]
+        urls = self._silent_urls[: 1 if turn.events > 1 else URLS]
+        flood = self._events(turn.events, turn.tenants, urls)
+        healthy = list(self._healthy_paths)
         sent: dict[str, tuple[str, float]] = {}
 
         def upload(event_id: str, number: int, at: float) -> None:
@@ -206,40 +209,32 @@ class Wall:
         self._silent.ask("be silent")
         psutil.cpu_percent()  # from now on
         began = time.monotonic() + 0.1
-        uploads: list[tuple[Sequence[str], float, float]]
-        uploads = [(list(self._healthy_paths), 0.0, UPLOADS_A_SECOND)]
-        uploads += [
-            ([flood], number / turn.events * STARTING_SECONDS, FLOOD_DELIVERIES_A_SECOND / URLS)
-            for number, flood in enumerate(floods)
-        ]
+        every: list[tuple[str, int, float]] = []
+        for number in range(int(seconds * UPLOADS_A_SECOND)):
+            at = (number + chance.random()) / UPLOADS_A_SECOND
+            every.append((healthy[number % len(healthy)], number, began + at))
+        for number in range(int(seconds * FLOOD_DELIVERIES_A_SECOND / len(urls)) if flood else 0):
+            at = (number + chance.random()) * len(urls) / FLOOD_DELIVERIES_A_SECOND
+            started = max(1, round(len(flood) * min(1.0, at / STARTING_SECONDS)))
+            every.append((flood[number % started], number, began + at))
+        every.sort(key=lambda planned: planned[2])
         with ThreadPoolExecutor(_IN_FLIGHT) as threads:
-            every = [
-                (
-                    events[number % len(events)],
-                    number,
-                    began + begins + (number + chance.random()) / rate,
-                )
-                for events, begins, rate in uploads
-                for number in range(int((seconds - begins) * rate))
-            ]
-            every.sort(key=lambda planned: planned[2])
             for done in [threads.submit(upload, *planned) for planned in every]:
                 done.result()
         busy = psutil.cpu_percent()
-        ends = time.monotonic() + GRACE_SECONDS
         time.sleep(GRACE_SECONDS)
         arrived: Mapping[str, Sequence[float]] = self._healthy.ask("arrived")
-        for flood in floods:
-            self._queues.ask(Forget(flood))
+        for event_id in flood:
+            self._queues.ask(Forget(event_id))
         self._silent.ask("hang up")
         if not self._queues.ask(WaitUntilIdle(_IDLE_SECONDS)):
             sys.exit(f"neighbours: deliveries have not ended after {_IDLE_SECONDS:.0f} s")
         first, second = [], []
         for photo_id, (path, at) in sent.items():
-            attempts = [*arrived.get(photo_id, []), ends, ends]
+            attempts = [*arrived.get(photo_id, []), math.inf, math.inf]
             first.append(attempts[0] - at)
             if path == _FLAKY:
-                second.append(attempts[1] - attempts[0])
+                second.append(attempts[1] - min(attempts[0], time.monotonic()))
         return first, second, busy
 
     def _triggered(self, turn: Turn, number: int, written: Written) -> int | None:
@@ -256,13 +251,17 @@ class Wall:
             with self._choosing:
                 at_work[chosen] -= 1
 
-    def _event(self, urls: Sequence[str]) -> str:
-        event_id = f"neighbours-{uuid.uuid4().hex[:8]}"
-        event = self._db.document("events", event_id)
-        event.set({"tenantId": event_id, "name": "Party", "status": "published"})
-        taken = [{"url": url, "events": ["photo.uploaded"]} for url in urls]
-        event.collection("settings").document("webhooks").set({"urls": taken})
-        return event_id
+    def _events(self, count: int, tenants: int, urls: Sequence[str]) -> Sequence[str]:
+        """The ids of so many new events."""
+        group, batch = uuid.uuid4().hex[:8], self._db.batch()
+        entries = [{"url": url, "events": ["photo.uploaded"]} for url in urls]
+        for number in range(count):
+            event = self._db.document("events", f"{group}-{number}")
+            tenant_id = f"{group}-t{number % tenants}"
+            batch.set(event, {"tenantId": tenant_id, "name": "Party", "status": "published"})
+            batch.set(event.collection("settings").document("webhooks"), {"urls": entries})
+        batch.commit()
+        return [f"{group}-{number}" for number in range(count)]
 
     def _written(self, event_id: str, photo_id: str) -> Written:
         fields = {
@@ -285,7 +284,7 @@ def _trigger(address: str, pace: int) -> FunctionProcess:
 
 def receive(pipe: Connection) -> None:
     """The receivers that answer; answers `urls` by path, and `arrived` by photo."""
-    scripts = {_GOOD: always(), _FLAKY: fails(1), _REFUSING: always(503)}
+    scripts = {_GOOD: always(), _FLAKY: fails(1)}
     with Receiver(certificates.SERVER, scripts=scripts) as receiver, until_closed():
         while True:
             if pipe.recv() == "urls":
@@ -293,9 +292,8 @@ def receive(pipe: Connection) -> None:
                 continue
             arrived: dict[str, list[float]] = {}
             for request in receiver.requests:
-                if request.path in (_GOOD, _FLAKY):
-                    photo_id = json.loads(request.body)["data"]["photo"]["id"]
-                    arrived.setdefault(photo_id, []).append(request.monotonic)
+                photo_id = json.loads(request.body)["data"]["photo"]["id"]
+                arrived.setdefault(photo_id, []).append(request.monotonic)
             pipe.send(arrived)
 
 

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from firebase_functions.https_fn import CallableRequest
 
 from functions.mail.address import deliverable
 from functions.recap import wiring
 from functions.recap.arguments import PreviewArguments, RecapArguments
+from functions.recap.sending.places import RecapPlaces
 from functions.signed_in import staff_call
+
+_RECAP_PLACES: Final = RecapPlaces()
 
 
 def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
@@ -19,7 +22,8 @@ def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
         CallError: as in spec 7.1.
     """
     caller, wanted = staff_call("sendEventRecap", request, RecapArguments.read)
-    result = wiring.sender().send(caller, wanted)
+    with _RECAP_PLACES.place():
+        result = wiring.sender().send(caller, wanted)
     answer: dict[str, Any] = {"sent": result.sent, "skipped": result.skipped}
     return answer | ({"message": result.message} if result.message else {})
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from functions.gcp.request_body import FIRST_SECONDS
 from functions.secret_readers import SECRET_READERS
 
 ROOT: Final = Path(__file__).parents[2]
@@ -118,6 +119,16 @@ def test_every_function_says_where_and_how_large_it_runs(endpoints: dict[str, An
         assert endpoint["cpu"] == 1, name
         for option in ("availableMemoryMb", "timeoutSeconds", "maxInstances", "concurrency"):
             assert isinstance(endpoint[option], int), (name, option)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sendEventRecap", "previewEventRecap", "getEmailPreferences", "unsubscribe", "getWebhookLog"],
+)
+def test_sixty_bodies_a_second_that_drip_leave_places(endpoints: dict[str, Any], name: str) -> None:
+    """Each body holds a place of Cloud Run for a second."""
+    endpoint = endpoints[name]
+    assert endpoint["maxInstances"] * endpoint["concurrency"] > 60 * FIRST_SECONDS
 
 
 def test_the_functions_fit_a_new_project(endpoints: dict[str, Any]) -> None:

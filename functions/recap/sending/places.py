@@ -1,4 +1,7 @@
-"""The places for previews in one instance: no tenant takes them all (spec 8)."""
+"""The places for recaps and previews in one instance: no tenant takes them all (spec 8).
+
+Cloud Run admits more calls than that: a body that drips holds a place of Cloud Run, and none here.
+"""
 
 import threading
 from collections import Counter
@@ -9,7 +12,10 @@ from typing import Final
 from functions.call_error import CallError, Code
 
 PLACES: Final = 5
-"""Previews at a time: the concurrency of the function."""
+"""Recaps at a time; one more than previews of large events at a time."""
+
+RECAP_WAIT_SECONDS: Final = 20.0
+"""How long a recap waits for a place."""
 
 PER_TENANT: Final = 2
 
@@ -17,8 +23,31 @@ LARGE_EVENT: Final = 2_000
 """Photos from which on a preview takes seconds of CPU."""
 
 
+class RecapPlaces:
+    """The places for recaps; one instance serves all threads of the process."""
+
+    def __init__(self) -> None:
+        self._free = threading.BoundedSemaphore(PLACES)
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """A place for a recap.
+
+        Raises:
+            CallError: `resource-exhausted`, where none gets free in `RECAP_WAIT_SECONDS`.
+        """
+        if not self._free.acquire(timeout=RECAP_WAIT_SECONDS):
+            raise CallError(
+                Code.RESOURCE_EXHAUSTED, "Many recaps are being sent right now; call again soon."
+            )
+        try:
+            yield
+        finally:
+            self._free.release()
+
+
 class Places:
-    """The places; one instance serves all threads of the process."""
+    """The places for previews; one instance serves all threads of the process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

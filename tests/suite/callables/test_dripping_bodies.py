@@ -109,9 +109,8 @@ def test_a_malformed_chunk_is_the_callers_fault() -> None:
     """Spec 7: 400, and no fault of the service in its log."""
     head = ["POST / HTTP/1.1", "Host: wall", JSON, "Transfer-Encoding: chunked", "", ""]
     for function in ("getEmailPreferences", "unsubscribe"):
-        with (
-            FunctionProcess(function, THREADS=str(THREADS)) as process,
-            socket.create_connection(("127.0.0.1", process.port), _SECONDS) as connection,
-        ):
-            connection.sendall("\r\n".join(head).encode() + b"no size\r\n")
-            assert connection.recv(65_536).split(b" ", 2)[1] == b"400"
+        with FunctionProcess(function, THREADS=str(THREADS)) as process:
+            with socket.create_connection(("127.0.0.1", process.port), _SECONDS) as connection:
+                connection.sendall("\r\n".join(head).encode() + b"no size\r\n")
+                assert connection.recv(65_536).split(b" ", 2)[1] == b"400"
+            assert "ERROR" not in process.printed()

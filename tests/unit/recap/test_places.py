@@ -6,7 +6,7 @@ import pytest
 
 from functions.call_error import CallError, Code
 from functions.recap.sending import places
-from functions.recap.sending.places import LARGE_EVENT, PLACES, Places
+from functions.recap.sending.places import LARGE_EVENT, PLACES, Places, RecapPlaces
 from tests.unit.recap.parts import TENANT, House
 
 
@@ -21,6 +21,20 @@ def test_a_tenant_has_two_previews_at_a_time() -> None:
     assert refused.value.code is Code.RESOURCE_EXHAUSTED
     assert "2 previews of your events are being made right now" in refused.value.message
     with made.place("t1"), made.place("t1"):
+        pass
+
+
+def test_as_many_recaps_are_sent_as_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spec 8: the sixth call on an instance is told to come again."""
+    monkeypatch.setattr(places, "RECAP_WAIT_SECONDS", 0)
+    made = RecapPlaces()
+    with ExitStack() as stack:
+        for _ in range(PLACES):
+            stack.enter_context(made.place())
+        with pytest.raises(CallError) as refused, made.place():
+            pass
+    assert refused.value.code is Code.RESOURCE_EXHAUSTED
+    with made.place():
         pass
 
 
