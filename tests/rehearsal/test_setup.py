@@ -130,13 +130,20 @@ def test_nothing_is_deployed_with_made_up_settings(operator: Operator) -> None:
     assert operator.commands == []
 
 
-def test_more_cpu_than_the_region_has_is_told_before_the_deploy(operator: Operator) -> None:
+@pytest.mark.parametrize("setting", ["TRIGGER_INSTANCES", "DELIVERY_INSTANCES"])
+def test_more_cpu_than_the_region_has_is_told_before_the_deploy(
+    operator: Operator, setting: str
+) -> None:
     """Google would refuse the function, and its queue would be missing."""
-    operator.google.milli_cpu = 1_000
+    operator.google.milli_cpu = 2_000
+    env = operator.checkout / ".env"
+    env.write_text(env.read_text().replace(f"{setting}=2", f"{setting}=3"))
+    (operator.checkout / "manifest.json").unlink()  # it is of the old settings
     status, said, _ = operator.run("setup")
     assert status == 1
-    assert "the project has 1\n" in said
+    assert "the project has 2\n" in said
     assert "would be refused" in said
+    assert f"Set {setting} lower, or ask for more" in said
     assert "gcloud beta quotas preferences create --service=run.googleapis.com" in said
     assert operator.commands == []
 
