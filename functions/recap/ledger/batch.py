@@ -11,7 +11,7 @@ Only the call that started a batch, and knows that its mails were refused, moves
 `planned`. The recap's counts and its state follow from its batches.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -154,17 +154,13 @@ class Batch:
         )
 
 
-def plan(
-    recipients: Iterable[str], *, per_batch: int, first: int = 0, alone: Collection[str] = ()
-) -> list[Batch]:
-    """Divide recipients into batches of at most `per_batch`, numbered from `first`.
-
-    The recipients who are `alone` in their batches come last.
-    """
-    recipients = list(recipients)
-    many = [recipient for recipient in recipients if recipient not in alone]
-    batches = [many[begin : begin + per_batch] for begin in range(0, len(many), per_batch)]
-    batches += [[recipient] for recipient in recipients if recipient in alone]
+def plan(groups: Iterable[Sequence[str]], *, per_batch: int, first: int = 0) -> list[Batch]:
+    """Divide each group of recipients into batches of `per_batch`, numbered from `first`."""
+    batches = (
+        group[begin : begin + per_batch]
+        for group in groups
+        for begin in range(0, len(group), per_batch)
+    )
     return [
         Batch(number=number, state=BatchState.PLANNED, recipients=tuple(batch))
         for number, batch in enumerate(batches, start=first)

@@ -3,9 +3,14 @@
 The parts of the message hold the common text, and the copy of each recipient holds the values of
 the tags in it. A mail service replaces tags everywhere, even in text that people wrote, so every
 message has its own unguessable tags.
+
+The values of one copy are limited where a message has several. So mails with equally many photos
+share the markup of their photos: the values are then the ends of the photos' addresses alone.
 """
 
+import itertools
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import parseaddr, quote
@@ -23,22 +28,26 @@ from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.audience.names import greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture
+from functions.recap.mail.layout import (
+    Layout,
+    SharedLayout,
+    layout,
+    rows,
+    steps,
+)
 from functions.recap.mail.paragraph import linked
 
 PREHEADER_CHARACTERS: Final = 110
 """Length of the line beside the subject in a mailbox; phones show less."""
 
-FULL_SIZE_PICTURES: Final = 8
-"""In one mail; an original, shown where no smaller picture exists, has some 4 MB."""
-
-_CERTAINLY_FIT: Final = 4
-"""Pictures with addresses of ordinary length that need not be measured."""
-
 _OTHER_VALUES: Final = 2_000
 """Bytes of a copy beside its photos, counted as JSON: name and links, in both parts."""
 
-_SHORT: Final = 600
-"""Characters of both addresses of a picture of ordinary length."""
+_MARKUP: Final = 400
+"""Bytes around the addresses of one picture in both parts, counted as JSON."""
+
+_TAG: Final = 50
+"""Bytes of a tag, and around the tag and its value in JSON."""
 
 _BETWEEN: Final = 2
 """Bytes between the texts of an object in JSON."""
@@ -88,13 +97,6 @@ class Recap:
     message: str | None = None
     reel: Sequence[Picture] = ()
     photo_count: int = 0
-
-
-class _Layout(NamedTuple):
-    """The photos of a mail, in order: those shown as pictures, and the links behind them."""
-
-    pictures: Sequence[Picture]
-    links: Sequence[Picture]
 
 
 class Photos(NamedTuple):
@@ -147,11 +149,31 @@ class Composer:
             "preheader": shortened(recap.message or thanks, PREHEADER_CHARACTERS),
         }
 
+    def groups(self, recipients: Mapping[str, Recipient]) -> list[list[str]]:
+        """Divide recipients, by id, into groups whose members may share a message.
+
+        The first group has few photos. The members of each further group have equally many photos.
+        A recipient whose photos have no room among others is a group of one; these come last.
+        """
+        few: list[str] = []
+        many: dict[tuple[int, ...], list[str]] = defaultdict(list)
+        for guest, to in recipients.items():
+            (few if self._has_few_photos(to) else many[_shape(to)]).append(guest)
+        groups, alone = [few], []
+        for group in many.values():
+            shared = SharedLayout.of([_layout(recipients[guest]) for guest in group], _Tags("").new)
+            fits = {guest: self._has_room(shared, recipients[guest]) for guest in group}
+            groups.append([guest for guest in group if fits[guest]])
+            alone += [[guest] for guest in group if not fits[guest]]
+        return [group for group in groups if group] + alone
+
     def message(self, recipients: Iterable[Recipient]) -> EmailMessage:
         """One message, with a copy for each of `recipients`; a single one has more room."""
         recipients = list(recipients)
-        tags = _Tags(lambda: f"%{self._new_word()}%")
-        text, html = self._content(tags)
+        tags = _Tags(self._new_word())
+        shared = self._shared(recipients, tags)
+        photos = self._rendered(shared.photos, recipients[0].photo_count) if shared else None
+        text, html = self._content(tags, photos)
         size, room = _json_bytes, self._bytes_per_recipient
         if len(recipients) == 1:
             size, room = _bytes, MAIL_BYTES - _bytes(text) - _bytes(html)
@@ -161,16 +183,36 @@ class Composer:
             subject=self._subject,
             text=text,
             html=html,
-            copies=[self._copy(recipient, tags, size, room) for recipient in recipients],
+            copies=[self._copy(to, tags, shared, size, room) for to in recipients],
         )
 
-    def fits_among_others(self, to: Recipient) -> bool:
-        """Whether a message to several recipients has room for all photos of this one."""
-        few = len(to.pictures) <= _CERTAINLY_FIT
-        if not self._personal or (few and all(map(_is_short, to.pictures))):
+    def _has_few_photos(self, to: Recipient) -> bool:
+        """Whether a copy among others has room for the markup of the recipient's photos."""
+        if not self._personal:
             return True
-        photos = self._rendered(_layout(to.pictures, 0, oldest_first=True), to.photo_count)
-        return sum(map(_json_bytes, photos)) <= self._bytes_per_recipient - _OTHER_VALUES
+        room = self._bytes_per_recipient - _OTHER_VALUES - _MARKUP * len(to.pictures)
+        if room < 0:
+            return False
+        addresses = [self._recap.gallery_url or ""]
+        for picture in to.pictures:
+            addresses += [picture.thumb, picture.url, picture.url]  # the link in both parts
+        return sum(len(escape(address)) for address in addresses) <= room
+
+    def _has_room(self, shared: SharedLayout, to: Recipient) -> bool:
+        """Whether a copy with the shared layout has room for the addresses of the photos."""
+        ends = shared.values(_layout(to)).values()
+        # One tag stands in both parts.
+        are_plain = all(Markup(end).unescape() == end for end in ends)  # noqa: S704 - for reading
+        room = self._bytes_per_recipient - _OTHER_VALUES
+        return sum(len(end) + _TAG for end in ends) <= room and are_plain
+
+    def _shared(self, recipients: Sequence[Recipient], tags: "_Tags") -> SharedLayout | None:
+        """The layout of all these mails; None where the mails differ, or one has no room."""
+        are_alike = self._personal and len(set(map(_shape, recipients))) == 1
+        if not are_alike or len(recipients) == 1:
+            return None
+        shared = SharedLayout.of([_layout(to) for to in recipients], tags.new)
+        return shared if all(self._has_room(shared, to) for to in recipients) else None
 
     def _templated_subject(self) -> str:
         text, event = self._texts.text, self._event_name
@@ -191,11 +233,11 @@ class Composer:
         shown = self._texts.text("%(event)s via %(sender)s", event=event, sender=name)
         return f'"{quote(shown)}" <{address}>'
 
-    def _content(self, tags: "_Tags") -> tuple[str, str]:
-        """Text and HTML, with tags for the values of each recipient."""
+    def _content(self, tags: "_Tags", shared: Photos | None) -> tuple[str, str]:
+        """Text and HTML, with tags for the values of each recipient; `shared` photos, if any."""
         if self._personal:
             own = Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
-            return self._parts(tags, own)
+            return self._parts(tags, shared or own)
         frame = self._parts(tags, Photos("", "", ""))
         left = MAIL_BYTES - self._bytes_per_recipient - sum(map(_bytes, frame))
         reel = self._photos(
@@ -226,7 +268,14 @@ class Composer:
         )
         return text, html
 
-    def _copy(self, to: Recipient, tags: "_Tags", size: Callable[[str], int], room: int) -> Copy:
+    def _copy(
+        self,
+        to: Recipient,
+        tags: "_Tags",
+        shared: SharedLayout | None,
+        size: Callable[[str], int],
+        room: int,
+    ) -> Copy:
         """The copy for one recipient, whose values may take `room`, measured by `size`."""
         html, text = tags.html, tags.text
         values = {
@@ -235,7 +284,9 @@ class Composer:
             html["preferences"]: str(escape(to.links.page)),
             text["preferences"]: to.links.page,
         }
-        if self._personal:
+        if shared:
+            values |= shared.values(_layout(to))
+        elif self._personal:
             places = (text["photos"], html["first"], html["photos"])
             left = room - sum(map(size, (*values, *values.values(), *places)))
             photos = self._photos(to.pictures, to.photo_count, size=size, at_most=left)
@@ -268,27 +319,32 @@ class Composer:
         Pictures that do not fit become links, before links are left out. Without room for any photo
         the sentence with the number remains.
         """
+
         # The first layouts are the largest: look for the first that fits.
-        begin, end = 0, len(pictures) + max(len(pictures) - FULL_SIZE_PICTURES, 0)
-        fitting = self._rendered(_layout(pictures, begin, oldest_first=self._personal), count)
+        def rendered(step: int) -> Photos:
+            photos = layout(pictures, oldest_first=self._personal, step=step)
+            return self._rendered(photos, count)
+
+        begin, end = 0, steps(pictures)
+        fitting = rendered(begin)
         if sum(map(size, fitting)) <= at_most:
             return fitting
-        fitting = self._rendered(_layout(pictures, end, oldest_first=self._personal), count)
+        fitting = rendered(end)
         while end - begin > 1:
             middle = (begin + end) // 2
-            photos = self._rendered(_layout(pictures, middle, oldest_first=self._personal), count)
+            photos = rendered(middle)
             if sum(map(size, photos)) <= at_most:
                 end, fitting = middle, photos
             else:
                 begin = middle
         return fitting
 
-    def _rendered(self, layout: "_Layout", count: int) -> Photos:
-        pictures, links = layout
+    def _rendered(self, photos: Layout, count: int) -> Photos:
+        pictures, links = photos
         number, text = self._texts.number, self._texts.text
         values: dict[str, Any] = {
             "pictures": [*pictures, *links],
-            "rows": _rows(pictures, self._alts(pictures)),
+            "rows": rows(pictures, self._alts(pictures)),
             "links": [
                 (link, text("Photo %(number)s", number=number(place)))
                 for place, link in enumerate(links, start=len(pictures) + 1)
@@ -321,47 +377,15 @@ class Composer:
         ]
 
 
-def _layout(pictures: Sequence[Picture], step: int, *, oldest_first: bool) -> _Layout:
-    """The photos after so many steps, each of which takes less room than the one before.
-
-    First all photos, of which the originals behind the first few are links; then one more picture
-    becomes a link with each step; then one photo fewer is there.
-
-    Args:
-        pictures: The best or newest first.
-        step: From 0 on.
-        oldest_first: Whether the order is turned round.
-    """
-    made_links = min(step, max(len(pictures) - FULL_SIZE_PICTURES, 0))
-    kept = pictures[: len(pictures) + made_links - step]
-    at_most = min(len(pictures) - made_links, len(kept))
-    shown: list[Picture] = []
-    links: list[Picture] = []
-    originals = 0
-    for picture in kept[:: -1 if oldest_first else 1]:
-        originals += not picture.small
-        fits = len(shown) < at_most and (picture.small or originals <= FULL_SIZE_PICTURES)
-        (shown if fits else links).append(picture)
-    return _Layout(shown, links)
+def _layout(to: Recipient) -> Layout:
+    """The layout of all photos of the recipient."""
+    return layout(to.pictures, oldest_first=True)
 
 
-def _rows(
-    pictures: Sequence[Picture], alts: Sequence[str]
-) -> Sequence[Sequence[tuple[Picture, str, bool]]]:
-    """The first picture, five more, and all others; each with its alternative text and width.
-
-    Two pictures stand side by side, so the last of an odd number is wide.
-    """
-    cells = list(zip(pictures, alts, strict=True))
-    rows = (cells[:1], cells[1:6], cells[6:])
-    return [
-        [
-            (picture, alt, len(row) % 2 == 1 and place == len(row))
-            for place, (picture, alt) in enumerate(row, start=1)
-        ]
-        for row in rows
-        if row
-    ]
+def _shape(to: Recipient) -> tuple[int, int, int]:
+    """The numbers that decide on the markup of the recipient's photos."""
+    pictures, links = _layout(to)
+    return len(pictures), len(links), to.photo_count
 
 
 class _Tags:
@@ -369,13 +393,16 @@ class _Tags:
 
     NAMES: Final = ("greeting", "first", "photos", "preferences")
 
-    def __init__(self, new_tag: Callable[[], str]) -> None:
-        self.html = {name: new_tag() for name in self.NAMES}
-        self.text = {name: new_tag() for name in self.NAMES}
+    def __init__(self, word: str) -> None:
+        """`word` is unguessable, and in no other message."""
+        self._word = word
+        self._numbers = itertools.count()
+        self.html = {name: self.new() for name in self.NAMES}
+        self.text = {name: self.new() for name in self.NAMES}
 
-
-def _is_short(picture: Picture) -> bool:
-    return len(picture.thumb) + len(picture.url) <= _SHORT
+    def new(self) -> str:
+        """A further tag."""
+        return f"%{self._word}-{next(self._numbers)}%"
 
 
 def _bytes(text: str) -> int:

@@ -26,8 +26,11 @@ from functions.recap.mail.composer import Recipient
 REQUESTS_AT_ONCE: Final = 3
 """A request with a thousand mails has up to 10 MB, and takes three times that while it is built."""
 
-ALONE_AT_ONCE: Final = 12
-"""Requests with one mail, which has 100 KB at most."""
+SMALL_REQUESTS_AT_ONCE: Final = 12
+"""Requests with few mails: a lone mail has 100 KB at most, each of several some 10 KB."""
+
+FEW_MAILS: Final = 50
+"""In a small request."""
 
 MAX_TRIES: Final = 5
 """Requests of one batch while the mail service is busy."""
@@ -79,7 +82,7 @@ class Dispatch:
         mailer: The mail service.
         compose: Writes the message for some recipients.
         in_parallel: Sends several batches at a time.
-        alone_in_parallel: The same, for batches of one recipient.
+        small_in_parallel: The same, for batches of few recipients.
         clock: The time.
         give_up_at: End of all waiting, on `clock.monotonic`.
     """
@@ -88,7 +91,7 @@ class Dispatch:
     mailer: BulkMailer
     compose: Callable[[Sequence[Recipient]], EmailMessage]
     in_parallel: InParallel
-    alone_in_parallel: InParallel
+    small_in_parallel: InParallel
     clock: Clock
     give_up_at: float
     _in_doubt: bool = False
@@ -106,10 +109,10 @@ class Dispatch:
 
     def send(self, batches: Sequence[PlannedBatch]) -> None:
         """Send all batches; a failure of a batch does not affect the others."""
-        shared = [batch for batch in batches if len(batch.recipients) > 1]
-        alone = [batch for batch in batches if len(batch.recipients) <= 1]
-        self.in_parallel(self._send, shared)
-        self.alone_in_parallel(self._send, alone)
+        small = [batch for batch in batches if len(batch.recipients) <= FEW_MAILS]
+        large = [batch for batch in batches if len(batch.recipients) > FEW_MAILS]
+        self.in_parallel(self._send, large)
+        self.small_in_parallel(self._send, small)
 
     def _send(self, planned: PlannedBatch) -> None:
         # After one unknown outcome no further batch is risked.

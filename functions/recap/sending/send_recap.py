@@ -46,7 +46,7 @@ class RecapSender:
         mailer: Gives the mail service, with its current key.
         links: Gives a function that makes the links in a mail to a user id.
         in_parallel: Sends the batches.
-        alone_in_parallel: Sends the batches of one recipient.
+        small_in_parallel: Sends the batches of few recipients.
         clock: The time.
         new_word: Gives an unguessable new word of letters and digits.
         new_mutex: Gives a mutex for the threads of a call.
@@ -56,7 +56,7 @@ class RecapSender:
     mailer: Callable[[], BulkMailer]
     links: Callable[[], Callable[[str], PreferencesLinks]]
     in_parallel: InParallel
-    alone_in_parallel: InParallel
+    small_in_parallel: InParallel
     clock: Clock
     new_word: Callable[[], str]
     new_mutex: Callable[[], AbstractContextManager[object]]
@@ -131,7 +131,7 @@ class RecapSender:
             mailer=mailer,
             compose=composer.message,
             in_parallel=self.in_parallel,
-            alone_in_parallel=self.alone_in_parallel,
+            small_in_parallel=self.small_in_parallel,
             clock=self.clock,
             give_up_at=give_up_at,
         )
@@ -182,17 +182,13 @@ class RecapSender:
 
 
 def _plan(claim: Claim, choice: Choice, composer: Composer, per_batch: int) -> None:
-    """Record the batches; a guest whose photos need a request of their own is alone in one."""
+    """Record the batches: the recipients of one can share a message."""
     nobodys = PreferencesLinks("", "")
+    recipients = {guest.id: recipient(guest, nobodys) for guest in choice.chosen}
     batches = plan(
-        [guest.id for guest in choice.chosen],
+        composer.groups(recipients),
         first=max(claim.ledger, default=-1) + 1,
         per_batch=per_batch,
-        alone={
-            guest.id
-            for guest in choice.chosen
-            if not composer.fits_among_others(recipient(guest, nobodys))
-        },
     )
     planned = total(batches)
     counts = replace(planned, skipped=choice.skipped.total, left=choice.left + planned.left)

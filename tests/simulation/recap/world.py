@@ -251,7 +251,7 @@ class RecapWorld:
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: lambda uid: PreferencesLinks(uid, uid),
             in_parallel=three_at_once,
-            alone_in_parallel=three_at_once,
+            small_in_parallel=three_at_once,
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
             new_word=self._word,
             new_mutex=OneAtATime,

@@ -20,7 +20,7 @@ from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
-from functions.recap.sending.dispatch import ALONE_AT_ONCE, REQUESTS_AT_ONCE
+from functions.recap.sending.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
 from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.sending.send_recap import RecapSender
@@ -61,7 +61,7 @@ def recap_sender(documents: Documents, host: str) -> RecapSender:
         mailer=lambda: mailer(host),
         links=links,
         in_parallel=Threads(REQUESTS_AT_ONCE, "mail"),
-        alone_in_parallel=Threads(ALONE_AT_ONCE, "mail"),
+        small_in_parallel=Threads(SMALL_REQUESTS_AT_ONCE, "mail"),
         clock=Clock(now, time.monotonic, time.sleep),
         new_word=new_word,
         new_mutex=threading.Lock,

@@ -10,9 +10,11 @@ from emulator.cloud.entry import sendEventRecap
 from functions.mail.sendgrid import SendGridMailer
 from functions.recap import wiring
 from functions.recap.quota import allowance
+from functions.recap.sending import dispatch
 
 SendGridMailer.recipients_per_request = 10
 _SMALL = functools.partial(allowance.RecapLimits, per_call=50)
+setattr(dispatch, "FEW_MAILS", 1)  # noqa: B010 - ten mails stand for a thousand
 setattr(wiring, "RecapLimits", _SMALL)  # noqa: B010 - wiring imports the name for itself
 
 __all__ = ["sendEventRecap"]

@@ -180,7 +180,7 @@ def _recap_of(wall: Wall, guests: int) -> RecapKey:
             recap.collection("batches").document(str(batch.number)),
             {"state": "accepted", "recipients": list(batch.recipients)},
         )
-        for batch in plan(_guests(wall, range(guests)), per_batch=PER_BATCH)
+        for batch in plan([_guests(wall, range(guests))], per_batch=PER_BATCH)
     ]
     wall.write([(recap, _fields(wall.id)), *batches])
     return key

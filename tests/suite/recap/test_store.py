@@ -90,7 +90,7 @@ def test_a_batch_is_started_by_one_of_many(wall: Wall, store: RecapStore) -> Non
     """Only the call that starts a batch may send it, even after its lease."""
     key = _take(store, wall).key
     (batch,), _ = store.plan(
-        key, [], plan(["a", "b"], per_batch=2), Counts(left=2), _held(store, wall)
+        key, [], plan([["a", "b"]], per_batch=2), Counts(left=2), _held(store, wall)
     )
     held, holders = _held(store, wall), itertools.count()
 

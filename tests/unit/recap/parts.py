@@ -195,7 +195,7 @@ class House:
             mailer=lambda: self._mailer(through),
             links=lambda: links_of,
             in_parallel=one_after_the_other,
-            alone_in_parallel=one_after_the_other,
+            small_in_parallel=one_after_the_other,
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
             new_word=self._word,
             new_mutex=threading.Lock,

@@ -99,7 +99,7 @@ def test_a_refusal_says_from_when_on_the_next_recap_is_possible() -> None:
 def test_a_batch_is_one_request_to_the_mail_provider(count: int, sizes: list[int]) -> None:
     """Design 5: no batch has more recipients than a request may have."""
     guests = [str(number) for number in range(count)]
-    batches = plan(guests, per_batch=1000)
+    batches = plan([guests], per_batch=1000)
     assert [len(batch.recipients) for batch in batches] == sizes
     assert [guest for batch in batches for guest in batch.recipients] == guests
 

@@ -88,7 +88,7 @@ def test_what_is_written_is_read_again(stores: Stores) -> None:
     """Every field of a batch and of the lock, and what the recap counts."""
     key = _take(stores).key
     planned, version = stores.recaps.plan(
-        key, [], plan(["a", "b", "c"], per_batch=2), Counts(skipped=1, left=4), _held(stores)
+        key, [], plan([["a", "b", "c"]], per_batch=2), Counts(skipped=1, left=4), _held(stores)
     )
     assert [batch.recipients for batch in planned] == [("a", "b"), ("c",)]
     assert stores.recaps.batches(key) == planned
@@ -111,13 +111,15 @@ def test_what_is_written_is_read_again(stores: Stores) -> None:
 def test_a_plan_is_replaced_as_it_was_read_or_not_at_all(stores: Stores) -> None:
     """What another call has started meanwhile stays."""
     key = _take(stores).key
-    older, _ = stores.recaps.plan(key, [], plan(["a"], per_batch=2), Counts(left=1), _held(stores))
+    older, _ = stores.recaps.plan(
+        key, [], plan([["a"]], per_batch=2), Counts(left=1), _held(stores)
+    )
     started, _ = stores.recaps.start(key, older[0].started("other", NOW), Counts(), _held(stores))
-    newer = plan(["a"], per_batch=2, first=1)
+    newer = plan([["a"]], per_batch=2, first=1)
     with pytest.raises(ChangedMeanwhileError):
         stores.recaps.plan(key, older, newer, total(newer), _held(stores))
     with pytest.raises(ChangedMeanwhileError):
-        stores.recaps.plan(key, [], plan(["b"], per_batch=2), Counts(), _held(stores))
+        stores.recaps.plan(key, [], plan([["b"]], per_batch=2), Counts(), _held(stores))
     assert stores.recaps.batches(key) == [started]
     replaced, _ = stores.recaps.plan(key, [started], newer, total(newer), _held(stores))
     assert stores.recaps.batches(key) == replaced
@@ -144,7 +146,7 @@ def test_whoever_has_lost_the_lock_writes_nothing_with_it(stores: Stores) -> Non
     """No plan, no start, no release."""
     key = RecapKey(EVENT, _take(stores).key.recap_id)
     (batch,), version = stores.recaps.plan(
-        key, [], plan(["a"], per_batch=2), Counts(left=1), _held(stores)
+        key, [], plan([["a"]], per_batch=2), Counts(left=1), _held(stores)
     )
     own_lock = StoredLock(_held(stores).lock, version)
     _take(stores, NOW + LEASE)
@@ -163,7 +165,7 @@ def test_complaints_of_a_tenant_and_day(stores: Stores) -> None:
     claim = _take(stores)
     assert stores.complaints.begun(claim.key) == (TENANT, NOW)
     assert stores.complaints.begun(RecapKey(EVENT, "none")) is None
-    claim.plan(plan(["g1", "g2"], per_batch=2), Counts(left=2))
+    claim.plan(plan([["g1", "g2"]], per_batch=2), Counts(left=2))
     [batch] = claim.ledger.values()
     claim.settle(claim.start(batch, ["g1", "g2"]), BatchState.ACCEPTED)
     later = NOW + timedelta(seconds=1)

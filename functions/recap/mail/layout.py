@@ -1,0 +1,122 @@
+"""The layout of a mail's photos: pictures, links, and the layout that several mails share."""
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, Self
+
+from functions.recap.audience.photos import Picture
+
+FULL_SIZE_PICTURES: Final = 8
+"""In one mail; an original, shown where no smaller picture exists, has some 4 MB."""
+
+
+class Layout(NamedTuple):
+    """The photos of a mail, in order: those shown as pictures, and the links behind them."""
+
+    pictures: Sequence[Picture]
+    links: Sequence[Picture]
+
+
+class Cell(NamedTuple):
+    """A picture in a row, with its alternative text; `wide` where it takes the whole row."""
+
+    picture: Picture
+    alt: str
+    wide: bool
+
+
+def layout(pictures: Sequence[Picture], *, oldest_first: bool, step: int = 0) -> Layout:
+    """The photos after so many steps, each of which takes less room than the one before.
+
+    First all photos, of which the originals behind the first few are links; then one more picture
+    becomes a link with each step; then one photo fewer is there.
+
+    Args:
+        pictures: The best or newest first.
+        oldest_first: Whether the order is turned round.
+        step: From 0 on.
+    """
+    made_links = min(step, max(len(pictures) - FULL_SIZE_PICTURES, 0))
+    kept = pictures[: len(pictures) + made_links - step]
+    at_most = min(len(pictures) - made_links, len(kept))
+    shown: list[Picture] = []
+    links: list[Picture] = []
+    originals = 0
+    for picture in kept[:: -1 if oldest_first else 1]:
+        originals += not picture.small
+        fits = len(shown) < at_most and (picture.small or originals <= FULL_SIZE_PICTURES)
+        (shown if fits else links).append(picture)
+    return Layout(shown, links)
+
+
+def steps(pictures: Sequence[Picture]) -> int:
+    """Number of steps after which no photo is left."""
+    return len(pictures) + max(len(pictures) - FULL_SIZE_PICTURES, 0)
+
+
+def rows(pictures: Sequence[Picture], alts: Sequence[str]) -> Sequence[Sequence[Cell]]:
+    """The first picture, five more, and all others.
+
+    Two pictures stand side by side, so the last of an odd number is wide.
+    """
+    cells = list(zip(pictures, alts, strict=True))
+    return [
+        [
+            Cell(picture, alt, wide=len(row) % 2 == 1 and place == len(row))
+            for place, (picture, alt) in enumerate(row, start=1)
+        ]
+        for row in (cells[:1], cells[1:6], cells[6:])
+        if row
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedLayout:
+    """The layout of several mails with equally many pictures and links.
+
+    An address consists of the beginning that all have, and an end for which a tag stands. One tag
+    serves the HTML and the plain part.
+
+    Attributes:
+        photos: The layout with tags.
+        tags: The tags, in order.
+        thumbs: Length of the beginning of all shown pictures' addresses.
+        urls: Length of the beginning of all links.
+    """
+
+    photos: Layout
+    tags: Sequence[str]
+    thumbs: int
+    urls: int
+
+    @classmethod
+    def of(cls, layouts: Sequence[Layout], new_tag: Callable[[], str]) -> Self:
+        """The common layout of at least one mail."""
+        thumb = _beginning(shown.thumb for photos in layouts for shown in photos.pictures)
+        url = _beginning(shown.url for photos in layouts for part in photos for shown in part)
+        pictures, links = layouts[0]
+        slots = Layout(
+            [Picture(thumb + new_tag(), url + new_tag()) for _ in pictures],
+            [Picture("", url + new_tag()) for _ in links],
+        )
+        return cls(slots, _ends(slots, len(thumb), len(url)), len(thumb), len(url))
+
+    def values(self, photos: Layout) -> dict[str, str]:
+        """The ends of the addresses, by tag."""
+        return dict(zip(self.tags, _ends(photos, self.thumbs, self.urls), strict=True))
+
+
+def _ends(photos: Layout, thumbs: int, urls: int) -> list[str]:
+    pictures, links = photos
+    shown = [end for picture in pictures for end in (picture.thumb[thumbs:], picture.url[urls:])]
+    return shown + [link.url[urls:] for link in links]
+
+
+def _beginning(addresses: Iterable[str]) -> str:
+    """The longest beginning that all addresses have."""
+    addresses = list(addresses)
+    # The first and the last in order have the shortest common beginning.
+    first, last = min(addresses, default=""), max(addresses, default="")
+    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return first[: len(list(same))]
