@@ -35,19 +35,7 @@ from functions.webhooks.store import WallStore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """Turns writes of photos and events into deliveries.
-
-    Attributes:
-        wall: Reads the event and its photos.
-        settings: Which URLs take which event types.
-        deliveries: The records.
-        secrets: Sign the deliveries.
-        enqueue: Queues a task.
-        pace: Gives the deliveries their due times.
-        in_parallel: Queues the tasks of one write.
-        clock: Of the process.
-        milestones: Which of an event's milestones are due.
-    """
+    """Turns writes of photos and events into deliveries."""
 
     wall: WallStore
     settings: SettingsStore

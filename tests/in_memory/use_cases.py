@@ -107,12 +107,7 @@ class WebhookUseCases:
 
     def failures(self) -> Failures:
         """What notes that a delivery has failed."""
-        return Failures(
-            self.endpoints(),
-            tenant_of=lambda _: "t1",
-            now=self.machine.clock.now,
-            monotonic=self.machine.clock.monotonic,
-        )
+        return Failures(self.endpoints(), lambda _: "t1", self.machine.clock)
 
     def sweeper(self) -> Sweeper:
         """What the schedule calls."""
@@ -120,7 +115,7 @@ class WebhookUseCases:
             deliveries=self.deliveries(),
             enqueue=self.enqueue,
             in_parallel=self.machine.in_parallel,
-            now=self.machine.clock.now,
+            clock=self.machine.clock,
         )
 
     def endpoint_sweep(self) -> EndpointSweep:
@@ -132,8 +127,7 @@ class WebhookUseCases:
             next_round=self.next_round(),
             enqueue=self.enqueue,
             in_parallel=self.machine.in_parallel,
-            now=self.machine.clock.now,
-            monotonic=self.machine.clock.monotonic,
+            clock=self.machine.clock,
             page=self.page,
         )
 
@@ -147,14 +141,14 @@ class WebhookUseCases:
             next_round=self.next_round(),
             attempt=self.worker().attempt,
             in_parallel=self.machine.in_parallel,
-            now=self.machine.clock.now,
+            clock=self.machine.clock,
             new_id=self.new_id,
             page=self.page,
         )
 
     def next_round(self) -> NextRound:
         """What sends deliveries again."""
-        return NextRound(self.deliveries(), self.enqueue, self.pace(), self.machine.clock.now)
+        return NextRound(self.deliveries(), self.enqueue, self.pace(), self.machine.clock)
 
     def notifier(self) -> Notifier:
         """What tells people of endpoints that fail."""
@@ -163,11 +157,11 @@ class WebhookUseCases:
             settings=self.settings(),
             deliveries=self.deliveries(),
             wall=self.wall(),
-            people=People(self.documents(), counts=self.counts, now=self.machine.clock.now),
+            people=People(self.documents(), self.counts, self.machine.clock),
             mailer=lambda: self.mailer,
             sender=lambda: MailSender(address="Photo wall <wall@example.com>"),
             base_url="https://wall.example.com",
-            now=self.machine.clock.now,
+            clock=self.machine.clock,
         )
 
     @property

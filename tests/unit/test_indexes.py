@@ -14,7 +14,7 @@ from google.cloud.firestore_v1 import types
 from functions.gcp.documents import FirestoreDocuments
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.wall.photo import Photo
-from functions.webhooks.deliveries.delivery import Cursor, EndedWithin, Outcome, Place, SentTo
+from functions.webhooks.deliveries.delivery import EndedWithin, Outcome, Place, SentTo
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.endpoints.store import EndpointStore
 from functions.webhooks.messages.event_type import EventType
@@ -28,27 +28,29 @@ UPLOADED: Final = EventType.PHOTO_UPLOADED
 
 QUERIES: Final[dict[str, list[tuple[Any, ...]]]] = {
     "ended": [
-        ("e1", EndedWithin(since=NOW, until=NOW), Cursor(NOW, "d1"), 3),
-        ("e1", EndedWithin(since=NOW, until=NOW, endpoint="a"), None, 3),
+        ("e1", EndedWithin(since=NOW, until=NOW), Place(NOW, "d1"), 3),
+        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",)), None, 3),
         ("e1", EndedWithin(since=NOW, until=NOW, event_type=UPLOADED), None, 3),
-        ("e1", EndedWithin(since=NOW, until=NOW, endpoint="a", event_type=UPLOADED), None, 3),
+        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",), event_type=UPLOADED), None, 3),
     ],
     "count_ended": [
         ("e1", EndedWithin(since=NOW, until=NOW)),
-        ("e1", EndedWithin(since=NOW, until=NOW, endpoint="a")),
+        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",))),
         ("e1", EndedWithin(since=NOW, until=NOW, event_type=UPLOADED)),
-        ("e1", EndedWithin(since=NOW, until=NOW, endpoint="a", event_type=UPLOADED)),
-        ("e1", EndedWithin(since=NOW, until=NOW, endpoint="a").of_tests()),
+        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",), event_type=UPLOADED)),
+        ("e1", EndedWithin(since=NOW, until=NOW, endpoints=("a",)).of_tests()),
         (
             "e1",
-            EndedWithin(since=NOW, until=NOW, endpoint="a", event_type=UPLOADED, tests_only=True),
+            EndedWithin(
+                since=NOW, until=NOW, endpoints=("a",), event_type=UPLOADED, tests_only=True
+            ),
         ),
     ],
     "newest": [
-        ("e1", SentTo(url=URL), Place(NOW, "d1"), 3),
-        ("e1", SentTo(url=URL, outcome=Outcome.FAILED), None, 3),
-        ("e1", SentTo(url=URL, event_type=UPLOADED), None, 3),
-        ("e1", SentTo(url=URL, outcome=Outcome.FAILED, event_type=UPLOADED), None, 3),
+        ("e1", SentTo(endpoints=("a",)), Place(NOW, "d1"), 3),
+        ("e1", SentTo(endpoints=("a",), outcome=Outcome.FAILED), None, 3),
+        ("e1", SentTo(endpoints=("a",), event_type=UPLOADED), None, 3),
+        ("e1", SentTo(endpoints=("a",), outcome=Outcome.FAILED, event_type=UPLOADED), None, 3),
     ],
     "count_living": [("e1", NOW, 3)],
     "last_success": [("e1", URL)],

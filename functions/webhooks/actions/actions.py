@@ -12,6 +12,7 @@ from typing import Final
 
 from functions import log
 from functions.access import Caller, check_event
+from functions.clock import Clock
 from functions.documents.refusals import AlreadyRecordedError
 from functions.event_arguments import EventArguments
 from functions.parallel import InParallel
@@ -25,7 +26,7 @@ from functions.webhooks.actions.arguments import (
 )
 from functions.webhooks.arguments import endpoint_at
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
-from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
+from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome, Place
 from functions.webhooks.deliveries.next_round import NextRound, Obstacle, obstacle_at
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.samples import sample
@@ -76,20 +77,7 @@ class Rotated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actions:
-    """The actions, for one caller each.
-
-    Attributes:
-        wall: What the event says.
-        settings: Which URLs the event has.
-        deliveries: The records.
-        secrets: What deliveries are signed with.
-        next_round: Sends deliveries again.
-        attempt: Makes the first attempt of a test; see `Worker.attempt`.
-        in_parallel: Begins the next rounds of a page.
-        now: The time, aware and in UTC.
-        new_id: Gives a name that no test has had before.
-        page: How many deliveries a call looks at.
-    """
+    """The actions, for one caller each."""
 
     wall: WallStore
     settings: SettingsStore
@@ -97,9 +85,13 @@ class Actions:
     secrets: RememberedSecrets
     next_round: NextRound
     attempt: Callable[[AttemptRequest], Delivery | None]
+    """Makes the first attempt of a test; see `Worker.attempt`."""
+
     in_parallel: InParallel
-    now: Callable[[], datetime]
+    clock: Clock
     new_id: Callable[[], str]
+    """A name that no test has had before."""
+
     page: int = PAGE
 
     def send_test(self, caller: Caller, wanted: TestArguments) -> Delivery:
@@ -113,7 +105,7 @@ class Actions:
         """
         self._check(caller, wanted)
         endpoint = endpoint_at(wanted.url, self.settings.load(wanted.event_id))
-        now = self.now()
+        now = self.clock.now()
         delivery = Delivery.create(
             cause=f"test {self.new_id()}",
             event_id=wanted.event_id,
@@ -163,10 +155,10 @@ class Actions:
         self._check(caller, wanted)
         if not wanted.active_in:
             self.secrets.rotate(wanted.event_id)
-            now = self.now()
+            now = self.clock.now()
             log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
             return Rotated(now, now + SECRET_KEPT, announced=False)
-        active_from = self.now() + wanted.active_in
+        active_from = self.clock.now() + wanted.active_in
         self.secrets.announce(wanted.event_id, active_from)
         log.warning(
             "webhook.secret_announced",
@@ -213,13 +205,13 @@ class Actions:
 
     def _matching(self, page: Page, settings: WebhookSettings) -> EndedWithin:
         # A delivery that fails again between two pages ends after `until`, and is not met twice.
-        now = self.now()
+        now = self.clock.now()
         until = page.looked_until or min(page.until or now, now)
         return EndedWithin(
             since=page.since,
             until=until,
             outcomes=page.outcomes,
-            endpoint=None if page.url is None else endpoint_at(page.url, settings).id,
+            endpoints=() if page.url is None else endpoint_at(page.url, settings).names,
             event_type=page.event_type,
         )
 
@@ -227,12 +219,12 @@ class Actions:
         endpoints = [
             endpoint
             for endpoint in settings.subscriptions
-            if wanted.endpoint in (None, endpoint.id)
+            if wanted.endpoints in ((), endpoint.names)
         ]
 
         def counted(endpoint: Subscription) -> tuple[Obstacle | None, int, int]:
             obstacle = obstacle_at(endpoint)
-            there = replace(wanted, endpoint=endpoint.id)
+            there = replace(wanted, endpoints=endpoint.names)
             found = self.deliveries.count_ended(event_id, there)
             has_tests = found and not obstacle
             count = self.deliveries.count_ended(event_id, there.of_tests()) if has_tests else 0
@@ -247,12 +239,12 @@ class Actions:
                 barred[obstacle] += found
             else:
                 matching += found - of_tests
-        if wanted.endpoint is None:
+        if not wanted.endpoints:
             everything = self.deliveries.count_ended(event_id, wanted)
             barred[Obstacle.REMOVED] += max(0, everything - known)
         return Foreseen(matching=matching, tests=tests, barred=barred)
 
 
-def _cursor(page: Sequence[Delivery]) -> Cursor:
+def _cursor(page: Sequence[Delivery]) -> Place:
     last = page[-1]
-    return Cursor(last.ended_at or last.created_at, last.id)
+    return Place(last.ended_at or last.created_at, last.id)

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from functions.event_arguments import EventArguments, flag_argument, is_id, read_event
 from functions.webhooks.arguments import event_type_argument, refuse, time_argument, url_argument
-from functions.webhooks.deliveries.delivery import UNDELIVERED, Cursor, Outcome
+from functions.webhooks.deliveries.delivery import UNDELIVERED, Outcome, Place
 from functions.webhooks.messages.event_type import EventType
 
 ANNOUNCED_MINUTES: Final = 10_080
@@ -59,7 +59,7 @@ class Page:
     since: datetime
     until: datetime | None = None
     looked_until: datetime | None = None
-    after: Cursor | None = None
+    after: Place | None = None
     outcomes: tuple[Outcome, ...] = UNDELIVERED
     url: str | None = None
     event_type: EventType | None = None
@@ -116,9 +116,9 @@ class RotateArguments(EventArguments):
         return cls(**event, active_in=timedelta(minutes=minutes), withdraw=withdraw)
 
 
-def next_page(page: Page, until: datetime, after: Cursor) -> str:
+def next_page(page: Page, until: datetime, after: Place) -> str:
     """The value of `next` in the answer to `page`, and in the request for the one that follows."""
-    place = f"{until.isoformat()}~{after.ended_at.isoformat()}~{after.delivery_id}"
+    place = f"{until.isoformat()}~{after.at.isoformat()}~{after.delivery_id}"
     filters = _filters(page)
     return f"{place}~{filters}" if filters else place
 
@@ -163,14 +163,14 @@ def _moment(data: Mapping[str, Any], name: str) -> datetime | None:
     return moment
 
 
-def _place(next_: object) -> tuple[datetime, Cursor, str]:
+def _place(next_: object) -> tuple[datetime, Place, str]:
     """The end, the last delivery and the filters of the page before."""
     parts = next_.split("~") if isinstance(next_, str) else []
     until, ended_at, delivery_id, filters = (parts + [""] * 4)[:4]
     until_time, ended_time = time_argument(until), time_argument(ended_at)
     if until_time is None or ended_time is None or not is_id(delivery_id):
         refuse("next must be what the answer before had as next.")
-    return until_time, Cursor(ended_time, delivery_id), filters
+    return until_time, Place(ended_time, delivery_id), filters
 
 
 def _filters(page: Page) -> str:

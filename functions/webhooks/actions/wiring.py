@@ -2,9 +2,9 @@
 
 import functools
 import uuid
-from datetime import UTC, datetime
 
 from functions.gcp.documents import documents
+from functions.machine import CLOCK
 from functions.parallel import Threads
 from functions.webhooks.actions.actions import Actions
 from functions.webhooks.attempts import wiring as attempts
@@ -27,7 +27,7 @@ def actions() -> Actions:
         next_round=deliveries.next_round(),
         attempt=_attempt,
         in_parallel=Threads(deliveries.AT_ONCE, "resend"),
-        now=lambda: datetime.now(UTC),
+        clock=CLOCK,
         new_id=lambda: str(uuid.uuid4()),
     )
 

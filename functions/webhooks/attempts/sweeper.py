@@ -1,12 +1,12 @@
 """Finds the deliveries whose task was lost, and queues them again (design 2)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import Final
 
 from functions import log
+from functions.clock import Clock
 from functions.gcp.task_queue import Enqueue
 from functions.parallel import InParallel
 from functions.webhooks.deliveries.attempt_task import attempt_task
@@ -21,23 +21,16 @@ _AT_A_TIME: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweeper:
-    """Queues overdue deliveries; a delivery whose task is alive after all is attempted once.
-
-    Attributes:
-        deliveries: The records.
-        enqueue: Queues a task.
-        in_parallel: Queues several at a time.
-        now: The time, aware and in UTC.
-    """
+    """Queues overdue deliveries; a delivery whose task is alive after all is attempted once."""
 
     deliveries: DeliveryStore
     enqueue: Enqueue
     in_parallel: InParallel
-    now: Callable[[], datetime]
+    clock: Clock
 
     def sweep(self) -> int:
         """Queue every overdue delivery again; the number of them."""
-        now = self.now()
+        now = self.clock.now()
         # The lost task's name is taken for a day; two sweeps that overlap have the same period.
         suffix = f"-sweep{int(now.timestamp() // SWEEP_PERIOD.total_seconds())}"
         overdue = self.deliveries.overdue(now - OVERDUE_AFTER)

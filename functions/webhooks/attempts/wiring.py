@@ -4,8 +4,6 @@ Each function imports its own parts: an instance that sweeps loads no sender.
 """
 
 import functools
-import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from functions.gcp.documents import documents
@@ -15,10 +13,6 @@ from functions.webhooks.deliveries import wiring as deliveries
 if TYPE_CHECKING:
     from functions.webhooks.attempts.sweeper import Sweeper
     from functions.webhooks.attempts.worker import Worker
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 @functools.cache
@@ -39,12 +33,11 @@ def worker() -> "Worker":
         sender=senders.sender(),
         tenant_of=deliveries.tenants().of,
         enqueue=deliveries.enqueue,
-        slow_pace=Pace(SLOW_ATTEMPTS_A_SECOND, time.monotonic, deliveries.tenants().of),
+        slow_pace=Pace(SLOW_ATTEMPTS_A_SECOND, CLOCK.monotonic, deliveries.tenants().of),
         failures=Failures(
             EndpointStore(documents()),
             tenant_of=deliveries.tenants().of,
-            now=_now,
-            monotonic=time.monotonic,
+            clock=CLOCK,
         ),
         clock=CLOCK,
         prompt_receivers=PromptReceivers(CLOCK.monotonic, deliveries.tenants().of),
@@ -61,5 +54,5 @@ def sweeper() -> "Sweeper":
         deliveries=deliveries.store(),
         enqueue=deliveries.enqueue,
         in_parallel=Threads(deliveries.AT_ONCE, "sweep"),
-        now=_now,
+        clock=CLOCK,
     )

@@ -49,19 +49,7 @@ EARLY: Final = timedelta(seconds=0.5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
-    """Makes attempts; one instance serves all threads of the process.
-
-    Attributes:
-        deliveries: The records.
-        secrets: Sign the deliveries.
-        sender: Posts to receivers.
-        tenant_of: Gives the tenant of an event.
-        enqueue: Queues the task of the next attempt.
-        slow_pace: Gives attempts at slow receivers their due times.
-        failures: Notes that a delivery has failed.
-        clock: Of the process.
-        prompt_receivers: Which receivers are fast, as the process has seen them.
-    """
+    """Makes attempts; one instance serves all threads of the process."""
 
     deliveries: DeliveryStore
     secrets: RememberedSecrets

@@ -289,13 +289,13 @@ UNDELIVERED: Final = (Outcome.FAILED, Outcome.SKIPPED)
 class EndedWithin:
     """Deliveries that ended in `[since, until]`, with one of `outcomes`.
 
-    `endpoint`, `event_type` and `tests_only` narrow the selection.
+    `endpoints` (names of one endpoint), `event_type` and `tests_only` narrow the selection.
     """
 
     since: datetime
     until: datetime
     outcomes: tuple[Outcome, ...] = UNDELIVERED
-    endpoint: str | None = None
+    endpoints: tuple[str, ...] = ()
     event_type: EventType | None = None
     tests_only: bool = False
 
@@ -304,26 +304,18 @@ class EndedWithin:
         return replace(self, tests_only=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """Where a page of ended deliveries stopped, in the order of their ends."""
-
-    ended_at: datetime
-    delivery_id: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentTo:
-    """Deliveries to `url`; `outcome` and `event_type` narrow the selection."""
+    """Deliveries to one endpoint; `outcome` and `event_type` narrow the selection."""
 
-    url: str
+    endpoints: tuple[str, ...]
     outcome: Outcome | None = None
     event_type: EventType | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page of deliveries stopped, in the order of their creation."""
+    """Where a page of deliveries stopped: the last one, and the time by which they are sorted."""
 
-    created_at: datetime
+    at: datetime
     delivery_id: str

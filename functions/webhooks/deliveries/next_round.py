@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 from functions.call_error import CallError, Code
+from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
 from functions.webhooks.deliveries.attempt_task import attempt_task
@@ -26,19 +26,12 @@ class Obstacle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NextRound:
-    """Begins the next round of deliveries.
-
-    Attributes:
-        deliveries: The records.
-        enqueue: Queues a task.
-        pace: Gives the deliveries their due times.
-        now: The time, aware and in UTC.
-    """
+    """Begins the next round of deliveries."""
 
     deliveries: DeliveryStore
     enqueue: Enqueue
     pace: Pace
-    now: Callable[[], datetime]
+    clock: Clock
 
     def begin_one(
         self,
@@ -73,7 +66,7 @@ class NextRound:
 
         The round goes to the present URL of the `endpoint`.
         """
-        due = self.now() + self.pace.wait(ended.event_id)
+        due = self.clock.now() + self.pace.wait(ended.event_id)
         delivery = ended.next_round(due, url=endpoint.url, endpoint=endpoint.id)
         try:
             self.deliveries.restart(delivery)

@@ -12,7 +12,6 @@ from functions.documents.write import Create, Update
 from functions.webhooks.deliveries.delivery import (
     KEPT_FOR,
     Attempt,
-    Cursor,
     Delivery,
     EndedWithin,
     Failure,
@@ -27,15 +26,11 @@ from functions.webhooks.settings.webhook_settings import key
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStore:
-    """Reads and writes deliveries; every method but `overdue` is one call.
-
-    Attributes:
-        documents: The way to Firestore.
-        sweep_page: How many overdue deliveries one call reads.
-    """
+    """Reads and writes deliveries; every method but `overdue` is one call."""
 
     documents: Documents
     sweep_page: int = 300
+    """How many overdue deliveries one call reads."""
 
     def create(
         self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
@@ -101,10 +96,10 @@ class DeliveryStore:
         self.documents.commit(Update(path, fields, delete=cleared, version=delivery.version))
 
     def ended(
-        self, event_id: str, wanted: EndedWithin, after: Cursor | None, limit: int
+        self, event_id: str, wanted: EndedWithin, after: Place | None, limit: int
     ) -> Sequence[Delivery]:
         """One page of the `wanted` deliveries, earliest end first."""
-        place = (after.ended_at, _path(event_id, after.delivery_id)) if after else ()
+        place = (after.at, _path(event_id, after.delivery_id)) if after else ()
         page = replace(_ended_within(event_id, wanted), after=place, limit=limit)
         return list(map(read_delivery, self.documents.find(page)))
 
@@ -118,9 +113,12 @@ class DeliveryStore:
         """The `wanted` deliveries, newest first; a caller that stops reads no more."""
         page = Query(
             collection=_deliveries(event_id),
-            where=_equal(url=wanted.url, outcome=wanted.outcome, event=wanted.event_type),
+            where=[
+                ("endpoint", "in", wanted.endpoints),
+                *_equal(outcome=wanted.outcome, event=wanted.event_type),
+            ],
             order=["-createdAt"],
-            after=(after.created_at, _path(event_id, after.delivery_id)) if after else (),
+            after=(after.at, _path(event_id, after.delivery_id)) if after else (),
             limit=limit,
         )
         yield from map(read_delivery, self.documents.stream(page))
@@ -180,9 +178,8 @@ def _ended_within(event_id: str, wanted: EndedWithin) -> Query:
         collection=_deliveries(event_id),
         where=[
             ("outcome", "in", wanted.outcomes),
-            *_equal(
-                endpoint=wanted.endpoint, event=wanted.event_type, test=wanted.tests_only or None
-            ),
+            *([("endpoint", "in", wanted.endpoints)] if wanted.endpoints else ()),
+            *_equal(event=wanted.event_type, test=wanted.tests_only or None),
             ("endedAt", ">=", wanted.since),
             ("endedAt", "<=", wanted.until),
         ],

@@ -2,14 +2,13 @@
 
 import functools
 import os
-import time
-from datetime import UTC, datetime
 from typing import Final
 
 from functions import parameters
 from functions.gcp.documents import documents
 from functions.gcp.grouped_documents import grouped_documents
 from functions.gcp.task_queue import Enqueue, Task
+from functions.machine import CLOCK
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
@@ -28,18 +27,18 @@ def store() -> DeliveryStore:
 @functools.cache
 def tenants() -> Tenants:
     """The tenant of each event."""
-    return Tenants(documents(), time.monotonic)
+    return Tenants(documents(), CLOCK.monotonic)
 
 
 @functools.cache
 def pace() -> Pace:
     """The pace of all deliveries that this process makes due."""
-    return Pace(parameters.EVENT_DELIVERIES_A_SECOND.value, time.monotonic, tenants().of)
+    return Pace(parameters.EVENT_DELIVERIES_A_SECOND.value, CLOCK.monotonic, tenants().of)
 
 
 def next_round() -> NextRound:
     """Sends deliveries again."""
-    return NextRound(store(), enqueue, pace(), lambda: datetime.now(UTC))
+    return NextRound(store(), enqueue, pace(), CLOCK)
 
 
 def enqueue(task: Task) -> None:

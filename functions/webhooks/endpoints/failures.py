@@ -1,9 +1,10 @@
 """Notes that a delivery has failed, in the record of its endpoint."""
 
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import dataclass, field
 from typing import Final
 
+from functions.clock import Clock
 from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
 from functions.recent import Recent
 from functions.webhooks.deliveries.delivery import Delivery
@@ -16,30 +17,19 @@ _NOTED_AGAIN_SECONDS: Final = 60.0
 _REMEMBERED: Final = 10_000
 
 
+@dataclass
 class Failures:
     """Notes failures; one instance serves all threads of the process."""
 
-    def __init__(
-        self,
-        endpoints: EndpointStore,
-        *,
-        tenant_of: Callable[[str], str],
-        now: Callable[[], datetime],
-        monotonic: Callable[[], float],
-    ) -> None:
-        """Put the parts together.
+    endpoints: EndpointStore
+    tenant_of: Callable[[str], str]
+    clock: Clock
+    _noted: Recent[tuple[str, str], bool] = field(init=False)
 
-        Args:
-            endpoints: The records of endpoints that fail.
-            tenant_of: Gives the tenant of an event.
-            now: The time, aware and in UTC.
-            monotonic: Seconds that only grow.
-        """
-        self._endpoints = endpoints
-        self._tenant_of = tenant_of
-        self._now = now
-        self._noted: Recent[tuple[str, str], bool] = Recent(
-            seconds=_NOTED_AGAIN_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
+    def __post_init__(self) -> None:
+        """Nothing is noted yet."""
+        self._noted = Recent(
+            seconds=_NOTED_AGAIN_SECONDS, at_most=_REMEMBERED, monotonic=self.clock.monotonic
         )
 
     def note(self, delivery: Delivery) -> None:
@@ -60,24 +50,23 @@ class Failures:
 
     def _is_noted(self, delivery: Delivery) -> bool:
         """Write the failure; False where the record has come or gone meanwhile."""
-        now = self._now()
-        found = self._endpoints.load(delivery.event_id, delivery.endpoint)
+        now = self.clock.now()
+        found = self.endpoints.load(delivery.event_id, delivery.endpoint)
         try:
             if found:
-                self._endpoints.note_failure(found.failed(now))
-            else:
-                self._endpoints.create(self._first(delivery, now))
+                self.endpoints.note_failure(found.failed(now))
+                return True
+            self.endpoints.create(
+                FailingEndpoint(
+                    event_id=delivery.event_id,
+                    id=delivery.endpoint,
+                    tenant_id=self.tenant_of(delivery.event_id),
+                    url=delivery.url,
+                    since=delivery.ended_at or now,
+                    failed_at=now,
+                    due_at=now,
+                )
+            )
         except (AlreadyRecordedError, ChangedMeanwhileError):
             return False
         return True
-
-    def _first(self, delivery: Delivery, now: datetime) -> FailingEndpoint:
-        return FailingEndpoint(
-            event_id=delivery.event_id,
-            id=delivery.endpoint,
-            tenant_id=self._tenant_of(delivery.event_id),
-            url=delivery.url,
-            since=delivery.ended_at or now,
-            failed_at=now,
-            due_at=now,
-        )

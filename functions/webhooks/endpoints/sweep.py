@@ -8,20 +8,23 @@ tenant keep nobody else waiting.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
 from typing import Final
 
 from functions import log
+from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
 from functions.parallel import InParallel
-from functions.webhooks.deliveries.delivery import Cursor, Delivery, EndedWithin, Outcome
+from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome, Place
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.endpoints import observer
 from functions.webhooks.endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_GIVE_UP,
@@ -31,7 +34,6 @@ from functions.webhooks.endpoints.failing_endpoint import (
     what_follows,
 )
 from functions.webhooks.endpoints.notice_task import notice_task
-from functions.webhooks.endpoints.observer import Observer
 from functions.webhooks.endpoints.store import EndpointStore
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import (
@@ -56,91 +58,66 @@ _LOOKS: Final = 100
 """Between two looks at the clock."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSweep:
     """Carries out what follows from the records; one sweep runs at a time."""
 
-    def __init__(
-        self,
-        *,
-        endpoints: EndpointStore,
-        settings: SettingsStore,
-        deliveries: DeliveryStore,
-        next_round: NextRound,
-        enqueue: Enqueue,
-        in_parallel: InParallel,
-        now: Callable[[], datetime],
-        monotonic: Callable[[], float],
-        page: int = PAGE,
-    ) -> None:
-        """Put the parts together.
-
-        Args:
-            endpoints: The records of endpoints that fail.
-            settings: The endpoints of each event, and who is to be notified.
-            deliveries: The records of deliveries.
-            next_round: Sends deliveries again.
-            enqueue: Queues the task of a notice.
-            in_parallel: Looks at several endpoints at a time.
-            now: The time, aware and in UTC.
-            monotonic: Seconds that only grow.
-            page: How many deliveries are read at a time.
-        """
-        self._endpoints = endpoints
-        self._settings = settings
-        self._deliveries = deliveries
-        self._observer = Observer(deliveries)
-        self._next_round = next_round
-        self._enqueue = enqueue
-        self._in_parallel = in_parallel
-        self._now = now
-        self._monotonic = monotonic
-        self._page = page
+    endpoints: EndpointStore
+    settings: SettingsStore
+    deliveries: DeliveryStore
+    next_round: NextRound
+    enqueue: Enqueue
+    in_parallel: InParallel
+    clock: Clock
+    page: int = PAGE
 
     def sweep(self) -> int:
         """Look at the endpoints that are due, as far as the time goes; the number of looks."""
-        until = self._monotonic() + SWEEP_SECONDS
+        until = self.clock.monotonic() + SWEEP_SECONDS
         known: dict[str, WebhookSettings] = {}
 
         def look(record: FailingEndpoint) -> None:
             self._look(record, known)
 
-        due = list(tenants_in_turn(self._endpoints.due(self._now())))
+        due = list(tenants_in_turn(self.endpoints.due(self.clock.now())))
         for looked in range(0, len(due), _LOOKS):
-            if self._monotonic() > until:
+            if self.clock.monotonic() > until:
                 log.warning("endpoints.not-swept-yet", left=len(due) - looked)
                 return looked
-            self._in_parallel(look, due[looked : looked + _LOOKS])
+            self.in_parallel(look, due[looked : looked + _LOOKS])
         return len(due)
 
     def _look(self, record: FailingEndpoint, known: dict[str, WebhookSettings]) -> None:
         """Look at one endpoint; `known` are settings that this sweep has read."""
         try:
             if record.event_id not in known:
-                known[record.event_id] = self._settings.load(record.event_id)
+                known[record.event_id] = self.settings.load(record.event_id)
             self._carry_out(record, known[record.event_id])
         except Exception as error:  # noqa: BLE001 - the next sweep tries again
             host = host_of(record.url)
             log.fault("endpoint.not-swept", error, eventId=record.event_id, host=host)
 
     def _carry_out(self, record: FailingEndpoint, settings: WebhookSettings) -> None:
-        endpoint, now = settings.by_id.get(record.id), self._now()
+        endpoint, now = settings.by_id.get(record.id), self.clock.now()
         latest, has_people = Latest(), bool(settings.notify)
         if endpoint:
             record = record.of(endpoint, now)
-            latest = self._observer.latest(record, endpoint, has_people=has_people, now=now)
+            latest = observer.latest(
+                self.deliveries, record, endpoint, has_people=has_people, now=now
+            )
         step = what_follows(record, endpoint, latest, has_people=has_people, now=now)
         if endpoint and step is Step.SEND_AGAIN:
             record = self._resent(record, endpoint, latest, now)
             step = what_follows(record, endpoint, latest, has_people=has_people, now=now)
         with suppress(ChangedMeanwhileError):  # the next sweep looks again
             if endpoint is None or step is Step.FORGET:
-                self._endpoints.forget(record)
+                self.endpoints.forget(record)
                 return
             if step is Step.DISABLE:
                 self._disable(record, endpoint, settings, now)
-            self._endpoints.save(record.waiting(endpoint, now))
+            self.endpoints.save(record.waiting(endpoint, now))
         if step in (Step.NOTIFY, Step.NOTIFY_OF_RECOVERY):
-            self._enqueue(notice_task(record.event_id, now))
+            self.enqueue(notice_task(record.event_id, now))
 
     def _disable(
         self,
@@ -151,7 +128,7 @@ class EndpointSweep:
     ) -> None:
         """Disable the endpoint, unless an admin has written the settings meanwhile."""
         given_up = DisabledUrl(id=endpoint.id, url=endpoint.url, reason=REASON, at=now)
-        self._settings.disable(record.event_id, [given_up], settings)
+        self.settings.disable(record.event_id, [given_up], settings)
         host = host_of(endpoint.url)
         log.error("webhook.disabled", eventId=record.event_id, host=host, reason=REASON)
 
@@ -168,21 +145,21 @@ class EndpointSweep:
             since=record.missed_since(until),
             until=until,
             outcomes=(Outcome.FAILED,),
-            endpoint=record.id,
+            endpoints=(record.id,),
         )
         after, reached, resent = None, until, 0
         for _ in range(PAGES_OF_A_LOOK):
-            found = self._deliveries.ended(record.event_id, failed, after, self._page)
+            found = self.deliveries.ended(record.event_id, failed, after, self.page)
             resent += sum(
-                self._next_round.begin(delivery, endpoint)
+                self.next_round.begin(delivery, endpoint)
                 for delivery in found
                 if not delivery.test and not delivery.round
             )
-            if len(found) < self._page:
+            if len(found) < self.page:
                 reached = until
                 break
             reached = _ended_at(found[-1])
-            after = Cursor(reached, found[-1].id)
+            after = Place(reached, found[-1].id)
         if resent:
             host = host_of(endpoint.url)
             log.info("webhook.recovered", eventId=record.event_id, host=host, resent=resent)

@@ -1,10 +1,9 @@
 """The sweep over the endpoints that fail, put together for this process on first use."""
 
 import functools
-import time
-from datetime import UTC, datetime
 
 from functions.gcp.documents import documents
+from functions.machine import CLOCK
 from functions.parallel import Threads
 from functions.webhooks.deliveries import wiring as deliveries
 from functions.webhooks.endpoints.store import EndpointStore
@@ -22,6 +21,5 @@ def endpoint_sweep() -> EndpointSweep:
         next_round=deliveries.next_round(),
         enqueue=deliveries.enqueue,
         in_parallel=Threads(deliveries.AT_ONCE, "endpoints"),
-        now=lambda: datetime.now(UTC),
-        monotonic=time.monotonic,
+        clock=CLOCK,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from functions import log
+from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendOutcome, Unknown
@@ -20,6 +21,7 @@ from functions.mail.sender import MailSender
 from functions.wall.fields import text
 from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
 from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.endpoints import observer
 from functions.webhooks.endpoints.failing_endpoint import (
     FailingEndpoint,
     Latest,
@@ -27,7 +29,6 @@ from functions.webhooks.endpoints.failing_endpoint import (
     Step,
     what_follows,
 )
-from functions.webhooks.endpoints.observer import Observer
 from functions.webhooks.endpoints.store import EndpointStore
 from functions.webhooks.notices.composer import Change, compose
 from functions.webhooks.notices.people import People
@@ -46,45 +47,25 @@ class _News:
     latest: Latest
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Notifier:
     """Tells an event's people its news; one instance serves all threads of the process."""
 
-    def __init__(
-        self,
-        *,
-        endpoints: EndpointStore,
-        settings: SettingsStore,
-        deliveries: DeliveryStore,
-        wall: WallStore,
-        people: People,
-        mailer: Callable[[], Mailer],
-        sender: Callable[[], MailSender],
-        base_url: str,
-        now: Callable[[], datetime],
-    ) -> None:
-        """Put the parts together.
+    endpoints: EndpointStore
+    settings: SettingsStore
+    deliveries: DeliveryStore
+    wall: WallStore
+    people: People
+    mailer: Callable[[], Mailer]
+    """The mail service, with the key of the moment."""
 
-        Args:
-            endpoints: The records of endpoints that fail.
-            settings: The endpoints of an event, and the addresses for its notices.
-            deliveries: The records of deliveries.
-            wall: The name of the event.
-            people: Chooses among the addresses.
-            mailer: Gives the mail service, with the key of the moment.
-            sender: Gives the sender, as the deployment names it at the moment.
-            base_url: Of the link to the console.
-            now: The time, aware and in UTC.
-        """
-        self._endpoints = endpoints
-        self._settings = settings
-        self._deliveries = deliveries
-        self._observer = Observer(deliveries)
-        self._wall = wall
-        self._people = people
-        self._mailer = mailer
-        self._sender = sender
-        self._base_url = base_url
-        self._now = now
+    sender: Callable[[], MailSender]
+    """The sender, as the deployment names it at the moment."""
+
+    base_url: str
+    """Of the link to the console."""
+
+    clock: Clock
 
     def notify(self, event_id: str) -> None:
         """Tell what people do not know; nothing where they know it all.
@@ -92,17 +73,17 @@ class Notifier:
         Raises:
             Exception: a fault of our own, or of the mail service's settings.
         """
-        settings = self._settings.load(event_id)
-        event = self._wall.event(event_id) if settings.notify else None
+        settings = self.settings.load(event_id)
+        event = self.wall.event(event_id) if settings.notify else None
         news = self._news(event_id, settings) if event is not None else []
         if event is None or not news:
             return
-        reachable = self._people.reachable(settings.notify)
+        reachable = self.people.reachable(settings.notify)
         if not reachable:
             log.warning("notice.nobody", eventId=event_id)
             self._record(news)
             return
-        addresses = self._people.within_limits(text(event.get("tenantId")) or "", reachable)
+        addresses = self.people.within_limits(text(event.get("tenantId")) or "", reachable)
         if not addresses:
             return
         message = compose(
@@ -110,26 +91,26 @@ class Notifier:
             event_id=event_id,
             event_name=text(event.get("name")) or "",
             addresses=addresses,
-            sender=self._sender(),
-            base_url=self._base_url,
+            sender=self.sender(),
+            base_url=self.base_url,
         )
         if self._has_left(event_id, message, news):
             self._record(news)
 
     def _news(self, event_id: str, settings: WebhookSettings) -> Sequence[_News]:
         found = (
-            self._news_of(record, settings.by_id) for record in self._endpoints.of_event(event_id)
+            self._news_of(record, settings.by_id) for record in self.endpoints.of_event(event_id)
         )
         return [news for news in found if news]
 
     def _news_of(
         self, record: FailingEndpoint, configured: Mapping[str, Subscription]
     ) -> _News | None:
-        endpoint, now = configured.get(record.id), self._now()
+        endpoint, now = configured.get(record.id), self.clock.now()
         if endpoint is None:
             return None
         record = record.of(endpoint, now)
-        latest = self._observer.latest(record, endpoint, has_people=True, now=now)
+        latest = observer.latest(self.deliveries, record, endpoint, has_people=True, now=now)
         # The sweep sends again, and not this function.
         step = what_follows(record.resent(now), endpoint, latest, has_people=True, now=now)
         if step is Step.NOTIFY_OF_RECOVERY:
@@ -140,19 +121,19 @@ class Notifier:
         return None
 
     def _change(self, news: _News) -> Change:
-        event_id, endpoint_id, now = news.record.event_id, news.record.id, self._now()
+        event_id, endpoint_id, now = news.record.event_id, news.record.id, self.clock.now()
         since: datetime | None = news.record.since
         if news.standing is not Standing.RECOVERED:
-            since = self._deliveries.first_failure(
+            since = self.deliveries.first_failure(
                 event_id, endpoint_id, news.latest.acknowledged_at
             )
-        missed = EndedWithin(since=since or now, until=now, endpoint=endpoint_id)
-        waiting = self._deliveries.count_ended(event_id, missed)
+        missed = EndedWithin(since=since or now, until=now, endpoints=(endpoint_id,))
+        waiting = self.deliveries.count_ended(event_id, missed)
         skipped = 0
         if waiting and news.standing is not Standing.FAILING:
             not_tried = replace(missed, outcomes=(Outcome.SKIPPED,))
-            skipped = self._deliveries.count_ended(event_id, not_tried)
-        failed = self._deliveries.last_failure(event_id, endpoint_id)
+            skipped = self.deliveries.count_ended(event_id, not_tried)
+        failed = self.deliveries.last_failure(event_id, endpoint_id)
         return Change(
             url=news.endpoint.url,
             standing=news.standing,
@@ -167,7 +148,7 @@ class Notifier:
     def _has_left(self, event_id: str, message: EmailMessage, news: Sequence[_News]) -> bool:
         """Send the mail; whether the mail service has taken it, or may have."""
         told = ",".join(sorted({item.standing for item in news}))
-        outcome, copies = _sent(self._mailer(), message)
+        outcome, copies = _sent(self.mailer(), message)
         match outcome:
             case Accepted():
                 log.info(
@@ -189,7 +170,7 @@ class Notifier:
     def _record(self, news: Iterable[_News]) -> None:
         for item in news:
             with suppress(ChangedMeanwhileError):  # the record is gone
-                self._endpoints.note_notice(item.record.notified(item.standing, self._now()))
+                self.endpoints.note_notice(item.record.notified(item.standing, self.clock.now()))
 
 
 def _sent(mailer: Mailer, message: EmailMessage) -> tuple[SendOutcome, int]:

@@ -1,10 +1,12 @@
 """Who is notified when an endpoint fails: `notify` in the webhook settings, and nobody else."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from functions import log
+from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.mail.address import deliverable
 from functions.wall.address import address_hash, guest_uid, normalised
@@ -19,26 +21,15 @@ _UNREACHABLE_UNTIL: Final = "unreachableUntil"
 """Field of the record of an address: it has sent a mail back for good, or complained."""
 
 
+@dataclass(frozen=True, slots=True)
 class People:
     """Chooses the addresses of `notify` that a mail goes to."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        *,
-        counts: Callable[[str, int], bool],
-        now: Callable[[], datetime],
-    ) -> None:
-        """Put the parts together.
+    documents: Documents
+    counts: Callable[[str, int], bool]
+    """Counts a mail under a name, which may have so many a day; False beyond that."""
 
-        Args:
-            documents: The records of addresses.
-            counts: Counts a mail under a name, which may have so many a day; False beyond that.
-            now: The time, aware and in UTC.
-        """
-        self._documents = documents
-        self._counts = counts
-        self._now = now
+    clock: Clock
 
     def reachable(self, notify: Iterable[str]) -> Sequence[str]:
         """The addresses that mail can go to, each once."""
@@ -46,7 +37,7 @@ class People:
         for address in filter(None, map(deliverable, notify)):
             addresses.setdefault(normalised(address), address)
         paths = [f"users/{guest_uid(address_hash(address))}" for address in addresses]
-        records = self._documents.get_all(paths, fields=[_UNREACHABLE_UNTIL]) if paths else []
+        records = self.documents.get_all(paths, fields=[_UNREACHABLE_UNTIL]) if paths else []
         return [
             address
             for address, record in zip(addresses.values(), records, strict=True)
@@ -63,10 +54,10 @@ class People:
             (f"address {normalised(address)}", MAILS_TO_AN_ADDRESS),
         )
         for name, at_most in counted:
-            if not self._counts(name, at_most):
+            if not self.counts(name, at_most):
                 log.warning("notice.limited", of=name.partition(" ")[0])
                 return False
         return True
 
     def _is_paused(self, until: object) -> bool:
-        return isinstance(until, datetime) and until.tzinfo is not None and self._now() < until
+        return isinstance(until, datetime) and until.tzinfo is not None and self.clock.now() < until

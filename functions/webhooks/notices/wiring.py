@@ -5,10 +5,11 @@ have another account and import nothing from here.
 """
 
 import functools
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from functions import parameters
 from functions.gcp.documents import documents
+from functions.machine import CLOCK
 from functions.mail import wiring as mail
 from functions.signed_links import keys
 from functions.signed_links import wiring as signed_links
@@ -21,10 +22,6 @@ from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.store import WallStore
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @functools.cache
 def notifier() -> Notifier:
     """What the queue of notices calls."""
@@ -33,11 +30,11 @@ def notifier() -> Notifier:
         settings=SettingsStore(documents()),
         deliveries=DeliveryStore(documents()),
         wall=WallStore(documents()),
-        people=People(documents(), counts=_counts, now=_now),
+        people=People(documents(), counts=_counts, clock=CLOCK),
         mailer=mail.mailer,
         sender=mail.sender,
         base_url=parameters.PUBLIC_BASE_URL.value,
-        now=_now,
+        clock=CLOCK,
     )
 
 

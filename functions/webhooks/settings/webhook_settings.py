@@ -52,6 +52,11 @@ class Subscription:
         """What is recorded of the endpoint goes by this name."""
         return self.given_id or key(self.url)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The id, and the one that the endpoint had before its entry had an id."""
+        return (self.id, key(self.url)) if self.given_id else (self.id,)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisabledUrl:
@@ -169,8 +174,8 @@ def key(url: str) -> str:
 
 
 def _names(endpoint: Subscription) -> Sequence[str]:
-    """The names of an endpoint in the document: its id, and those from before entries had ids."""
-    return (endpoint.id, key(endpoint.url), endpoint.url)
+    """The names of an endpoint in the document, which may be its URL."""
+    return (*endpoint.names, endpoint.url)
 
 
 def _list(value: object) -> list[Any]:

@@ -103,7 +103,7 @@ class ResendSharedArguments:
 
 def page_after(place: Place) -> str:
     """The value of `next` in an answer, and of `after` in the request for the next page."""
-    return f"{place.created_at.isoformat()}{_BETWEEN}{place.delivery_id}"
+    return f"{place.at.isoformat()}{_BETWEEN}{place.delivery_id}"
 
 
 def _place(after: object) -> Place:

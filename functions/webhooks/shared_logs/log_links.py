@@ -7,6 +7,7 @@ from datetime import datetime
 from functions import log
 from functions.access import Caller, check_event
 from functions.call_error import CallError, Code
+from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.event_arguments import EventArguments
 from functions.signed_links.token import Scope, TokenKeys
@@ -30,25 +31,20 @@ class Shared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogLinks:
-    """Gives links out and ends them, for one caller each.
-
-    Attributes:
-        wall: What the event says.
-        settings: Which URLs the event has.
-        shares: The records.
-        keys: What tokens are signed with now.
-        base_url: Of the site with the page that a link leads to.
-        now: The time, aware and in UTC.
-        new_id: Gives an id that no share has.
-    """
+    """Gives links out and ends them, for one caller each."""
 
     wall: WallStore
     settings: SettingsStore
     shares: LogShareStore
     keys: Callable[[], TokenKeys]
+    """What tokens are signed with now."""
+
     base_url: str
-    now: Callable[[], datetime]
+    """Of the site with the page that a link leads to."""
+
+    clock: Clock
     new_id: Callable[[], str]
+    """An id that no share has."""
 
     def give_out(self, caller: Caller, wanted: ShareArguments) -> Shared:
         """Let the bearer of the link see the deliveries to a URL, for some days.
@@ -58,8 +54,8 @@ class LogLinks:
                 where it has enough links.
         """
         self._check(caller, wanted)
-        endpoint_at(wanted.url, self.settings.load(wanted.event_id))
-        now = self.now()
+        endpoint = endpoint_at(wanted.url, self.settings.load(wanted.event_id))
+        now = self.clock.now()
         if self.shares.count_living(wanted.event_id, now, LIVING_AT_MOST) >= LIVING_AT_MOST:
             raise CallError(
                 Code.RESOURCE_EXHAUSTED,
@@ -69,6 +65,7 @@ class LogLinks:
             id=self.new_id(),
             event_id=wanted.event_id,
             url=wanted.url,
+            endpoint=endpoint.id,
             can_resend=wanted.can_resend,
             created_by=caller.uid,
             created_at=now,
@@ -103,7 +100,7 @@ class LogLinks:
                 )
             if found.revoked_at:
                 return found.revoked_at
-            now = self.now()
+            now = self.clock.now()
             try:
                 self.shares.revoke(found, now)
             except ChangedMeanwhileError:

@@ -17,13 +17,15 @@ LIVING_AT_MOST: Final = 50
 class LogShare:
     """The record `events/{event_id}/shares/{id}`, and its version as it was read.
 
-    The bearer of its link sees the deliveries to `url`, and with `can_resend` sends them again.
-    `created_by` is a user id. The share ends at `expire_at`, or earlier at `revoked_at`.
+    The bearer of its link sees the deliveries of the `endpoint` that went to `url`, and with
+    `can_resend` sends them again. `created_by` is a user id. The share ends at `expire_at`, or
+    earlier at `revoked_at`.
     """
 
     id: str
     event_id: str
     url: str
+    endpoint: str
     can_resend: bool
     created_by: str
     created_at: datetime

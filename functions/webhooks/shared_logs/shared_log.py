@@ -6,16 +6,17 @@ call, so that a revoked link ends at once.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from functions import log
 from functions.call_error import CallError, Code
+from functions.clock import Clock
 from functions.signed_links.link import TO_A_LOG
 from functions.webhooks.deliveries.delivery import Delivery, Place, SentTo
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.settings.webhook_settings import key
 from functions.webhooks.shared_logs.arguments import LogArguments, ResendSharedArguments, page_after
 from functions.webhooks.shared_logs.log_share import LogShare
 from functions.webhooks.shared_logs.store import LogShareStore
@@ -38,23 +39,16 @@ class LogPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedLog:
-    """Serves the bearers of links.
-
-    Attributes:
-        settings: Which URLs the event has.
-        deliveries: The records.
-        shares: The records of shares.
-        next_round: Sends again.
-        may_resend: Counts a resend under that name; False beyond the limit.
-        now: The time, aware and in UTC.
-    """
+    """Serves the bearers of links."""
 
     settings: SettingsStore
     deliveries: DeliveryStore
     shares: LogShareStore
     next_round: NextRound
     may_resend: Callable[[str], bool]
-    now: Callable[[], datetime]
+    """Counts a resend under that name; False beyond the limit."""
+
+    clock: Clock
 
     def read_page(self, event_id: str, share_id: str, wanted: LogArguments) -> LogPage:
         """A page of the deliveries that the share is about.
@@ -63,23 +57,27 @@ class SharedLog:
             CallError: the refusal of the link, where the share has ended.
         """
         share = self._living(event_id, share_id)
-        sent_to = SentTo(url=share.url, outcome=wanted.outcome, event_type=wanted.event_type)
+        sent_to = SentTo(
+            endpoints=(share.endpoint, key(share.url)),
+            outcome=wanted.outcome,
+            event_type=wanted.event_type,
+        )
         page: list[Delivery] = []
-        size = 0
+        last, read, size = None, 0, 0
         for delivery in self.deliveries.newest(event_id, sent_to, wanted.after, PAGE):
             answers = "".join(attempt.answer or "" for attempt in delivery.log)
             size += len(delivery.body.encode("utf-8", "surrogatepass")) + len(answers.encode())
-            if page and size > PAGE_BYTES:
-                has_next = True
+            if last and size > PAGE_BYTES:
+                read = PAGE
                 break
-            page.append(delivery)
-        else:
-            has_next = len(page) == PAGE
+            last, read = Place(delivery.created_at, delivery.id), read + 1
+            if delivery.url == share.url:  # another URL may be another receiver's
+                page.append(delivery)
         log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))
         return LogPage(
             share=share,
             deliveries=page,
-            next=page_after(Place(page[-1].created_at, page[-1].id)) if has_next else None,
+            next=page_after(last) if last and read == PAGE else None,
         )
 
     def send_again(self, event_id: str, share_id: str, wanted: ResendSharedArguments) -> None:
@@ -118,6 +116,6 @@ class SharedLog:
 
     def _living(self, event_id: str, share_id: str) -> LogShare:
         found = self.shares.load(event_id, share_id)
-        if found is None or not found.is_living(self.now()):
+        if found is None or not found.is_living(self.clock.now()):
             raise TO_A_LOG.not_valid
         return found

@@ -8,6 +8,7 @@ from functions.documents.documents import Documents
 from functions.documents.query import Query
 from functions.documents.refusals import AlreadyRecordedError
 from functions.documents.write import Create, Update
+from functions.webhooks.settings.webhook_settings import key
 from functions.webhooks.shared_logs.log_share import LogShare
 
 
@@ -24,6 +25,7 @@ class LogShareStore:
         """Record `share`, whose id no other share has; a recorded share is a success."""
         fields = {
             "url": share.url,
+            "endpoint": share.endpoint,
             "canResend": share.can_resend,
             "createdBy": share.created_by,
             "createdAt": share.created_at,
@@ -43,6 +45,7 @@ class LogShareStore:
             id=share_id,
             event_id=event_id,
             url=fields["url"],
+            endpoint=fields.get("endpoint") or key(fields["url"]),
             can_resend=fields["canResend"],
             created_by=fields["createdBy"],
             created_at=fields["createdAt"],

@@ -5,11 +5,11 @@ They run as the one account that reads the key of these links, which no worker d
 
 import functools
 import uuid
-from datetime import UTC, datetime
 from typing import Final
 
 from functions import parameters
 from functions.gcp.documents import documents
+from functions.machine import CLOCK
 from functions.signed_links import wiring as signed_links
 from functions.signed_links.limiter import TooManyCallsError
 from functions.signed_links.token import TokenKeys
@@ -25,10 +25,6 @@ RESENDS_AN_HOUR: Final = 100
 """Through links, of the deliveries of an event to one URL."""
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @functools.cache
 def log_links() -> LogLinks:
     """Gives out links for organizers."""
@@ -38,7 +34,7 @@ def log_links() -> LogLinks:
         shares=LogShareStore(documents()),
         keys=lambda: TokenKeys(keys.values()),
         base_url=parameters.PUBLIC_BASE_URL.value,
-        now=_now,
+        clock=CLOCK,
         new_id=lambda: str(uuid.uuid4()),
     )
 
@@ -52,7 +48,7 @@ def shared_log() -> SharedLog:
         shares=LogShareStore(documents()),
         next_round=deliveries.next_round(),
         may_resend=_may_resend,
-        now=_now,
+        clock=CLOCK,
     )
 
 

@@ -110,7 +110,7 @@ def test_a_count_reads_no_delivery(event_id: str, configure: Configure, record: 
     store = DeliveryStore(counting_documents(counted))
     now = datetime.now(UTC)
     wanted = EndedWithin(
-        since=now - timedelta(days=1), until=now, endpoint=key("https://example.com/hook")
+        since=now - timedelta(days=1), until=now, endpoints=(key("https://example.com/hook"),)
     )
 
     assert store.count_ended(event_id, wanted) == 3

@@ -11,6 +11,7 @@ from google.cloud import firestore
 from bench.costs import COSTS
 from functions.access import Caller, Role
 from functions.documents.documents import Documents
+from functions.machine import CLOCK
 from functions.signed_links import wiring as links
 from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
@@ -53,7 +54,7 @@ class Here:
             shares=self.shares,
             keys=lambda: self.keys,
             base_url="https://wall.example.com",
-            now=_now,
+            clock=CLOCK,
             new_id=lambda: "s1",
         )
 
@@ -64,10 +65,10 @@ class Here:
             deliveries=self.deliveries,
             shares=self.shares,
             next_round=NextRound(
-                self.deliveries, self.counted.enqueue, Pace(1_000, time.monotonic, str), _now
+                self.deliveries, self.counted.enqueue, Pace(1_000, time.monotonic, str), CLOCK
             ),
             may_resend=lambda _: True,
-            now=_now,
+            clock=CLOCK,
         )
 
 

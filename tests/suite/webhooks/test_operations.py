@@ -6,7 +6,7 @@ Calls and documents are counted at the client; they are the same on every machin
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,6 +16,7 @@ from google.cloud import firestore
 from bench.costs import COSTS
 from emulator.mailbox import Mailbox
 from emulator.receiver import always
+from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
@@ -205,9 +206,7 @@ def worker(
         tenant_of=tenants.of,
         enqueue=counted.enqueue,
         slow_pace=Pace(1_000, time.monotonic, str),
-        failures=Failures(
-            EndpointStore(counting), tenant_of=tenants.of, now=now, monotonic=time.monotonic
-        ),
+        failures=Failures(EndpointStore(counting), tenants.of, CLOCK),
         clock=CLOCK,
         prompt_receivers=PromptReceivers(time.monotonic, tenants.of),
     )
@@ -274,13 +273,8 @@ def test_a_notice(
     ended = now()
     failed = [_failed(event.id, url, n, ended) for n in range(5)]
     DeliveryStore(documents()).create(event.id, failed)
-    failures = Failures(
-        EndpointStore(documents()),
-        tenant_of=lambda _: "t1",
-        now=lambda: datetime(2001, 1, 1, tzinfo=UTC),  # nobody else's is due then
-        monotonic=time.monotonic,
-    )
-    failures.note(failed[0])
+    alone = _clock_at(datetime(2001, 1, 1, tzinfo=UTC))  # nobody else's is due then
+    Failures(EndpointStore(documents()), str, alone).note(failed[0])
     mailbox = Mailbox()
     limiter = Limiter(counting, now=now)
     name = uuid.uuid4().hex  # of a day that has counted nothing yet
@@ -294,11 +288,11 @@ def test_a_notice(
         settings=SettingsStore(counting),
         deliveries=DeliveryStore(counting),
         wall=WallStore(counting),
-        people=People(counting, counts=counts, now=now),
+        people=People(counting, counts, CLOCK),
         mailer=lambda: SendGridMailer("SG.key", mailbox.url, now),
         sender=lambda: MailSender(address="wall@example.com"),
         base_url="https://wall.example.com",
-        now=now,
+        clock=CLOCK,
     )
     with mailbox:
         notifier.notify(event.id)
@@ -314,11 +308,10 @@ def _swept_at(counting: Documents, counted: Operations) -> EndpointSweep:
         endpoints=EndpointStore(counting),
         settings=SettingsStore(counting),
         deliveries=deliveries,
-        next_round=NextRound(deliveries, counted.enqueue, Pace(80, time.monotonic, str), now),
+        next_round=NextRound(deliveries, counted.enqueue, Pace(80, time.monotonic, str), CLOCK),
         enqueue=counted.enqueue,
         in_parallel=lambda work, items: [work(item) for item in items],
-        now=lambda: datetime(2000, 1, 1, tzinfo=UTC),
-        monotonic=time.monotonic,
+        clock=_clock_at(datetime(2000, 1, 1, tzinfo=UTC)),
     )
 
 
@@ -333,14 +326,13 @@ def test_a_look_of_the_sweep(
     ended = datetime(1999, 12, 31, 23, 59, tzinfo=UTC)
     failed = [_failed(event.id, url, n, ended) for n in range(3)]
     DeliveryStore(documents()).create(event.id, failed)
-    Failures(
-        EndpointStore(documents()),
-        tenant_of=lambda _: "t1",
-        now=lambda: ended,
-        monotonic=time.monotonic,
-    ).note(failed[0])
+    Failures(EndpointStore(documents()), str, _clock_at(ended)).note(failed[0])
     assert _swept_at(counting, counted).sweep() == 1
     assert counted.cost() == COSTS["a look of the sweep at an endpoint that fails"]
+
+
+def _clock_at(moment: datetime) -> Clock:
+    return replace(CLOCK, now=lambda: moment)
 
 
 def _failed(event_id: str, url: str, number: int, at: datetime) -> Delivery:

@@ -194,7 +194,7 @@ class Parts(WebhookUseCases):
             shares=self.shares(),
             keys=lambda: KEYS,
             base_url="https://wall.example.com/",
-            now=lambda: self.now,
+            clock=self.machine.clock,
             new_id=self.new_id,
         )
 
@@ -206,7 +206,7 @@ class Parts(WebhookUseCases):
             shares=self.shares(),
             next_round=self.next_round(),
             may_resend=self._may_resend,
-            now=lambda: self.now,
+            clock=self.machine.clock,
         )
 
     def shares(self) -> LogShareStore:

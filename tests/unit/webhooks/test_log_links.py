@@ -60,6 +60,7 @@ def test_a_link_leads_to_its_share(parts: Parts) -> None:
         id=shared.share.id,
         event_id=EVENT,
         url=URL,
+        endpoint=key(URL),
         can_resend=True,
         created_by="u1",
         created_at=parts.now,

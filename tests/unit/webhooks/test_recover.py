@@ -12,7 +12,7 @@ from functions.call_error import CallError, Code
 from functions.event_arguments import EventArguments
 from functions.webhooks.actions.actions import Foreseen, Resent
 from functions.webhooks.actions.arguments import Page, ResendArguments, next_page
-from functions.webhooks.deliveries.delivery import Cursor, Delivery
+from functions.webhooks.deliveries.delivery import Delivery, Place
 from functions.webhooks.deliveries.next_round import Obstacle
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.settings.webhook_settings import key
@@ -145,7 +145,7 @@ def test_what_ended_later_is_left_alone(parts: Parts) -> None:
     assert resend(parts, until=parts.now + timedelta(days=1)).resent == 9
 
     asked = {"eventId": EVENT, "since": SINCE.isoformat(), "until": first.isoformat()}
-    next_ = next_page(_page(asked), first, Cursor(first, "d1"))
+    next_ = next_page(_page(asked), first, Place(first, "d1"))
     assert _page(asked | {"next": next_}).looked_until == first
     with pytest.raises(CallError, match="until must not be before since"):
         ResendArguments.read(asked | {"until": (SINCE - timedelta(seconds=1)).isoformat()})
@@ -168,6 +168,15 @@ def test_a_dry_run_counts_what_is_left_alone_by_the_reason(parts: Parts) -> None
     assert foresee(parts, url=given_up).barred == {Obstacle.DISABLED: 3}
     assert foresee(parts, url=URL) == Foreseen(matching=5, tests=1, barred={})
     assert resend(parts) == Resent(resent=10, left_alone=7)
+
+
+def test_a_dry_run_counts_what_failed_before_its_endpoint_had_an_id(parts: Parts) -> None:
+    """Spec 4.7: a page then sends as many."""
+    parts.subscribe({"url": URL, "id": "screen"}, OTHER)
+    parts.page = 300
+
+    assert foresee(parts) == Foreseen(matching=10, tests=0, barred={Obstacle.REMOVED: 0})
+    assert foresee(parts, url=URL).matching == 5 == resend(parts, url=URL).resent
 
 
 def test_a_dry_run_counts_from_its_time_until_now(parts: Parts) -> None:

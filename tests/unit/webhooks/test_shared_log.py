@@ -80,6 +80,20 @@ def test_the_deliveries_to_one_url_and_no_other(parts: Parts) -> None:
     assert ids(read(parts, share(parts, OTHER))) == [delivery.id for delivery in reversed(theirs)]
 
 
+def test_a_link_shows_what_went_to_its_url_under_any_id_of_the_endpoint(parts: Parts) -> None:
+    """Deliveries to the URL that the endpoint had before may be another receiver's."""
+    elsewhere = several(parts, PAGE, url=OTHER, endpoint="screen")
+    mine = [parts.delivery(cause="before the id"), parts.delivery(cause="x", endpoint="screen")]
+    parts.subscribe({"url": URL, "id": "screen"})
+    link = share(parts)
+    first = read(parts, link)
+
+    assert set(ids(first)) == {delivery.id for delivery in mine}
+    assert not read(parts, link, after=first.next).deliveries
+    with pytest.raises(CallError, match="no delivery"):
+        send_again(parts, share(parts, can_resend=True), elsewhere[0])
+
+
 def test_pages(parts: Parts) -> None:
     """Each delivery once, the latest first, two of the same moment included."""
     made = several(parts, 2 * PAGE)
