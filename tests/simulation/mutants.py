@@ -24,9 +24,7 @@ MUTANTS: Final = (
 RARE: Final = frozenset(
     {
         "no-sweeper",
-        "latest-end-alone",
-        "news-all-the-time",
-        "any-round",
+        "counted-again",
         "start-without-lock",
         "settle-any-version",
         "plan-over",
@@ -40,7 +38,6 @@ RARE: Final = frozenset(
         "busy-is-done",
         "complaints-looked-at-once",
         "stopped-sends",
-        "signs-after-a-long-read",
     }
 )
 """Mutants that it took more than 20 schedules to catch; only `--all` tries them."""

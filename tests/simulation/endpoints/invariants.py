@@ -11,6 +11,8 @@ from functions.webhooks.deliveries.endpoint_url import name_of
 from tests.simulation.simulation import Simulation, current
 
 _IN_A_ROW: Final = 5
+_TO_GIVE_UP: Final = 100
+_FIVE_DAYS: Final = timedelta(days=5)
 _AN_HOUR: Final = timedelta(hours=1)
 _A_DAY: Final = timedelta(days=1)
 _CLOCKS_DIFFER: Final = timedelta(seconds=1)
@@ -34,8 +36,12 @@ class Seen:
         self._ends.append((self.simulation.time, delivery))
 
     def saved(self, settings: Mapping[str, Any] | None) -> None:
-        """The settings were written, or the event is gone."""
+        """The settings were written, or the event is gone; spec 7.3 says who may be disabled."""
+        before = self._settings[-1][1] if self._settings else None
         self._settings.append((self.simulation.time, settings))
+        for url in _disabled(settings) - _disabled(before):
+            if not any(self._is_dead(url, at) for at in self._moments(current().began)):
+                self._wrong(f"{url} was disabled against the law")
 
     def noted(self, before: Document | None, after: Document | None) -> None:
         """The record of an endpoint was written."""
@@ -153,8 +159,7 @@ class Seen:
 
     def _holds(self, url: str, told: str, moment: int) -> bool:
         if told == "disabled":
-            entries = (self._at(moment) or {}).get("disabled", {}).values()
-            return url in [entry["url"] for entry in entries]
+            return url in _disabled(self._at(moment))
         counting = [
             one
             for one in self._ended_by(url, moment)
@@ -167,5 +172,21 @@ class Seen:
             Outcome.FAILED
         }
 
+    def _is_dead(self, url: str, moment: int) -> bool:
+        """Whether a hundred in a row have failed by then, the first five days ago."""
+        in_a_row: list[Delivery] = []
+        for delivery in self._ended_by(url, moment):
+            if delivery.outcome is Outcome.SUCCESS:
+                in_a_row.clear()
+            elif not delivery.test:
+                in_a_row.append(delivery)
+        since = in_a_row[0].ended_at if in_a_row else None
+        is_old = since and self.simulation.now - since >= _FIVE_DAYS - _CLOCKS_DIFFER
+        return len(in_a_row) >= _TO_GIVE_UP and bool(is_old)
+
     def _wrong(self, sentence: str) -> None:
         self.simulation.violation(sentence)
+
+
+def _disabled(settings: Mapping[str, Any] | None) -> set[str]:
+    return {entry["url"] for entry in (settings or {}).get("disabled", {}).values()}

@@ -12,7 +12,6 @@ from tests.simulation.webhooks.seen import Post, Seen
 
 _DEADLINE: Final = 5 * SECOND
 _FLAKY: Final = (204, 500, None, 202, 503, 200)
-_DYING: Final = (500, 500, None, 500, 500, 500, 500, 500, 500, 200)
 _FAILS_FIRST: Final = 2
 _DOWN_FOR: Final = 60 * SECOND
 """Longer than the four attempts of a first delivery take."""
@@ -71,9 +70,6 @@ class Receivers:
         match self._behaviours[to]:
             case "ok" | "500" | "silent" as always:
                 return {"ok": 204, "500": 500, "silent": None}[always]
-            case "dying":
-                name = f"{post.delivery_id} POST {count}"
-                return self._seen.simulation.choices.pick(name, _DYING)
             case "down":
                 return 503 if self._seen.simulation.time < _DOWN_FOR else 204
             case "recovers":

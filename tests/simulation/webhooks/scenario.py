@@ -1,14 +1,12 @@
 """What people and receivers do in one schedule of the webhooks' world."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final, Self
 
 from functions.wall.address import normalised
-from functions.webhooks.deliveries.delivery import Attempt, Delivery
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.messages.event_type import EventType
 from tests.simulation.choices import Choices
 from tests.simulation.simulation import MINUTE, SECOND, START
@@ -31,6 +29,9 @@ _SUBSCRIPTIONS: Final = (
     (EventType.PHOTO_APPROVED, EventType.EVENT_ARCHIVED, EventType.EVENT_PUBLISHED),
 )
 _SENT_AGAIN: Final = (0.0, 0.0, 0.0, 0.1, 0.4)
+OUTAGE: Final = 2 * MINUTE
+_BUSY: Final = 12
+"""Photos whose triggers, run again, count more in an outage than the pace serves."""
 _TWICE: Final = SECOND // 5  # between two clicks, at most
 _CROWD: Final = {"status": "approved", "createdAt": START - timedelta(days=1)}
 _CROWD_BEHIND: Final = {"status": "approved", "createdAt": START - timedelta(days=9)}
@@ -71,8 +72,8 @@ class Scenario:
         settings: The webhook settings of the event.
         crowd: How many photos the event has already.
         behind: How many of them were there when the URLs were written.
-        failed: Deliveries to the first URL that have failed lately.
         uploads: Photos that come.
+        outage: Whether no task can be queued in the first two minutes.
         organizer: What the organizer does, and when.
         sent_again: How likely a delivery is sent again when a round of it has ended.
     """
@@ -81,8 +82,8 @@ class Scenario:
     settings: Mapping[str, Any]
     crowd: int
     behind: int
-    failed: tuple[Delivery, ...]
     uploads: tuple[Upload, ...]
+    outage: bool
     organizer: tuple[tuple[str, int], ...]
     sent_again: float
 
@@ -90,34 +91,29 @@ class Scenario:
     def of(cls, choices: Choices) -> Self:
         """Draw one."""
         urls = [_URL.format(number) for number in range(choices.between("urls", 1, 2))]
+        outage = choices.happens("outage", 0.05, "two minutes without Cloud Tasks")
         behaviours = ("ok", "ok", "500", "silent", "flaky", "recovers", "down")
         entries: list[dict[str, Any]] = [
             {
                 "url": url,
                 "events": [
-                    str(event_type) for event_type in choices.pick(f"{url} takes", _SUBSCRIPTIONS)
+                    str(event_type)
+                    for event_type in (
+                        EventType if outage else choices.pick(f"{url} takes", _SUBSCRIPTIONS)
+                    )
                 ],
             }
             for url in urls
         ]
-        for entry in entries:
-            if choices.happens(f"{entry['url']} recover", 0.4, "a standing order"):
-                entry["recover"] = True
         if choices.happens("unusable", 0.1, "a URL is unusable"):
             entries.append({"url": choices.pick("which", _UNUSABLE), "events": list(EventType)})
-        dying = choices.happens("dying", 0.12, "the first URL has failed for five days")
         return cls(
-            receivers={
-                EndpointUrl.parse(url): "dying"
-                if dying and url == urls[0]
-                else choices.pick(url, behaviours)
-                for url in urls
-            },
+            receivers={EndpointUrl.parse(url): choices.pick(url, behaviours) for url in urls},
             settings={"urls": entries},
             crowd=choices.pick("crowd", (0, 0, 0, 99, 98, 97, 499)),
             behind=choices.pick("behind", (0, 0, 50, _BEHIND, 101)),
-            failed=_failed(urls[0], choices.between("failed", 98, 100)) if dying else (),
-            uploads=tuple(_upload(choices, number) for number in range(_uploads(choices))),
+            uploads=tuple(_uploads(choices, outage=outage)),
+            outage=outage,
             organizer=tuple(_organizer(choices)),
             sent_again=choices.pick("sent again", _SENT_AGAIN),
         )
@@ -131,8 +127,13 @@ class Scenario:
         }
 
 
-def _uploads(choices: Choices) -> int:
-    return choices.pick("uploads", (1, 1, 2, 3))
+def _uploads(choices: Choices, *, outage: bool) -> Iterator[Upload]:
+    """Some photos; with an outage enough to keep the triggers busy, and a later one."""
+    for number in range(_BUSY if outage else choices.pick("uploads", (1, 1, 2, 3))):
+        yield _upload(choices, number)
+    if outage:
+        late = _upload(choices, _BUSY)
+        yield replace(late, at=late.at + OUTAGE, moderated=None, deleted_at=None)
 
 
 def _upload(choices: Choices, number: int) -> Upload:
@@ -161,7 +162,6 @@ def _organizer(choices: Choices) -> list[tuple[str, int]]:
         ("archive", 0.1, 20 * SECOND),
         ("publish again", 0.05, 60 * SECOND),
         ("test", 0.1, 60 * SECOND),
-        ("late test", 0.3, 5 * MINUTE),
         ("resend page", 0.15, 30 * MINUTE),
         ("rotate", 0.05, 60 * SECOND),
     ):
@@ -171,28 +171,3 @@ def _organizer(choices: Choices) -> list[tuple[str, int]]:
             if act == "resend page" and choices.happens(f"{act} twice", 0.5, "done twice"):
                 done.append((f"{act} too", at + choices.between(f"{act} again", 0, _TWICE)))
     return done
-
-
-_FAILED: Final[dict[str, tuple[Delivery, ...]]] = {}
-
-
-def _failed(url: str, count: int) -> tuple[Delivery, ...]:
-    """Deliveries that have failed, from five days and two hours ago on; made once."""
-    if url not in _FAILED:
-        _FAILED[url] = tuple(_failed_delivery(url, number) for number in range(100))
-    return _FAILED[url][:count]
-
-
-def _failed_delivery(url: str, number: int) -> Delivery:
-    made = Delivery.create(
-        cause=f"long ago {number}",
-        event_id=EVENT,
-        event_type=EventType.EVENT_PUBLISHED,
-        url=url,
-        data={},
-        now=START - timedelta(days=5, hours=2) + timedelta(minutes=number),
-    )
-    for step in RETRY_SCHEDULE:
-        at = made.next_attempt_at or made.created_at
-        made = made.after(Attempt(number=step.attempt, at=at, status=500, milliseconds=10))
-    return made

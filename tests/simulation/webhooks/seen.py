@@ -1,6 +1,6 @@
 """What a schedule of the webhooks has shown so far: POSTs, and every version of every record."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -8,6 +8,9 @@ from typing import Final
 from functions.webhooks.deliveries.delivery import Delivery
 from tests.simulation.simulation import START, Actor, Returned, Simulation, current
 from tests.simulation.webhooks import law
+
+A_SECOND: Final = 1
+"""A pace that the few deliveries of a schedule already exceed."""
 
 URLS_WRITTEN: Final = START - timedelta(days=5, hours=3)
 """When the webhook settings and all other first records were written."""
@@ -49,27 +52,21 @@ class Seen:
         owed: The messages that the writes so far owe, as (event type, what it is about).
         tests: How many tests were asked for.
         open: Deliveries that are owed an attempt, by id.
-        urls_written: When the webhook settings were written.
     """
 
     def __init__(
         self,
         simulation: Simulation,
-        there: Iterable[Delivery],
         tasks_are_repeated: Callable[[], bool],
     ) -> None:
-        """`there` are the deliveries that are recorded from the beginning.
-
-        `tasks_are_repeated` tells whether a task was dispatched twice by chance, or came late.
-        """
+        """`tasks_are_repeated`: whether a task was dispatched twice by chance, or came late."""
         self.tasks_are_repeated = tasks_are_repeated
         self.simulation = simulation
         self.posts: list[Post] = []
-        self.history = {delivery.id: [(0, delivery)] for delivery in there}
+        self.history: dict[str, list[tuple[int, Delivery]]] = {}
         self.owed: list[tuple[str, str]] = []
         self.tests = 0
         self.open: set[str] = set()
-        self.urls_written = [URLS_WRITTEN]
 
     def posted(self, post: Post) -> None:
         """A POST has left. Where nothing has failed, no other one was made for its attempt."""

@@ -26,11 +26,9 @@ from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE, SWEEP_PERIOD
-from functions.webhooks.deliveries.store import DeliveryStore, read_delivery
-from functions.webhooks.endpoints.failing_endpoint import FailingEndpoint
-from functions.webhooks.endpoints.store import EndpointStore
+from functions.webhooks.deliveries.store import read_delivery
 from functions.webhooks.publisher import Publisher
-from tests.in_memory.documents import Firestore, InMemoryDocuments
+from tests.in_memory.documents import Firestore
 from tests.in_memory.outside import InMemoryTasks
 from tests.in_memory.through import ServiceError
 from tests.in_memory.use_cases import WebhookUseCases
@@ -47,14 +45,12 @@ from tests.simulation.simulation import (
 )
 from tests.simulation.webhooks import invariants
 from tests.simulation.webhooks.receivers import Receivers
-from tests.simulation.webhooks.scenario import EVENT, TENANT, Scenario
-from tests.simulation.webhooks.seen import URLS_WRITTEN, Seen
+from tests.simulation.webhooks.scenario import EVENT, OUTAGE, TENANT, Scenario
+from tests.simulation.webhooks.seen import A_SECOND, URLS_WRITTEN, Seen
 
 T = TypeVar("T")
 
 _ROUNDS: Final = 2
-_A_SECOND: Final = 2
-"""A pace that the few deliveries of a schedule already exceed."""
 _SWEEP: Final = round(SWEEP_PERIOD.total_seconds()) * SECOND
 _CALLER: Final = Caller("admin", Role.SUPERADMIN, TENANT)
 _SETTINGS: Final = f"events/{EVENT}/settings/webhooks"
@@ -62,9 +58,6 @@ _BACKOFF: Final = {
     retry_step.queue: retry_step.backoff_seconds * SECOND for retry_step in RETRY_SCHEDULE
 } | {SLOW_QUEUE: SECOND}
 _WORKERS_RAISE: Final = (TooEarlyError, ChangedMeanwhileError)
-
-_RECOVERY: Final = "recovery"
-_SWEEPS_OF_A_RECOVERY: Final = 20
 
 _CALM: Final = frozenset({Fault.RETRIED_BEFORE, Fault.RETRIED_AFTER, Fault.RESTART})
 
@@ -78,13 +71,10 @@ class WebhookWorld:
         self._scenario = Scenario.of(simulation.choices)
         self._seen = Seen(
             simulation,
-            self._scenario.failed,
             lambda: self._cloud_tasks.unpunctual or self._cloud_tasks.repeats,
         )
         self._names = 0
         self._people = 0
-        self._sweeps = True
-        self._recoveries = 0
         self._firestore = Firestore(lambda: URLS_WRITTEN)
         self._set_up()
         self._firestore.set_clock(lambda: simulation.now)
@@ -96,7 +86,6 @@ class WebhookWorld:
             queue: self._pool(queue, WebhookUseCases.worker, *_WORKERS_RAISE) for queue in _BACKOFF
         }
         self._sweepers = self._pool("sweeper", WebhookUseCases.sweeper)
-        self._endpoint_sweeps = self._pool("endpoints", WebhookUseCases.endpoint_sweep)
         self._actions = self._pool(
             "actions", lambda use_cases: replace(use_cases, page=5).actions(), CallError
         )
@@ -119,10 +108,6 @@ class WebhookWorld:
             Create(_SETTINGS, self._scenario.settings),
             *photos,
         )
-        if failed := self._scenario.failed:
-            documents = InMemoryDocuments(self._firestore)
-            DeliveryStore(documents).create(EVENT, failed)
-            EndpointStore(documents).create(_noted(failed[0]))
 
     def _begin(self) -> None:
         for upload in self._scenario.uploads:
@@ -156,12 +141,10 @@ class WebhookWorld:
                 self._firestore.commit(Update(event, {"status": "archived"}))
             case "publish again":
                 self._firestore.commit(Update(event, {"status": "published"}))
-            case "save the settings":
-                self._firestore.commit(Update(_SETTINGS, {"saved": self._name("saved")}))
             case "rotate":
                 wanted = RotateArguments(event_id=EVENT)
                 self._act(what, lambda actions: actions.rotate_secret(_CALLER, wanted))
-            case "test" | "late test":
+            case "test":
                 url = self._scenario.settings["urls"][0]["url"]
                 self._seen.tests += 1
                 test = TestArguments(event_id=EVENT, url=url)
@@ -199,17 +182,9 @@ class WebhookWorld:
             case ["events", _, "photos", photo_id]:
                 self._photo_written(_photo(photo_id, before), _photo(photo_id, after))
             case ["events", _, "deliveries", _] if after:
-                if before and current().name.startswith(_RECOVERY):
-                    invariants.check_sent_again(self._seen, read_delivery(before))
                 delivery = read_delivery(after)
                 self._seen.recorded(delivery)
                 self._ended(delivery)
-                if not self._sweeps and self._is_recovering():  # an answer after a long pause
-                    self._sweeps = True
-                    self._later(_SWEEP, self._sweep)
-            case ["events", _, "settings", "webhooks"] if after and before:
-                self._seen.urls_written.append(after.written)
-                invariants.check_settings(self._seen, before, after)
             case _:
                 pass
 
@@ -283,22 +258,14 @@ class WebhookWorld:
 
     def _sweep(self) -> None:
         busy = self._people or self._eventarc.under_way or self._cloud_tasks.under_way
-        self._sweeps = bool(busy or self._seen.open or self._is_recovering())
-        if self._sweeps:
+        if busy or self._seen.open:
             self._later(_SWEEP, self._sweep)
             # The scheduled function keeps its faults to itself, and the next sweep goes on.
             self._sweepers.run(self._name("sweep"), self._swept)
-            self._endpoint_sweeps.run(self._name(_RECOVERY), lambda endpoints: endpoints.sweep())
-
-    def _is_recovering(self) -> bool:
-        """Whether deliveries are to be sent again by themselves; some sweeps do that."""
-        self._recoveries += 1
-        if not any(invariants.missed(self._scenario, self._firestore)):
-            self._recoveries = 0
-        return 0 < self._recoveries <= _SWEEPS_OF_A_RECOVERY
 
     def _swept(self, sweeper: Sweeper) -> None:
-        calm = not (self._eventarc.unpunctual or self._cloud_tasks.unpunctual)
+        unpunctual = self._eventarc.unpunctual or self._cloud_tasks.unpunctual
+        calm = not (unpunctual or self._scenario.outage)
         if sweeper.sweep() and calm and self._simulation.faults <= _CALM:
             self._simulation.violation("a task got lost although nothing has failed")
 
@@ -318,41 +285,24 @@ class WebhookWorld:
 
     def _use_cases(self, instance: Instance) -> WebhookUseCases:
         return WebhookUseCases(
-            replace(instance.machine, call=partial(self._counted, instance)),
+            replace(instance.machine, call=partial(self._through, instance)),
             self._firestore,
             self._tasks,
             new_id=lambda: self._name("test"),
             new_secret=lambda: self._name("secret"),
             sender=Receivers(self._seen, self._scenario.receivers, instance),
-            a_second=_A_SECOND,
+            a_second=A_SECOND,
             page=2,
             sweep_page=2,
         )
 
-    def _counted(
+    def _through(
         self, instance: Instance, what: str, effect: Callable[[], T], *, retried: bool = True
     ) -> T:
-        """The count of an endpoint's failures; by chance an admin saves the settings just then."""
-        answer = instance.call(what, effect, retried=retried)
-        name = f"{current().name} {what}, and the settings are saved"
-        if what == "count deliveries" and self._simulation.choices.happens(name, 0.5):
-            save = partial(self._organizer, "save the settings")
-            self._later(self._simulation.choices.between(f"{name} when", 0, SECOND // 5), save)
-        return answer
-
-
-def _noted(failed: Delivery) -> FailingEndpoint:
-    """What is known of an endpoint since that delivery has failed."""
-    ended_at = failed.ended_at or START
-    return FailingEndpoint(
-        event_id=EVENT,
-        id=failed.endpoint,
-        tenant_id=TENANT,
-        url=failed.url,
-        since=ended_at,
-        failed_at=ended_at,
-        due_at=ended_at,
-    )
+        """The way to the services; in an outage Cloud Tasks takes nothing."""
+        if what == "queue.enqueue" and self._scenario.outage and self._simulation.time < OUTAGE:
+            raise ServiceError(what)
+        return instance.call(what, effect, retried=retried)
 
 
 def _photo(photo_id: str, found: Document | None) -> Photo | None:
