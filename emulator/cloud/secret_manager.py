@@ -20,8 +20,6 @@ ENABLED: Final = State(SecretVersion.State.ENABLED)
 DISABLED: Final = State(SecretVersion.State.DISABLED)
 DESTROYED: Final = State(SecretVersion.State.DESTROYED)
 
-_MAX_VALUE_BYTES: Final = 64 * 1024
-
 
 @dataclass(slots=True)
 class _Version:
@@ -73,9 +71,8 @@ class SecretManager:
 
     @property
     def methods(self) -> Mapping[str, Method]:
-        """What functions, and set-up's commands, call."""
+        """What functions call."""
         api = secretmanager_v1
-        version = SecretVersion.pb()
         return {
             "ListSecretVersions": Method(
                 self._list, api.ListSecretVersionsRequest.pb(), api.ListSecretVersionsResponse.pb()
@@ -84,22 +81,6 @@ class SecretManager:
                 self._access,
                 api.AccessSecretVersionRequest.pb(),
                 api.AccessSecretVersionResponse.pb(),
-            ),
-            "AddSecretVersion": Method(self._add, api.AddSecretVersionRequest.pb(), version),
-            "EnableSecretVersion": Method(
-                lambda request: self._changed(request, ENABLED),
-                api.EnableSecretVersionRequest.pb(),
-                version,
-            ),
-            "DisableSecretVersion": Method(
-                lambda request: self._changed(request, DISABLED),
-                api.DisableSecretVersionRequest.pb(),
-                version,
-            ),
-            "DestroySecretVersion": Method(
-                lambda request: self._changed(request, DESTROYED),
-                api.DestroySecretVersionRequest.pb(),
-                version,
             ),
         }
 
@@ -129,20 +110,6 @@ class SecretManager:
             return secretmanager_v1.AccessSecretVersionResponse.pb()(
                 name=request.name, payload={"data": version.value}
             )
-
-    def _add(self, request: Any) -> Any:
-        secret = self._named(request.parent)
-        if len(request.payload.data) > _MAX_VALUE_BYTES:
-            raise Refused(grpc.StatusCode.INVALID_ARGUMENT, "The payload is over 65536 bytes.")
-        with self._changing:
-            self._found(secret)
-        number = self.add(secret, request.payload.data.decode())
-        return _answered(f"{request.parent}/versions/{number}", ENABLED)
-
-    def _changed(self, request: Any, state: State) -> Any:
-        parent, _, number = request.name.rpartition("/versions/")
-        self.set_state(self._named(parent), int(number), state)
-        return _answered(request.name, state)
 
     def _named(self, parent: str) -> str:
         prefix = f"projects/{self._project}/secrets/"

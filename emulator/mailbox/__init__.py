@@ -10,19 +10,14 @@ can be told to fail. It knows that documentation only, and shares no code with t
 
 With an `EventWebhook` it also tells what becomes of the mails, which their addresses decide: see
 `events`.
-
-Alone: `python -m emulator.mailbox`, then http://127.0.0.1:9180/ in a browser, and for faults
-`curl -X PUT 127.0.0.1:9180/faults -d '{"kind": "status", "status": 503, "times": 1}'`.
 """
 
 from emulator.mailbox.events import EventWebhook, signed
 from emulator.mailbox.faults import (
     Fault,
-    FaultKind,
     bad_address,
     credits_exceeded,
     drop,
-    hang,
     slow,
     status,
     too_many_requests,
@@ -41,7 +36,6 @@ __all__ = [
     "PORT",
     "EventWebhook",
     "Fault",
-    "FaultKind",
     "Mail",
     "Mailbox",
     "Problem",
@@ -49,7 +43,6 @@ __all__ = [
     "bad_address",
     "credits_exceeded",
     "drop",
-    "hang",
     "problems",
     "signed",
     "slow",

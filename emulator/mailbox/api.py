@@ -1,4 +1,4 @@
-"""The mailbox over HTTP: SendGrid's API, its pages, and how it is told to fail."""
+"""The mailbox over HTTP: SendGrid's API, and its pages."""
 
 import contextlib
 import gzip
@@ -16,9 +16,6 @@ from emulator.mailbox import pages
 from emulator.mailbox.faults import Fault, FaultKind
 from emulator.mailbox.inbox import Inbox
 from emulator.mailbox.sendgrid import MAX_REQUEST_BYTES, Problem, error_body, problems
-
-# Seconds that a hanging request is held at most.
-HANG_LIMIT = 600.0
 
 _JSON = "application/json"
 _HTML = "text/html; charset=utf-8"
@@ -63,31 +60,6 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._not_found()
 
-    def do_PUT(self) -> None:
-        raw = self._body()
-        if self.path != "/faults":
-            self._not_found()
-            return
-        try:
-            fields = json.loads(raw)
-            fields["kind"] = FaultKind(fields["kind"])
-            fields["addresses"] = tuple(fields.get("addresses", ()))
-            self.mailbox.fail_with(Fault(**fields))
-        except (ValueError, KeyError, TypeError) as error:
-            self._json(HTTPStatus.BAD_REQUEST, _error(str(error)))
-            return
-        self._json(HTTPStatus.OK, {})
-
-    def do_DELETE(self) -> None:
-        if self.path == "/faults":
-            self.mailbox.heal()
-        elif self.path == "/mails":
-            self.mailbox.forget()
-        else:
-            self._not_found()
-            return
-        self._json(HTTPStatus.OK, {})
-
     def _send_mail(self, raw: bytes) -> None:
         refusal, body = self._read_mail(raw)
         if refusal:
@@ -123,10 +95,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _failed(self, fault: Fault, raw: bytes, body: object) -> bool:
         """Whether the fault has seen to the answer."""
-        if fault.kind is FaultKind.HANG:
-            self.mailbox.healed.wait(HANG_LIMIT)
-            self._hang_up(raw, body)
-            return True
         if fault.kind is not FaultKind.STATUS:
             return False
         headers = {}

@@ -9,13 +9,12 @@ class FaultKind(StrEnum):
     """How a request goes wrong.
 
     `STATUS` answers with a status and takes nothing, `SLOW` takes the mails and answers late,
-    `HANG` takes nothing and never answers, `DROP` takes the mails and cuts the connection instead
-    of answering, `BAD_ADDRESS` refuses addresses that the rules would let pass.
+    `DROP` takes the mails and cuts the connection instead of answering, `BAD_ADDRESS` refuses
+    addresses that the rules would let pass.
     """
 
     STATUS = "status"
     SLOW = "slow"
-    HANG = "hang"
     DROP = "drop"
     BAD_ADDRESS = "bad-address"
 
@@ -76,11 +75,6 @@ def too_many_requests(reset_seconds: float = 1.0, *, times: int = 1, after: int 
 def slow(seconds: float, *, times: int = 0) -> Fault:
     """Answer late."""
     return Fault(FaultKind.SLOW, seconds=seconds, times=times)
-
-
-def hang(*, times: int = 1, after: int = 0) -> Fault:
-    """Take nothing and never answer."""
-    return Fault(FaultKind.HANG, times=times, after=after)
 
 
 def drop(*, times: int = 1, after: int = 0) -> Fault:

@@ -19,8 +19,7 @@ class Inbox:
         healed: Set when slow failures are to end.
     """
 
-    def __init__(self, on_mails: Callable[[int], None] | None, events: EventWebhook | None) -> None:
-        self._on_mails = on_mails
+    def __init__(self, events: EventWebhook | None) -> None:
         self._events = events
         self._changed = threading.Condition()
         self._mails: list[Mail] = []
@@ -58,7 +57,7 @@ class Inbox:
             self._faults.add(*faults)
 
     def heal(self) -> None:
-        """Forget every fault, and let hanging requests go without an answer."""
+        """Forget every fault, and answer the slow requests."""
         with self._changed:
             self._faults.clear()
             self.healed.set()
@@ -120,8 +119,6 @@ class Inbox:
             self._changed.notify_all()
         if self._events:
             self._events.add(mails)
-        if self._on_mails:
-            self._on_mails(len(mails))
         return message_id
 
     def record(self, status: int, raw: bytes, body: object) -> None:

@@ -1,7 +1,5 @@
 """The mailbox itself: an inbox that is served over HTTP."""
 
-from collections.abc import Callable
-
 from emulator.mailbox.api import handler_of
 from emulator.mailbox.events import EventWebhook
 from emulator.mailbox.inbox import Inbox
@@ -19,20 +17,18 @@ class Mailbox(Inbox, StandIn):
         self,
         *,
         port: int = 0,
-        on_mails: Callable[[int], None] | None = None,
         events: EventWebhook | None = None,
     ) -> None:
         """Start listening.
 
         Args:
             port: 0 takes any free one.
-            on_mails: Called with the number of mails of each request that is accepted.
             events: Tells what becomes of the mails; closed with the mailbox.
 
         Raises:
             OSError: The port is taken.
         """
-        Inbox.__init__(self, on_mails, events)
+        Inbox.__init__(self, events)
         StandIn.__init__(self, LocalServer(port, handler_of(self)))
 
     def close(self) -> None:
