@@ -14,11 +14,10 @@ from typing import TypeAlias, TypeVar
 
 from emulator.cloud.local_cloud import LocalCloud, NotStartedError
 from emulator.command_list import ALL, ALL_VARIABLE, CHECKS, NAMES, Check
-from emulator.environment import ROOT, SetupError, python, say, tool_environment
+from emulator.environment import ROOT, say, tool_environment
 from emulator.firebase import read_addresses
 from emulator.ports import check_ports
 from emulator.processes import ProcessTree
-from emulator.pythons import Interpreter
 
 PYTEST_FOUND_NOTHING = 5
 
@@ -102,10 +101,6 @@ def _run_all(
         started = time.monotonic()
         outcome = _run_check(check, extra, run)
         yield check.name, outcome, time.monotonic() - started
-        for other in python.others() if check.on_every_python else []:
-            started = time.monotonic()
-            outcome = _run_on(other, check, extra, run)
-            yield f"{check.name} {other.name}", outcome, time.monotonic() - started
 
 
 def _run_aside(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -161,17 +156,6 @@ def _run_on_cloud(
 
 def _with_folder(command: Sequence[str], check: Check, extra: Sequence[str]) -> list[str]:
     return [*command, *([check.folder, *extra] if check.folder else [])]
-
-
-def _run_on(other: Interpreter, check: Check, extra: Sequence[str], run: Run) -> str:
-    say(f"\n{check.name} on Python {other.name}")
-    try:
-        binary = python.unit_python(other)
-    except SetupError as error:
-        say(str(error))
-        return "FAILED (not installed)"
-    command = [str(binary), "-m", *_with_folder(check.commands[0], check, extra)]
-    return _told(run(command, tool_environment(os.environ)), extra)
 
 
 def _told(status: int, extra: Sequence[str]) -> str:

@@ -36,7 +36,6 @@ class Check(NamedTuple):
         lanes: Folders of its tests that run at the same time, one lane beside the other. What they
             share (a port, a switch) is in one lane.
         last: Tests that look at what all the others have left.
-        on_every_python: Whether it runs on the other supported Pythons of this machine as well.
     """
 
     name: str
@@ -47,7 +46,6 @@ class Check(NamedTuple):
     on_cloud: bool = False
     lanes: "tuple[tuple[str, ...], ...]" = ()
     last: str = ""
-    on_every_python: bool = False
 
 
 _PYTEST = (("pytest",),)
@@ -63,10 +61,9 @@ CHECKS = (
     ),
     Check(
         "unit",
-        "the core, in seconds, on every supported Python of this machine",
+        "the core, in seconds",
         _PYTEST,
         folder="tests/unit",
-        on_every_python=True,
     ),
     Check(
         "simulation",

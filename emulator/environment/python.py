@@ -1,4 +1,4 @@
-"""The Python environments: ./venv for all work, and smaller ones for tests on other Pythons."""
+"""The Python environment: ./venv for all work."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from emulator import pythons
-from emulator.environment.places import ROOT, STATE, VENV, VENV_PYTHON
+from emulator.environment.places import ROOT, VENV, VENV_PYTHON
 from emulator.environment.steps import SetupError, digest, output_of, read, run_step
 
 # Apart: with hashes in one file, pip wants them for all that it installs in the same run.
@@ -14,16 +14,6 @@ DEPLOYED = ROOT / "requirements.txt"
 DEVELOPMENT = ROOT / "requirements-dev.txt"
 # Download into an empty cache, and space on disk.
 SIZE = "150 MB, 570 MB on disk"
-
-# Packages that tests/unit needs beside requirements.txt, in the versions of requirements-dev.txt.
-UNIT_PACKAGES = (
-    *("pytest", "hypothesis", "greenlet", "trustme"),
-    # Follows imports, for the roles of accounts.
-    "import-linter",
-    # For the contract and ops/: descriptions, and readers that check files against them.
-    *("openapi-spec-validator", "jsonschema", "rfc3339-validator", "promql-parser"),
-    *("google-cloud-monitoring", "google-cloud-monitoring-dashboards", "google-cloud-logging"),
-)
 
 _INSTALLED = VENV / ".installed"
 _UV = VENV / "bin" / "uv"
@@ -47,11 +37,12 @@ def install() -> None:
     # A virtual environment does not survive being moved, nor its Python being replaced.
     if not finished or not read(_INSTALLED).startswith(_identity()):
         base = base_python()
-        _make_environment(VENV, base, "./venv")
+        make = [str(base.path), "-m", "venv", "--clear", str(VENV)]
+        run_step(f"Making ./venv with Python {base.name}", make, log="venv.log")
     _INSTALLED.unlink(missing_ok=True)
     _link_runtime()
-    _install_packages("Python packages", VENV_PYTHON, "--require-hashes", "-r", str(DEPLOYED))
-    _install_packages("tools for work and tests", VENV_PYTHON, "-r", str(DEVELOPMENT))
+    _install_packages("Python packages", "--require-hashes", "-r", str(DEPLOYED))
+    _install_packages("tools for work and tests", "-r", str(DEVELOPMENT))
     _INSTALLED.write_text(_stamp())
 
 
@@ -97,56 +88,19 @@ def base_python() -> pythons.Interpreter:
     raise SetupError(pythons.how_to_get_one())
 
 
-def others() -> list[pythons.Interpreter]:
-    """Return the supported Pythons on PATH that ./venv is not made of, one of each version."""
-    ours = pythons.probe(VENV_PYTHON)
-    return [
-        interpreter
-        for interpreter in pythons.on_path(but=VENV / "bin")
-        if interpreter.makes_environments and (ours is None or interpreter.version != ours.version)
-    ]
-
-
-def unit_python(base: pythons.Interpreter) -> Path:
-    """Return the Python of an environment for tests/unit; made once for each version.
-
-    Raises:
-        SetupError: An installation failed.
-    """
-    folder = STATE / "pythons" / base.name
-    binary = folder / "bin" / "python"
-    stamp = digest(str(folder), str(base.path), *UNIT_PACKAGES, *map(read, (DEPLOYED, DEVELOPMENT)))
-    if not binary.exists() or read(folder / ".installed") != stamp:
-        _make_environment(folder, base, str(folder.relative_to(ROOT)), "--without-pip")
-        packages = ("--require-hashes", "-r", str(DEPLOYED))
-        _install_packages(f"Python packages for {base.name}", binary, *packages)
-        tools = ("-c", str(DEVELOPMENT), *UNIT_PACKAGES)
-        _install_packages(f"the test tools for {base.name}", binary, *tools)
-        (folder / ".installed").write_text(stamp)
-    return binary
-
-
-def _install_packages(what: str, binary: Path, *requirements: str) -> None:
-    """Install for a Python with uv, or with pip where uv fails."""
+def _install_packages(what: str, *requirements: str) -> None:
+    """Install with uv, or with pip where uv fails."""
     log = f"{what.replace(' ', '-')}.log"
     try:
-        install = [*uv(), "install", "--python", str(binary), *registry()]
+        install = [*uv(), "install", "--python", str(VENV_PYTHON), *registry()]
         run_step(f"Installing {what}", [*install, *requirements], log=log)
     except SetupError:
-        pip = [str(VENV_PYTHON), "-m", "pip", "--python", str(binary), *_PIP_INSTALL]
+        pip = [str(VENV_PYTHON), "-m", "pip", *_PIP_INSTALL]
         run_step(f"Installing {what} with pip", [*pip, *requirements], log=log)
 
 
 def _running() -> pythons.Interpreter | None:
     return pythons.probe(Path(sys.executable)) if sys.executable else None
-
-
-def _make_environment(folder: Path, base: pythons.Interpreter, shown: str, *options: str) -> None:
-    run_step(
-        f"Making {shown} with Python {base.name}",
-        [str(base.path), "-m", "venv", "--clear", *options, str(folder)],
-        log="venv.log",
-    )
 
 
 def _link_runtime() -> None:

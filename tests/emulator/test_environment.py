@@ -142,8 +142,7 @@ def test_pip_installs_where_uv_fails(monkeypatch: pytest.MonkeyPatch) -> None:
             raise SetupError("no such registry")
 
     monkeypatch.setattr(python, "run_step", run_step)
-    binary = Path("another/bin/python")
-    python._install_packages("packages", binary, "-r", "some.txt")  # noqa: SLF001 - the step alone
+    python._install_packages("packages", "-r", "some.txt")  # noqa: SLF001 - the step alone
 
-    assert programs[-1][1:5] == ["-m", "pip", "--python", str(binary)]
+    assert programs[-1][:3] == [str(environment.VENV_PYTHON), "-m", "pip"]
     assert programs[-1][-2:] == ["-r", "some.txt"]
