@@ -122,13 +122,6 @@ def _of_the_checkout() -> Any:
     return yaml.safe_load(ran.stdout)["endpoints"]
 
 
-def test_firebase_json_names_rules_and_indexes_that_exist() -> None:
-    """And indexes that can be read."""
-    configured = json.loads((ROOT / "firebase.json").read_text())
-    assert (ROOT / configured["firestore"]["rules"]).is_file()
-    json.loads((ROOT / configured["firestore"]["indexes"]).read_text())
-
-
 class _References(HTMLParser):
     """What a page loads or leads to."""
 
@@ -217,12 +210,3 @@ def _files(folder: Path) -> set[str]:
     """Names, without the hashes in them: those tell of folders too."""
     paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     return {re.sub(r"-[A-Z0-9]{8}\.", ".", str(path)) for path in paths}
-
-
-def test_every_rewrite_of_the_site_leads_to_a_function() -> None:
-    """In its own region."""
-    rewrites = json.loads((ROOT / "firebase.json").read_text())["hosting"]["rewrites"]
-    functions = {name: option["region"] for name, option in _of_the_checkout().items()}
-    for rewrite in rewrites:
-        function = rewrite["function"]
-        assert function["region"] in functions[function["functionId"].replace("-", "_")]

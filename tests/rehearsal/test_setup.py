@@ -59,6 +59,34 @@ def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
         assert google.granted(f"run {REGION}/services/{service}") == {("run.invoker", caller)}
 
 
+def test_each_function_is_called_by_the_account_that_its_requests_come_from(
+    ready: Operator,
+) -> None:
+    """No function runs as the default account, which calls no trigger, queue or schedule."""
+    functions = {
+        path.rpartition("/")[2]: made
+        for path, made in ready.google.resources.items()
+        if path.startswith(f"cloudfunctions {REGION}/functions/")
+    }
+    runs_as = {
+        name: f"serviceAccount:{made['serviceConfig']['serviceAccountEmail']}"
+        for name, made in functions.items()
+    }
+    assert set(runs_as.values()) == {WEBHOOKS, LOGS, RECAP, PREFERENCES, MAIL_EVENTS}
+    assert runs_as["sendEventRecap"] == RECAP
+    assert runs_as["getEmailPreferences"] == runs_as["unsubscribe"] == PREFERENCES
+    webhooks = WEBHOOKS.partition(":")[2]
+    triggers = [made["eventTrigger"] for made in functions.values() if "eventTrigger" in made]
+    assert {trigger["serviceAccountEmail"] for trigger in triggers} == {webhooks}
+    for queue in ready.google.names("queues"):
+        callers = {WEBHOOKS, LOGS} if queue.startswith("deliver") else {WEBHOOKS}
+        invokers = ready.google.granted(f"run {REGION}/services/{queue.lower()}")
+        assert invokers == {("run.invoker", caller) for caller in callers}
+    job = f"cloudscheduler {REGION}/jobs/firebase-schedule-sweepDeliveries-us-central1"
+    token = ready.google.resources[job]["httpTarget"]["oidcToken"]
+    assert token["serviceAccountEmail"] == webhooks
+
+
 def test_the_keys_are_in_no_argument(first_run: FirstRun) -> None:
     """One of 32 random bytes, one typed in; neither is printed."""
     for name in SECRET_READERS:
