@@ -41,8 +41,10 @@ COSTS: Final = {
     # counts of its mails and of the tenant's; first failure, how many wait, the last failure; what
     # was told.
     "a notice": Cost(rpcs=13, reads=10, writes=3, mail_requests=1),
-    # The record, settings, last success, failures, tests among them; when to look again.
-    "a look of the sweep at an endpoint that fails": Cost(rpcs=6, reads=5, writes=1),
+    # The record, settings, last success, failures, tests among them; when to check again.
+    "a check of an endpoint that fails": Cost(rpcs=6, reads=5, writes=1),
+    # The records, settings; of each its last success, and when to check again.
+    "a sweep over 20 endpoints of an event": Cost(rpcs=42, reads=41, writes=20),
     # The call is counted by a write that answers with the count; the record.
     "a look-up of preferences": Cost(rpcs=2, reads=1, writes=1),
     # And the flags.

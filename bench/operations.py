@@ -5,15 +5,19 @@ memory cost depends on how busy an instance is.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from bench.costs import COSTS, Cost
 from bench.figures import Row
 from bench.prices import AS_OF, READ, REQUEST, TASK, TASK_OPERATIONS, WRITE
 
+WATCHED: Final = 15_000
+SWEEP: Final = f"a sweep over {WATCHED:,} endpoints, 20 of each event, calculated"
+
 
 def rows() -> Iterator[Row]:
     """A row for each piece of work."""
-    for what, cost in COSTS.items():
+    for what, cost in {**COSTS, SWEEP: _of_events(WATCHED // 20)}.items():
         counted = {
             "calls": cost.rpcs,
             "reads": cost.reads,
@@ -24,6 +28,14 @@ def rows() -> Iterator[Row]:
         }
         figure = ", ".join(f"{number:,} {name}" for name, number in counted.items() if number)
         yield Row(what, figure, reference=f"${dollars(cost):,.2f} a million, {AS_OF}")
+
+
+def _of_events(count: int) -> Cost:
+    """A sweep over the endpoints of so many events: the records come with one call."""
+    of_one = COSTS["a sweep over 20 endpoints of an event"]
+    return Cost(
+        rpcs=1 + count * (of_one.rpcs - 1), reads=count * of_one.reads, writes=count * of_one.writes
+    )
 
 
 def dollars(cost: Cost) -> float:

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from functions.clock import Clock
+from functions.documents.documents import Documents
 from functions.gcp.task_queue import Enqueue
 from functions.mail.outcome import Accepted
 from functions.mail.provider import Mailer
 from functions.mail.sender import MailSender
 from functions.parallel import InParallel
+from functions.signed_links.token import TokenKeys
 from functions.webhooks.actions.actions import Actions
 from functions.webhooks.attempts.prompt_receivers import PromptReceivers
 from functions.webhooks.attempts.sweeper import Sweeper
@@ -25,6 +28,9 @@ from functions.webhooks.notices.people import People
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sender.ports import Sender
 from functions.webhooks.settings.store import SettingsStore
+from functions.webhooks.shared_logs.log_links import LogLinks
+from functions.webhooks.shared_logs.shared_log import SharedLog
+from functions.webhooks.shared_logs.store import LogShareStore
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 from functions.webhooks.signing.store import SecretStore
 from functions.webhooks.store import WallStore
@@ -36,6 +42,9 @@ from tests.in_memory.outside import (
     enqueue_to,
 )
 from tests.in_memory.through import Through
+
+KEYS: Final = TokenKeys(["a key of the tests, of 32 bytes or more"])
+RESENDS_AN_HOUR: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,8 @@ class WebhookUseCases:
         new_secret: and secrets.
         sender: Posts to receivers.
         mailer: Sends notices.
-        counts: Counts a mail; False beyond the limit.
+        counts: Counts a mail, or a resend through a link; False beyond the limit.
+        keys: What links to logs are signed with.
         a_second: The pace: how many deliveries of an event are due in a second.
         page: How many deliveries an action or a recovery takes at a time,
         sweep_page: and the sweeper.
@@ -73,6 +83,7 @@ class WebhookUseCases:
     sender: Sender = field(default_factory=lambda: ScriptedSender(lambda *_: 204))
     mailer: Mailer = field(default_factory=lambda: ScriptedMailer(lambda _: Accepted("m1")))
     counts: Callable[[str, int], bool] = lambda *_: True
+    keys: TokenKeys = field(default_factory=lambda: KEYS)
     a_second: int = 80
     page: int = 300
     sweep_page: int = 300
@@ -164,6 +175,33 @@ class WebhookUseCases:
             clock=self.machine.clock,
         )
 
+    def log_links(self) -> LogLinks:
+        """What admins call to share a log."""
+        return LogLinks(
+            wall=self.wall(),
+            settings=self.settings(),
+            shares=self.shares(),
+            keys=lambda: self.keys,
+            base_url="https://wall.example.com/",
+            clock=self.machine.clock,
+            new_id=self.new_id,
+        )
+
+    def shared_log(self) -> SharedLog:
+        """What the bearers of links call."""
+        return SharedLog(
+            settings=self.settings(),
+            deliveries=self.deliveries(),
+            shares=self.shares(),
+            next_round=self.next_round(),
+            may_resend=lambda name: self.counts(name, RESENDS_AN_HOUR),
+            clock=self.machine.clock,
+        )
+
+    def shares(self) -> LogShareStore:
+        """Of logs."""
+        return LogShareStore(self.documents())
+
     @property
     def enqueue(self) -> Enqueue:
         """Queues a task."""
@@ -173,7 +211,7 @@ class WebhookUseCases:
         """A pace that nothing has used yet."""
         return Pace(self.a_second, self.machine.clock.monotonic, lambda event_id: event_id)
 
-    def documents(self) -> InMemoryDocuments:
+    def documents(self) -> Documents:
         """The way to Firestore."""
         return InMemoryDocuments(self.firestore, self.machine.call)
 

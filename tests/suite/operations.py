@@ -17,11 +17,19 @@ from flask import Request
 
 from bench.costs import Cost
 from functions import signed_in
+from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.gcp.documents import FirestoreDocuments
-from functions.gcp.task_queue import Task
+from functions.gcp.task_queue import Enqueue, Task
+from functions.machine import CLOCK
+from functions.parallel import Threads
 from functions.signed_links import wiring
 from functions.signed_links.limiter import Limiter
+from functions.webhooks.signing.wiring import new_secret
+from tests.in_memory.documents import Firestore
+from tests.in_memory.outside import InMemoryTasks
+from tests.in_memory.through import at_once
+from tests.in_memory.use_cases import Machine, WebhookUseCases
 from tests.suite.process import local_parameters
 
 ENTRIES_A_READ: Final = 1000
@@ -154,6 +162,33 @@ def counting_documents(counted: Operations) -> Documents:
     channel = grpc.insecure_channel(os.environ["FIRESTORE_EMULATOR_HOST"])
     counting = grpc.intercept_channel(channel, _Interceptor(counted))
     return FirestoreDocuments.at_emulator(counting, os.environ["GCLOUD_PROJECT"])
+
+
+class Counting(WebhookUseCases):
+    """The webhooks' use cases on the emulator; every call is counted."""
+
+    def __init__(self, counted: Operations, clock: Clock = CLOCK, **given: Any) -> None:
+        """Nothing is counted yet; `given` as in `WebhookUseCases`."""
+        self.counted = counted
+        self._documents = counting_documents(counted)
+        super().__init__(
+            Machine(clock, Threads(20, "counting"), at_once),
+            Firestore(clock.now),
+            InMemoryTasks(clock.now),
+            new_id=lambda: uuid.uuid4().hex,
+            new_secret=new_secret,
+            a_second=1_000,
+            **given,
+        )
+
+    def documents(self) -> Documents:
+        """The way to the emulator."""
+        return self._documents
+
+    @property
+    def enqueue(self) -> Enqueue:
+        """Counts a task."""
+        return self.counted.enqueue
 
 
 def admit_staff(function: str, documents: Documents) -> None:

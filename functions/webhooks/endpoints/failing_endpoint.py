@@ -93,7 +93,7 @@ class FailingEndpoint:
         url: Where its deliveries go.
         since: Failures count from then on.
         failed_at: When a failure was last noted, at most a minute before the last failure.
-        due_at: When the sweep looks next.
+        due_at: When the sweep checks next.
         told: What people were told and still believe: that it fails, or is disabled.
         told_at: When people were last told anything.
         resent_until: What failed by then was sent again.
@@ -113,7 +113,7 @@ class FailingEndpoint:
     version: Version | None = field(default=None, compare=False)
 
     def failed(self, at: datetime) -> Self:
-        """The record once a further failure is noted; the next sweep looks."""
+        """The record once a further failure is noted; the next sweep checks."""
         return replace(self, failed_at=max(at, self.failed_at), due_at=min(at, self.due_at))
 
     def of(self, endpoint: Subscription, now: datetime) -> Self:
@@ -146,10 +146,10 @@ class FailingEndpoint:
         return max(self.resent_until or earliest, earliest)
 
     def waiting(self, endpoint: Subscription, now: datetime) -> Self:
-        """The record with the time of its next look.
+        """The record with the time of its next check.
 
         A recovery waits for the next sweep; else the wait grows with the time since the failure.
-        What failed in the last minutes is looked at once more, as a record may be late.
+        What failed in the last minutes is checked once more, as a record may be late.
         """
         age = now - self.failed_at
         recovers = endpoint.recover and not endpoint.disabled and age < RECOVERED_BACK

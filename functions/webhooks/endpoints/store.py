@@ -63,7 +63,7 @@ class EndpointStore:
         self.documents.commit(Update(_path_of(record), fields))
 
     def save(self, record: FailingEndpoint) -> None:
-        """Write what a look has changed.
+        """Write what a check has changed.
 
         Raises:
             ChangedMeanwhileError: the record was written since it was read.

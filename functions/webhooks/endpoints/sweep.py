@@ -2,7 +2,7 @@
 
     due records, tenants in turn ▸ latest deliveries ▸ what follows ▸ carry it out ▸ the record
 
-Each look is independent: an error there keeps no other endpoint waiting, and the next sweep tries
+Each check is independent: an error there keeps no other endpoint waiting, and the next sweep tries
 again. Where the time of a sweep is not enough, each tenant has had its turns: the endpoints of one
 tenant keep nobody else waiting.
 """
@@ -48,14 +48,14 @@ REASON: Final = (
 )
 
 SWEEP_SECONDS: Final = 150.0
-"""After that time no further look begins; the next sweep goes on."""
+"""After that time no further check begins; the next sweep goes on."""
 
 PAGE: Final = 300
-PAGES_OF_A_LOOK: Final = 10
+PAGES_OF_A_CHECK: Final = 10
 """Of deliveries that are read at a time, and for one endpoint in one sweep."""
 
-_LOOKS: Final = 100
-"""Between two looks at the clock."""
+_AT_A_TIME: Final = 100
+"""Checks whose settings are read with one call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,30 +72,27 @@ class EndpointSweep:
     page: int = PAGE
 
     def sweep(self) -> int:
-        """Look at the endpoints that are due, as far as the time goes; the number of looks."""
+        """Check the endpoints that are due, as far as the time goes; the number of checks."""
         until = self.clock.monotonic() + SWEEP_SECONDS
         known: dict[str, WebhookSettings] = {}
 
-        def look(record: FailingEndpoint) -> None:
-            self._look(record, known)
+        def check(record: FailingEndpoint) -> None:
+            try:
+                self._carry_out(record, known[record.event_id])
+            except Exception as error:  # noqa: BLE001 - the next sweep tries again
+                host = host_of(record.url)
+                log.fault("endpoint.not-swept", error, eventId=record.event_id, host=host)
 
         due = list(tenants_in_turn(self.endpoints.due(self.clock.now())))
-        for looked in range(0, len(due), _LOOKS):
+        for checked in range(0, len(due), _AT_A_TIME):
             if self.clock.monotonic() > until:
-                log.warning("endpoints.not-swept-yet", left=len(due) - looked)
-                return looked
-            self.in_parallel(look, due[looked : looked + _LOOKS])
+                log.warning("endpoints.not-swept-yet", left=len(due) - checked)
+                return checked
+            records = due[checked : checked + _AT_A_TIME]
+            if unknown := {record.event_id for record in records} - known.keys():
+                known |= self.settings.load_all(unknown)
+            self.in_parallel(check, records)
         return len(due)
-
-    def _look(self, record: FailingEndpoint, known: dict[str, WebhookSettings]) -> None:
-        """Look at one endpoint; `known` are settings that this sweep has read."""
-        try:
-            if record.event_id not in known:
-                known[record.event_id] = self.settings.load(record.event_id)
-            self._carry_out(record, known[record.event_id])
-        except Exception as error:  # noqa: BLE001 - the next sweep tries again
-            host = host_of(record.url)
-            log.fault("endpoint.not-swept", error, eventId=record.event_id, host=host)
 
     def _carry_out(self, record: FailingEndpoint, settings: WebhookSettings) -> None:
         endpoint, now = settings.by_id.get(record.id), self.clock.now()
@@ -109,7 +106,7 @@ class EndpointSweep:
         if endpoint and step is Step.SEND_AGAIN:
             record = self._resent(record, endpoint, latest, now)
             step = what_follows(record, endpoint, latest, has_people=has_people, now=now)
-        with suppress(ChangedMeanwhileError):  # the next sweep looks again
+        with suppress(ChangedMeanwhileError):  # the next sweep checks again
             if endpoint is None or step is Step.FORGET:
                 self.endpoints.forget(record)
                 return
@@ -148,7 +145,7 @@ class EndpointSweep:
             endpoints=(record.id,),
         )
         after, reached, resent = None, until, 0
-        for _ in range(PAGES_OF_A_LOOK):
+        for _ in range(PAGES_OF_A_CHECK):
             found = self.deliveries.ended(record.event_id, failed, after, self.page)
             resent += sum(
                 self.next_round.begin(delivery, endpoint)

@@ -1,8 +1,9 @@
 """The webhook settings in Firestore: `events/{eventId}/settings/webhooks` (design 4)."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from functions.documents.document import Document
 from functions.documents.documents import Documents
 from functions.documents.write import Update
 from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings
@@ -16,10 +17,12 @@ class SettingsStore:
 
     def load(self, event_id: str) -> WebhookSettings:
         """The settings as they are now."""
-        found = self.documents.get(_path(event_id))
-        if found is None:
-            return WebhookSettings()
-        return WebhookSettings.read(found.fields, written_at=found.written, version=found.version)
+        return _read(self.documents.get(_path(event_id)))
+
+    def load_all(self, event_ids: Collection[str]) -> Mapping[str, WebhookSettings]:
+        """The settings of each event."""
+        found = self.documents.get_all([_path(event_id) for event_id in event_ids])
+        return dict(zip(event_ids, map(_read, found), strict=True))
 
     def disable(
         self, event_id: str, given_up: Iterable[DisabledUrl], found: WebhookSettings
@@ -31,6 +34,12 @@ class SettingsStore:
         """
         entries = {("disabled", entry.id): entry.fields for entry in given_up}
         self.documents.commit(Update(_path(event_id), entries, version=found.version))
+
+
+def _read(found: Document | None) -> WebhookSettings:
+    if found is None:
+        return WebhookSettings()
+    return WebhookSettings.read(found.fields, written_at=found.written, version=found.version)
 
 
 def _path(event_id: str) -> str:

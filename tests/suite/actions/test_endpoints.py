@@ -70,21 +70,3 @@ def test_what_failed_is_sent_again_once_its_receiver_answers(
     assert named("missed") == missed.id
     assert (missed.get().to_dict() or {})["round"] == 1
     assert "round" not in (refused.get().to_dict() or {})
-
-
-def test_an_endpoint_that_failed_for_five_days_is_disabled(
-    event: firestore.DocumentReference, configure: Configure, record: Record
-) -> None:
-    """Spec 7.3: with the reason and the time, and no other."""
-    since = datetime.now(UTC) - timedelta(days=5, hours=1)
-    configure(URL, "https://example.com/other")
-    for number in range(100):
-        record(URL, f"d{number}", endedAt=since + timedelta(minutes=number))
-    noted(event.id, since)
-    with FunctionProcess("sweepDeliveries") as sweeper:
-        assert sweeper.dispatch(None) == 200
-
-    settings = event.collection("settings").document("webhooks").get()
-    [(endpoint, entry)] = settings.get("disabled").items()
-    assert (endpoint, entry["url"]) == (key(URL), URL)
-    assert "100 deliveries in a row" in entry["reason"]

@@ -45,18 +45,6 @@ def test_a_link_shows_its_urls_deliveries_and_nothing_else(
     ]
 
 
-def test_only_its_urls_deliveries_are_sent_again(
-    share: Share, record: Record, named: Named, headers: dict[str, str]
-) -> None:
-    """Another URL's delivery is not there for it; a link that only shows sends nothing."""
-    reference = record(OTHER, "theirs")
-    before = reference.get().to_dict()
-    for made, status in ((share(canResend=True), 404), (share(OTHER), 403)):
-        wanted = {"token": made["token"], "deliveryId": named("theirs")}
-        assert call("resendSharedWebhook", wanted, headers=headers).status == status
-    assert reference.get().to_dict() == before
-
-
 def test_one_refusal_for_every_link_that_is_none(
     event: firestore.DocumentReference,
     share: Share,

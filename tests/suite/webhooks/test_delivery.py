@@ -147,32 +147,6 @@ def test_the_retry_schedule(begun: Begun) -> None:
     assert {entry["error"] for entry in records["slow"]["log"]} == {"no answer within 5 s"}
 
 
-def test_subscriptions_and_unusable_urls(
-    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
-) -> None:
-    """Spec 6.3.4 and 3.4: each URL gets what it takes; an unusable one is recorded as skipped."""
-    with receiving({"/all": always(), "/guests": always(), "/none": always()}) as receiver:
-        configure(
-            event,
-            receiver.url("/all"),
-            {"url": receiver.url("/guests"), "events": ["guest.joined"]},
-            {"url": receiver.url("/none"), "events": ["photo.rejected"]},
-            {"url": "http://example.com/plain", "events": ["photo.uploaded"]},
-            {"url": "", "events": ["photo.uploaded"]},
-        )
-        upload(event)
-        records = deliveries.ended(5)
-        assert sorted(request.event_type for request in receiver.to("/all")) == [
-            "guest.joined",
-            "photo.uploaded",
-        ]
-        assert [request.event_type for request in receiver.to("/guests")] == ["guest.joined"]
-        assert not receiver.to("/none")
-    skipped = [record for record in records if record["outcome"] == "skipped"]
-    assert {"", "http://example.com/plain"} == {delivery["url"] for delivery in skipped}
-    assert all(item["attempts"] == 0 and not item["log"] and item["reason"] for item in skipped)
-
-
 def test_moderation_and_what_is_none(
     event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
 ) -> None:
@@ -206,25 +180,4 @@ def test_moderation_and_what_is_none(
         ("photo.approved", "auto", None),
         ("photo.rejected", "a", None),
         ("photo.rejected", "b", None),
-    ]
-
-
-def test_a_guest_joins_once(
-    event: firestore.DocumentReference, receiving: Callable[..., Any], deliveries: Deliveries
-) -> None:
-    """Spec 6.1: for the first photo of each guest, however the address and the id are spelt."""
-    with receiving({"/hook": always()}) as receiver:
-        configure(event, {"url": receiver.url("/hook"), "events": ["guest.joined"]})
-        upload(event, "a1")
-        deliveries.ended(1)
-        upload(event, "a2")
-        upload(event, "a3", uploaderEmail=" ANN@example.com ")
-        event.collection("photos").document("a1").delete()
-        upload(event, "nobody", uploaderEmail=None)
-        upload(event, "für-Bob", uploaderEmail="bob@example.com", uploaderName="Bob")
-        deliveries.ended(2)
-        joined = [request.json()["data"] for request in receiver.requests]
-    assert [(delivery["firstPhotoId"], delivery["uploaderEmail"]) for delivery in joined] == [
-        ("a1", "ann@example.com"),
-        ("für-Bob", "bob@example.com"),
     ]

@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from emulator.receiver import Request, always, slow
+from emulator.receiver import Request, always
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from tests.suite.process import FunctionProcess, Written, silenced
 from tests.suite.tasks import Tasks
@@ -130,35 +130,6 @@ def test_a_trigger_dies_between_record_and_enqueue(
     assert start("onPhotoWritten").written(written) == 200
     assert records() == [recorded]
     assert [f"{recorded['id']}-1"] == [task.name for task in tasks.queued]
-
-
-def test_a_slow_receiver_waits_in_a_queue_of_its_own(
-    event: firestore.DocumentReference,
-    db: firestore.Client,
-    start: Start,
-    tasks: Tasks,
-    records: Records,
-    receiving: Any,
-) -> None:
-    """After a slow attempt the record names the slow queue, whose function makes the next one."""
-    with receiving({"/hook": slow(1.1)}) as receiver:
-        settings = event.collection("settings").document("webhooks")
-        url = receiver.url("/hook")
-        settings.set({"urls": [{"url": url, "events": ["photo.uploaded"]}]})
-        trigger, worker = start("onPhotoWritten"), start()
-        for number in range(2):
-            path = f"events/{event.id}/photos/p{number}"
-            written = Written(db, path, event_id=f"write-{event.id}-{number}", after=PHOTO)
-            assert trigger.written(written) == 200
-        first = list(tasks.queued)
-        assert [worker.dispatch(task.data) for task in first] == [200] * 2
-
-        moved = [task for task in tasks.queued if task.queue == "deliverWebhookSlow"]
-        assert [task.data["deliveryId"] for task in moved] == [first[1].data["deliveryId"]]
-        [waiting] = [record for record in records() if record["id"] == moved[0].data["deliveryId"]]
-        assert (waiting["attempts"], waiting["slow"]) == (0, True)
-        assert start("deliverWebhookSlow").dispatch(moved[0].data) == 200
-        assert [record["outcome"] for record in records()] == ["success"] * 2
 
 
 def test_a_worker_dies_between_post_and_record(

@@ -14,7 +14,6 @@ from functions.documents.write import Create, Delete, Put
 from functions.gcp.task_queue import Task
 from functions.mail.message import EmailMessage
 from functions.mail.outcome import Accepted, SendOutcome
-from functions.signed_links.token import TokenKeys
 from functions.wall.photo import Photo
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import Delivery
@@ -23,9 +22,6 @@ from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.sender.ports import SendError
-from functions.webhooks.shared_logs.log_links import LogLinks
-from functions.webhooks.shared_logs.shared_log import SharedLog
-from functions.webhooks.shared_logs.store import LogShareStore
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.outside import InMemoryTasks, ScriptedMailer, ScriptedSender
 from tests.in_memory.through import Crash, ServiceError
@@ -35,7 +31,6 @@ NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 EVENT: Final = "e1"
 URL: Final = "https://example.com/hook"
 OTHER: Final = "https://example.com/other"
-KEYS: Final = TokenKeys(["a key of the tests, of 32 bytes or more"])
 
 FAILURES: Final = [500] * len(RETRY_SCHEDULE)
 """What a receiver answers to a delivery that fails."""
@@ -94,6 +89,7 @@ class Parts(WebhookUseCases):
             new_id=self._new_id,
             new_secret=self._new_secret,
         )
+        self.counts = self._may_resend
         self.stored = DeliveryStore(InMemoryDocuments(self.firestore))
         self.put(f"events/{EVENT}", {"tenantId": "t1"})
         self.subscribe(URL)
@@ -184,35 +180,6 @@ class Parts(WebhookUseCases):
         [body] = [record.body for record in self.records if record.event_type == event]
         return json.loads(body)["data"]
 
-    # The use cases that no world of the simulation has.
-
-    def log_links(self) -> LogLinks:
-        """What admins call to share a log."""
-        return LogLinks(
-            wall=self.wall(),
-            settings=self.settings(),
-            shares=self.shares(),
-            keys=lambda: KEYS,
-            base_url="https://wall.example.com/",
-            clock=self.machine.clock,
-            new_id=self.new_id,
-        )
-
-    def shared_log(self) -> SharedLog:
-        """What the bearers of links call."""
-        return SharedLog(
-            settings=self.settings(),
-            deliveries=self.deliveries(),
-            shares=self.shares(),
-            next_round=self.next_round(),
-            may_resend=self._may_resend,
-            clock=self.machine.clock,
-        )
-
-    def shares(self) -> LogShareStore:
-        """Of logs."""
-        return LogShareStore(self.documents())
-
     def attempt(
         self, delivery: Delivery, number: int = 1, *, in_round: int = 0, dispatched_before: int = 0
     ) -> Delivery | None:
@@ -255,7 +222,8 @@ class Parts(WebhookUseCases):
         self._ids += 1
         return str(self._ids)
 
-    def _may_resend(self, name: str) -> bool:
+    def _may_resend(self, name: str, at_most: int) -> bool:
+        del at_most
         self.resends.append(name)
         return len(self.resends) <= self.resends_at_most
 

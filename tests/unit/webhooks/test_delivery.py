@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
-from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, step
+from functions.webhooks.deliveries.delivery import Attempt, Delivery
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.messages.event_type import EventType
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -33,32 +33,6 @@ def after(*statuses: int | None) -> Delivery:
 
 
 @pytest.mark.parametrize(
-    ("answers", "outcome", "attempts", "wait"),
-    [
-        # the table of spec 3.4
-        ([], Outcome.PENDING, 0, 0),
-        ([200], Outcome.SUCCESS, 1, None),
-        ([500], Outcome.RETRYING, 1, 1),
-        ([None], Outcome.RETRYING, 1, 1),
-        ([500, 500], Outcome.RETRYING, 2, 5),
-        ([500, None, 500], Outcome.RETRYING, 3, 30),
-        ([500, 200], Outcome.SUCCESS, 2, None),
-        ([500, 500, 200], Outcome.SUCCESS, 3, None),
-        ([500, 500, 500, 200], Outcome.SUCCESS, 4, None),
-        ([500, 500, 500, 500], Outcome.FAILED, 4, None),
-        ([None, None, None, None], Outcome.FAILED, 4, None),
-    ],
-)
-def test_the_table_of_attempts(
-    answers: list[int | None], outcome: Outcome, attempts: int, wait: int | None
-) -> None:
-    """Spec 3.4, row by row: outcome, attempts made, seconds until the next."""
-    made = after(*answers)
-    due = None if wait is None else NOW + timedelta(seconds=wait)
-    assert (outcome, attempts, due) == (made.outcome, made.attempts, made.next_attempt_at)
-
-
-@pytest.mark.parametrize(
     ("status", "acknowledged"),
     [(200, True), (201, True), (204, True), (299, True)]
     + [(code, False) for code in (100, 199, 300, 301, 304, 400, 401, 404, 410, 429, 500, 503)],
@@ -68,28 +42,11 @@ def test_only_2xx_acknowledges(status: int, *, acknowledged: bool) -> None:
     assert attempt(1, status).acknowledged is acknowledged
 
 
-@pytest.mark.parametrize(
-    "url", ["", "http://example.com/", "ftp://example.com", "https://", "nonsense", "https://u:p@x"]
-)
-def test_an_unusable_url_is_skipped(url: str) -> None:
-    """Spec 3.4 and 7.3: skipped, no attempt due, and the reason recorded."""
-    made = delivery(url)
-    assert (made.outcome, made.next_attempt_at, made.attempts) == (Outcome.SKIPPED, None, 0)
-    assert made.reason
-
-
 def test_the_ladder() -> None:
     """Spec 8: one initial attempt and three retries, after 1 s, 5 s and 30 s."""
     assert [retry_step.delay.total_seconds() for retry_step in RETRY_SCHEDULE] == [0, 1, 5, 30]
     assert [retry_step.attempt for retry_step in RETRY_SCHEDULE] == [1, 2, 3, 4]
     assert len({retry_step.queue for retry_step in RETRY_SCHEDULE}) == len(RETRY_SCHEDULE)
-
-
-@pytest.mark.parametrize("number", [0, -1, len(RETRY_SCHEDULE) + 1])
-def test_the_ladder_has_no_further_rung(number: int) -> None:
-    """Spec 3.4: no further attempts."""
-    with pytest.raises(IndexError):
-        step(number)
 
 
 def test_a_wait_begins_when_the_attempt_ended() -> None:
@@ -102,21 +59,6 @@ def test_one_happening_at_one_url_has_one_id() -> None:
     assert delivery().id == delivery().id
     assert delivery(cause="write-2").id != delivery().id
     assert delivery(url="https://example.com/other").id != delivery().id
-
-
-def test_every_attempt_sends_the_same_body() -> None:
-    """Design 3.10: the body is serialised once."""
-    assert after(500, 500).body == delivery().body
-
-
-@pytest.mark.parametrize("number", range(1, len(RETRY_SCHEDULE) + 1))
-def test_an_attempts_task(number: int) -> None:
-    """Design 2: named after delivery and attempt, on its step's queue, due when the record says."""
-    waiting = after(*[500] * (number - 1))
-    task = attempt_task(waiting)
-    assert (task.name, task.queue) == (f"{waiting.id}-{number}", step(number).queue)
-    assert task.due == waiting.next_attempt_at
-    assert AttemptRequest.read(task.data) == AttemptRequest("e1", waiting.id, number)
 
 
 @pytest.mark.parametrize("answers", [[200], [500] * len(RETRY_SCHEDULE)])

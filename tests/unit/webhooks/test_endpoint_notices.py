@@ -9,7 +9,6 @@ from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendO
 from functions.wall.address import address_hash, guest_uid
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.endpoints.notice_task import QUEUE
-from functions.webhooks.settings.webhook_settings import key
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, crashes
 from tests.unit.webhooks.test_endpoint_sweep import Evening
 
@@ -95,14 +94,6 @@ def test_tests_count_for_nothing(house: House) -> None:
     assert house.mailed() == [FAILING]
 
 
-def test_an_acknowledged_delivery_ends_the_row(house: House) -> None:
-    """Five of nine, with one that has arrived in between."""
-    house.fails(4)
-    house.works()
-    house.fails(4)
-    assert house.mailed(60) == []
-
-
 def test_what_has_recovered_is_told_once(failing: House) -> None:
     """An hour after the last news at the earliest; nothing recovers that was not told to fail."""
     failing.works()
@@ -110,14 +101,6 @@ def test_what_has_recovered_is_told_once(failing: House) -> None:
     assert failing.mailed(20) == [RECOVERED]
     assert failing.mailed(300) == []
     assert failing.known() is None
-
-
-def test_what_holds_no_more_when_the_hour_is_over_is_not_told(failing: House) -> None:
-    """It works for ten minutes, and fails again."""
-    failing.works()
-    failing.mailed(10)
-    failing.fails(5)
-    assert failing.mailed(120) == []
 
 
 def test_an_endpoint_that_is_disabled_is_told(house: House) -> None:
@@ -132,13 +115,6 @@ def test_an_endpoint_that_is_disabled_is_told(house: House) -> None:
     assert house.mailed(120) == []
     house.works()
     assert house.mailed(120) == [RECOVERED]
-
-
-def test_an_endpoint_that_an_admin_has_switched_off_is_not_told(house: House) -> None:
-    """The admin knows."""
-    house.fails(5)
-    house.subscribe(URL, OTHER, notify=[ANN], off={key(URL): "2026-05-01T18:30:00.000Z"})
-    assert house.mailed(60) == []
 
 
 def test_one_mail_tells_all_the_news_of_an_event(house: House) -> None:

@@ -13,7 +13,8 @@ from functions.webhooks.settings.webhook_settings import key
 from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
 from functions.webhooks.shared_logs.log_links import Shared
 from functions.webhooks.shared_logs.log_share import LIVING_AT_MOST, LogShare
-from tests.unit.webhooks.parts import EVENT, KEYS, NOW, OTHER, URL, Parts
+from tests.in_memory.use_cases import KEYS
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 

@@ -12,7 +12,6 @@ import pytest
 from functions.wall.photo import Photo, PhotoStatus
 from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.settings.webhook_settings import key
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, crashes, fails
@@ -426,16 +425,6 @@ def test_a_url_that_is_added_between_two_runs_gets_the_message_too(parts: Parts)
     assert parts.told == [(UPLOADED, URL), (UPLOADED, OTHER)]
     assert parts.record(first) == first
     assert len(parts.queued) == 2
-
-
-def test_two_writes_are_two_messages(parts: Parts) -> None:
-    """Also where they say the same: the id follows from the write, the type and the URL."""
-    photo = parts.photo()
-    publish(parts, photo, write="w1")
-    publish(parts, photo, write="w2")
-    assert parts.told == [(UPLOADED, URL)] * 2
-    assert len({json.loads(record.body)["deliveryId"] for record in parts.records}) == 2
-    assert {record.event_type for record in parts.records} == {EventType.PHOTO_UPLOADED}
 
 
 def _milestone(number: int) -> str:

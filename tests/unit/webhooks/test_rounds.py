@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
-from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery, Outcome
-from functions.webhooks.deliveries.endpoint_url import UnusableUrlError
+from functions.webhooks.deliveries.delivery import LOG_KEPT, Attempt, Delivery
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from functions.webhooks.messages.event_type import EventType
 
@@ -41,42 +40,11 @@ def after(made: Delivery, *statuses: int) -> Delivery:
     return made
 
 
-@pytest.mark.parametrize("ended", [FAILURES, [200], [500, 200]])
-def test_what_has_ended_begins_again_with_all_attempts(ended: list[int]) -> None:
-    """The same id and body; the attempts of both rounds stay recorded."""
-    first = after(delivery(), *ended)
-
-    again = first.next_round(LATER)
-
-    assert (again.id, again.body) == (first.id, first.body)
-    assert (again.outcome, again.attempts, again.next_attempt_at) == (Outcome.PENDING, 0, LATER)
-    assert (again.round, again.ended_at) == (1, None)
-    failed = after(again, *FAILURES)
-    assert (failed.outcome, failed.attempts) == (Outcome.FAILED, ATTEMPTS)
-    assert [attempt.round for attempt in failed.log] == [0] * len(ended) + [1] * ATTEMPTS
-
-
 @pytest.mark.parametrize("answers", [[], [500], FAILURES[1:]])
 def test_what_has_not_ended_does_not_begin_again(answers: list[int]) -> None:
     """There is never more than one round at a time."""
     with pytest.raises(ValueError, match="not ended"):
         after(delivery(), *answers).next_round(LATER)
-
-
-def test_an_unusable_url_stays_skipped() -> None:
-    """Spec 3.4: no attempt is made, in no round."""
-    with pytest.raises(UnusableUrlError):
-        delivery(url="http://example.com").next_round(LATER)
-
-
-def test_a_delivery_to_a_disabled_url_is_skipped_until_it_is_sent_again() -> None:
-    """The reason is recorded for as long as it holds."""
-    skipped = delivery(disabled="the URL is disabled: nobody answers")
-
-    assert (skipped.outcome, skipped.next_attempt_at) == (Outcome.SKIPPED, None)
-    assert skipped.reason == "the URL is disabled: nobody answers"
-    assert skipped.ended_at == NOW
-    assert skipped.next_round(LATER).reason is None
 
 
 def test_it_is_recorded_when_a_delivery_ended() -> None:

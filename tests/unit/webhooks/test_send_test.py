@@ -113,15 +113,3 @@ def test_a_type_that_is_none_is_refused(event: object) -> None:
 
     assert refused.value.code is Code.INVALID_ARGUMENT
     assert all(event_type.value in refused.value.message for event_type in EventType)
-
-
-def test_a_url_that_is_not_the_events_is_refused() -> None:
-    """`invalid-argument`, nothing is sent, and nothing is recorded."""
-    parts = Parts()
-    asked = TestArguments(event_id=EVENT, url=f"{URL}?other", event_type=EventType.GUEST_JOINED)
-    with pytest.raises(CallError, match="add it to them first") as refused:
-        parts.actions().send_test(ADMIN, asked)
-
-    assert refused.value.code is Code.INVALID_ARGUMENT
-    assert not parts.posts
-    assert parts.records == []

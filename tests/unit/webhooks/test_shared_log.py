@@ -8,7 +8,7 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.call_error import CallError, Code
-from functions.webhooks.deliveries.delivery import Delivery, Outcome, Place
+from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.shared_logs.arguments import (
@@ -16,7 +16,6 @@ from functions.webhooks.shared_logs.arguments import (
     ResendSharedArguments,
     RevokeArguments,
     ShareArguments,
-    page_after,
 )
 from functions.webhooks.shared_logs.shared_log import PAGE, PAGE_BYTES, LogPage
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
@@ -72,14 +71,6 @@ def several(parts: Parts, count: int, **fields: Any) -> list[Delivery]:
     return made
 
 
-def test_the_deliveries_to_one_url_and_no_other(parts: Parts) -> None:
-    """The share says which; those to the other URL of the event are not there."""
-    mine = several(parts, 3)
-    theirs = several(parts, 2, url=OTHER)
-    assert ids(read(parts, share(parts))) == [delivery.id for delivery in reversed(mine)]
-    assert ids(read(parts, share(parts, OTHER))) == [delivery.id for delivery in reversed(theirs)]
-
-
 def test_a_link_shows_what_went_to_its_url_under_any_id_of_the_endpoint(parts: Parts) -> None:
     """Deliveries to the URL that the endpoint had before may be another receiver's."""
     elsewhere = several(parts, PAGE, url=OTHER, endpoint="screen")
@@ -108,14 +99,6 @@ def test_pages(parts: Parts) -> None:
     assert sorted(seen) == sorted(delivery.id for delivery in made)
     latest = sorted(made, key=lambda one: (one.created_at, one.id), reverse=True)
     assert seen == [delivery.id for delivery in latest]
-
-
-def test_a_full_last_page_has_one_behind_it(parts: Parts) -> None:
-    """Nobody reads one more to know; that page is empty."""
-    several(parts, PAGE)
-    share_id = share(parts)
-    last = read(parts, share_id, after=read(parts, share_id).next)
-    assert (ids(last), last.next) == ([], None)
 
 
 def test_large_bodies_make_smaller_pages(parts: Parts) -> None:
@@ -163,14 +146,6 @@ def test_filters(parts: Parts, filters: dict[str, Any], expected: set[str]) -> N
     )
     parts.deliveries().create(EVENT, [made["joined"]])
     assert set(ids(read(parts, share(parts), **filters))) == {made[one].id for one in expected}
-
-
-def test_the_place_of_another_urls_delivery_gives_nothing_of_it(parts: Parts) -> None:
-    """A cursor is a place in time; whatever it names, the URL is the share's."""
-    mine = several(parts, 1)
-    theirs = several(parts, 1, url=OTHER)[0]
-    page = read(parts, share(parts), after=page_after(Place(theirs.created_at, theirs.id)))
-    assert ids(page) == [delivery.id for delivery in mine]
 
 
 @pytest.mark.parametrize(
@@ -264,14 +239,6 @@ def test_a_delivery_to_another_url_is_not_there(parts: Parts) -> None:
     }
     assert len(said) == 1
     assert parts.record(theirs) == theirs
-
-
-def test_one_round_at_a_time(parts: Parts) -> None:
-    """As an organizer's resend."""
-    failed = parts.failed()
-    share_id = share(parts, can_resend=True)
-    send_again(parts, share_id, failed)
-    refused(Code.ABORTED, lambda: send_again(parts, share_id, failed))
 
 
 def test_a_url_that_is_the_events_no_more(parts: Parts) -> None:

@@ -13,7 +13,7 @@ from functions.webhooks.attempts.sweeper import OVERDUE_AFTER
 from functions.webhooks.attempts.worker import HOST_LIMIT_WAIT, Worker
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_task
 from functions.webhooks.deliveries.delivery import Outcome
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
+from functions.webhooks.deliveries.retry_schedule import SLOW_QUEUE
 from functions.webhooks.publisher import Publisher
 from functions.webhooks.sender.ports import HostLimitError
 from tests.in_memory.through import Crash, ServiceError
@@ -215,29 +215,6 @@ def test_an_organizers_test_is_made_at_once(parts: Parts) -> None:
     worker = slow_worker(parts)
     delivery = parts.delivery(test=True)
     worker.attempt(AttemptRequest(EVENT, delivery.id, 1))
-    assert parts.record(delivery).outcome is Outcome.SUCCESS
-
-
-@pytest.mark.parametrize("slow", [{}, {"slow": 1}])
-@pytest.mark.parametrize("again", [{}, {"again": "-sweep5"}])
-def test_a_task_of_the_version_before_is_made(
-    parts: Parts, slow: dict[str, int], again: dict[str, str]
-) -> None:
-    """Tasks on the slow queue then had records that did not say so, and sweeps named themselves."""
-    delivery = parts.delivery()
-    data = {"eventId": EVENT, "deliveryId": delivery.id, "attempt": 1, **slow, **again}
-    parts.worker().attempt(AttemptRequest.read(data))
-    assert parts.record(delivery).outcome is Outcome.SUCCESS
-
-
-def test_a_delivery_whose_queue_is_gone_is_swept(parts: Parts) -> None:
-    """A deploy that takes a queue away loses its tasks, and the sweep makes them anew."""
-    delivery = parts.delivery()
-    parts.now += OVERDUE_AFTER + timedelta(seconds=1)
-    assert parts.sweeper().sweep() == 1
-    request = AttemptRequest.read(last_task(parts).data)
-    assert last_task(parts).queue == RETRY_SCHEDULE[0].queue
-    parts.worker().attempt(request)
     assert parts.record(delivery).outcome is Outcome.SUCCESS
 
 

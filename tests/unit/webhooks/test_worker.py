@@ -77,12 +77,6 @@ def test_the_table_of_an_attempt(
         assert parts.queued[-1].due == record.next_attempt_at
 
 
-@pytest.mark.parametrize("status", [100, 199, 300, 301, 304, 400, 404, 429, 500, 503])
-def test_only_a_2xx_acknowledges(parts: Parts, status: int) -> None:
-    """Spec 4.3: anything else is tried again."""
-    assert parts.attempts(parts.delivery(), status).outcome is RETRYING
-
-
 def test_what_a_receiver_gets(parts: Parts) -> None:
     """Spec 6.2: every header, and the same bytes with every attempt, each signed afresh."""
     delivery = parts.delivery()
