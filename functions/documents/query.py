@@ -10,11 +10,13 @@ from typing import Any, Final, Self, TypeAlias
 NAME: Final = "__name__"
 """The field with the path of a document."""
 
+TEXT_BYTES: Final = 1499
+"""Firestore refuses a query by a longer text."""
+
 Condition: TypeAlias = tuple[str, str, Any]
 """A field, an operator and a value, such as `("status", "==", "approved")`.
 
-The operators are `==`, `<`, `<=`, `>`, `>=`, and `in` for 30 values at most. A query by
-a text of 1,500 bytes or more is refused."""
+The operators are `==`, `<`, `<=`, `>`, `>=`, and `in` for 30 values at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

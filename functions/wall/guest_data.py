@@ -8,7 +8,7 @@ and out of order. Each step can be repeated, and stopped anywhere.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from functions import log
@@ -19,6 +19,8 @@ from functions.wall.guest_data_store import FIELD, GuestPhotoStore
 from functions.wall.wall_event import EventStatus
 
 MOST_DAYS: Final = 3650
+
+_LATEST: Final = datetime.max.replace(tzinfo=UTC) - timedelta(days=MOST_DAYS)
 
 _AT_MOST: Final = 30.0  # seconds of one sweep, which has other work as well
 
@@ -31,7 +33,7 @@ def due_at(event: Mapping[str, Any] | None) -> datetime | None:
         return None
     if type(days) is not int or not 0 < days <= MOST_DAYS:
         return None
-    return archived + timedelta(days=days)
+    return min(archived, _LATEST) + timedelta(days=days)
 
 
 @dataclass(frozen=True, slots=True)

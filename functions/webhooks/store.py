@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from functions.documents.documents import Documents
-from functions.documents.query import Query
+from functions.documents.query import TEXT_BYTES, Query
 from functions.wall.fields import text
 from functions.wall.photo import Photo
 
@@ -38,13 +38,16 @@ class WallStore:
     def first_photo_by(self, event_id: str, photo: Photo) -> Photo | None:
         """The oldest photo with the `uploaderEmail` of `photo`, or its `uploaderUid`.
 
-        By `uploaderUid` where `photo` has no address; None where no photo is found.
+        By `uploaderUid` where `photo` has no address; None where no photo is found, as by a text
+        that Firestore does not index as a whole.
         """
         field, value = (
             ("uploaderEmail", photo.uploader_email)
             if photo.guest
             else ("uploaderUid", photo.uploader_uid)
         )
+        if len((value or "").encode()) > TEXT_BYTES:
+            return None
         photos = Query(
             collection=f"events/{event_id}/photos",
             where=[(field, "==", value or "")],

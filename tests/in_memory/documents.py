@@ -68,6 +68,9 @@ class Firestore:
 
     def get(self, path: str) -> Document | None:
         """The document at `path`."""
+        names = path.split("/")
+        if len(names) % 2 or any(map(_is_reserved, names)):
+            raise RefusedError(f"no path of a document: {path}")
         collection, _, name = path.rpartition("/")
         return self._collections.get(collection, {}).get(name)
 
@@ -355,6 +358,10 @@ def _holds(document: Document, name: str, compare: str, wanted: Any) -> bool:
     return any(
         found[0] == key[0] > 0 and _COMPARED[compare](found[1], key[1]) for key in map(_key, values)
     )
+
+
+def _is_reserved(name: str) -> bool:
+    return name in ("", ".", "..") or (name.startswith("__") and name.endswith("__"))
 
 
 def _is_too_long(value: Any) -> bool:

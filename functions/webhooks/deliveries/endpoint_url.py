@@ -8,8 +8,9 @@ from urllib.parse import quote, urlsplit
 
 import idna
 
+from functions.documents.query import TEXT_BYTES
+
 _HTTPS_PORT: Final = 443
-_BYTES: Final = 1499  # Firestore refuses a query for the deliveries to a longer URL
 _FIRST_FREE_PORT: Final = 1024  # below are the ports of other services, such as mail
 # urlsplit drops some of these silently and so would check another URL than the one configured.
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0]")
@@ -43,8 +44,8 @@ class EndpointUrl:
         """
         if not url:
             raise UnusableUrlError("the URL is empty")
-        if len(url.encode("utf-8", "surrogatepass")) > _BYTES:
-            raise UnusableUrlError(f"the URL has more than {_BYTES:,} bytes")
+        if len(url.encode("utf-8", "surrogatepass")) > TEXT_BYTES:
+            raise UnusableUrlError(f"the URL has more than {TEXT_BYTES:,} bytes")
         if _UNPRINTABLE.search(url):
             raise UnusableUrlError("the URL holds white space or a control character")
         try:

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Self
 
 from functions.documents.document import Version
+from functions.event_arguments import is_id
 from functions.wall.fields import time
 from functions.webhooks.messages.event_type import BY_DEFAULT, EventType
 
@@ -205,7 +206,7 @@ def _entry(entry: object) -> Subscription:
         url.strip() if isinstance(url, str) else "",
         BY_DEFAULT if events is None else _event_types(events),
         recover=entry.get("recover") is True,
-        given_id=given_id if isinstance(given_id, str) and given_id else None,
+        given_id=str(given_id) if is_id(given_id) else None,
     )
 
 

@@ -477,6 +477,14 @@ def test_a_query_that_is_refused(documents: Documents, path: Callable[[], str], 
     assert documents.find(Query(collection=above, where=[("a", "==", TEXT[1:])])) == []
 
 
+@pytest.mark.parametrize("name", ["__x__", ".", "..", "", "a/b"])
+def test_a_path_that_is_refused(documents: Documents, path: Callable[[], str], name: str) -> None:
+    """Reserved names, and the path of a collection."""
+    with pytest.raises(Exception, match=r"\w") as refused:
+        documents.get(f"{path()}/v/{name}")
+    assert not isinstance(refused.value, ChangedMeanwhileError)
+
+
 @pytest.mark.parametrize("writes", [[b"x" * 2**20], [b"x" * 1_000_000] * 11])
 def test_a_commit_that_is_too_large(
     documents: Documents, path: Callable[[], str], writes: list[bytes]

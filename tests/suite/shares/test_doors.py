@@ -1,0 +1,46 @@
+"""Each kind of link opens its own functions and no others, whichever key signed it (spec 5)."""
+
+import itertools
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pytest
+
+from emulator.environment import local_secrets
+from functions.signed_links.token import Scope, TokenKeys
+from tests.suite.call import call
+from tests.suite.preferences.test_change import ONE_CLICK, visit
+from tests.suite.shares.conftest import Share
+
+MAIL_KEY, LOG_KEY = "EMAIL_PREFS_KEY", "LOG_LINKS_KEY"
+DOORS: Final = {
+    "getEmailPreferences": (Scope.PREFERENCES, MAIL_KEY),
+    "updateEmailPreferences": (Scope.PREFERENCES, MAIL_KEY),
+    "unsubscribe": (Scope.UNSUBSCRIBE, MAIL_KEY),
+    "getWebhookLog": (Scope.WEBHOOK_LOG, LOG_KEY),
+    "resendSharedWebhook": (Scope.WEBHOOK_LOG, LOG_KEY),
+}
+ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
+    "updateEmailPreferences": {"preferences": {"recap": True}},
+    "resendSharedWebhook": {"deliveryId": "none"},
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_link_opens_its_own_doors(
+    door: str, share: Share, event_id: str, uid: str, headers: dict[str, str]
+) -> None:
+    """All scopes, signed with both keys."""
+    given, open_to = share(canResend=True), set()
+    for scope, key in itertools.product(Scope, (MAIL_KEY, LOG_KEY)):
+        about = (event_id, given["shareId"]) if scope is Scope.WEBHOOK_LOG else (uid,)
+        ends = datetime.now(UTC) + timedelta(hours=1)
+        token = TokenKeys([local_secrets.read()[key]]).sign(about, ends, scope)
+        if door == "unsubscribe":
+            status, _, _ = visit(token, headers, method="POST", body=ONE_CLICK)
+        else:
+            arguments = {"token": token} | ARGUMENTS.get(door, {})
+            status = call(door, arguments, headers=headers).status
+        if status != 403:
+            open_to.add((scope, key))
+    assert open_to == {DOORS[door]}

@@ -1,0 +1,177 @@
+"""No document stops a trigger, an attempt, a sweep or a recap: each would come back for days.
+
+Each field of each document has each hostile value. Rules keep most of them from clients; scripts
+write what they like.
+"""
+
+import itertools
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pytest
+
+from functions.documents.write import Put
+from functions.preferences.accounts import address_record_id
+from functions.preferences.preferences import EmailPreferences, email_address
+from functions.wall.guest_data import due_at
+from functions.wall.photo import Photo
+from functions.wall.public_photo import public_fields
+from functions.wall.wall_event import WallEvent
+from functions.webhooks.deliveries.attempt_task import AttemptRequest
+from functions.webhooks.endpoints.sweep import EndpointSweep
+from functions.webhooks.messages.event_type import EventType
+from tests.unit.contract.hostile_arguments import VALUES
+from tests.unit.recap import parts as recap
+from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
+
+VALUES_OF_DOCUMENTS: Final = (
+    *VALUES,
+    *(b"bytes", float("nan"), float("inf"), datetime.min.replace(tzinfo=UTC)),
+    *(datetime.max.replace(tzinfo=UTC), "x" * 100_000, ["x"] * 1000, {"a.b": {"c/d": [{}]}}),
+    *("a\r\nBcc: b@example.com", "<script>", "{{ name }}", "-name-", "a@b@c", "@", "a@\u2100.com"),
+)
+PHOTO: Final = {
+    "status": "approved",
+    "url": "https://example.com/1.jpg",
+    "thumbUrl": "https://example.com/1_400x400.jpg",
+    "featured": True,
+    "uploaderName": "Ann",
+    "uploaderEmail": "ann@example.com",
+    "uploaderUid": "u1",
+    **dict.fromkeys(("createdAt", "approvedAt", "rejectedAt"), NOW - timedelta(minutes=1)),
+    **dict.fromkeys(("approvedBy", "rejectedBy", "reason"), "mod@example.com"),
+}
+WALL_EVENT: Final = {
+    "tenantId": "t1",
+    "name": "Party",
+    "template": "garden",
+    "status": "archived",
+    "galleryUrl": "https://example.com",
+    "publishedAt": NOW,
+    "archivedAt": NOW,
+    "language": "en",
+    "replyTo": "ann@example.com",
+    "keepGuestDataDays": 1,
+}
+SETTINGS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "urls": lambda value: {"urls": value},
+    "an entry": lambda value: {"urls": [value, URL]},
+    "the URL of an entry": lambda value: {"urls": [{"url": value}, URL]},
+    "the events of an entry": lambda value: {"urls": [{"url": URL, "events": value}]},
+    "the id of an entry": lambda value: {"urls": [{"url": URL, "id": value}]},
+    "an id of two entries": lambda value: {"urls": [{"url": URL, "id": value}, {"id": value}]},
+    "recover": lambda value: {"urls": [URL], "recover": value},
+    "an entry of recover": lambda value: {"urls": [URL], "recover": [value, URL]},
+    "notify": lambda value: {"urls": [URL], "notify": value},
+    "an entry of notify": lambda value: {"urls": [URL], "notify": [value]},
+    "disabled": lambda value: {"urls": [URL], "disabled": value},
+    "an entry of disabled": lambda value: {"urls": [URL], "disabled": {URL: value}},
+    "off": lambda value: {"urls": [URL], "off": value},
+    "labels": lambda value: {"urls": [URL], "labels": value},
+    "urlsChangedAt": lambda value: {"urls": [URL], "urlsChangedAt": value},
+}
+
+
+def check_bodies(parts: Parts) -> None:
+    """Each body is JSON, in UTF-8."""
+    for record in parts.records:
+        json.dumps(json.loads(record.body), allow_nan=False, ensure_ascii=False).encode()
+
+
+def fail(parts: Parts) -> None:
+    """Make all attempts of all deliveries fail, and sweep."""
+    parts.answers = [500] * 1000
+    for task in parts.queued:  # an attempt queues the next one
+        parts.now = max(parts.now, task.due)
+        if task.queue != "sendWebhookNotice":
+            parts.worker().attempt(AttemptRequest.read(task.data))
+    parts.sweeper().sweep()
+    sweep: EndpointSweep = parts.endpoint_sweep()
+    sweep.sweep()
+
+
+@pytest.mark.parametrize("field", PHOTO)
+def test_no_photo_stops_a_trigger(field: str) -> None:
+    """Uploaded, changed to a decent photo and back, and deleted."""
+    parts = Parts()
+    parts.subscribe({"url": URL, "events": list(EventType)})
+    for number, value in enumerate(VALUES_OF_DOCUMENTS):
+        parts.put(f"events/{EVENT}/photos/{number}", PHOTO | {field: value})
+        hostile, decent = (
+            Photo.read(str(number), fields, created=NOW, updated=NOW)
+            for fields in (PHOTO | {field: value}, PHOTO | {"status": "pending"})
+        )
+        for before, after in itertools.pairwise([None, hostile, decent, hostile, None]):
+            write = f"{number} {before} {after}"
+            parts.publisher().photo_written(write, EVENT, before, after)
+        public_fields(PHOTO | {field: value}, NOW)
+    check_bodies(parts)
+
+
+@pytest.mark.parametrize("field", WALL_EVENT)
+def test_no_event_stops_a_trigger(field: str) -> None:
+    """Made, published, archived; its timer as well."""
+    parts = Parts()
+    for value in VALUES_OF_DOCUMENTS:
+        parts.put(f"events/{EVENT}", WALL_EVENT | {field: value})
+        states = [{"status": status} | {field: value} for status in ("published", "archived")]
+        events = [WallEvent.read(WALL_EVENT | state, updated=NOW) for state in states]
+        for before, after in itertools.pairwise([None, *events]):
+            parts.publisher().event_written(f"{before} {after}", EVENT, before, after)
+        due_at(WALL_EVENT | {field: value})
+    check_bodies(parts)
+
+
+@pytest.mark.parametrize("place", SETTINGS)
+def test_no_settings_stop_a_trigger_an_attempt_or_a_sweep(place: str) -> None:
+    """An upload, four attempts that fail, and the record of the endpoint that fails."""
+    for value in VALUES_OF_DOCUMENTS:
+        parts = Parts()
+        parts.put(f"events/{EVENT}/settings/webhooks", SETTINGS[place](value))
+        parts.publisher().photo_written("w1", EVENT, None, parts.photo())
+        fail(parts)
+
+
+@pytest.mark.parametrize("mode", ["personal", "all"])
+@pytest.mark.parametrize("field", PHOTO)
+def test_no_photo_stops_a_recap(field: str, mode: str) -> None:
+    """A decent guest is mailed, whatever the photos of others hold."""
+    house = recap.House()
+    for number, value in enumerate(VALUES_OF_DOCUMENTS):
+        path = f"events/{recap.EVENT}/photos/{number}"
+        house.documents.commit(Put(path, PHOTO | {field: value}))
+    house.photo("decent@example.com")
+    house.send(mode=mode)
+    assert "decent@example.com" in house.addresses
+
+
+@pytest.mark.parametrize("field", WALL_EVENT.keys() - {"tenantId"})
+def test_no_event_stops_a_recap(field: str) -> None:
+    """Its name and language stand in every mail; the subject is one line."""
+    for value in VALUES_OF_DOCUMENTS:
+        house = recap.House()
+        event = {"tenantId": recap.TENANT, field: value}
+        house.documents.commit(Put(f"events/{recap.EVENT}", event))
+        house.photo("decent@example.com")
+        house.send()
+        [(_, message)] = house.mails
+        assert len(message.subject.splitlines()) == 1
+
+
+@pytest.mark.parametrize("field", ["email", "emailPreferences", "lifecycle", "recap"])
+def test_no_record_of_a_user_stops_anybody(field: str) -> None:
+    """The trigger of users, a look-up, and a recap."""
+    house = recap.House()
+    house.photo("ann@example.com")
+    house.photo("decent@example.com")
+    for number, value in enumerate(VALUES_OF_DOCUMENTS):
+        record = {"email": "ann@example.com", "emailPreferences": {"recap": True, field: value}}
+        record |= {field: value} if field.startswith("email") else {}
+        address_record_id(record)
+        email_address(record)
+        EmailPreferences.read(record)
+        house.documents.commit(Put(f"users/{number}", record))
+    house.send()
+    assert "decent@example.com" in house.addresses

@@ -1,0 +1,76 @@
+"""Design 3.18: no spelling of an address of ours, as a host or in DNS, is connected to."""
+
+from collections.abc import Callable, Iterator, Mapping
+from ipaddress import IPv4Address
+from typing import Final
+
+import pytest
+
+from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError
+from functions.webhooks.sender.http_sender import HttpSender
+from functions.webhooks.sender.ports import SendError, Source
+from functions.webhooks.sender.resolver import SystemResolver
+from tests.unit.clock import Clock
+from tests.unit.webhooks.name_server import answering
+from tests.unit.webhooks.tls_receivers import sending
+
+OURS: Final = (
+    *("127.0.0.1", "127.1.2.3", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254"),
+    *("100.64.0.1", "0.0.0.0", "255.255.255.255", "224.0.0.1", "198.18.0.1", "192.0.0.192"),  # noqa: S104 - tested
+)
+SPELLINGS: Final[Mapping[str, Callable[[str], str]]] = {
+    "dotted": str,
+    "trailing dot": "{}.".format,
+    "decimal": lambda ip: str(int(IPv4Address(ip))),
+    "hexadecimal": lambda ip: hex(int(IPv4Address(ip))),
+    "octal": lambda ip: f"0{int(IPv4Address(ip)):o}",
+    "octal bytes": lambda ip: ".".join(f"0{int(byte):o}" for byte in ip.split(".")),
+    "hexadecimal bytes": lambda ip: ".".join(hex(int(byte)) for byte in ip.split(".")),
+    "two parts": lambda ip: f"{ip.split('.')[0]}.{int(IPv4Address(ip)) % 2**24}",
+    "three parts": lambda ip: f"{ip.rsplit('.', 2)[0]}.{int(IPv4Address(ip)) % 2**16}",
+    "full width": lambda ip: ip.translate({ord("0") + n: 0xFF10 + n for n in range(10)}),
+    "ideographic dots": lambda ip: ip.replace(".", "\u3002"),
+    "mapped": "[::ffff:{}]".format,
+    "mapped, hexadecimal": lambda ip: f"[::ffff:{_groups(ip)}]",
+    "compatible": "[::{}]".format,
+    "translated": "[::ffff:0:{}]".format,
+    "NAT64": "[64:ff9b::{}]".format,
+    "local NAT64": "[64:ff9b:1::{}]".format,
+    "6to4": lambda ip: f"[2002:{_groups(ip)}::1]",
+    "Teredo": lambda ip: f"[2001:0:{_groups(ip)}::1]",
+    "with a zone": "[fe80::{}%25eth0]".format,
+    "a name of it": "ours-{}.example.com".format,
+    "an alias of it": "alias-{}.example.com".format,
+}
+
+
+def _groups(ip: str) -> str:
+    number = int(IPv4Address(ip))
+    return f"{number >> 16:x}:{number & 0xFFFF:x}"
+
+
+@pytest.fixture(scope="module")
+def sender() -> Iterator[HttpSender]:
+    """A sender, and a name server that has a name for each address."""
+    records = {f"ours-{ip}.example.com": f"60 IN A {ip}" for ip in OURS}
+    records |= {f"alias-{ip}.example.com": f"60 IN CNAME ours-{ip}.example.com." for ip in OURS}
+    with answering(records) as names:
+        resolver = SystemResolver(names.settings, {}, Clock())
+        with sending(allow_loopback=False, resolve=resolver) as sender:
+            yield sender
+
+
+@pytest.mark.parametrize("ip", OURS)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_no_address_of_ours_is_connected_to(sender: HttpSender, spelling: str, ip: str) -> None:
+    """The URL is unusable, or its address is refused before a connection."""
+    try:
+        to = EndpointUrl.parse(f"https://{SPELLINGS[spelling](ip)}/")
+    except UnusableUrlError:
+        return
+    with pytest.raises(SendError) as refused:
+        sender.post(to, {}, b"", Source("t1", "e1"))
+    assert str(refused.value) in (
+        "the host's address is not a public one",
+        "the host name does not resolve",
+    )
