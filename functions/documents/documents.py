@@ -35,11 +35,7 @@ class Documents(ABC):
 
     @abstractmethod
     def get_all(
-        self,
-        paths: Sequence[str],
-        seconds: float = CALL_SECONDS,
-        *,
-        fields: Sequence[str] = (),
+        self, paths: Sequence[str], fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
     ) -> Sequence[Document | None]:
         """The documents in the order of `paths`, None for each that does not exist."""
 
@@ -66,7 +62,7 @@ class Documents(ABC):
 
     @abstractmethod
     def write_each(
-        self, writes: Sequence[Write], seconds: float = CALL_SECONDS
+        self, writes: Sequence[Write], *, seconds: float = CALL_SECONDS
     ) -> Sequence[Written | Exception]:
         """Make each of 500 writes at most by itself; the result of each, or its error.
 

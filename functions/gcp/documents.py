@@ -90,11 +90,7 @@ class FirestoreDocuments(Documents):
         return self._one(path, fields, seconds)
 
     def get_all(
-        self,
-        paths: Sequence[str],
-        seconds: float = CALL_SECONDS,
-        *,
-        fields: Sequence[str] = (),
+        self, paths: Sequence[str], fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
     ) -> Sequence[Document | None]:
         """See `Documents`."""
         if not paths:
@@ -171,7 +167,7 @@ class FirestoreDocuments(Documents):
         raise ChangedMeanwhileError
 
     def write_each(
-        self, writes: Sequence[Write], seconds: float = CALL_SECONDS
+        self, writes: Sequence[Write], *, seconds: float = CALL_SECONDS
     ) -> Sequence[Written | Exception]:
         """See `Documents`."""
         request = types.BatchWriteRequest(database=self._database)

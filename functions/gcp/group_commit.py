@@ -28,36 +28,23 @@ class _Group(Generic[Item, Result]):
     done: threading.Event = field(default_factory=threading.Event)
 
 
+@dataclass(slots=True, eq=False)
 class GroupCommit(Generic[Item, Result]):
     """Passes the items of all threads to `call`, one group at a time."""
 
-    def __init__(
-        self,
-        call: Callable[[Sequence[Item], float], Sequence[Result | Exception]],
-        *,
-        at_most: int,
-        seconds: float,
-        patience: float = PATIENCE_SECONDS,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Make an empty group.
-
-        Args:
-            call: Gets a group and a limit in seconds; returns a result or an error for each item,
-                or raises the error of all items.
-            at_most: Items in a group.
-            seconds: Limit for a result, including the wait for the group before.
-            patience: Seconds that a group waits for the group before it.
-            monotonic: Seconds that only grow.
-        """
-        self._patience = patience
-        self._monotonic = monotonic
-        self._call = call
-        self._at_most = at_most
-        self._seconds = seconds
-        self._lock = threading.Lock()
-        self._turn = threading.Lock()
-        self._forming = _Group[Item, Result]()
+    call: Callable[[Sequence[Item], float], Sequence[Result | Exception]]
+    """Gets a group and a limit in seconds; returns a result or an error for each item, or raises
+    the error of all items."""
+    at_most: int
+    """Items in a group."""
+    seconds: float
+    """Limit for a result, including the wait for the group before."""
+    patience: float = PATIENCE_SECONDS
+    """Seconds that a group waits for the group before it."""
+    monotonic: Callable[[], float] = time.monotonic
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _turn: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _forming: _Group[Item, Result] = field(default_factory=_Group, init=False)
 
     def __call__(self, item: Item) -> Result:
         """The result for `item`.
@@ -69,7 +56,7 @@ class GroupCommit(Generic[Item, Result]):
             group = self._forming
             place = len(group.items)
             group.items.append(item)
-            if place + 1 == self._at_most:
+            if place + 1 == self.at_most:
                 self._forming = _Group()
         if place == 0:
             self._lead(group)
@@ -82,14 +69,14 @@ class GroupCommit(Generic[Item, Result]):
 
     def _lead(self, group: _Group[Item, Result]) -> None:
         """Make the call of the group, and set its results or its error."""
-        joined = self._monotonic()
+        joined = self.monotonic()
         turn = self._take_turn()
         try:
             with self._lock:
                 if self._forming is group:
                     self._forming = _Group()
-            left = self._seconds - (self._monotonic() - joined)
-            group.results = self._call(group.items, max(left, _MIN_CALL_SECONDS))
+            left = self.seconds - (self.monotonic() - joined)
+            group.results = self.call(group.items, max(left, _MIN_CALL_SECONDS))
         except Exception as error:  # noqa: BLE001 - raised in every thread of the group
             group.results = [error] * len(group.items)
         finally:
@@ -101,7 +88,7 @@ class GroupCommit(Generic[Item, Result]):
         while True:
             with self._lock:
                 turn = self._turn
-            if turn.acquire(timeout=self._patience):
+            if turn.acquire(timeout=self.patience):
                 return turn
             with self._lock:
                 if self._turn is turn:

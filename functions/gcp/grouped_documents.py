@@ -21,8 +21,12 @@ class GroupedDocuments(FirestoreDocuments):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._reads = GroupCommit(self.get_all, at_most=_GROUP, seconds=CALL_SECONDS)
-        self._updates = GroupCommit(self.write_each, at_most=_GROUP, seconds=CALL_SECONDS)
+        self._reads = GroupCommit[str, Document | None](
+            lambda paths, seconds: self.get_all(paths, seconds=seconds), _GROUP, CALL_SECONDS
+        )
+        self._updates = GroupCommit[Update, Written](
+            lambda updates, seconds: self.write_each(updates, seconds=seconds), _GROUP, CALL_SECONDS
+        )
 
     def get(
         self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS

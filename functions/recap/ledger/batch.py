@@ -11,9 +11,8 @@ Only the call that started a batch, and knows that its mails were refused, moves
 `planned`. The recap's counts and its state follow from its batches.
 """
 
-import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Self
@@ -49,7 +48,7 @@ class RecapState(StrEnum):
     EMPTY = "empty"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
     """Numbers of recipients of some batches.
 
@@ -66,10 +65,20 @@ class Counts:
     left: int = 0
 
     def __add__(self, other: Self) -> "Counts":
-        return Counts(*map(operator.add, astuple(self), astuple(other)))
+        return Counts(
+            sent=self.sent + other.sent,
+            unknown=self.unknown + other.unknown,
+            skipped=self.skipped + other.skipped,
+            left=self.left + other.left,
+        )
 
     def __sub__(self, other: Self) -> "Counts":
-        return Counts(*map(operator.sub, astuple(self), astuple(other)))
+        return Counts(
+            sent=self.sent - other.sent,
+            unknown=self.unknown - other.unknown,
+            skipped=self.skipped - other.skipped,
+            left=self.left - other.left,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The lock of an event: whose turn it is to send a recap (spec 3.3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -84,39 +84,69 @@ class StoredLock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapHead:
-    """What a call writes into its recap; kept to show later which texts the guests got.
+    """The fields of a recap that a call writes when it takes the lock.
 
-    `tenant_id` is empty where the event has none. `subject` and `message` are None where the mail
-    has the templated texts; `sender` is the organizer's address, if the account has one.
+    Attributes:
+        tenant_id: Of the event; empty where the event has none.
+        mode: Of the call, which may differ from that of the one before.
+        started_by: The caller's uid.
+        wording: The organizer's texts.
+        began: Start of the recap; None where the call continues one.
     """
 
     tenant_id: str
     mode: Mode
     started_by: str
-    sender: str | None = None
-    subject: str | None = None
-    message: str | None = None
+    wording: "Wording"
+    began: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taking:
-    """What a call decides when it takes the lock.
+    """The records that a call writes when it takes the lock.
 
     Attributes:
-        lock: The new lock; the state of its recap becomes `sending`.
-        began: Start of a new recap; None where the call continues one.
+        lock: The new lock.
+        head: Fields of the recap `lock.recap_id`, whose state becomes `sending`.
         ended: Id of an older recap that becomes `interrupted` for good, if any.
         first: Whether the event had no lock before.
     """
 
     lock: Lock
-    began: datetime | None
+    head: RecapHead
     ended: str | None
     first: bool
 
+    @property
+    def resumed(self) -> bool:
+        """Whether the recap was begun before."""
+        return self.head.began is None
 
-def taking(before: Lock | None, *, holder: str, recap_id: str, at: datetime) -> Taking:
-    """How the call `holder` takes the lock, which is `before` now; `recap_id` is for a new recap.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """An organizer's texts for a recap, kept to show later which texts the guests got.
+
+    `subject` and `message` are None where the mail has the templated texts; `sender` is the
+    organizer's address, None for an account without an address.
+    """
+
+    sender: str | None = None
+    subject: str | None = None
+    message: str | None = None
+
+
+def taking(
+    before: Lock | None, *, holder: str, recap_id: str, head: RecapHead, at: datetime
+) -> Taking:
+    """The records of a call that takes the lock, which is `before` now.
+
+    Args:
+        before: The lock as it was read.
+        holder: The call.
+        recap_id: A word that no recap has, for a new one.
+        head: Of a new recap.
+        at: The time.
 
     Raises:
         CallError: as `resumable` says.
@@ -135,7 +165,7 @@ def taking(before: Lock | None, *, holder: str, recap_id: str, at: datetime) -> 
     )
     return Taking(
         lock=lock,
-        began=None if resumed else at,
+        head=replace(head, began=None) if resumed else head,
         # The cooldown of an older recap is over, so no call can continue it.
         ended=before.recap_id if before and before.unfinished and not resumed else None,
         first=before is None,

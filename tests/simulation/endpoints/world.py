@@ -73,7 +73,7 @@ class EndpointWorld:
         self._names = 0
         self._mails = list(self._scenario.mails)
         self._firestore = Firestore(lambda: START - timedelta(days=5, hours=3))
-        self._firestore.watch(self._written)
+        self._firestore.watches.append(self._written)
         self._deliveries = DeliveryStore(InMemoryDocuments(self._firestore))
         self._firestore.commit(
             Create(f"events/{EVENT}", {"tenantId": "t1", "name": "Garden party"}),
@@ -82,7 +82,7 @@ class EndpointWorld:
         if dead := self._scenario.dead:
             self._deliveries.create(EVENT, dead)
             EndpointStore(InMemoryDocuments(self._firestore)).create(_noted(dead[0]))
-        self._firestore.set_clock(lambda: simulation.now)
+        self._firestore.now = lambda: simulation.now
         self._attempts = CloudTasks(simulation)
         self._notices = CloudTasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)

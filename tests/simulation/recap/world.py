@@ -168,7 +168,7 @@ class RecapWorld:
         self._last_sent = -1
         self._last_wanted = 0
         self._shown: Preview | None = None
-        self._firestore.watch(self._written)
+        self._firestore.watches.append(self._written)
         count = self._choices.between("guests", 2, 8)
         self._guests = [f"guest-{number}@example.com" for number in range(count)]
         self._firestore.commit(Put(f"events/{EVENT}", {"tenantId": TENANT, "name": "Party"}))

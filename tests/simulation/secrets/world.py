@@ -50,7 +50,7 @@ class SecretWorld:
         self._made = 0
         self._written: list[tuple[int, WebhookSecret]] = []
         self._firestore = Firestore(lambda: simulation.now)
-        self._firestore.watch(self._seen)
+        self._firestore.watches.append(self._seen)
         self._signers = Pool(simulation, "signer", self._secrets, at_most=3)
         self._superadmins = Pool(simulation, "superadmin", self._secrets)
         choices = simulation.choices

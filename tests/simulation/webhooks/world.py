@@ -77,7 +77,7 @@ class WebhookWorld:
         self._people = 0
         self._firestore = Firestore(lambda: URLS_WRITTEN)
         self._set_up()
-        self._firestore.set_clock(lambda: simulation.now)
+        self._firestore.now = lambda: simulation.now
         self._eventarc = Eventarc(simulation)
         self._cloud_tasks = CloudTasks(simulation)
         self._tasks = InMemoryTasks(lambda: simulation.now, self._queued)
@@ -89,7 +89,7 @@ class WebhookWorld:
         self._actions = self._pool(
             "actions", lambda use_cases: replace(use_cases, page=5).actions(), CallError
         )
-        self._firestore.watch(self._written)
+        self._firestore.watches.append(self._written)
         self._begin()
 
     def violations(self) -> Iterable[str]:

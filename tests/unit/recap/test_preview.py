@@ -40,7 +40,7 @@ def refusal(house: House, through: Through | None = None, **arguments: Any) -> C
 def _written(house: House) -> list[str]:
     """Watch the database, and name the documents that are written from now on."""
     written: list[str] = []
-    house.firestore.watch(lambda path, *_: written.append(path))
+    house.firestore.watches.append(lambda path, *_: written.append(path))
     return written
 
 

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from functions.documents.document import Written
-from functions.documents.documents import CALL_SECONDS
 from functions.documents.write import Write
 from functions.signed_links.limiter import (
     MAX_CALLS,
@@ -60,11 +59,10 @@ class Contended(InMemoryDocuments):
     asked = 0
     seconds = 0.0
 
-    def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
+    def commit(self, *_: Write, **limits: float) -> Sequence[Written]:
         """Fail, as Firestore does."""
-        del writes
         self.asked += 1
-        self.seconds = seconds
+        self.seconds = limits["seconds"]
         raise TimeoutError
 
 
@@ -104,8 +102,7 @@ def test_a_client_that_goes_on_is_not_counted_any_more() -> None:
     """A client over the limit costs no further counting."""
 
     class Full(Contended):
-        def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
-            del writes, seconds
+        def commit(self, *_: Write, **__: float) -> Sequence[Written]:
             self.asked += 1
             return [Written(0, [MAX_CALLS + 1])]
 
