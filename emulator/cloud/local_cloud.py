@@ -167,13 +167,15 @@ class LocalCloud:
 
     def _start_firebase(self) -> Program:
         LOCAL_CONFIG.write_text(json.dumps(local_config(self.addresses), indent=2))
+        environment = server_environment()
+        options = f"{environment.get('NODE_OPTIONS', '')} --require=./emulator/lazy_validators.cjs"
         emulators = Program(
             [
                 str(NODE_MODULES / ".bin" / "firebase"),
                 "emulators:start",
                 *("--config", LOCAL_CONFIG.name, "--project", PROJECT, "--only", "auth,hosting"),
             ],
-            server_environment(),
+            environment | {"NODE_OPTIONS": options.strip()},
             "All emulators ready",
             self._log,
             self.ended,
