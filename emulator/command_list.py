@@ -17,7 +17,6 @@ COMMANDS = {
     "test": ("[CHECK …] [--all] [pytest's arguments]", "run every check, or only the named ones;"),
     "bench": ("[NAME …]", "measure what the service costs, all or only:"),
     "setup": ("", "install what the other commands and a deploy need"),
-    "pins": ("[--upgrade]", "make requirements.txt of requirements.in, with hashes"),
 }
 BENCHES = ("operations", "delivery", "cold-start", "recap", "neighbours")
 

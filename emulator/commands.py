@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from emulator import checks, pins
+from emulator import checks
 from emulator.cloud.local_cloud import LOG, LocalCloud, NotStartedError
 from emulator.environment import say
 from emulator.processes import ProcessTree
@@ -19,9 +19,6 @@ def run(command: str, arguments: Sequence[str]) -> int:
     """
     if command == "setup":
         say("Everything is installed.")  # by the command line, before any command
-        return 0
-    if command == "pins":
-        pins.renew(arguments)
         return 0
     try:
         with ProcessTree() as tree:

@@ -1,14 +1,11 @@
 """docs/openapi.yaml and real deliveries of all seven types: bodies, headers, generated types."""
 
-import importlib.util
 import json
 import subprocess
-import sys
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 import pytest
@@ -134,71 +131,16 @@ def test_types_for_typescript_read_every_delivery(
     assert lines == [f"{event} {told}" for event, told in TOLD.items()]
 
 
-def test_types_for_python_read_every_delivery(delivered: Sequence[Request], tmp_path: Path) -> None:
-    """datamodel-code-generator's pydantic models; the union of them tells the types apart."""
-    models = _models(tmp_path / "models.py")
-    numbered = {name for name in vars(models) if name[-1].isdecimal()}
-    assert all(name.startswith("ResendWebhookArguments") for name in numbered), "name the schema"
-    found = {}
+def test_what_may_come_breaks_no_promise(delivered: Sequence[Request]) -> None:
+    """Spec 9: a body with a further field in each object keeps to the file."""
     for request in delivered:
-        delivery = models.Delivery.model_validate_json(request.body).root
-        assert type(delivery).__name__ == request.event_type.title().replace(".", "")
-        found[delivery.event] = _told(delivery)
-    assert found == TOLD
-
-
-def _told(delivery: Any) -> str:  # noqa: PLR0911 - a table
-    """What receiver.ts tells, by the names of the Python types."""
-    match delivery.event:
-        case "photo.uploaded":
-            return str(delivery.data.photo.uploader_email)
-        case "photo.approved":
-            return str(delivery.data.photo.approved_by)
-        case "photo.rejected":
-            return str(delivery.data.photo.reason)
-        case "event.published":
-            return str(delivery.data.event_name)
-        case "event.archived":
-            return str(delivery.data.photo_count)
-        case "milestone.reached":
-            return str(int(delivery.data.milestone))
-        case "photo.deleted":
-            return str(delivery.data.photo.id)
-        case _:
-            return str(delivery.data.first_photo_id)
-
-
-def test_a_receiver_of_today_reads_what_may_come(
-    delivered: Sequence[Request], tmp_path: Path
-) -> None:
-    """Spec 9: a further field in any object changes nothing for generated types."""
-    models = _models(tmp_path / "models.py")
-    for request in delivered:
-        body = _with_more(request.json())
-        assert problems(delivery_schema(request.event_type), body) == []
-        assert _told(models.Delivery.model_validate(body).root) == TOLD[request.event_type]
+        assert problems(delivery_schema(request.event_type), _with_more(request.json())) == []
 
 
 def _with_more(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {name: _with_more(item) for name, item in value.items()} | {"further": {"a": [1]}}
-
-
-def _models(path: Path) -> ModuleType:
-    _run(
-        *(sys.executable, "-W", "ignore", "-m", "datamodel_code_generator"),
-        *("--input", str(FILE), "--input-file-type", "openapi"),
-        *("--output-model-type", "pydantic_v2.BaseModel", "--snake-case-field"),
-        *("--target-python-version", "3.11", "--output", str(path)),
-    )
-    spec = importlib.util.spec_from_file_location(f"models_{uuid.uuid4().hex}", path)
-    assert spec
-    assert spec.loader
-    models = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = models  # pydantic looks its annotations up there
-    spec.loader.exec_module(models)
-    return models
 
 
 def _run(*command: str, given: str | None = None, cwd: Path | None = None) -> str:
