@@ -106,7 +106,7 @@ _RECAP_PLACES: Final[dict[str, Any]] = {
 
 
 def _attempts(number: int) -> dict[str, Any]:
-    """Options of the function that makes the attempt of that number at prompt receivers."""
+    """Options of the function that makes the attempt of that number at fast receivers."""
     return _worker(
         instances=_INSTANCES if number == 1 else max(1, _INSTANCES // 2),
         places=120,
@@ -210,7 +210,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     )
 )
 def deliverWebhookSlow(request: https_fn.CallableRequest[Any]) -> None:
-    """Every attempt at a receiver that has just been slow, so that prompt ones do not wait."""
+    """Every attempt at a receiver that has just been slow, so that fast ones do not wait."""
     from functions.webhooks.attempts import handlers
 
     handlers.attempt(request)

@@ -3,7 +3,7 @@
 Once the floods are on, that event begins: an upload a second and three receivers that no instance
 knows yet, a good one, a flaky one that refuses each first attempt, and a slow one that takes two
 seconds to acknowledge. What decides is the service's own: `Pace` in each instance of the trigger,
-`PromptReceivers` in each of the workers. Queues and instances are a model with the deployed numbers
+`FastReceivers` in each of the workers. Queues and instances are a model with the deployed numbers
 of main.py, and CPU is never short, which `neighbours` cannot say of its machine. Time is made up
 and chance has a seed, so that the table comes out the same everywhere.
 
@@ -31,8 +31,8 @@ from bench.estimate import (
 from bench.figures import p50, p99
 from emulator.cloud.dispatcher import BURST_SECONDS
 from functions import parameters
-from functions.webhooks.attempts.prompt_receivers import PromptReceivers
-from functions.webhooks.deliveries.delivery import PROMPT
+from functions.webhooks.attempts.fast_receivers import FastReceivers
+from functions.webhooks.deliveries.delivery import SLOW_AFTER
 from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
@@ -160,7 +160,7 @@ class Attempt:
 class Instance:
     """An instance of a worker: which receivers it knows, and how much it has at work."""
 
-    receivers: PromptReceivers
+    receivers: FastReceivers
     slow_pace: Pace
     at_work: int = 0
 
@@ -304,7 +304,7 @@ class Project:
             work.close()
             refused = attempt.event != _HEALTHY or (attempt.url == FLAKY and attempt.number == 1)
             if refused and attempt.number < len(RETRY_SCHEDULE):
-                self._put(self._next(instance, attempt, slow=seconds >= PROMPT.total_seconds()))
+                self._put(self._next(instance, attempt, slow=seconds >= SLOW_AFTER.total_seconds()))
             queue.ended(instance)
 
         self._clock.at(self._clock.now + FIRESTORE_CALL_SECONDS, decide)
@@ -323,8 +323,8 @@ class Project:
         wait = instance.slow_pace.wait(attempt.event).total_seconds()
         return replace(attempt, slow=True, due=max(attempt.due, self._clock.now + wait))
 
-    def _receivers(self) -> PromptReceivers:
-        return (PromptReceivers if self._case.places else _Unbounded)(self._clock, self._tenant)
+    def _receivers(self) -> FastReceivers:
+        return (FastReceivers if self._case.places else _Unbounded)(self._clock, self._tenant)
 
     def _queue(self, name: str) -> Queue:
         endpoint = _endpoint(name)
@@ -337,7 +337,7 @@ class Project:
         return Queue(self._clock, self._make, instances, limits["maxConcurrentDispatches"])
 
 
-class _Unbounded(PromptReceivers):
+class _Unbounded(FastReceivers):
     """Knows slow receivers, and lets any number of unknown ones try."""
 
     def _has_no_place(self, event_id: str, unproven: Sequence[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Arguments that calls of several rooms have: a URL, an event type, a time.
+"""Arguments that calls of several rooms have: a URL, an event type, a time, a place in a list.
 
 A value that breaks its rule raises `CallError` with `invalid-argument` and a message that names the
 field and the rule.
@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from typing import Final, NoReturn
 
 from functions.call_error import CallError, Code
+from functions.event_arguments import is_id
+from functions.webhooks.deliveries.delivery import Place
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 
@@ -51,6 +53,18 @@ def time_argument(text: object) -> datetime | None:
         return moment.astimezone(UTC) if moment.tzinfo else None
     except (ValueError, OverflowError):
         return None
+
+
+def place_text(place: Place) -> str:
+    """Where a page stopped, for the call that goes on."""
+    return f"{place.at.isoformat()}~{place.delivery_id}"
+
+
+def place_argument(given: object) -> Place | None:
+    """The place in such a text; None where it is none."""
+    at, _, delivery_id = given.partition("~") if isinstance(given, str) else ("", "", "")
+    moment = time_argument(at)
+    return Place(moment, delivery_id) if moment and is_id(delivery_id) else None
 
 
 def refuse(message: str) -> NoReturn:

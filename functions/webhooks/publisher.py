@@ -119,7 +119,7 @@ class Publisher:
         event_id: str,
         messages: Sequence[Message],
         subscribed: Sequence[Subscription],
-        behind: Sequence[Milestone] = (),
+        behind: Sequence[Milestone],
     ) -> Sequence[Delivery]:
         """Record deliveries and milestones; the deliveries whose first attempt is still owed.
 
@@ -128,34 +128,39 @@ class Publisher:
         """
         now = self.clock.now()
         owed = [
-            _Owed(self._paced(fan_out(message, event_id, subscribed, now)), message.milestone)
+            (self._paced(fan_out(message, event_id, subscribed, now)), message.milestone)
             for message in messages
         ]
-        owed += [_Owed([], milestone) for milestone in behind]
-        counted = [delivery for part in owed for delivery in part.deliveries]
-        found = _Found({}, {})
+        owed += [([], milestone) for milestone in behind]
+        counted = [delivery for deliveries, _ in owed for delivery in deliveries]
+        there: Mapping[str, Delivery] = {}
+        reached_by: Mapping[int, str | None] = {}
         new: Sequence[Delivery] = ()
         try:
             while True:
-                owed = [part for part in owed if not found.is_lost(part.milestone)]
-                deliveries = [delivery for part in owed for delivery in part.deliveries]
-                milestones = [part.milestone for part in owed if part.milestone]
-                missing = found.missing(deliveries)
-                new_milestones = found.missing_milestones(milestones)
+                owed = [
+                    (deliveries, milestone)
+                    for deliveries, milestone in owed
+                    # No other photo, or none, was first.
+                    if milestone is None
+                    or reached_by.get(milestone.number, milestone.photo_id) == milestone.photo_id
+                ]
+                deliveries = [delivery for part, _ in owed for delivery in part]
+                milestones = [milestone for _, milestone in owed if milestone]
+                missing = [delivery for delivery in deliveries if delivery.id not in there]
+                unreached = [found for found in milestones if found.number not in reached_by]
                 try:
-                    if missing or new_milestones:
-                        self.deliveries.create(event_id, missing, new_milestones)
+                    if missing or unreached:
+                        self.deliveries.create(event_id, missing, unreached)
                     new = missing
                     break
                 except AlreadyRecordedError:
-                    found = _Found(
-                        self.deliveries.find(event_id, [delivery.id for delivery in deliveries]),
-                        self.wall.milestones(event_id, [part.number for part in milestones]),
-                    )
+                    there = self.deliveries.find(event_id, [one.id for one in deliveries])
+                    reached_by = self.wall.milestones(event_id, [one.number for one in milestones])
         finally:
             self._take_back(counted, new)
         _log_skipped(new)
-        recorded = [found.deliveries.get(delivery.id, delivery) for delivery in deliveries]
+        recorded = [there.get(delivery.id, delivery) for delivery in deliveries]
         return [delivery for delivery in recorded if delivery.is_untried]
 
     def _take_back(self, counted: Iterable[Delivery], new: Iterable[Delivery]) -> None:
@@ -172,36 +177,6 @@ class Publisher:
             else delivery
             for delivery in deliveries
         ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Owed:
-    """The deliveries of a message, and the milestone that has to be recorded with them."""
-
-    deliveries: Sequence[Delivery]
-    milestone: Milestone | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Records that exist: deliveries by id, and the photo of each milestone by its number."""
-
-    deliveries: Mapping[str, Delivery]
-    milestones: Mapping[int, str | None]
-
-    def is_lost(self, milestone: Milestone | None) -> bool:
-        """Whether `milestone` was recorded for another photo, or for none."""
-        return milestone is not None and (
-            self.milestones.get(milestone.number, milestone.photo_id) != milestone.photo_id
-        )
-
-    def missing(self, deliveries: Iterable[Delivery]) -> Sequence[Delivery]:
-        """The deliveries that are not recorded."""
-        return [delivery for delivery in deliveries if delivery.id not in self.deliveries]
-
-    def missing_milestones(self, milestones: Iterable[Milestone]) -> Sequence[Milestone]:
-        """The milestones that are not recorded."""
-        return [milestone for milestone in milestones if milestone.number not in self.milestones]
 
 
 def _log_skipped(deliveries: Iterable[Delivery]) -> None:

@@ -13,7 +13,7 @@ from functions.mail.sender import MailSender
 from functions.parallel import InParallel
 from functions.signed_links.token import TokenKeys
 from functions.webhooks.actions.actions import Actions
-from functions.webhooks.attempts.prompt_receivers import PromptReceivers
+from functions.webhooks.attempts.fast_receivers import FastReceivers
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.next_round import NextRound
@@ -113,7 +113,7 @@ class WebhookUseCases:
             slow_pace=self.pace(),
             failures=self.failures(),
             clock=self.machine.clock,
-            prompt_receivers=PromptReceivers(self.machine.clock.monotonic, lambda _: "t1"),
+            fast_receivers=FastReceivers(self.machine.clock.monotonic, lambda _: "t1"),
         )
 
     def failures(self) -> Failures:

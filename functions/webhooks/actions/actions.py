@@ -36,7 +36,7 @@ from functions.webhooks.signing.remembered_secrets import SECRET_KEPT, Remembere
 from functions.webhooks.store import WallStore
 
 PAGE: Final = 300
-"""Deliveries that one call looks at."""
+"""Deliveries that one call reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,34 @@ class Actions:
         """
         self._check(caller, wanted)
         settings = self.settings.load(wanted.event_id)
-        return self._foresee(wanted.event_id, self._matching(page, settings), settings)
+        matching = self._matching(page, settings)
+
+        def count(selected: EndedWithin) -> int:
+            return self.deliveries.count_ended(wanted.event_id, selected)
+
+        def counted(endpoint: Subscription) -> tuple[Obstacle | None, int, int]:
+            obstacle = obstacle_at(endpoint)
+            there = replace(matching, endpoints=endpoint.names)
+            found = count(there)
+            return obstacle, found, count(there.of_tests()) if found and not obstacle else 0
+
+        endpoints = [
+            endpoint
+            for endpoint in settings.subscriptions
+            if matching.endpoints in ((), endpoint.names)
+        ]
+        barred: Counter[Obstacle] = Counter()
+        sent = tests = 0
+        for obstacle, found, of_tests in self.in_parallel(counted, endpoints):
+            tests += of_tests
+            if obstacle:
+                barred[obstacle] += found
+            else:
+                sent += found - of_tests
+        if not matching.endpoints:
+            known = sent + tests + barred.total()
+            barred[Obstacle.REMOVED] += max(0, count(matching) - known)
+        return Foreseen(matching=sent, tests=tests, barred=barred)
 
     def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> Rotated:
         """Give the event a new webhook secret, at once or announced for later.
@@ -196,7 +223,7 @@ class Actions:
         wanted = [delivery for delivery in found if not delivery.test]
         resent = sum(self.in_parallel(begin, wanted))
         is_full = len(found) == self.page
-        next_ = next_page(page, matching.until, _cursor(found)) if is_full else None
+        next_ = next_page(matching.until, _place(found)) if is_full else None
         return Resent(
             resent=resent,
             left_alone=len(found) - resent,
@@ -215,36 +242,7 @@ class Actions:
             event_type=page.event_type,
         )
 
-    def _foresee(self, event_id: str, wanted: EndedWithin, settings: WebhookSettings) -> Foreseen:
-        endpoints = [
-            endpoint
-            for endpoint in settings.subscriptions
-            if wanted.endpoints in ((), endpoint.names)
-        ]
 
-        def counted(endpoint: Subscription) -> tuple[Obstacle | None, int, int]:
-            obstacle = obstacle_at(endpoint)
-            there = replace(wanted, endpoints=endpoint.names)
-            found = self.deliveries.count_ended(event_id, there)
-            has_tests = found and not obstacle
-            count = self.deliveries.count_ended(event_id, there.of_tests()) if has_tests else 0
-            return obstacle, found, count
-
-        barred: Counter[Obstacle] = Counter()
-        matching = tests = known = 0
-        for obstacle, found, of_tests in self.in_parallel(counted, endpoints):
-            known += found
-            tests += of_tests
-            if obstacle:
-                barred[obstacle] += found
-            else:
-                matching += found - of_tests
-        if not wanted.endpoints:
-            everything = self.deliveries.count_ended(event_id, wanted)
-            barred[Obstacle.REMOVED] += max(0, everything - known)
-        return Foreseen(matching=matching, tests=tests, barred=barred)
-
-
-def _cursor(page: Sequence[Delivery]) -> Place:
+def _place(page: Sequence[Delivery]) -> Place:
     last = page[-1]
     return Place(last.ended_at or last.created_at, last.id)

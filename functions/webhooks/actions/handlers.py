@@ -19,11 +19,7 @@ from functions.webhooks.deliveries.next_round import Obstacle
 
 
 def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `sendTestWebhook`, for admins: the result of the first attempt.
-
-    Raises:
-        CallError: as `Actions.send_test` says.
-    """
+    """A call of `sendTestWebhook`, for admins: the result of the first attempt."""
     caller, wanted = staff_call("sendTestWebhook", request, TestArguments.read, roles=access.ADMINS)
     delivery = wiring.actions().send_test(caller, wanted)
     last = delivery.log[-1] if delivery.log else None
@@ -41,9 +37,6 @@ def resend(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `resendWebhook`, for admins: how many are sent again, and whether more are left.
 
     In a dry run: how many would be sent again, and how many would be left alone, by the reason.
-
-    Raises:
-        CallError: as `Actions.resend` says.
     """
     caller, wanted = staff_call(
         "resendWebhook",
@@ -70,9 +63,6 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
 
     A withdrawal has no such times. The answer does not hold the secret: a superadmin reads it in
     Firestore.
-
-    Raises:
-        CallError: as `Actions.rotate_secret` says.
     """
     superadmin = frozenset({Role.SUPERADMIN})
     caller, wanted = staff_call(

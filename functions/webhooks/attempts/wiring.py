@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @functools.cache
 def worker() -> "Worker":
     """What the queues of attempts call."""
-    from functions.webhooks.attempts.prompt_receivers import PromptReceivers
+    from functions.webhooks.attempts.fast_receivers import FastReceivers
     from functions.webhooks.attempts.worker import Worker
     from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
     from functions.webhooks.endpoints.failures import Failures
@@ -40,7 +40,7 @@ def worker() -> "Worker":
             clock=CLOCK,
         ),
         clock=CLOCK,
-        prompt_receivers=PromptReceivers(CLOCK.monotonic, deliveries.tenants().of),
+        fast_receivers=FastReceivers(CLOCK.monotonic, deliveries.tenants().of),
     )
 
 

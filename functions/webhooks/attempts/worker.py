@@ -15,7 +15,7 @@ from functions import log
 from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
-from functions.webhooks.attempts.prompt_receivers import PromptReceivers
+from functions.webhooks.attempts.fast_receivers import FastReceivers
 from functions.webhooks.deliveries.attempt_task import AttemptRequest, TooEarlyError, attempt_task
 from functions.webhooks.deliveries.delivery import Attempt, Delivery, Outcome
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlError, host_of
@@ -59,13 +59,10 @@ class Worker:
     slow_pace: Pace
     failures: Failures
     clock: Clock
-    prompt_receivers: PromptReceivers
+    fast_receivers: FastReceivers
 
     def attempt(self, request: AttemptRequest) -> Delivery | None:
-        """Make the attempt that is asked for, unless it was made before.
-
-        Returns:
-            The delivery as it stands afterwards, or None.
+        """The delivery after the attempt, unless it was made before; None where it is gone.
 
         Raises:
             TooEarlyError: the attempt is not due yet.
@@ -97,7 +94,7 @@ class Worker:
     def _belongs_on_slow_queue(self, request: AttemptRequest, delivery: Delivery) -> bool:
         if request.slow or delivery.test:
             return False
-        return self.prompt_receivers.has_to_wait(delivery.event_id, delivery.url)
+        return self.fast_receivers.has_to_wait(delivery.event_id, delivery.url)
 
     def _moved_to_slow_queue(
         self, delivery: Delivery, at_least: timedelta = timedelta(0)
@@ -133,7 +130,7 @@ class Worker:
             if delivery.begun >= BEGUN_AT_MOST:
                 return self._save(delivery, self._given_up(delivery))
             delivery = self._announced(delivery)
-        with self.prompt_receivers.at_work(delivery.event_id, delivery.url):
+        with self.fast_receivers.at_work(delivery.event_id, delivery.url):
             attempt = self._post(delivery)
         return self._save(delivery, attempt)
 

@@ -30,7 +30,7 @@ KEPT_FOR: Final = timedelta(days=30)
 LOG_KEPT: Final = 40
 """The last attempts stay recorded: ten rounds."""
 
-PROMPT: Final = timedelta(seconds=1)
+SLOW_AFTER: Final = timedelta(seconds=1)
 """A receiver that takes longer to answer is slow: its attempts have a queue of their own."""
 
 _NAMESPACE: Final = uuid.UUID("6f2b8a52-0c5d-5d7e-9a0e-6d1f4f0b7c11")
@@ -76,7 +76,7 @@ class Attempt:
     @property
     def was_slow(self) -> bool:
         """Whether the attempt held its place for long, acknowledged or not."""
-        return timedelta(milliseconds=self.milliseconds) >= PROMPT
+        return timedelta(milliseconds=self.milliseconds) >= SLOW_AFTER
 
     def is_same(self, other: Self) -> bool:
         """Whether both are one attempt of a delivery, made twice."""
@@ -271,14 +271,6 @@ class Delivery:
             begun=0,
             slow=False,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a delivery has failed: the HTTP `status` of its last attempt, or the `error`."""
-
-    status: int | None
-    error: str | None
 
 
 UNDELIVERED: Final = (Outcome.FAILED, Outcome.SKIPPED)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from functions.call_error import CallError, Code
 from functions.clock import Clock
@@ -22,6 +23,18 @@ class Obstacle(StrEnum):
     REMOVED = "removedUrl"
     DISABLED = "disabledUrl"
     UNUSABLE = "unusableUrl"
+
+
+_WHAT_TO_CHANGE: Final = {
+    Obstacle.REMOVED: (
+        "The delivery's URL is not one of the event's webhook URLs any more; add it first."
+    ),
+    Obstacle.DISABLED: (
+        "The delivery's URL is switched off; switch it on in the event's webhook settings first"
+        " (`off`, `disabled`)."
+    ),
+    Obstacle.UNUSABLE: "The delivery was skipped and would be again; correct its URL first.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +70,9 @@ class NextRound:
             endpoint = settings.of(delivery.endpoint, delivery.url)
             obstacle = obstacle_at(endpoint)
             if endpoint is None or obstacle:
-                raise CallError(Code.FAILED_PRECONDITION, _what_to_change(obstacle, endpoint))
+                raise CallError(
+                    Code.FAILED_PRECONDITION, _WHAT_TO_CHANGE[obstacle or Obstacle.REMOVED]
+                )
             if self.begin(delivery, endpoint):
                 return
 
@@ -87,26 +102,8 @@ def obstacle_at(endpoint: Subscription | None) -> Obstacle | None:
         return Obstacle.REMOVED
     if endpoint.disabled:
         return Obstacle.DISABLED
-    return Obstacle.UNUSABLE if _fault_of(endpoint.url) else None
-
-
-def _what_to_change(obstacle: Obstacle | None, endpoint: Subscription | None) -> str:
-    if endpoint is None:
-        return "The delivery's URL is not one of the event's webhook URLs any more; add it first."
-    match obstacle:
-        case Obstacle.DISABLED:
-            return (
-                "The delivery's URL is switched off; switch it on in the event's webhook settings "
-                "first (`off`, `disabled`)."
-            )
-        case _:
-            return f"The delivery was skipped and would be again: {_fault_of(endpoint.url)}."
-
-
-def _fault_of(url: str) -> str | None:
-    """Why no delivery can go to `url`; None for a usable URL."""
     try:
-        EndpointUrl.parse(url)
-    except UnusableUrlError as unusable:
-        return str(unusable)
+        EndpointUrl.parse(endpoint.url)
+    except UnusableUrlError:
+        return Obstacle.UNUSABLE
     return None

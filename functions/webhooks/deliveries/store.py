@@ -14,7 +14,6 @@ from functions.webhooks.deliveries.delivery import (
     Attempt,
     Delivery,
     EndedWithin,
-    Failure,
     Outcome,
     Place,
     SentTo,
@@ -127,13 +126,11 @@ class DeliveryStore:
         """When a delivery to the endpoint was last acknowledged; None if none is recorded."""
         return self._first_end(_ended(event_id, endpoint, Outcome.SUCCESS))
 
-    def last_failure(self, event_id: str, endpoint: str) -> Failure | None:
-        """Why the latest delivery to the endpoint that ended `failed` has failed, or None."""
-        failed = _ended(event_id, endpoint, Outcome.FAILED)
-        for found in self.documents.find(replace(failed, select=["log"], limit=1)):
-            [last] = (found.fields["log"] or [{}])[-1:]
-            return Failure(last.get("status"), last.get("error"))
-        return None
+    def last_failure(self, event_id: str, endpoint: str) -> Attempt | None:
+        """The last attempt of the delivery to the endpoint that failed last, or None."""
+        failed = replace(_ended(event_id, endpoint, Outcome.FAILED), limit=1)
+        made = [read_delivery(found).log for found in self.documents.find(failed)]
+        return made[0][-1] if made and made[0] else None
 
     def first_failure(
         self, event_id: str, endpoint: str, after: datetime | None

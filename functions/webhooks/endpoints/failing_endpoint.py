@@ -50,7 +50,7 @@ _LATEST: Final = timedelta(hours=1)
 
 
 class Standing(StrEnum):
-    """What people are told of an endpoint."""
+    """What people are notified of."""
 
     FAILING = "failing"
     DISABLED = "disabled"

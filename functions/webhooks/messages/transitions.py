@@ -7,6 +7,7 @@ from functions.wall.wall_event import EventStatus, WallEvent
 from functions.webhooks.messages import payloads
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.message import Message
+from functions.webhooks.messages.payloads import Payload
 
 
 def of_photo(write_id: str, before: Photo | None, after: Photo | None) -> Sequence[Message]:
@@ -15,46 +16,27 @@ def of_photo(write_id: str, before: Photo | None, after: Photo | None) -> Sequen
     `write_id` names the write; `before` is None for an upload. `after` is None for a deletion, and
     `before` has the time of the deletion then.
     """
-    if after is None:
-        return _of_deletion(write_id, before)
-    at = after.updated_at
-    uploaded = Message(
-        write_id, EventType.PHOTO_UPLOADED, lambda: payloads.photo_uploaded(after), at
-    )
-    approved = Message(
-        write_id,
-        EventType.PHOTO_APPROVED,
-        lambda: payloads.photo_approved(after, by_moderator=before is not None),
-        at,
-    )
-    rejected = Message(
-        write_id, EventType.PHOTO_REJECTED, lambda: payloads.photo_rejected(after), at
-    )
-    match (before and before.status, after.status):
-        case (None, PhotoStatus.APPROVED):
-            return [uploaded, approved]
-        case (None, _):
-            return [uploaded]
-        case (PhotoStatus.PENDING | PhotoStatus.REJECTED, PhotoStatus.APPROVED):
-            return [approved]
-        case (PhotoStatus.PENDING | PhotoStatus.APPROVED, PhotoStatus.REJECTED):
-            return [rejected]
-        case _:
-            return []
-
-
-def _of_deletion(write_id: str, photo: Photo | None) -> Sequence[Message]:
-    """A receiver has been told of approved photos alone."""
-    if photo is None or photo.status is not PhotoStatus.APPROVED:
+    photo = after or before
+    if photo is None:
         return []
-    return [
-        Message(
-            write_id,
-            EventType.PHOTO_DELETED,
-            lambda: payloads.photo_deleted(photo),
-            photo.updated_at,
-        )
-    ]
+
+    def told(event_type: EventType, payload: Callable[[Photo], Payload]) -> Message:
+        return Message(write_id, event_type, lambda: payload(photo), photo.updated_at)
+
+    def approved(photo: Photo) -> Payload:
+        return payloads.photo_approved(photo, by_moderator=before is not None)
+
+    earlier, later = before and before.status, after and after.status
+    messages = []
+    if earlier is None:
+        messages.append(told(EventType.PHOTO_UPLOADED, payloads.photo_uploaded))
+    if later is PhotoStatus.APPROVED and earlier is not PhotoStatus.APPROVED:
+        messages.append(told(EventType.PHOTO_APPROVED, approved))
+    if later is PhotoStatus.REJECTED and earlier in (PhotoStatus.PENDING, PhotoStatus.APPROVED):
+        messages.append(told(EventType.PHOTO_REJECTED, payloads.photo_rejected))
+    if later is None and earlier is PhotoStatus.APPROVED:  # receivers know of no other photo
+        messages.append(told(EventType.PHOTO_DELETED, payloads.photo_deleted))
+    return messages
 
 
 def of_event(
@@ -71,23 +53,19 @@ def of_event(
     """
     if after is None:
         return []
+
+    def published() -> Payload:
+        return payloads.event_published(after)
+
+    def archived() -> Payload:
+        return payloads.event_archived(after, photo_count=count_photos())
+
     was_live = before is not None and before.status is EventStatus.PUBLISHED
-    if after.status is EventStatus.PUBLISHED and not was_live:
-        return [
-            Message(
-                write_id,
-                EventType.EVENT_PUBLISHED,
-                lambda: payloads.event_published(after),
-                after.updated_at,
-            )
-        ]
-    if after.status is EventStatus.ARCHIVED and was_live:
-        return [
-            Message(
-                write_id,
-                EventType.EVENT_ARCHIVED,
-                lambda: payloads.event_archived(after, photo_count=count_photos()),
-                after.updated_at,
-            )
-        ]
-    return []
+    match (was_live, after.status):
+        case (False, EventStatus.PUBLISHED):
+            told, payload = EventType.EVENT_PUBLISHED, published
+        case (True, EventStatus.ARCHIVED):
+            told, payload = EventType.EVENT_ARCHIVED, archived
+        case _:
+            return []
+    return [Message(write_id, told, payload, after.updated_at)]

@@ -1,1 +1,1 @@
-"""The webhook settings of an event: its URLs, their event types, and who is told of failures."""
+"""The webhook settings of an event: its URLs, their event types, who is notified of failures."""

@@ -1,4 +1,4 @@
-"""The webhook settings of an event: its endpoints, and who is told when one fails (spec 2.1).
+"""The webhook settings of an event: its endpoints, and who is notified when one fails (spec 2.1).
 
 The document `events/{eventId}/settings/webhooks` holds `urls`: a list of a URL, or of
 `{url, events, id}`: the event types that the endpoint takes, and the id that stays where its URL
@@ -80,15 +80,13 @@ class WebhookSettings:
 
     Attributes:
         subscriptions: Each URL once, `MAX_URLS` at most.
-        notify: Who is told, as people wrote the addresses, `MAX_ADDRESSES` at most.
-        written_at: When the document was last written.
-        urls_changed_at: When `urls` last changed; `written_at` in settings from before.
+        notify: Who is notified, as people wrote the addresses, `MAX_ADDRESSES` at most.
+        urls_changed_at: When `urls` last changed, or else the document.
         version: What a conditional write must still find.
     """
 
     subscriptions: tuple[Subscription, ...] = ()
     notify: tuple[str, ...] = ()
-    written_at: datetime = _NEVER
     urls_changed_at: datetime = _NEVER
     version: Version | None = None
 
@@ -140,7 +138,6 @@ class WebhookSettings:
                 for address in _list(fields.get("notify"))[:MAX_ADDRESSES]
                 if isinstance(address, str)
             ),
-            written_at=written_at,
             urls_changed_at=time(fields.get("urlsChangedAt")) or written_at,
             version=version,
         )

@@ -6,7 +6,7 @@ rule; a field that is null counts as not given.
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from functions.event_arguments import (
     EventArguments,
@@ -16,12 +16,10 @@ from functions.event_arguments import (
     refuse_unknown,
 )
 from functions.signed_links.link import TO_A_LOG
-from functions.webhooks.arguments import event_type_argument, refuse, time_argument, url_argument
+from functions.webhooks.arguments import event_type_argument, place_argument, refuse, url_argument
 from functions.webhooks.deliveries.delivery import Outcome, Place
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.shared_logs.log_share import LONGEST_DAYS
-
-_BETWEEN: Final = "~"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +72,15 @@ class LogArguments:
         """Read the `data` of the request."""
         refuse_unknown(data, "token", "outcome", "event", "after")
         token = TO_A_LOG.token(data)
-        outcome, event, after = (data.get(name) for name in ("outcome", "event", "after"))
+        outcome, event, given = (data.get(name) for name in ("outcome", "event", "after"))
+        after = place_argument(given)
+        if given is not None and after is None:
+            refuse("after must be what the answer before had as next.")
         return cls(
             token=token,
             outcome=None if outcome is None else _outcome(outcome),
             event_type=None if event is None else event_type_argument(event),
-            after=None if after is None else _place(after),
+            after=after,
         )
 
 
@@ -99,19 +100,6 @@ class ResendSharedArguments:
         if not is_id(delivery_id):
             refuse("deliveryId must be the id of a delivery.")
         return cls(token=token, delivery_id=delivery_id)
-
-
-def page_after(place: Place) -> str:
-    """The value of `next` in an answer, and of `after` in the request for the next page."""
-    return f"{place.at.isoformat()}{_BETWEEN}{place.delivery_id}"
-
-
-def _place(after: object) -> Place:
-    created, _, delivery_id = after.partition(_BETWEEN) if isinstance(after, str) else ("", "", "")
-    created_at = time_argument(created)
-    if created_at is None or not is_id(delivery_id):
-        refuse("after must be what the answer before had as next.")
-    return Place(created_at, delivery_id)
 
 
 def _outcome(given: object) -> Outcome:

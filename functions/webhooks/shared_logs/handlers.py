@@ -22,11 +22,7 @@ from functions.webhooks.shared_logs.arguments import (
 
 
 def share_log(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `shareWebhookLog`, for admins: the link, and when it ends.
-
-    Raises:
-        CallError: as `LogLinks.give_out` says.
-    """
+    """A call of `shareWebhookLog`, for admins: the link, and when it ends."""
     caller, wanted = staff_call(
         "shareWebhookLog", request, ShareArguments.read, roles=access.ADMINS
     )
@@ -39,11 +35,7 @@ def share_log(request: CallableRequest[Any]) -> dict[str, Any]:
 
 
 def revoke_log(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `revokeWebhookLog`, for admins: when the link ended.
-
-    Raises:
-        CallError: as `LogLinks.revoke` says.
-    """
+    """A call of `revokeWebhookLog`, for admins: when the link ended."""
     caller, wanted = staff_call(
         "revokeWebhookLog", request, RevokeArguments.read, roles=access.ADMINS
     )
@@ -52,11 +44,7 @@ def revoke_log(request: CallableRequest[Any]) -> dict[str, Any]:
 
 
 def get_log(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `getWebhookLog`, for the bearer of a link: a page of deliveries.
-
-    Raises:
-        CallError: as `admitted` and `SharedLog.read_page` say.
-    """
+    """A call of `getWebhookLog`, for the bearer of a link: a page of deliveries."""
     wanted = LogArguments.read(request.data)
     event_id, share_id = _admitted("getWebhookLog", request, wanted.token)
     page = wiring.shared_log().read_page(event_id, share_id, wanted)
@@ -70,11 +58,7 @@ def get_log(request: CallableRequest[Any]) -> dict[str, Any]:
 
 
 def resend_shared(request: CallableRequest[Any]) -> dict[str, Any]:
-    """A call of `resendSharedWebhook`, for the bearer of a link that may resend.
-
-    Raises:
-        CallError: as `admitted` and `SharedLog.send_again` say.
-    """
+    """A call of `resendSharedWebhook`, for the bearer of a link that may resend."""
     wanted = ResendSharedArguments.read(request.data)
     event_id, share_id = _admitted("resendSharedWebhook", request, wanted.token)
     wiring.shared_log().send_again(event_id, share_id, wanted)

@@ -12,12 +12,13 @@ from functions import log
 from functions.call_error import CallError, Code
 from functions.clock import Clock
 from functions.signed_links.link import TO_A_LOG
+from functions.webhooks.arguments import place_text
 from functions.webhooks.deliveries.delivery import Delivery, Place, SentTo
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import key
-from functions.webhooks.shared_logs.arguments import LogArguments, ResendSharedArguments, page_after
+from functions.webhooks.shared_logs.arguments import LogArguments, ResendSharedArguments
 from functions.webhooks.shared_logs.log_share import LogShare
 from functions.webhooks.shared_logs.store import LogShareStore
 
@@ -77,7 +78,7 @@ class SharedLog:
         return LogPage(
             share=share,
             deliveries=page,
-            next=page_after(last) if last and read == PAGE else None,
+            next=place_text(last) if last and read == PAGE else None,
         )
 
     def send_again(self, event_id: str, share_id: str, wanted: ResendSharedArguments) -> None:

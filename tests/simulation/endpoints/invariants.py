@@ -54,7 +54,7 @@ class Seen:
         self._noted[url] = self.simulation.time
         since = is_["toldAt"] - was["toldAt"] if was.get("toldAt") and knows else _AN_HOUR
         if since < _AN_HOUR - _CLOCKS_DIFFER:
-            self._wrong(f"{url} is told of twice in {since}")
+            self._wrong(f"{url} is notified of twice in {since}")
         if knows and told == was.get("told"):
             self._wrong(f"{url} is told to be {told}, as it was before")
         if knows and told == "recovered" and not was.get("told"):

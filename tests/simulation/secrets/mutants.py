@@ -8,7 +8,7 @@ from tests.simulation.mutant import Mutant, instead_of
 
 def _of_memory(self: RememberedSecrets, event_id: str) -> str:
     kept = self._kept.get(event_id) or self._change(event_id, lambda present: present)
-    return kept.at(self._clock.now()).secret
+    return kept.at(self.clock.now()).secret
 
 
 MUTANTS: Final = (

@@ -139,7 +139,7 @@ def test_the_retry_schedule(begun: Begun) -> None:
         assert len(set(signed_at)) == len(seen), "each attempt is signed afresh"
         log = record["log"]
         for earlier, entry, later, delay in zip(seen, log, seen[1:], (1, 5, 30), strict=False):
-            # From the attempt's end: a silent receiver holds it up for the rest of the five
+            # From the attempt's end: a timed-out receiver holds it up for the rest of the five
             # seconds after the handshake.
             held = entry["at"] + timedelta(milliseconds=entry["ms"]) - earlier.at
             waited = later.monotonic - earlier.monotonic - held.total_seconds()

@@ -1,4 +1,4 @@
-"""Who is told of an endpoint that fails, when, and how often (spec 6.4)."""
+"""Who is notified of an endpoint that fails, when, and how often (spec 6.4)."""
 
 from datetime import timedelta
 from typing import Final
@@ -22,7 +22,7 @@ RECOVERED: Final = "A webhook URL works again: Garden party"
 
 
 class House(Evening):
-    """A garden party, of which Ann is told."""
+    """A garden party, whose admin Ann is notified."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -102,7 +102,7 @@ def test_several_urls_are_counted() -> None:
 
 
 def test_everybody_has_a_copy_of_their_own() -> None:
-    """Nobody sees who else is told, and no machine answers."""
+    """Nobody sees who else is notified, and no machine answers."""
     made = mail()
     copies = made.copies
     for copy in copies:

@@ -145,7 +145,7 @@ def test_what_ended_later_is_left_alone(parts: Parts) -> None:
     assert resend(parts, until=parts.now + timedelta(days=1)).resent == 9
 
     asked = {"eventId": EVENT, "since": SINCE.isoformat(), "until": first.isoformat()}
-    next_ = next_page(_page(asked), first, Place(first, "d1"))
+    next_ = next_page(first, Place(first, "d1"))
     assert _page(asked | {"next": next_}).looked_until == first
     with pytest.raises(CallError, match="until must not be before since"):
         ResendArguments.read(asked | {"until": (SINCE - timedelta(seconds=1)).isoformat()})

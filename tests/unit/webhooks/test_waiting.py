@@ -46,7 +46,7 @@ def takes(parts: Parts, seconds: float) -> None:
 
 
 def slow_worker(parts: Parts) -> Worker:
-    """A worker that has met a silent receiver."""
+    """A worker that has met a timed-out receiver."""
     worker = parts.worker()
     takes(parts, 5)
     met = parts.delivery(cause="met before")
@@ -118,8 +118,8 @@ def test_a_wait_is_no_lag_of_ours(parts: Parts) -> None:
     publisher = parts.publisher()
     upload(parts, publisher, 1)
     upload(parts, publisher, 2)
-    prompt, paced = sorted(parts.records, key=lambda record: str(record.next_attempt_at))
-    assert prompt.owed_since == prompt.written_at
+    at_once, paced = sorted(parts.records, key=lambda record: str(record.next_attempt_at))
+    assert at_once.owed_since == at_once.written_at
     assert paced.owed_since == paced.next_attempt_at
 
 
@@ -158,7 +158,7 @@ def test_the_slow_queues_task_makes_the_attempt(parts: Parts) -> None:
 def test_a_retry_waits_where_the_attempt_before_says(
     parts: Parts, seconds: float, queue: str, answer: int | None
 ) -> None:
-    """Spec 3.4: after the same wait; a second is what a prompt receiver takes at most."""
+    """Spec 3.4: after the same wait; a second is what a fast receiver takes at most."""
     delivery = parts.delivery()
     takes(parts, seconds)
     parts.answers.append(answer)

@@ -1,10 +1,10 @@
-"""Which receivers answer promptly, as far as this instance knows (design 2).
+"""Which receivers answer fast, as far as this instance knows (design 2).
 
-A prompt receiver holds a place of the instance for some milliseconds, a silent one for five
-seconds. So an attempt goes to the slow queue where it could hold up attempts at prompt receivers:
+A fast receiver holds a place of the instance for some milliseconds, a slow one up to five
+seconds. So an attempt goes to the slow queue where it could hold up attempts at fast receivers:
 
 - an attempt at a receiver that has another one at work for longer than a second;
-- an attempt at a receiver that has not proved to be prompt, while it has one at work already,
+- an attempt at a receiver that has not proved to be fast, while it has one at work already,
   while its event has three such attempts at work, while its tenant has an even part of the places
   for such attempts, or while they hold half of all places;
 - an attempt at a slow receiver; one attempt in two minutes is excepted, to see whether it still is.
@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from functions.recent import Recent
-from functions.webhooks.deliveries.delivery import PROMPT
+from functions.webhooks.deliveries.delivery import SLOW_AFTER
 
 SLOW_ATTEMPTS: Final = 2
-"""Slow attempts in a row after which a prompt receiver counts as slow: one hiccup is none."""
+"""Slow attempts in a row after which a fast receiver counts as slow: one hiccup is none."""
 
 TRIED_AGAIN_AFTER_SECONDS: Final = 120.0
-"""How long a slow receiver waits until one of its attempts is made among the prompt ones."""
+"""How long a slow receiver waits until one of its attempts is made among the fast ones."""
 
 REMEMBERED_SECONDS: Final = 3600.0
 """How long a receiver is remembered after its last attempt."""
@@ -59,7 +59,7 @@ class _AtWork:
     is_proven: bool
 
 
-class PromptReceivers:
+class FastReceivers:
     """Remembers how each URL of an event answered; one instance serves all threads."""
 
     def __init__(self, monotonic: Callable[[], float], tenant_of: Callable[[str], str]) -> None:
@@ -76,7 +76,7 @@ class PromptReceivers:
         """Whether an attempt belongs on the slow queue."""
         receiver, now = (event_id, url), self._monotonic()
         met = self._met.get(receiver)
-        late = now - PROMPT.total_seconds()
+        late = now - SLOW_AFTER.total_seconds()
         with self._lock:
             unproven = [
                 attempt.receiver
@@ -103,7 +103,7 @@ class PromptReceivers:
 
     @contextmanager
     def at_work(self, event_id: str, url: str) -> Iterator[None]:
-        """Count an attempt while it is being made, and remember whether it was prompt.
+        """Count an attempt while it is being made, and remember whether it was fast.
 
         An attempt that raises was not made, and is not remembered.
         """
@@ -118,7 +118,7 @@ class PromptReceivers:
             with self._lock:
                 self._at_work.discard(attempt)
         slow_attempts = 0
-        if self._monotonic() - since >= PROMPT.total_seconds():
+        if self._monotonic() - since >= SLOW_AFTER.total_seconds():
             met = self._met.get(receiver)
             slow_attempts = met.slow_attempts + 1 if met else SLOW_ATTEMPTS
         self._met.put(receiver, value=_Met(slow_attempts, since))

@@ -1,15 +1,15 @@
-"""Design 2: slow receivers hold up no attempt at a prompt one."""
+"""Design 2: slow receivers hold up no attempt at a fast one."""
 
 from contextlib import ExitStack
 
 import pytest
 
-from functions.webhooks.attempts.prompt_receivers import (
+from functions.webhooks.attempts.fast_receivers import (
     PLACES_TO_TRY,
     PLACES_TO_TRY_AN_EVENT,
     REMEMBERED_SECONDS,
     TRIED_AGAIN_AFTER_SECONDS,
-    PromptReceivers,
+    FastReceivers,
 )
 from tests.unit.clock import Clock
 
@@ -24,13 +24,13 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def receivers(clock: Clock) -> PromptReceivers:
+def receivers(clock: Clock) -> FastReceivers:
     """What a fresh instance knows: nothing."""
-    return PromptReceivers(clock, lambda event_id: event_id.rpartition(" of ")[2])
+    return FastReceivers(clock, lambda event_id: event_id.rpartition(" of ")[2])
 
 
 def attempt(
-    receivers: PromptReceivers,
+    receivers: FastReceivers,
     clock: Clock,
     *,
     seconds: float,
@@ -42,7 +42,7 @@ def attempt(
 
 
 def test_an_unknown_receiver_is_slow_after_one_slow_attempt(
-    receivers: PromptReceivers, clock: Clock
+    receivers: FastReceivers, clock: Clock
 ) -> None:
     """Another URL and another event are not."""
     assert not receivers.has_to_wait("e1", URL)
@@ -52,10 +52,10 @@ def test_an_unknown_receiver_is_slow_after_one_slow_attempt(
     assert not receivers.has_to_wait("e2", URL)
 
 
-def test_a_prompt_receiver_is_slow_after_two_slow_attempts_in_a_row(
-    receivers: PromptReceivers, clock: Clock
+def test_a_fast_receiver_is_slow_after_two_slow_attempts_in_a_row(
+    receivers: FastReceivers, clock: Clock
 ) -> None:
-    """One hiccup changes nothing, and a prompt answer in between starts again."""
+    """One hiccup changes nothing, and a fast answer in between starts again."""
     for seconds in (0.9, 5, 0.9, 5):
         attempt(receivers, clock, seconds=seconds)
         assert not receivers.has_to_wait("e1", URL)
@@ -63,10 +63,8 @@ def test_a_prompt_receiver_is_slow_after_two_slow_attempts_in_a_row(
     assert receivers.has_to_wait("e1", URL)
 
 
-def test_a_slow_receiver_is_tried_every_two_minutes(
-    receivers: PromptReceivers, clock: Clock
-) -> None:
-    """One attempt finds out; a prompt one brings the receiver back."""
+def test_a_slow_receiver_is_tried_every_two_minutes(receivers: FastReceivers, clock: Clock) -> None:
+    """One attempt finds out; a fast one brings the receiver back."""
     attempt(receivers, clock, seconds=5)
     clock.now += TRIED_AGAIN_AFTER_SECONDS
     assert not receivers.has_to_wait("e1", URL)
@@ -80,7 +78,7 @@ def test_a_slow_receiver_is_tried_every_two_minutes(
 
 
 def test_while_an_attempt_takes_long_its_receiver_gets_no_other_one(
-    receivers: PromptReceivers, clock: Clock
+    receivers: FastReceivers, clock: Clock
 ) -> None:
     """A receiver that falls silent is known by it before its five seconds are over."""
     attempt(receivers, clock, seconds=0.1)
@@ -92,13 +90,13 @@ def test_while_an_attempt_takes_long_its_receiver_gets_no_other_one(
         assert not receivers.has_to_wait("e1", OTHER)
 
 
-def test_an_unknown_receiver_has_one_place(receivers: PromptReceivers) -> None:
+def test_an_unknown_receiver_has_one_place(receivers: FastReceivers) -> None:
     """Its first answer decides about the others."""
     with receivers.at_work("e1", URL):
         assert receivers.has_to_wait("e1", URL)
 
 
-def test_an_event_has_few_places_for_unknown_receivers(receivers: PromptReceivers) -> None:
+def test_an_event_has_few_places_for_unknown_receivers(receivers: FastReceivers) -> None:
     """So the floods of some events leave the receivers of another one room to prove themselves."""
     with ExitStack() as attempts:
         for number in range(PLACES_TO_TRY_AN_EVENT):
@@ -109,10 +107,8 @@ def test_an_event_has_few_places_for_unknown_receivers(receivers: PromptReceiver
     assert not receivers.has_to_wait("e1", OTHER)
 
 
-def test_unknown_receivers_have_half_of_the_places(
-    receivers: PromptReceivers, clock: Clock
-) -> None:
-    """A receiver that is known to be prompt has a place all the same."""
+def test_unknown_receivers_have_half_of_the_places(receivers: FastReceivers, clock: Clock) -> None:
+    """A receiver that is known to be fast has a place all the same."""
     attempt(receivers, clock, seconds=0.1, event_id="known")
     with ExitStack() as attempts:
         for number in range(PLACES_TO_TRY):
@@ -124,7 +120,7 @@ def test_unknown_receivers_have_half_of_the_places(
 
 @pytest.mark.parametrize("tenants", [1, 2, 50])
 def test_slow_receivers_of_many_events_leave_another_tenant_a_place(
-    receivers: PromptReceivers, tenants: int
+    receivers: FastReceivers, tenants: int
 ) -> None:
     """Each tenant takes as many places as it gets, in turn."""
     with ExitStack() as attempts:
@@ -136,7 +132,7 @@ def test_slow_receivers_of_many_events_leave_another_tenant_a_place(
         assert not receivers.has_to_wait("neighbour", URL)
 
 
-def test_a_receiver_is_forgotten_after_an_hour(receivers: PromptReceivers, clock: Clock) -> None:
+def test_a_receiver_is_forgotten_after_an_hour(receivers: FastReceivers, clock: Clock) -> None:
     """It is unknown then."""
     attempt(receivers, clock, seconds=0.1)
     clock.now += REMEMBERED_SECONDS
