@@ -56,9 +56,9 @@ COSTS: Final = {
     # Reads: event, lock and no account 1 each, the stops of event and tenant 2, photos 5, guest
     # records 5, the tenant's mails. Writes: the call; lock and recap, in a transaction, which takes
     # a call to begin; those mails; lock, batch and recap; lock and batch; batch and recap; lock and
-    # recap. The lock is written with whatever only its holder may do.
+    # recap. The lock is written with each write that only its holder may make.
     "a recap of 5 guests": Cost(rpcs=15, reads=16, writes=13, mail_requests=1),
-    # Reads: photos and guest records 5000 each, 167 queries for accounts, the others as above.
+    # Reads: photos and guest records 5000 each, 167 queries for accounts, the others as for 5.
     # Writes: the call; lock and recap; mails; lock, 5 batches and recap; 4 for each of 5 batches;
     # lock and recap.
     "a recap of 5,000 guests": Cost(rpcs=199, reads=10_172, writes=33, mail_requests=5),

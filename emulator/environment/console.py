@@ -1,4 +1,4 @@
-"""The pages: the console's packages, and the build of what the local suite serves."""
+"""The pages: the console's packages, and their build for the local suite."""
 
 from emulator.environment.npm import Packages
 from emulator.environment.places import CONSOLE, PAGES, ROOT, STATE, VENV_PYTHON
