@@ -22,20 +22,10 @@ export interface Place {
 
 export type Route = { readonly at: "events" } | Place;
 
-// Addresses from before, in mails and bookmarks.
-const EARLIER: ReadonlyMap<string, Room> = new Map(Object.entries({
-  recaps: "recap",
-  deliveries: "receivers",
-  endpoints: "receivers",
-  sharing: "receivers",
-  secret: "receivers",
-  signature: "receivers",
-} as const));
-
 export function readRoute(fragment: string): Route {
   const [path = "", query = ""] = fragment.replace(/^#/, "").split(/\?(.*)/s, 2);
   const [, place, eventId, room = "overview", item = "", ...rest] = path.split("/").map(decoded);
-  const at = Object.hasOwn(ROOMS, room) ? (room as Room) : EARLIER.get(room);
+  const at = Object.hasOwn(ROOMS, room) ? (room as Room) : room === "deliveries" ? "receivers" : null;
   if (place !== "events" || !eventId || !at || rest.length) return { at: "events" };
   const given = new URLSearchParams(query);
   const isDelivery = room === "deliveries" && item !== "";

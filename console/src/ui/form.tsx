@@ -31,13 +31,13 @@ export function Field({ label, value, onChange, type = "text", options, hint, pr
     value,
     "aria-invalid": Boolean(problem),
     "aria-describedby": `${id}-told`,
-    autoFocus: focus,
+    "data-focus": focus,
     class: mono ? "mono" : "",
     ...(max && { maxLength: max }),
   };
   const input = (event: TargetedEvent<HTMLInputElement | HTMLTextAreaElement>) => onChange(event.currentTarget.value);
   return (
-    <div class={`field ${type}`}>
+    <div class="field">
       <label for={id}>{label}</label>
       {options ? (
         <select {...common} onChange={(event) => onChange(event.currentTarget.value)}>
@@ -58,7 +58,7 @@ export function Field({ label, value, onChange, type = "text", options, hint, pr
       )}
       <div id={`${id}-told`} class="told">
         {problem && <p class="field-error">{problem}</p>}
-        {!problem && doubt && <p class="field-doubt">{doubt}</p>}
+        {!problem && doubt && <p class="doubt">{doubt}</p>}
         {hint && <p class="quiet-text">{hint}</p>}
       </div>
     </div>
@@ -120,7 +120,7 @@ export function Dialog({ title, onClose, children }: ModalProps) {
     const before = document.activeElement;
     // Not into a field that a key would write into, unless it asks for the focus.
     element?.showModal();
-    (element?.querySelector<HTMLElement>("[autofocus]") ?? element)?.focus();
+    (element?.querySelector<HTMLElement>("[data-focus=true]") ?? element)?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

@@ -33,7 +33,7 @@ export function Mail({ mail: { from, replyTo, subject, html, text } }: Props) {
         )}
       </div>
       {isText
-        ? <pre class="mail text" dir="auto" lang={language} tabIndex={0} aria-label="The mail as plain text">{text}</pre>
+        ? <pre dir="auto" lang={language} tabIndex={0} aria-label="The mail as plain text">{text}</pre>
         : <Frame html={html} scheme={scheme} width={width} />}
       <p class="quiet-text">The mail of one guest. Links lead nowhere here.</p>
     </>

@@ -46,7 +46,7 @@ export function EventPage({ sdk, staff, route }: Props) {
           <div class="event-name">
             <span class="slash" aria-hidden="true">/</span>
             <a href={linkTo("overview", eventId)} aria-current={at === "overview" ? "page" : undefined}><Foreign>{eventName}</Foreign></a>
-            {event && <span class="tag">{statusWords(event.status)}</span>}
+            {event && <span class="badge">{statusWords(event.status)}</span>}
           </div>
         </TopBar>
         <nav class="tabs" aria-label="Rooms of the event">

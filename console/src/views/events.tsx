@@ -64,7 +64,7 @@ function Row({ db, event: { id, name, status } }: { readonly db: Firestore; read
   return (
     <li>
       <a class="whole" href={linkTo("overview", id)}><Foreign>{name}</Foreign></a>
-      <span class="tag">{statusWords(status)}</span>
+      <span class="badge">{statusWords(status)}</span>
       <span class="quiet-text grow"><Foreign>{id}</Foreign></span>
       {counts && <span class="quiet-text">{waiting > 0 && <strong>{counted(waiting)} waiting, </strong>}{counted(approved)} approved</span>}
     </li>

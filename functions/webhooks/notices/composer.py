@@ -82,7 +82,7 @@ def compose(
         "works": all(change.standing is Standing.RECOVERED for change in changes),
         "waiting": any(change.waiting for change in changes),
         "address_line": sender.address_line,
-        "console": f"{site}/console#/events/{quote(event_id, safe='')}/endpoints",
+        "console": f"{site}/console#/events/{quote(event_id, safe='')}/receivers",
     }
     text, html = (
         _templates.get_template(template).render(**fields)

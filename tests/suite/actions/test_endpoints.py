@@ -50,7 +50,7 @@ def test_people_are_told_of_a_dead_receiver(
     [mail] = [mail for mail in mailbox.wait_for(has_come, LONG) if mail.to == ann]
     assert mail.subject == "A webhook URL is failing: Garden party"
     assert "5 deliveries have not arrived" in mail.text
-    assert f"/console#/events/{event.id}/endpoints" in mail.html
+    assert f"/console#/events/{event.id}/receivers" in mail.html
     assert "hush" not in mail.html + mail.text + mail.subject
 
 

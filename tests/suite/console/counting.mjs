@@ -13,7 +13,7 @@ export default async function counting({ site, superadmin, eventId, deliveryId, 
     await page.goto("about:blank");
     await page.goto(`${site}/console#/events/${eventId}/${place}`);
     await shown.waitFor({ state: "attached" });
-    await page.locator(".event-name .tag").waitFor();
+    await page.locator(".event-name .badge").waitFor();
     await page.waitForFunction(() => !document.querySelector(".skeleton"));
     return reads();
   };

@@ -22,6 +22,11 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await page.keyboard.press("a");
   await page.keyboard.press("r");
   await page.getByText("Rejected: photo of Guest 1.").waitFor();
+  // The latest decision is undone from wherever the keyboard is by now.
+  for (const told of ["Approved", "Taken down"]) {
+    await page.keyboard.press("u");
+    await page.getByText(`${told}: photo of Guest 1.`).waitFor();
+  }
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Delete");
   const dialog = page.getByRole("dialog");

@@ -52,6 +52,22 @@ export default async function recap({ site, admin, moderator, eventId, guest, vi
     subject: await card.locator(".facts strong").innerText(),
     mail: await card.getByLabel("The mail as plain text").innerText(),
   };
+
+  // Everybody or newcomers; photos that no mail shows are told of.
+  await page.route("**/previewEventRecap", async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    const response = await route.fetch();
+    const { result } = await response.json();
+    return route.fulfill({ response, json: { result: { ...result, hidden: 2 } } });
+  });
+  const compose = page.getByRole("region", { name: "Next recap" });
+  found.to = [];
+  for (const choice of [/^everybody/, /^only guests/]) {
+    await compose.getByLabel(choice).check();
+    await compose.getByRole("button", { name: "Preview" }).click();
+    await compose.getByText("2 approved photos show in no mail").waitFor();
+    found.to.push(await compose.innerText());
+  }
   return found;
 }
 

@@ -17,7 +17,7 @@ export default async function roles({ site, moderator, superadmin, stranger, nob
   await page.getByRole("link", { name: "Recap" }).click();
   await page.getByRole("heading", { name: "No recap yet" }).waitFor();
 
-  page = await seen(superadmin, "endpoints", "An admin adds");
+  page = await seen(superadmin, "receivers", "An admin adds");
   found.superadminsTabs = await tabs(page);
   found.superadminsButtons = await page.locator("main").getByRole("button").allInnerTexts();
   await page.getByRole("button", { name: "Replace" }).click();

@@ -52,6 +52,11 @@ def test_a_moderator_looks_at_a_recap_before_sending_it(
     assert seen["mail"]["origin"] == "null"
     assert "Up to 3 guests get a mail, less those who have opted out." in seen["asked"]
     assert "2 mails sent." in seen["card"]
+    everybody, newcomers = seen["to"]
+    assert "Up to 3 guests get a mail" in everybody
+    assert "2 of them had one before" in everybody
+    assert "One guest gets a mail" in newcomers
+    assert "had one before" not in newcomers
     mails = mailbox.mails
     assert [mail.to for mail in mails[:1]] == [moderator["email"]]
     assert {mail.to for mail in mails[1:]} == guests

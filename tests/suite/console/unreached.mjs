@@ -6,6 +6,6 @@ export default async function unreached({ site, person, eventId, visitor }) {
   const page = await visitor();
   await signIn(page, site, person, `#/events/${eventId}/recap`);
   await page.getByRole("button", { name: "Who was not reached?" }).click();
-  await page.locator(".plain-list li").first().waitFor();
+  await page.locator(".rows li").first().waitFor();
   return page.getByRole("region", { name: "Recap, Sent" }).innerText();
 }

@@ -37,7 +37,7 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await page.getByRole("heading", { name: "Sent again, 1st time" }).waitFor();
   await page.getByText("200 OK").last().waitFor();
 
-  await page.locator(".sheet .back a").click();
+  await page.locator("article .back a").click();
   await row(page, "photo.uploaded", "again").first().waitFor();
   // The figures go on by themselves.
   await upload(eventId, `${photoId}-next`);

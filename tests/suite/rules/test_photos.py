@@ -204,15 +204,6 @@ def test_a_photo_of_an_older_id_is_moderated(
     assert moderator.update(f"{wall}/photos/für-Ann", approval(email))
 
 
-def test_a_guest_does_not_upload_over_a_photo(
-    guest: Client, administrator: Client, wall: str, uid: str
-) -> None:
-    """Spec 3.1: an upload comes from nothing."""
-    administrator.replace(f"{wall}/photos/p", photo(uid))
-
-    assert not guest.replace(f"{wall}/photos/p", upload(uid))
-
-
 def test_a_guest_finds_their_own_photos_and_no_others(
     cast: Cast, administrator: Client, wall: str, uid: str
 ) -> None:

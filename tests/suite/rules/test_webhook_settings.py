@@ -135,13 +135,6 @@ def test_settings_from_before_have_no_such_time(
     assert admin.update(settings, {"urls": []} | NOW)
 
 
-def test_a_type_is_not_taken_by_the_ten_thousand(admin: Client, wall: str) -> None:
-    """Every upload reads the settings: copies of a type would make each read cost more."""
-    urls = [{"url": URL, "events": ["photo.uploaded"] * 60_000}]
-
-    assert not admin.create(f"{wall}/settings/webhooks", {"urls": urls} | NOW)
-
-
 @pytest.mark.parametrize("filler", [None, "", {}, False])
 @pytest.mark.parametrize("field", ["recover", "labels", "off", "events", "url", "id", "notify"])
 def test_no_field_is_filled_up(field: str, filler: object, admin: Client, wall: str) -> None:

@@ -21,7 +21,7 @@ SENDER = MailSender(
     reply_to="help@example.com",
     address_line="1 Main St <Springfield>",
 )
-CONSOLE = "https://wall.example.com/console#/events/e%201/endpoints"
+CONSOLE = "https://wall.example.com/console#/events/e%201/receivers"
 
 
 def change(standing: Standing = Standing.FAILING, **fields: Any) -> Change:

@@ -125,7 +125,7 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
           <span class="role"><When at={page.expiresAt} /></span>
         </span>
       </header>
-      <main class="wide list" onClick={follow}>
+      <main class="wide column list" onClick={follow}>
         {delivery ? (
           <DeliverySheet delivery={delivery} eventId={eventIdOf(delivery)} back={list || "#"}>
             <div class="actions">

@@ -28,8 +28,9 @@ export function PhotoTile({ photo, made, isLeft, mayDecide, isCurrent, onFocus, 
   const name = photoOf(photo);
   return (
     <li class={`photo${isLeft ? "" : " left"}`} data-id={photo.id} onFocusIn={onFocus}>
-      <button type="button" class="picture" tabIndex={tab} onClick={onOpen} aria-label={`Look at the ${name}`}>
+      <button type="button" class="picture" tabIndex={tab} onClick={onOpen}>
         <Picture url={thumbUrl ?? url} alt="" />
+        <span class="unseen">Look at the {name}</span>
       </button>
       {featured && <span class="badge retrying featured"><StarIcon />Featured</span>}
       <p class="caption">
@@ -55,7 +56,7 @@ export function PhotoTile({ photo, made, isLeft, mayDecide, isCurrent, onFocus, 
       )}
       {!isLeft && (
         <div class="actions">
-          <span class={`badge ${made ? (made.progress === "done" ? "success" : "retrying") : "skipped"}`}>{stateWords(photo, made)}</span>
+          <span class={`badge ${made ? (made.progress === "done" ? "success" : "retrying") : ""}`}>{stateWords(photo, made)}</span>
           {made?.progress === "done" && made.decision !== "delete" && (
             <button type="button" class="quiet" tabIndex={tab} onClick={onUndo}>Undo<span class="unseen">: {status === "approved" ? "take down" : "approve"} the {name}</span></button>
           )}

@@ -29,7 +29,7 @@ export function PhotosView({ status }: { readonly status: Status }) {
   );
   const live: Live<PhotoList> = status === "pending" ? waiting.live : others;
   return (
-    <>
+    <div class="column">
       <div class="view-head">
         <Heading title="Photos">Photos</Heading>
         <nav class="choice" aria-label="Photos by status">
@@ -57,7 +57,7 @@ export function PhotosView({ status }: { readonly status: Status }) {
           </>
         )}
       </Shown>
-    </>
+    </div>
   );
 }
 

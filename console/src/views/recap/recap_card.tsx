@@ -35,7 +35,7 @@ export function RecapCard({ recap }: { readonly recap: Recap }) {
       <div class="head">
         <h2>{startedAt ? <When at={startedAt} long /> : "Not begun"}</h2>
         <span class={`badge ${shown.looks}`}>{shown.icon}{shown.words}</span>
-        <span class="tag">{mode === "all" ? "highlights for all" : "own photos"}</span>
+        <span class="badge">{mode === "all" ? "highlights for all" : "own photos"}</span>
       </div>
       {state === "sending" && recipients > 0 && (
         <progress max={recipients} value={sent} aria-label="Mails sent">{sent} of {recipients}</progress>
@@ -80,7 +80,7 @@ function Look({ recap: { id, mode, subject, message, told } }: { readonly recap:
         {shown !== "mail" && <Act run={show("mail")}>Show the mail</Act>}
         {shown && <button type="button" onClick={() => setShown("")}>Hide</button>}
       </div>
-      {shown === "guests" && <ul class="plain-list">{found?.unreached?.map((guest, place) => <Guest key={place} guest={guest} />)}</ul>}
+      {shown === "guests" && <ul class="rows">{found?.unreached?.map((guest, place) => <Guest key={place} guest={guest} />)}</ul>}
       {shown === "mail" && found && (
         <>
           <p class="quiet-text">Made again from the record, with today's photos, name and language of the event.</p>
@@ -92,6 +92,6 @@ function Look({ recap: { id, mode, subject, message, told } }: { readonly recap:
 }
 
 function Guest({ guest: { name, address, trouble } }: { readonly guest: Unreached }) {
-  if (!address) return <li>A guest without an approved photo by now: {TROUBLE_WORDS[trouble]}</li>;
-  return <li><strong><Foreign>{name || "No name"}</Foreign></strong> <Foreign>{address}</Foreign>: {TROUBLE_WORDS[trouble]}</li>;
+  const who = address ? <><strong><Foreign>{name || "No name"}</Foreign></strong> <Foreign>{address}</Foreign></> : "A guest without an approved photo by now";
+  return <li><span>{who}: {TROUBLE_WORDS[trouble]}</span></li>;
 }

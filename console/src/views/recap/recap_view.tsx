@@ -15,7 +15,7 @@ export function RecapView() {
   return (
     <div class="column">
       <Heading title="Recap">Recap</Heading>
-      <p class="quiet-text prose">
+      <p class="quiet-text">
         One mail to every guest whose address is on an approved photo: their own photos, or the event's highlights. Nobody
         gets two mails of one recap, and a guest who has opted out gets none.
       </p>

@@ -33,7 +33,7 @@ export function Deliveries({ place, list, labels, onMore }: Props) {
   const shown = list.value?.deliveries ?? [];
   const failed = filters.outcome === "failed" ? shown.filter(({ test }) => !test) : [];
   return (
-    <section class="list" aria-labelledby="deliveries">
+    <section class="column list" aria-labelledby="deliveries">
       <div class="head">
         <h2 id="deliveries">{endpointId ? "Deliveries" : "All deliveries"}</h2>
         {list.news > 0 && <Connection news={list} ask={() => hearFrom(sdk.db, eventId)} />}

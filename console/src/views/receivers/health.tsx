@@ -18,7 +18,7 @@ export function useHealth({ id }: Endpoint, latest: readonly Delivery[]): Live<H
 /** How a receiver stands, in a word or two. */
 export function HealthBadge({ endpoint, live: { value: health } }: { readonly endpoint: Endpoint; readonly live: Live<Health> }) {
   if (endpoint.disabled) return <span class="badge failed"><CrossIcon />Given up</span>;
-  if (endpoint.offSince) return <span class="badge skipped"><OutcomeIcon outcome="skipped" />Switched off</span>;
+  if (endpoint.offSince) return <span class="badge"><OutcomeIcon outcome="skipped" />Switched off</span>;
   if (problem(endpoint.url)) return <span class="badge failed"><CrossIcon />Unusable URL</span>;
   if (!health) return null;
   if (health.failingSince) return <span class="badge failed"><CrossIcon />Failing since&nbsp;<Ago at={health.failingSince} /></span>;

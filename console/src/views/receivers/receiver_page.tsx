@@ -85,8 +85,8 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
             <dt>Messages</dt>
             <dd class="types">
               {events === null
-                ? <span class="tag">everything but deletions</span>
-                : events.length ? events.map((type) => <span key={type} class="tag" title={type}>{EVENT_WORDS[type]}</span>) : <span class="tag">nothing</span>}
+                ? <span class="badge">everything but deletions</span>
+                : events.length ? events.map((type) => <span key={type} class="badge" title={type}>{EVENT_WORDS[type]}</span>) : <span class="badge">nothing</span>}
             </dd>
           </div>
           <div><dt>After an outage</dt><dd>{recover ? "what failed is sent again by itself" : "nothing is sent again by itself"}</dd></div>

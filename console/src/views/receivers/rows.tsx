@@ -44,8 +44,8 @@ function drawn({ delivery, link, label }: RowProps) {
       <span><OutcomeBadge outcome={delivery.outcome} /></span>
       <a class="whole" href={link}>
         <EventWords type={delivery.event} />
-        {delivery.test && <span class="tag">test</span>}
-        {delivery.round > 0 && <span class="tag" title="Sent again by an organizer">again</span>}
+        {delivery.test && <span class="badge">test</span>}
+        {delivery.round > 0 && <span class="badge" title="Sent again by an organizer">again</span>}
       </a>
       {label !== null && <span class="where"><Url url={delivery.url} label={label} /></span>}
       <span class="answer">

@@ -31,14 +31,14 @@ export function DeliverySheet({ delivery, eventId, back, backWords = "All delive
   const rounds = timeline(delivery);
   const told = verdict(delivery);
   return (
-    <article class="sheet">
+    <article class="column">
       <p class="back">
         <a href={back}><BackIcon /><bdi>{backWords}</bdi></a>
       </p>
       <div class="head">
         <Heading title={eventWords(delivery.event)}>
           <EventWords type={delivery.event} />
-          {delivery.test && <span class="tag">test</span>}
+          {delivery.test && <span class="badge">test</span>}
         </Heading>
         <OutcomeBadge outcome={delivery.outcome} />
       </div>
@@ -56,7 +56,7 @@ export function DeliverySheet({ delivery, eventId, back, backWords = "All delive
         )}
       </dl>
 
-      <div class="columns">
+      <div class="two">
         <section aria-labelledby="attempts">
           <h2 id="attempts">Attempts</h2>
           {rounds.length === 0 && <p class="quiet-text">None was made{isOpen(delivery) ? " yet" : ""}.</p>}
@@ -69,7 +69,7 @@ export function DeliverySheet({ delivery, eventId, back, backWords = "All delive
             </p>
           )}
         </section>
-        <div>
+        <div class="column">
           <BodyPanel body={delivery.body} />
           <HeadersPanel delivery={delivery} eventId={eventId} />
         </div>
@@ -115,9 +115,9 @@ function StepItem({ step: { attempt, waited, isAcknowledged } }: { readonly step
           <p class="quiet-text">
             Attempt {attempt.attempt} · <When at={attempt.at} /> · took {duration(attempt.ms)}
           </p>
-          {hint && <p class="hint">{hint}</p>}
+          {hint && <p class="quiet-text">{hint}</p>}
           {attempt.answer && (
-            <details class="excerpt">
+            <details>
               <summary>How the answer began</summary>
               <pre tabIndex={0} dir="ltr" aria-label={`Answer to attempt ${attempt.attempt}`}>{visible(attempt.answer)}</pre>
             </details>
@@ -136,18 +136,9 @@ function HeadersPanel({ delivery, eventId }: Pick<Props, "delivery" | "eventId">
     ["webhook-timestamp, webhook-signature", "made anew with each attempt, for Standard Webhooks"] as const,
   ];
   return (
-    <section class="panel" aria-labelledby="headers">
-      <div class="panel-head">
-        <h2 id="headers">Headers</h2>
-      </div>
-      <dl class="headers">
-        {shown.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd><bdi>{value}</bdi></dd>
-          </div>
-        ))}
-      </dl>
+    <section class="card" aria-labelledby="headers">
+      <h2 id="headers">Headers</h2>
+      <dl class="facts">{shown.map(([name, value]) => <Fact key={name} name={name}><bdi class="mono">{value}</bdi></Fact>)}</dl>
     </section>
   );
 }
