@@ -41,8 +41,12 @@ REFERENCE_RECIPIENTS: Final = 500
 REFERENCE_BYTES: Final = 8_000
 """Of a request for one recipient."""
 
-_RUNS: Final = {12_000: 3, 100_000: 1}
-"""How often the recap of so many photos is sent."""
+_RUNS: Final = {(12_000, "evenly"): 3, (100_000, "evenly"): 1, (30_000, "unevenly"): 1}
+"""How often the recap of so many photos is sent, and how the guests share the photos."""
+
+_GOLDEN: Final = 0.618_034
+"""Multiples of it, without what is before the point, lie evenly between 0 and 1."""
+
 _COMMIT: Final = 400
 
 
@@ -63,9 +67,9 @@ def rows() -> Iterator[Row]:
         address = f"http://127.0.0.1:{mail.ask('port')}"
         alone = _reference(address, mail) * GUESTS / REFERENCE_RECIPIENTS
         beside = f"a request for each recipient: {alone:.0f} s"
-        for photos, runs in _RUNS.items():
-            costs = [_call(_event(photos), organizer, mail, address) for _ in range(runs)]
-            what = f"recap, {GUESTS:,} guests, {photos:,} photos"
+        for (photos, how), runs in _RUNS.items():
+            costs = [_call(_event(photos, how), organizer, mail, address) for _ in range(runs)]
+            what = f"recap, {GUESTS:,} guests, {photos:,} photos {how}"
             dispatch = statistics.median(cost.mail.seconds for cost in costs)
             count = costs[0].mail.requests
             yield Row(f"{what}: dispatch", f"{dispatch:.2f} s, {count} requests", "1.5 s", beside)
@@ -76,8 +80,8 @@ def rows() -> Iterator[Row]:
             yield Row(f"{what}: peak memory", peak, "256 MiB", before)
 
 
-def _event(photos: int) -> str:
-    """A published event of a tenant with so many approved photos, evenly by all guests; its id."""
+def _event(photos: int, how: str) -> str:
+    """A published event of a tenant with so many approved photos of all guests; its id."""
     client = firestore.Client(project=os.environ["GCLOUD_PROJECT"])
     for recaps in client.collection("recapMails").list_documents():
         recaps.delete()  # the tenant's limit of mails a day
@@ -88,7 +92,9 @@ def _event(photos: int) -> str:
     def commit(some: list[int]) -> None:
         batch = client.batch()
         for number in some:
-            batch.set(event.collection("photos").document(f"photo-{number:06}"), _photo(number))
+            batch.set(
+                event.collection("photos").document(f"photo-{number:06}"), _photo(number, how)
+            )
         batch.commit()
 
     with ThreadPoolExecutor(4) as threads:
@@ -96,12 +102,15 @@ def _event(photos: int) -> str:
     return str(event.id)
 
 
-def _photo(number: int) -> dict[str, Any]:
+def _photo(number: int, how: str) -> dict[str, Any]:
     created = datetime(2026, 5, 1, 12, tzinfo=UTC) + timedelta(seconds=number)
+    guest = number % GUESTS
+    if how == "unevenly" and number >= GUESTS:
+        guest = int(GUESTS * (number * _GOLDEN % 1) ** 2)  # a hundred guests have 20 or more
     return {
         "status": "approved",
-        "uploaderEmail": f"guest-{number % GUESTS}@example.com",
-        "uploaderName": f"Guest {number % GUESTS}",
+        "uploaderEmail": f"guest-{guest}@example.com",
+        "uploaderName": f"Guest {guest}",
         "url": _address("photos", number),
         "thumbUrl": _address("thumbs", number),
         "createdAt": created,

@@ -23,7 +23,7 @@ def skip_reasons(
 ) -> Mapping[str, SkipReason]:
     """The guests who get no recap, by id: by the records of their addresses or of their accounts.
 
-    The opt-out of one record holds, whatever the others say. An address that bounces says nothing
+    One record with an opt-out is enough. An address that bounces says nothing
     of another address of its mailbox.
     """
     by_record: dict[str, list[Guest]] = defaultdict(list)

@@ -148,6 +148,7 @@ class Composer:
             "subject": self._subject,
             "preheader": shortened(recap.message or thanks, PREHEADER_CHARACTERS),
         }
+        self._frame_bytes = sum(map(_bytes, self._parts(_Tags(""), Photos("", "", ""))))
 
     def groups(self, recipients: Mapping[str, Recipient]) -> list[list[str]]:
         """Divide recipients, by id, into groups whose members may share a message.
@@ -188,23 +189,24 @@ class Composer:
 
     def _has_few_photos(self, to: Recipient) -> bool:
         """Whether a copy among others has room for the markup of the recipient's photos."""
-        if not self._personal:
-            return True
-        room = self._bytes_per_recipient - _OTHER_VALUES - _MARKUP * len(to.pictures)
-        if room < 0:
-            return False
-        addresses = [self._recap.gallery_url or ""]
-        for picture in to.pictures:
-            addresses += [picture.thumb, picture.url, picture.url]  # the link in both parts
-        return sum(len(escape(address)) for address in addresses) <= room
+        room = self._bytes_per_recipient - _OTHER_VALUES
+        return not self._personal or self._written_out(to) <= room
 
     def _has_room(self, shared: SharedLayout, to: Recipient) -> bool:
-        """Whether a copy with the shared layout has room for the addresses of the photos."""
+        """Whether a copy has room for the ends of the addresses, and the mail for its photos."""
         ends = shared.values(_layout(to)).values()
         # One tag stands in both parts.
         are_plain = all(Markup(end).unescape() == end for end in ends)  # noqa: S704 - for reading
-        room = self._bytes_per_recipient - _OTHER_VALUES
-        return sum(len(end) + _TAG for end in ends) <= room and are_plain
+        fits = sum(len(end) + _TAG for end in ends) <= self._bytes_per_recipient - _OTHER_VALUES
+        left = MAIL_BYTES - self._frame_bytes - _OTHER_VALUES
+        return fits and are_plain and self._written_out(to) <= left
+
+    def _written_out(self, to: Recipient) -> int:
+        """Bytes of the recipient's photos in both parts, at most."""
+        addresses = [self._recap.gallery_url or ""]
+        for picture in to.pictures:
+            addresses += [picture.thumb, picture.url, picture.url]  # the link in both parts
+        return sum(len(escape(address)) for address in addresses) + _MARKUP * len(to.pictures)
 
     def _shared(self, recipients: Sequence[Recipient], tags: "_Tags") -> SharedLayout | None:
         """The layout of all these mails; None where the mails differ, or one has no room."""
@@ -238,15 +240,10 @@ class Composer:
         if self._personal:
             own = Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
             return self._parts(tags, shared or own)
-        frame = self._parts(tags, Photos("", "", ""))
-        left = MAIL_BYTES - self._bytes_per_recipient - sum(map(_bytes, frame))
-        reel = self._photos(
-            self._recap.reel,
-            self._recap.photo_count,
-            size=_bytes,
-            at_most=left,
-        )
-        return self._parts(tags, reel)
+        left = MAIL_BYTES - self._bytes_per_recipient - self._frame_bytes
+        reel = self._recap.reel
+        photos = self._photos(reel, self._recap.photo_count, size=_bytes, at_most=left)
+        return self._parts(tags, photos)
 
     def _parts(self, tags: "_Tags", photos: Photos) -> tuple[str, str]:
         """Text and HTML around the photos."""

@@ -4,9 +4,8 @@ Large mailbox providers ask senders to stay below one complaint in 1,000 mails, 
 of a sender from three on. All tenants send from one domain, so complaints about one tenant could
 stop the mails of all tenants.
 
-A mailbox complains once, and so does whoever uploaded with the addresses: one person who left five
-addresses stops nobody. The event stops first. The tenant stops where several events have
-complaints.
+A mailbox complains once, and so do all addresses that one person uploaded with. The event stops
+first. The tenant stops where several events have complaints.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -239,7 +239,7 @@ class RecapWorld:
             links=lambda: None,
             links_of_nobody=lambda: PreferencesLinks("nobody", "nobody"),
             count=lambda _: None,
-            min_guests=0,  # so that what is shown can be compared
+            min_guests=0,  # so that the preview can be compared
             now=instance.now,
         )
 
@@ -316,7 +316,7 @@ class RecapWorld:
             self._last_sent = result.sent
 
     def _check_shown(self, result: RecapResult, recipients: set[str]) -> None:
-        """Whatever has been before, what was shown a moment ago is what has happened."""
+        """The preview of a moment ago shows what the call then does."""
         shown = self._shown
         if shown is None:
             return
@@ -331,12 +331,12 @@ class RecapWorld:
             )
 
     def _last_call(self) -> None:
-        """Two days later all is calm, and a recap is possible whatever has been before."""
+        """Two days later all is calm, and a recap is possible."""
         self._simulation.weather = Weather(0.0, self._simulation.weather.kinds)
         self._trouble = self._hold_ups = 0.0
         self._pardon()
         self._wanted = {*self._guests, *self._newcomers()} - set(self._opted_out)
-        new = {one for one in self._wanted if address_hash(one) not in self._had_a_turn()}
+        new = {guest for guest in self._wanted if address_hash(guest) not in self._had_a_turn()}
         self._call("last", look=True)
         wanted = new if "last" in self._only_new else self._wanted
         self._last_wanted = min(len(wanted), LIMITS.per_call)
@@ -370,7 +370,7 @@ class RecapWorld:
             return
         mail = Mail(address, self._simulation.now, call, recap_id, batch.started_at)
         self._simulation.note("mail", f"{address}, {call}, {recap_id}")
-        if any((one.recap_id, one.address) == (recap_id, address) for one in self._mails):
+        if any((mail.recap_id, mail.address) == (recap_id, address) for mail in self._mails):
             self._simulation.violation("one guest has two mails of one recap")
         if not self._counts_against(recap_id, address):
             self._simulation.violation("a mail that does not count against the allowance")
@@ -442,7 +442,7 @@ class RecapWorld:
             )
 
     def _gather(self, mail: Mail, told: TrackingEvent) -> None:
-        """One request has whatever has gathered since the one before, in any order."""
+        """A request has the events since the request before, in any order."""
         self._news.append((mail, told))
         if len(self._news) == 1:
             self._posts += 1
@@ -509,7 +509,7 @@ class RecapWorld:
                 self._check_lock(lock_of(before.fields) if before else None, lock)
                 self._holder = lock.holder
             case ["events", _, "recaps", recap_id] if after:
-                # Whoever takes the lock names itself in the recap with the same commit.
+                # The call that takes the lock names itself in the recap with the same commit.
                 call = after.fields["startedBy"]
                 self._recap_of[call] = recap_id
                 self._holder_of.setdefault(call, self._holder)
@@ -534,7 +534,7 @@ class RecapWorld:
             self._simulation.violation("a recap began in the cooldown of the one before")
 
     def violations(self) -> Iterator[str]:
-        """What is wrong now that everything is at rest."""
+        """The violations at the end, when everything is at rest."""
         yield from self._wrong_cooldowns()
         yield from self._too_many_complaints()
         for recap_id, recap in self._recaps().items():

@@ -249,7 +249,7 @@ class House:
     def mail_events(
         self, through: Through = at_once, in_parallel: InParallel = one_after_the_other
     ) -> MailEvents:
-        """What records what is told of the mails."""
+        """The use case that records the events of mails."""
         return MailEvents(
             statuses=self._store("outcomes", StatusStore(self.documents), through),
             users=self._store("users", UserStore(self.documents), through),

@@ -81,7 +81,7 @@ def house() -> House:
 
 
 def test_five_complaints_stop_the_event_and_no_other(house: House) -> None:
-    """Four do not; the organizer is told the numbers, and who can lift it."""
+    """Four complaints do not stop it; the refusal has numbers, and says who can lift it."""
     complain(house, 0, 1, 2, 3)
     assert refusal(house) is None
     complain(house, 4)
@@ -129,7 +129,7 @@ def test_a_mailbox_complains_once(house: House) -> None:
     assert refusal(house, OTHER) is None
 
 
-def test_whoever_uploaded_with_five_addresses_complains_once(house: House) -> None:
+def test_five_addresses_of_one_uploader_complain_once(house: House) -> None:
     """Design 3.63: the addresses may be of five mailboxes."""
     for number in range(10, 15):
         house.photo(guest(number), event_id=OTHER, uploaderUid="evil")
@@ -148,7 +148,7 @@ def test_another_tenant_goes_on(house: House) -> None:
 
 
 def test_complaints_of_two_days_are_counted_apart(house: House) -> None:
-    """However close to each other the recaps began."""
+    """A day's complaints are about the recaps that began on that day."""
     complain(house, 0, 1, 2)
     house.later(hours=24)
     house.send()
@@ -168,7 +168,7 @@ def test_a_stop_stays_until_an_operator_lifts_it(house: House) -> None:
 
 
 def test_a_pardoned_tenant_is_stopped_again(house: House) -> None:
-    """By complaints about what was sent since."""
+    """Complaints about mails that were sent since the pardon stop the tenant."""
     complain(house, 0, 1, 2, 3, 4)
     pardon(house)
     house.later(hours=25)

@@ -84,6 +84,20 @@ def test_a_mail_is_under_100_kb_however_long_the_addresses(
         assert (f"and {9000 - shown:,} more in the gallery" in part) is (shown > 0)
 
 
+@pytest.mark.parametrize("count", [9, 20, 40, 70])
+@pytest.mark.parametrize("length", [60, 600, 1900])
+def test_a_mail_with_a_shared_layout_is_under_100_kb(count: int, length: int) -> None:
+    """The common beginning stands in the request once, and in a mail many times."""
+    url = f"https://example.com/{'x' * length}"
+    guests = _guests([[Picture(f"{url}{n}t", f"{url}{n}") for n in range(count)]] * 2)
+    composer = _composer(_recap(message="<" * 4000))
+    for group in composer.groups(guests):
+        message = composer.message([guests[guest] for guest in group])
+        for number in range(len(group)):
+            text, html = _parts(message, number)
+            assert len(text.encode()) + len(html.encode()) < MAIL_BYTES
+
+
 _STORED = 180
 """Characters of an address in Firebase's storage, about."""
 

@@ -104,7 +104,7 @@ def test_a_late_start_of_a_recap_that_another_call_gave_up_sends_nothing(house: 
 
 
 def test_after_its_lease_a_call_makes_no_further_request_of_a_batch(house: House) -> None:
-    """It was told to try again later; when it wakes, another call has settled the batch."""
+    """A call that waits for a busy service may wake after another call has settled the batch."""
     house.answers = [(429, {"X-RateLimit-Reset": "0"}, ERRORS)]
     held_up(house, "mailer.send", before=False)
     assert house.requests == 3  # one that was not taken, and those of the other two batches
@@ -118,7 +118,7 @@ def test_after_its_lease_a_call_makes_no_further_request_of_a_batch(house: House
 def test_a_request_that_was_taken_while_the_answer_said_later_is_not_made_again(
     house: House,
 ) -> None:
-    """No 503 says that nothing was taken."""
+    """A 503 does not say that the service accepted nothing."""
     house.answers, house.takes = [(503, {}, ERRORS)], True
     with pytest.raises(CallError):
         house.send()
@@ -164,7 +164,7 @@ def test_no_recap_is_sent_while_a_batch_is_open(house: House) -> None:
 def test_the_cooldown_counts_from_the_last_mail_whenever_the_end_is_recorded(
     house: House, port: str, minutes: int
 ) -> None:
-    """A late end neither shortens it nor begins it anew."""
+    """A late record of the end neither shortens the cooldown nor begins it anew."""
     held_up(house, port, before=True)
     house.now = NOON.replace(day=2)
     house.later(minutes=minutes, seconds=-1)
@@ -191,7 +191,7 @@ def test_a_recap_that_is_continued_begins_the_cooldown_anew(house: House) -> Non
 
 
 def test_what_has_brought_in_no_mail_begins_no_cooldown(house: House) -> None:
-    """It counts from the call that sends, hours after the first one tried."""
+    """The cooldown counts from the call that sends, hours after a call that sent nothing."""
     house.answers = [(401, {}, ERRORS)] * 3
     with pytest.raises(CallError):
         house.send()

@@ -1,4 +1,4 @@
-"""What became of mails is counted once for each mail, whatever is told how often (design 3.60)."""
+"""Each mail is counted once, however often its events are told (design 3.60)."""
 
 import itertools
 from collections.abc import Callable
@@ -71,7 +71,7 @@ def counted(house: House) -> dict[str, int]:
 def test_a_mail_counts_as_what_is_known_of_it(
     told: list[DeliveryStatus], tally: dict[str, int]
 ) -> None:
-    """In every order, and with everything told twice."""
+    """The order of events plays no part, nor does an event that is told twice."""
     for order in itertools.permutations(told * 2):
         house = House()
         house.guests(1)
@@ -87,7 +87,7 @@ def test_a_recap_begins_with_nothing_told(house: House) -> None:
 
 
 def test_a_request_tells_of_many(house: House) -> None:
-    """Of all batches of a recap, of one mail several times, and of what is none of ours."""
+    """A request may have events of all batches, and several of one mail."""
     news = [(guest(number), DeliveryStatus.DELIVERED) for number in range(5)]
     assert tell(house, *news, *news, (ANN, SPAM)) == 5
     assert counted(house) == {"delivered": 5, "complained": 1}
@@ -108,7 +108,7 @@ def test_recaps_are_counted_apart(house: House) -> None:
 
 
 @pytest.mark.parametrize("status", [SPAM, DeliveryStatus.UNWELCOME])
-def test_whoever_wants_no_more_gets_none(house: House, status: DeliveryStatus) -> None:
+def test_a_guest_who_wants_no_more_mails_gets_none(house: House, status: DeliveryStatus) -> None:
     """A complaint and the mail service's own unsubscribe turn `recap` off."""
     tell(house, (ANN, status))
     house.later(hours=25)
@@ -128,10 +128,10 @@ def test_a_choice_made_later_stands(house: House) -> None:
 
 
 @pytest.mark.parametrize("account", [{"recap": True}, {"recap": True, "lifecycle": True}, {}])
-def test_a_complaint_holds_whatever_an_account_with_the_address_says(
+def test_a_complaint_holds_against_an_account_with_the_address(
     account: dict[str, bool],
 ) -> None:
-    """Design 3.62: whoever signs up with a guest's address, unverified, owns that record alone."""
+    """Design 3.62: an account with a guest's unverified address changes only its own record."""
     house = House()
     house.guests(1)
     house.send()
@@ -260,15 +260,15 @@ def test_a_recap_that_is_gone_stays_gone(house: House) -> None:
 
 
 def test_two_requests_at_once_are_both_counted(house: House) -> None:
-    """Whoever comes second looks again."""
+    """The second request reads the record again."""
     other = At(
         "outcomes.save",
         lambda: tell(house, (ANN, DeliveryStatus.DELIVERED), (BOB, SPAM)),
         before=True,
     )
     told = [
-        TrackingEvent(status, house.labels(one))
-        for one in (ANN, BOB)
+        TrackingEvent(status, house.labels(address))
+        for address in (ANN, BOB)
         for status in (DeliveryStatus.DELIVERED,)
     ]
     house.mail_events(other).record(told)
@@ -276,8 +276,8 @@ def test_two_requests_at_once_are_both_counted(house: House) -> None:
     assert house.slept == [0.05]
 
 
-def test_whoever_is_never_first_is_told_to_come_again(house: House) -> None:
-    """After ten tries within seconds."""
+def test_a_request_that_is_never_first_has_to_come_again(house: House) -> None:
+    """A request gives up after ten tries within seconds."""
     statuses = itertools.cycle(
         [DeliveryStatus.DELIVERED, SPAM, HARD, DeliveryStatus.UNWELCOME, DeliveryStatus.DROPPED]
     )
@@ -304,7 +304,7 @@ def test_whoever_is_never_first_is_told_to_come_again(house: House) -> None:
 def test_a_crash_anywhere_loses_nothing_and_doubles_nothing(
     house: House, what: str, *, before: bool
 ) -> None:
-    """It is told again, and comes to what it would have come to."""
+    """After a crash the same events lead to the same counts."""
 
     def crash() -> None:
         raise ServiceError(what)
@@ -343,7 +343,7 @@ def test_one_recap_that_fails_holds_up_no_other(house: House) -> None:
 
 
 def test_five_thousand_mails_are_one_document_and_one_commit() -> None:
-    """85 KB, whichever of them a request tells of."""
+    """The statuses of 5,000 mails take 85 KB."""
     statuses = {address_hash(guest(number)): DeliveryStatus.DELIVERED for number in range(5000)}
     packed = entries.written(statuses)
     assert len(packed) == 85_000
@@ -352,7 +352,7 @@ def test_five_thousand_mails_are_one_document_and_one_commit() -> None:
 
 @given(st.dictionaries(st.binary(min_size=16, max_size=16).map(bytes.hex), st.integers(0, 63)))
 def test_what_is_written_is_read(facts: dict[str, int]) -> None:
-    """Whatever is known of whomever."""
+    """Entries hold every combination of guests and facts."""
     statuses = {guest_id: DeliveryStatus(one) for guest_id, one in facts.items()}
     assert entries.read(entries.written(statuses)) == statuses
 

@@ -40,7 +40,7 @@ def _events(house: House, count: int, tenant: str = TENANT) -> list[str]:
 
 
 def test_an_address_gets_three_recaps_of_one_tenant_in_a_day(house: House) -> None:
-    """However many events an organizer makes: it is skipped, and the answer says so."""
+    """An organizer with many events mails nobody more often; the answer says who is skipped."""
     *first, fourth = _events(house, 4)
     assert [house.send(eventId=name).sent for name in first] == [1, 1, 1]
     house.photo("another@example.com", event_id=fourth)

@@ -109,7 +109,7 @@ def test_what_is_written_is_read_again(stores: Stores) -> None:
 
 
 def test_a_plan_is_replaced_as_it_was_read_or_not_at_all(stores: Stores) -> None:
-    """What another call has started meanwhile stays."""
+    """A batch that another call has started meanwhile stays."""
     key = _take(stores).key
     older, _ = stores.recaps.plan(
         key, [], plan([["a"]], per_batch=2), Counts(left=1), _held(stores)
@@ -142,8 +142,8 @@ def test_the_mails_of_a_tenant_are_written_as_they_were_read(stores: Stores) -> 
     assert mailings.load("another").entries == b""
 
 
-def test_whoever_has_lost_the_lock_writes_nothing_with_it(stores: Stores) -> None:
-    """No plan, no start, no release."""
+def test_a_call_without_the_lock_writes_nothing(stores: Stores) -> None:
+    """A call that has lost the lock cannot plan, start or release."""
     key = RecapKey(EVENT, _take(stores).key.recap_id)
     (batch,), version = stores.recaps.plan(
         key, [], plan([["a"]], per_batch=2), Counts(left=1), _held(stores)
@@ -195,7 +195,7 @@ def test_a_stop_is_written_over_the_version_that_was_read(stores: Stores) -> Non
 
 
 def test_facts_and_counts_are_written_together(stores: Stores) -> None:
-    """As they were read, or not at all; and never where there is no recap."""
+    """Facts and counts are one commit, under the version that was read, of an existing recap."""
     ann, bob = ANN, BOB
     key, store = RecapKey(EVENT, "r1"), StatusStore(stores.documents)
     batch = {"state": "accepted", "recipients": [ann, bob]}
