@@ -65,14 +65,7 @@ class _Report:
 class MailEvents:
     """Records tracking events; one instance serves all threads of the process.
 
-    Attributes:
-        statuses: The recorded statuses.
-        users: The user records.
-        complaints: Looks at the recaps that guests complain about.
-        clock: The time.
-        recaps_in_parallel: Handles several recaps at a time.
-        guests_in_parallel: Handles several guests of a recap at a time; called from within
-            `recaps_in_parallel`.
+    `guests_in_parallel` handles guests of a recap, from within `recaps_in_parallel`.
     """
 
     statuses: StatusStore

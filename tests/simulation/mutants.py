@@ -22,23 +22,7 @@ MUTANTS: Final = (
 )
 
 RARE: Final = frozenset(
-    {
-        "no-sweeper",
-        "counted-again",
-        "start-without-lock",
-        "settle-any-version",
-        "plan-over",
-        "crashed-is-planned",
-        "sent-while-open",
-        "cooldown-from-the-first-mail",
-        "taken-by-hope",
-        "newcomers-forgotten",
-        "given-back-anyway",
-        "outcomes-by-themselves",
-        "busy-is-done",
-        "complaints-looked-at-once",
-        "stopped-sends",
-    }
+    {"no-sweeper", "counted-again", "given-back-anyway", "outcomes-by-themselves"}
 )
 """Mutants that it took more than 20 schedules to catch; only `--all` tries them."""
 

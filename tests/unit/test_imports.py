@@ -36,6 +36,11 @@ CASES: Final = [
         [f"milestones -> {name}:" for name in REACHING],
     ),
     ("wall/handlers.py", "from functions.wall import store", ["handlers is not allowed"]),
+    (
+        "mail_events/recorder.py",
+        "from functions.recap.sending import send_recap",
+        ["recorder is not allowed to import functions.recap.sending.send_recap"],
+    ),
     ("gcp/values.py", "import ops.cloud, bench.figures", ["functions is not allowed"]),
     ("../bench/figures.py", "from tests.suite import wire", ["bench is not allowed"]),
     ("../ops/parts.py", "import main", ["ops is not allowed to import main"]),

@@ -1,6 +1,7 @@
 """The guests of an event: the unique addresses on its approved photos (spec 4.1, rule 1)."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
@@ -20,6 +21,7 @@ _ALL: Final = MAIL_BYTES
 """More photos than a mail has bytes are kept of no guest."""
 
 
+@dataclass(slots=True, eq=False)
 class Guest:
     """An address, and the photos that were uploaded with it.
 
@@ -29,30 +31,21 @@ class Guest:
     international domain.
     """
 
-    __slots__ = (
-        "_named_at",
-        "_uploaded_at",
-        "address",
-        "id",
-        "mailbox",
-        "name",
-        "newest",
-        "photo_count",
-        "spellings",
-        "uploader",
-    )
+    address: str
+    name: str = ""
+    uploader: str = ""
+    photo_count: int = 0
+    spellings: tuple[str, ...] = ()
+    newest: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, _ALL))
+    id: str = field(init=False)
+    mailbox: str = field(init=False)
+    _named_at: datetime = _NEVER
+    _uploaded_at: datetime = _LATER
 
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self.id = address_hash(address.casefold())
-        self.mailbox = address_hash(mailbox(address))
-        self.name = ""
-        self.uploader = ""
-        self.photo_count = 0
-        self.newest = Newest(MAIL_BYTES, _ALL)
-        self.spellings: tuple[str, ...] = ()
-        self._named_at = _NEVER
-        self._uploaded_at = _LATER
+    def __post_init__(self) -> None:
+        """Hash the address."""
+        self.id = address_hash(self.address.casefold())
+        self.mailbox = address_hash(mailbox(self.address))
 
     def count(self, photo: ApprovedPhoto) -> None:
         """Count the photo; the newest name wins, and the first uploader."""
@@ -83,6 +76,7 @@ class Guest:
         return {guest_uid(address_hash(normalised(email))) for email in self.emails}
 
 
+@dataclass(slots=True)
 class Audience:
     """The guests on the approved photos of an event, collected photo by photo.
 
@@ -90,40 +84,42 @@ class Audience:
     guests no pictures are kept; `add_again` adds those of the chosen guests later. All pictures of
     a guest are kept as far as a mail carries them, up to `at_most * room` bytes for all guests;
     beyond that, each guest has the newest pictures that fit into `room`.
+
+    Attributes:
+        mode: Whose photos a guest sees.
+        shows: Whether the photo at an address may be shown.
+        at_most: Guests whose pictures are kept.
+        room: Bytes for one guest's pictures, on average.
+        hidden: Number of photos at addresses that may not be shown.
+        crowded: Whether there are more guests than that.
     """
 
-    def __init__(
-        self, mode: Mode, *, shows: Callable[[str], bool], at_most: int, room: int
-    ) -> None:
-        """Begin without guests.
+    mode: Mode
+    _: KW_ONLY
+    shows: Callable[[str], bool]
+    at_most: int
+    room: int
+    photo_count: int = 0
+    hidden: int = 0
+    crowded: bool = False
+    reel: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, MAX_REEL))
+    by_id: dict[str, Guest] = field(default_factory=dict)
+    _guests: dict[str, Guest] = field(default_factory=dict)
+    _by_spelling: dict[str, Guest | None] = field(default_factory=dict)
+    _first_uploads: dict[str, dict[str, datetime]] = field(default_factory=dict)
+    _scarce: bool = False
+    _left: int = field(init=False)
 
-        Args:
-            mode: Whose photos a guest sees.
-            shows: Whether the photo at an address may be shown.
-            at_most: Guests whose pictures are kept.
-            room: Bytes for one guest's pictures, on average.
-        """
-        self.photo_count = 0
-        self.hidden = 0
-        self.reel = Newest(MAIL_BYTES, MAX_REEL)
-        self.crowded = False
-        self._scarce = False
-        self._mode = mode
-        self._shows = shows
-        self._at_most = at_most
-        self._room = room
-        self._left = at_most * room
-        self._guests: dict[str, Guest] = {}
-        self.by_id: dict[str, Guest] = {}
-        self._by_spelling: dict[str, Guest | None] = {}
-        self._first_uploads: dict[str, dict[str, datetime]] = {}
+    def __post_init__(self) -> None:
+        """Begin without guests."""
+        self._left = self.at_most * self.room
 
     def add(self, photo: ApprovedPhoto) -> None:
         """Count the photo, its guest and its picture."""
         self.photo_count += 1
-        picture = photo.picture(self._shows)
+        picture = photo.picture(self.shows)
         self.hidden += picture is None and photo.has_address
-        if picture and self._mode is Mode.ALL:
+        if picture and self.mode is Mode.ALL:
             by_name = picture._replace(by=greeted_name(photo.name))
             self.reel.add(photo.id, (photo.featured, photo.approved_at), by_name)
         if not photo.email:
@@ -135,13 +131,13 @@ class Audience:
         if guest:
             guest.count(photo)
             self._remember_uploader(guest, photo)
-            if picture and self._mode is Mode.PERSONAL and not self.crowded:
+            if picture and self.mode is Mode.PERSONAL and not self.crowded:
                 self._keep(guest, photo, picture)
 
     def add_again(self, photo: ApprovedPhoto, chosen: Mapping[str, Guest]) -> None:
         """Keep the picture of a photo that was counted before, if its guest is `chosen`."""
         guest = self._by_spelling.get(normalised(photo.email)) if photo.email else None
-        if guest and guest.id in chosen and (picture := photo.picture(self._shows)):
+        if guest and guest.id in chosen and (picture := photo.picture(self.shows)):
             self._keep(guest, photo, picture)
 
     def _keep(self, guest: Guest, photo: ApprovedPhoto, picture: Picture) -> None:
@@ -151,7 +147,7 @@ class Audience:
         if self._left < 0 and not self._scarce:
             self._scarce = True
             for narrowed in self._guests.values():
-                narrowed.newest.limit(self._room, _PHOTOS_OF_MANY)
+                narrowed.newest.limit(self.room, _PHOTOS_OF_MANY)
 
     def find(self, email: str) -> Guest | None:
         """The guest with this address, in any spelling; None without such a guest."""
@@ -185,14 +181,14 @@ class Audience:
             return None
         guest = self._guests.setdefault(address.casefold(), Guest(address))
         if self._scarce:
-            guest.newest.limit(self._room, _PHOTOS_OF_MANY)
+            guest.newest.limit(self.room, _PHOTOS_OF_MANY)
         self.by_id[guest.id] = guest
         guest.spellings = (*guest.spellings, spelling)
-        if len(self._guests) > self._at_most and not self.crowded:
+        if len(self._guests) > self.at_most and not self.crowded:
             self.crowded = True
             for crowded_out in self._guests.values():
                 crowded_out.newest.forget()
-            self._left = self._at_most * self._room
+            self._left = self.at_most * self.room
         return guest
 
     @property

@@ -1,10 +1,9 @@
 """The guests of an event who get the mail (spec 4.1, rules 2 and 3)."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from functions.preferences.accounts import account_ids, address_record_id
 from functions.preferences.preferences import email_address
@@ -61,45 +60,12 @@ def _add(guest: Guest, keys: Iterable[str], to: dict[str, list[Guest]]) -> None:
         to[key].append(guest)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
-    """Numbers of guests who get no recap, by reason (spec 4.1).
-
-    Attributes:
-        invalid_address: The address is not valid.
-        opted_out: `recap` or `lifecycle` is off.
-        unreachable: The address hard-bounced.
-        had_enough: The address had the tenant's maximum of recaps in 24 hours.
-    """
-
-    invalid_address: int = 0
-    opted_out: int = 0
-    unreachable: int = 0
-    had_enough: int = 0
-
-    @classmethod
-    def of(cls, reasons: Iterable[SkipReason]) -> Self:
-        """Count these reasons."""
-        counted = Counter(reasons)
-        return cls(
-            opted_out=counted[SkipReason.OPTED_OUT], unreachable=counted[SkipReason.UNREACHABLE]
-        )
-
-    @property
-    def total(self) -> int:
-        """The sum over all reasons."""
-        return sum(astuple(self))
-
-
 def in_turn(
     guests: Iterable[Guest], sent_at: Mapping[str, datetime], *, only_new: bool
 ) -> Sequence[Guest]:
     """The guests to mail, first those without a recap of the event, then the oldest recap first.
 
-    Args:
-        guests: In any order, which is kept among equals.
-        sent_at: Time of the last recap, by guest id.
-        only_new: Whether no guest may get a second recap.
+    The order of `guests` is kept among equals. `sent_at` is the time of the last recap, by id.
     """
     return sorted(
         (guest for guest in guests if not (only_new and guest.id in sent_at)),

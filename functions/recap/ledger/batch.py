@@ -11,8 +11,9 @@ Only the call that started a batch, and knows that its mails were refused, moves
 `planned`. The recap's counts and its state follow from its batches.
 """
 
+import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, Self
@@ -48,7 +49,7 @@ class RecapState(StrEnum):
     EMPTY = "empty"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Counts:
     """Numbers of recipients of some batches.
 
@@ -65,20 +66,10 @@ class Counts:
     left: int = 0
 
     def __add__(self, other: Self) -> "Counts":
-        return Counts(
-            sent=self.sent + other.sent,
-            unknown=self.unknown + other.unknown,
-            skipped=self.skipped + other.skipped,
-            left=self.left + other.left,
-        )
+        return Counts(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, other: Self) -> "Counts":
-        return Counts(
-            sent=self.sent - other.sent,
-            unknown=self.unknown - other.unknown,
-            skipped=self.skipped - other.skipped,
-            left=self.left - other.left,
-        )
+        return Counts(*map(operator.sub, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

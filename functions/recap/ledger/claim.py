@@ -7,13 +7,12 @@ lock. Its started batches count as sent, and no call repeats them.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from functions.documents.document import Version
 from functions.documents.refusals import ChangedMeanwhileError
-from functions.recap.arguments import Mode
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,
@@ -29,7 +28,6 @@ from functions.recap.ledger.lock import (
     RecapKey,
     StoredLock,
     Taking,
-    Wording,
     taking,
 )
 from functions.recap.ledger.recap_store import RecapStore
@@ -37,56 +35,42 @@ from functions.recap.ledger.recap_store import RecapStore
 _CRASHED: Final = "the call ended before its answer"
 
 
+@dataclass(slots=True, kw_only=True)
 class Claim:
-    """The right to send a recap until the lease ends; one instance serves all threads of a call."""
+    """The right to send a recap until the lease ends; one instance serves all threads of a call.
 
-    def __init__(
-        self,
-        recaps: RecapStore,
-        event_id: str,
-        taken: Taking,
-        version: Version,
-        *,
-        now: Callable[[], datetime],
-        one_at_a_time: AbstractContextManager[object],
-    ) -> None:
-        """Hold the lock that was taken; see `take`."""
-        self._recaps = recaps
-        self._lock, self._version = taken.lock, version
-        self._now = now
-        self.key = RecapKey(event_id, taken.lock.recap_id)
-        self.resumed = taken.resumed
-        self.first = taken.first
-        self._ledger: dict[int, Batch] | None = None if taken.resumed else {}
-        self._doubted = False
-        self._one_at_a_time = one_at_a_time
+    Attributes:
+        resumed: Whether the recap was begun by an earlier call.
+        first: Whether the event had no recap before.
+        now: The time, aware.
+        one_at_a_time: A mutex for the threads of this call.
+    """
+
+    recaps: RecapStore
+    key: RecapKey
+    resumed: bool
+    first: bool
+    now: Callable[[], datetime]
+    one_at_a_time: AbstractContextManager[object]
+    _lock: Lock
+    _version: Version
+    _ledger: dict[int, Batch] | None
+    _doubted: bool = False
 
     @classmethod
     def take(
         cls,
         recaps: RecapStore,
         event_id: str,
+        head: RecapHead,
         *,
-        tenant_id: str,
-        mode: Mode,
-        started_by: str,
-        wording: Wording,
         now: Callable[[], datetime],
         new_id: Callable[[], str],
         one_at_a_time: AbstractContextManager[object],
     ) -> "Claim":
-        """Take the event's lock for a new recap, or for a recap with batches left.
+        """Take the lock of an existing event for a new recap, or for a recap with batches left.
 
-        Args:
-            recaps: The records.
-            event_id: An event that exists.
-            tenant_id: The event's tenant.
-            mode: Whose photos a guest sees.
-            started_by: The caller's uid.
-            wording: The texts that the organizer gave.
-            now: The time, aware.
-            new_id: Gives a unique word.
-            one_at_a_time: A mutex for the threads of this call.
+        `new_id` gives a unique word.
 
         Raises:
             CallError: `aborted` or `resource-exhausted` (spec 3.3).
@@ -94,16 +78,22 @@ class Claim:
         holder = new_id()
 
         def decide(before: Lock | None) -> Taking:
-            at = now()
-            head = RecapHead(
-                tenant_id=tenant_id, mode=mode, started_by=started_by, wording=wording, began=at
-            )
-            return taking(before, holder=holder, recap_id=new_id(), head=head, at=at)
+            return taking(before, holder=holder, recap_id=new_id(), at=now())
 
         while True:
             with suppress(ChangedMeanwhileError):  # other calls hold the lock only shortly
-                taken, version = recaps.take(event_id, decide)
-                return cls(recaps, event_id, taken, version, now=now, one_at_a_time=one_at_a_time)
+                taken, version = recaps.take(event_id, head, decide)
+                return cls(
+                    recaps=recaps,
+                    key=RecapKey(event_id, taken.lock.recap_id),
+                    resumed=taken.began is None,
+                    first=taken.first,
+                    now=now,
+                    one_at_a_time=one_at_a_time,
+                    _lock=taken.lock,
+                    _version=version,
+                    _ledger={} if taken.began else None,
+                )
 
     @property
     def ledger(self) -> Mapping[int, Batch]:
@@ -114,11 +104,11 @@ class Claim:
     def in_time(self) -> bool:
         """Whether the lease still runs, by this machine's clock."""
         until = self._lock.leased_until
-        return until is not None and self._now() < until
+        return until is not None and self.now() < until
 
     def read_ledger(self) -> None:
         """Read the ledger; the started batches of a crashed call count as sent from now on."""
-        self._ledger = {batch.number: batch for batch in self._recaps.batches(self.key)}
+        self._ledger = {batch.number: batch for batch in self.recaps.batches(self.key)}
         for batch in list(self._ledger.values()):
             self._settle_crashed(batch)
 
@@ -128,7 +118,7 @@ class Claim:
                 batch = self.settle(batch, BatchState.UNKNOWN, note=_CRASHED)
             except ChangedMeanwhileError:
                 # That call is alive after all, and has just settled the batch itself.
-                found = self._recaps.batch(self.key, batch.number)
+                found = self.recaps.batch(self.key, batch.number)
                 if found is None:
                     raise
                 batch = found
@@ -142,7 +132,7 @@ class Claim:
         """
         older = list(self.ledger.values())
         with self._doubting():
-            written, self._version = self._recaps.plan(
+            written, self._version = self.recaps.plan(
                 self.key, older, batches, counts, StoredLock(self._lock, self._version)
             )
         self._ledger = {batch.number: batch for batch in written}
@@ -166,11 +156,11 @@ class Claim:
         Raises:
             ChangedMeanwhileError: another call has the batch or the lock.
         """
-        with self._one_at_a_time:  # each start needs the lock's version after the last start
+        with self.one_at_a_time:  # each start needs the lock's version after the last start
             if not self.in_time:
                 self._doubted = True
                 raise ChangedMeanwhileError
-            now = self._now()
+            now = self.now()
             # The request may be refused; `release` sets the cooldown by what was sent.
             lock = replace(self._lock, cooldown_until=now + COOLDOWN)
             started = batch.started(
@@ -187,10 +177,10 @@ class Claim:
         while True:
             try:
                 held = StoredLock(lock, self._version)
-                written, self._version = self._recaps.start(self.key, started, change, held)
+                written, self._version = self.recaps.start(self.key, started, change, held)
             except ChangedMeanwhileError:
-                stored = self._recaps.lock(self.key.event_id)
-                found = self._recaps.batch(self.key, batch.number)
+                stored = self.recaps.lock(self.key.event_id)
+                found = self.recaps.batch(self.key, batch.number)
                 if stored is None or stored.lock.holder != lock.holder:
                     raise
                 stale, self._version = stored.version != self._version, stored.version
@@ -221,9 +211,9 @@ class Claim:
         )
         with self._doubting():
             try:
-                settled = self._recaps.settle(self.key, settled, settled.counts - batch.counts)
+                settled = self.recaps.settle(self.key, settled, settled.counts - batch.counts)
             except ChangedMeanwhileError:
-                found = self._recaps.batch(self.key, batch.number)
+                found = self.recaps.batch(self.key, batch.number)
                 if found != settled:
                     raise
                 settled = found
@@ -249,7 +239,7 @@ class Claim:
 
     def is_held(self) -> bool:
         """Whether this call still has the lock, by the record."""
-        stored = self._recaps.lock(self.key.event_id)
+        stored = self.recaps.lock(self.key.event_id)
         return stored is not None and stored.lock.holder == self._lock.holder
 
     def release(self, state: RecapState) -> RecapState | None:
@@ -276,18 +266,18 @@ class Claim:
             unfinished=state is RecapState.INTERRUPTED,
         )
         try:
-            self._recaps.release(self.key, StoredLock(lock, self._version), state, self._now())
+            self.recaps.release(self.key, StoredLock(lock, self._version), state, self.now())
         except ChangedMeanwhileError:
-            stored = self._recaps.lock(self.key.event_id)
+            stored = self.recaps.lock(self.key.event_id)
             if stored is None or stored.lock != lock:
                 return None
         return state
 
     def _look_again(self) -> None:
-        stored = self._recaps.lock(self.key.event_id)
+        stored = self.recaps.lock(self.key.event_id)
         if stored and stored.lock.holder == self._lock.holder:
             self._lock, self._version = stored.lock, stored.version
-            self._ledger = {batch.number: batch for batch in self._recaps.batches(self.key)}
+            self._ledger = {batch.number: batch for batch in self.recaps.batches(self.key)}
 
     def _know(self, batch: Batch) -> None:
         if self._ledger is not None:

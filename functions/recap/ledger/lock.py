@@ -1,6 +1,6 @@
 """The lock of an event: whose turn it is to send a recap (spec 3.3)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -84,69 +84,39 @@ class StoredLock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecapHead:
-    """The fields of a recap that a call writes when it takes the lock.
+    """What a call writes into its recap; kept to show later which texts the guests got.
 
-    Attributes:
-        tenant_id: Of the event; empty where the event has none.
-        mode: Of the call, which may differ from that of the one before.
-        started_by: The caller's uid.
-        wording: The organizer's texts.
-        began: Start of the recap; None where the call continues one.
+    `tenant_id` is empty where the event has none. `subject` and `message` are None where the mail
+    has the templated texts; `sender` is the organizer's address, if the account has one.
     """
 
     tenant_id: str
     mode: Mode
     started_by: str
-    wording: "Wording"
-    began: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taking:
-    """The records that a call writes when it takes the lock.
-
-    Attributes:
-        lock: The new lock.
-        head: Fields of the recap `lock.recap_id`, whose state becomes `sending`.
-        ended: Id of an older recap that becomes `interrupted` for good, if any.
-        first: Whether the event had no lock before.
-    """
-
-    lock: Lock
-    head: RecapHead
-    ended: str | None
-    first: bool
-
-    @property
-    def resumed(self) -> bool:
-        """Whether the recap was begun before."""
-        return self.head.began is None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
-    """An organizer's texts for a recap, kept to show later which texts the guests got.
-
-    `subject` and `message` are None where the mail has the templated texts; `sender` is the
-    organizer's address, None for an account without an address.
-    """
-
     sender: str | None = None
     subject: str | None = None
     message: str | None = None
 
 
-def taking(
-    before: Lock | None, *, holder: str, recap_id: str, head: RecapHead, at: datetime
-) -> Taking:
-    """The records of a call that takes the lock, which is `before` now.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taking:
+    """What a call decides when it takes the lock.
 
-    Args:
-        before: The lock as it was read.
-        holder: The call.
-        recap_id: A word that no recap has, for a new one.
-        head: Of a new recap.
-        at: The time.
+    Attributes:
+        lock: The new lock; the state of its recap becomes `sending`.
+        began: Start of a new recap; None where the call continues one.
+        ended: Id of an older recap that becomes `interrupted` for good, if any.
+        first: Whether the event had no lock before.
+    """
+
+    lock: Lock
+    began: datetime | None
+    ended: str | None
+    first: bool
+
+
+def taking(before: Lock | None, *, holder: str, recap_id: str, at: datetime) -> Taking:
+    """How the call `holder` takes the lock, which is `before` now; `recap_id` is for a new recap.
 
     Raises:
         CallError: as `resumable` says.
@@ -165,7 +135,7 @@ def taking(
     )
     return Taking(
         lock=lock,
-        head=replace(head, began=None) if resumed else head,
+        began=None if resumed else at,
         # The cooldown of an older recap is over, so no call can continue it.
         ended=before.recap_id if before and before.unfinished and not resumed else None,
         first=before is None,

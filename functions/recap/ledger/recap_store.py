@@ -16,7 +16,7 @@ from functions.documents.query import NAME, Query
 from functions.documents.write import Create, Delete, Merge, Put, Update, Write
 from functions.mail.tracking import Tally
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState
-from functions.recap.ledger.lock import Lock, RecapKey, StoredLock, Taking
+from functions.recap.ledger.lock import Lock, RecapHead, RecapKey, StoredLock, Taking
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,15 @@ class RecapStore:
         return StoredLock(lock_of(found.fields), found.version) if found else None
 
     def take(
-        self, event_id: str, decide: Callable[[Lock | None], Taking]
+        self, event_id: str, head: RecapHead, decide: Callable[[Lock | None], Taking]
     ) -> tuple[Taking, Version]:
         """Take the event's lock in one transaction: read the lock, let `decide` judge, write.
 
-        Args:
-            event_id: The event.
-            decide: Gets the current lock and returns the records to write, or raises to refuse.
-                It is called again where the lock was written meanwhile, also by this very call
-                where the answer to its commit was lost.
+        `decide` raises to refuse. It is called again where the lock was written meanwhile, also by
+        this very call where the answer to its commit was lost.
 
         Returns:
-            The records, and the version of the lock.
+            The decision, and the version of the lock.
 
         Raises:
             ChangedMeanwhileError: other calls kept writing the lock.
@@ -60,7 +57,10 @@ class RecapStore:
         def writes(found: Document | None) -> Sequence[Write]:
             taking = decide(lock_of(found.fields) if found else None)
             decided.append(taking)
-            return [Put(_lock_path(event_id), _lock_fields(taking.lock)), *_heads(event_id, taking)]
+            return [
+                Put(_lock_path(event_id), _lock_fields(taking.lock)),
+                *_heads(event_id, head, taking),
+            ]
 
         lock_written, *_ = self.documents.transact(_lock_path(event_id), writes)
         return decided[-1], lock_written.version
@@ -150,19 +150,18 @@ def _batch_path(key: RecapKey, number: int) -> str:
     return f"{key.path}/batches/{number}"
 
 
-def _heads(event_id: str, taking: Taking) -> Sequence[Write]:
-    head = taking.head
+def _heads(event_id: str, head: RecapHead, taking: Taking) -> Sequence[Write]:
     recap: dict[str, Any] = {
         "tenantId": head.tenant_id,
         "mode": head.mode,
         "startedBy": head.started_by,
-        "startedByEmail": head.wording.sender,
-        "subject": head.wording.subject,
-        "message": head.wording.message,
+        "startedByEmail": head.sender,
+        "subject": head.subject,
+        "message": head.message,
         "state": RecapState.SENDING,
     }
-    if head.began:
-        recap |= {"startedAt": head.began, **asdict(Counts()), **asdict(Tally())}
+    if taking.began:
+        recap |= {"startedAt": taking.began, **asdict(Counts()), **asdict(Tally())}
     writes = [Merge(RecapKey(event_id, taking.lock.recap_id).path, recap)]
     if taking.ended:
         state = {"state": RecapState.INTERRUPTED}

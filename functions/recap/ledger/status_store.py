@@ -19,7 +19,7 @@ class StoredStatuses:
         sent_to: Recipients of the requested batches, by batch number, from the ledger.
         statuses: The statuses by guest id.
         complaints: The complaints: the uploader by mailbox.
-        version: Version of the document that holds them; None before the first status.
+        version: None before the first status.
     """
 
     sent_to: Mapping[int, Collection[str]]

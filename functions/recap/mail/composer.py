@@ -8,6 +8,7 @@ The values of one copy are limited where a message has several. So mails with eq
 share the markup of their photos: the values are then the ends of the photos' addresses alone.
 """
 
+import bisect
 import itertools
 import json
 from collections import defaultdict
@@ -75,8 +76,6 @@ class Recap:
     """The common content of all mails of a recap.
 
     Attributes:
-        mode: Whose photos a guest sees.
-        sender: The sender.
         event_name: As the organizer wrote it; may be empty.
         language: BCP 47 tag of the event's language, or None.
         reply_to: The organizer's address for replies; None: the sender's.
@@ -120,11 +119,8 @@ class Composer:
     ) -> None:
         """Prepare the common content.
 
-        Args:
-            recap: The common content of all mails.
-            new_word: Gives an unguessable word.
-            bytes_per_recipient: Bytes that may differ for each of several recipients, as JSON.
-            texts: The texts; None: those of the recap's language.
+        `new_word` gives an unguessable word. `bytes_per_recipient` may differ for each of several
+        recipients, as JSON. Without `texts` those of the recap's language are used.
         """
         self._recap = recap
         self._new_word = new_word
@@ -322,19 +318,14 @@ class Composer:
             photos = layout(pictures, oldest_first=self._personal, step=step)
             return self._rendered(photos, count)
 
-        begin, end = 0, steps(pictures)
-        fitting = rendered(begin)
-        if sum(map(size, fitting)) <= at_most:
-            return fitting
-        fitting = rendered(end)
-        while end - begin > 1:
-            middle = (begin + end) // 2
-            photos = rendered(middle)
-            if sum(map(size, photos)) <= at_most:
-                end, fitting = middle, photos
-            else:
-                begin = middle
-        return fitting
+        def fits(photos: Photos) -> bool:
+            return sum(map(size, photos)) <= at_most
+
+        everything = rendered(0)
+        if fits(everything):
+            return everything
+        numbers = range(steps(pictures))
+        return rendered(bisect.bisect(numbers, 0, lo=1, key=lambda step: fits(rendered(step))))
 
     def _rendered(self, photos: Layout, count: int) -> Photos:
         pictures, links = photos

@@ -67,12 +67,7 @@ def allowed(guests: Sequence[Guest], others: Counted, limits: RecapLimits) -> Al
 class Allowance:
     """What one recap uses of its tenant's allowance.
 
-    Attributes:
-        store: The tenants' recap mails.
-        tenant_id: The event's tenant.
-        recap_id: The recap.
-        now: The time, aware.
-        reserved: Whether this call, or an earlier one, may have recorded the recap.
+    `now` gives the time, aware. `reserved` is whether a call may have recorded the recap already.
     """
 
     store: MailingStore

@@ -97,12 +97,8 @@ def beside_the_worst(recaps: Sequence[RecapComplaints]) -> int:
 class Stop:
     """The stop of an event's or a tenant's recaps until an operator lifts it.
 
-    Attributes:
-        since: When the service stopped them.
-        day: The day, in UTC, on which the recaps began.
-        complaints: The complaints about these recaps.
-        pardoned_at: The last pardon by an operator, if any.
-        event_id: The event that is stopped; None where all events of the tenant are.
+    `day` is that on which the recaps began, in UTC; `complaints` are those about these recaps.
+    `event_id` is None where all events of the tenant are stopped.
     """
 
     since: datetime

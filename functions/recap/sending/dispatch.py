@@ -78,12 +78,8 @@ class Dispatch:
     """Sends the batches of one call, and records the results in the ledger of its claim.
 
     Attributes:
-        claim: The call's hold on the recap, and its ledger.
-        mailer: The mail service.
         compose: Writes the message for some recipients.
-        in_parallel: Sends several batches at a time.
-        small_in_parallel: The same, for batches of few recipients.
-        clock: The time.
+        small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
         give_up_at: End of all waiting, on `clock.monotonic`.
     """
 

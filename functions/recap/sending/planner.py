@@ -6,7 +6,7 @@ Sending and preview use the same planner, so that they cannot disagree. It only 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from functions.access import Caller, check_event
 from functions.call_error import CallError
@@ -18,7 +18,7 @@ from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.photos import web_address
-from functions.recap.audience.recipients import Skipped, in_turn, skip_reasons
+from functions.recap.audience.recipients import in_turn, skip_reasons
 from functions.recap.ledger.batch import Batch, Counts, open_batches
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer, Recap, Recipient
@@ -34,11 +34,8 @@ from functions.wall.wall_event import WallEvent
 class Gathered:
     """Everything that was read for a recap.
 
-    Attributes:
-        audience: The guests on the approved photos of the event.
-        skip_reasons: The guests who get no recap, by id.
-        sent_at: Time of the last recap of the event, by guest id.
-        only_new: Whether no guest may get a second recap.
+    `skip_reasons` are of the guests who get no recap, by id. `sent_at` is the time of the last
+    recap of the event, by guest id. With `only_new` no guest may get a second recap.
     """
 
     audience: Audience
@@ -82,42 +79,16 @@ class Gathered:
         """The same without any guest's choice."""
         return replace(self, skip_reasons={})
 
-    def skip_reasons_of(self, batch: Batch) -> list[SkipReason]:
-        """The reasons why recipients of a planned `batch` get no mail any more."""
-        reasons = self.skip_reasons
-        return [reasons[guest] for guest in batch.recipients if guest in reasons]
+    def skipped(self, batch: Batch) -> int:
+        """Number of recipients of a planned `batch` who may get no mail any more."""
+        return sum(guest in self.skip_reasons for guest in batch.recipients)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """The recipients of a new recap.
+class Choice(NamedTuple):
+    """The recipients of a new recap, in the order of sending; `report` is that before any mail."""
 
-    Attributes:
-        chosen: The recipients, in the order of sending.
-        skipped: The guests who get no recap, by reason.
-        left: Guests who are not chosen and would be the first of the next recap.
-        short: Whether the tenant's maximum of mails today is below the number that is left.
-        spared: Guests who had a recap of this event and get no second one now.
-    """
-
-    chosen: Sequence[Guest]
-    skipped: Skipped
-    left: int
-    short: bool
-    spared: int
-
-    def report(self, audience: Audience) -> Report:
-        """The report before anything is sent."""
-        nobody = not self.chosen and not self.skipped.had_enough and not self.short
-        return Report(
-            skipped=self.skipped.total,
-            left=self.left,
-            full=self.skipped.had_enough,
-            short=self.short,
-            spared=self.spared,
-            hidden=audience.hidden,
-            nobody=_why_nobody(audience, self.skipped, self.spared) if nobody else None,
-        )
+    guests: Sequence[Guest]
+    report: Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,16 +96,11 @@ class Planner:
     """Plans recaps; one instance serves all threads of the process.
 
     Attributes:
-        recaps: The locks and ledgers.
-        guests: Photos and preferences.
-        mailings: The tenants' recap mails.
-        complaints: The events and tenants that are stopped for complaints.
         skip_reason: Why the owner of a user record gets no recap; None where they get one.
         sender: Gives the sender.
         shows: Whether the photo at a web address may stand in a mail.
         now: The time, aware and in UTC.
         new_word: Gives an unguessable new word of letters and digits.
-        limits: The limits on recap mails.
     """
 
     recaps: RecapStore
@@ -176,11 +142,8 @@ class Planner:
     ) -> Gathered:
         """Read photos, user records and earlier recaps.
 
-        Args:
-            wanted: The event, and whether guests may get a second recap.
-            room: Bytes of a mail for a guest's pictures.
-            first: Whether the event had no recap before.
-            read: Is told how many photos were read, and may refuse.
+        A guest's pictures have `room` bytes. `first` says that the event had no recap before.
+        `read` is told how many photos were read, and may refuse.
         """
         audience = Audience(wanted.mode, shows=self.shows, at_most=self.limits.per_call, room=room)
         for photo in self.guests.approved_photos(wanted.event_id):
@@ -205,21 +168,21 @@ class Planner:
 
     def choose(self, gathered: Gathered, others: Counted) -> Choice:
         """Choose the recipients of a new recap; `others` are the mails of the tenant's others."""
-        willing = gathered.willing
+        audience, willing = gathered.audience, gathered.willing
         waiting = in_turn(willing, gathered.sent_at, only_new=gathered.only_new)
         may = allowed(waiting, others, self.limits)
-        skipped = replace(
-            Skipped.of(gathered.skip_reasons.values()),
-            invalid_address=gathered.audience.invalid,
-            had_enough=may.full,
-        )
-        return Choice(
-            chosen=may.guests,
-            skipped=skipped,
+        skipped, spared = audience.invalid + len(gathered.skip_reasons), len(willing) - len(waiting)
+        nobody = not may.guests and not may.full and not may.short
+        report = Report(
+            skipped=skipped + may.full,
             left=may.left,
+            full=may.full,
             short=may.short,
-            spared=len(willing) - len(waiting),
+            spared=spared,
+            hidden=audience.hidden,
+            nobody=_why_nobody(audience, skipped, spared) if nobody else None,
         )
+        return Choice(may.guests, report)
 
     def with_pictures(
         self, wanted: RecapArguments, audience: Audience, ids: Iterable[str]
@@ -269,11 +232,11 @@ def recipient(
     )
 
 
-def _why_nobody(audience: Audience, skipped: Skipped, spared: int) -> str:
+def _why_nobody(audience: Audience, skipped: int, spared: int) -> str:
     if spared:
         return "Every guest has had a recap of this event; leave onlyNew out to send another one."
     if not audience.photo_count:
         return "There are no approved photos, so there is nobody to send to."
-    if not skipped.total:
+    if not skipped:
         return "No guest has left an e-mail address with an approved photo."
     return "Every guest has opted out of recap mails or left an invalid address."

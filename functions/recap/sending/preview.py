@@ -20,7 +20,6 @@ from functions.mail.provider import BulkMailer
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import PreviewArguments
 from functions.recap.audience.guests import Audience, Guest
-from functions.recap.audience.recipients import Skipped
 from functions.recap.ledger.batch import Batch, BatchState, open_batches, total
 from functions.recap.ledger.lock import RecapKey, StoredLock, resumable
 from functions.recap.ledger.status_store import StatusStore
@@ -43,21 +42,10 @@ MIN_GUESTS_TO_COUNT_SKIPPED: Final = 10
 class Preview:
     """The answer to the caller (spec 4.9).
 
-    Attributes:
-        sender: `Name <address>` or an address.
-        reply_to: The address for replies.
-        subject: The subject.
-        html: The HTML part; empty without a guest to show the mail of.
-        text: The plain part; empty in the same case.
-        recipients: Number of guests who would get the recap, at most.
-        skipped: Number of guests who would be skipped; None for an event of few guests.
-        had_recap: Number of these recipients who have had a recap of the event.
-        left: Guests who would be left for the next recap.
-        hidden: Photos on hosts that may not stand in mails.
-        blocked: The error with which `sendEventRecap` would refuse the call now, if any.
-        message: The note that `sendEventRecap` would give.
-        mailed: Whether the preview was mailed to the caller; None where it was not asked for.
-        unreached: The guests whom the sent recap did not reach; None where no recap was named.
+    `html` and `text` are empty without a guest to show the mail of. `skipped` is None for an event
+    of few guests, `mailed` where no mail was asked for, `unreached` where no recap was named.
+    `hidden` counts photos on hosts that may not stand in mails. `blocked` is the error with which
+    `sendEventRecap` would refuse the call now, `message` the note that it would give.
     """
 
     sender: str
@@ -90,7 +78,7 @@ class _Plan:
     """The mails that a call would send."""
 
     ids: Sequence[str]
-    skipped: Skipped
+    skipped: int
     report: Report
     blocked: CallError | None
 
@@ -100,14 +88,10 @@ class RecapPreview:
     """Shows recaps; one instance serves all threads of the process.
 
     Attributes:
-        planner: Plans the recipients and their mails.
-        statuses: What the mail service reported of sent mails.
         mailer: Gives the mail service, with its current key.
         links: Raises where a recap could not sign its links.
         links_of_nobody: Gives links without a token.
         count: Counts a preview mailed to a user id, or raises `TooManyCallsError`.
-        now: The time, aware.
-        places: The places of this instance.
         min_guests: Guests from which on the skipped are counted.
     """
 
@@ -122,12 +106,7 @@ class RecapPreview:
     min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED
 
     def show(self, caller: Caller, wanted: PreviewArguments, own_address: str | None) -> Preview:
-        """Show the `wanted` recap as it would be sent now.
-
-        Args:
-            caller: The caller.
-            wanted: The arguments.
-            own_address: The caller's verified address, if any.
+        """Show the `wanted` recap as it would be sent now; `own_address` is verified.
 
         Raises:
             CallError: as in spec 7.4.
@@ -178,7 +157,7 @@ class RecapPreview:
             html=html,
             text=text,
             recipients=len(plan.ids),
-            skipped=plan.skipped.total if is_told else None,
+            skipped=plan.skipped if is_told else None,
             had_recap=gathered.had_recap(plan.ids),
             left=plan.report.left,
             hidden=gathered.audience.hidden,
@@ -245,18 +224,16 @@ class RecapPreview:
             waiting = open_batches(ledger)
             return _Plan(
                 ids=[guest for batch in waiting for guest in gathered.remaining(batch)],
-                skipped=Skipped.of(
-                    reason for batch in waiting for reason in gathered.skip_reasons_of(batch)
-                ),
+                skipped=sum(map(gathered.skipped, waiting)),
                 report=gathered.continued(before, ledger),
                 blocked=blocked,
             )
         allowance = self.planner.allowance(event, key.recap_id, reserved=False)
         choice = self.planner.choose(gathered, allowance.others(allowance.load()))
         return _Plan(
-            ids=[guest.id for guest in choice.chosen],
-            skipped=choice.skipped,
-            report=choice.report(gathered.audience),
+            ids=[guest.id for guest in choice.guests],
+            skipped=choice.report.skipped,
+            report=choice.report,
             blocked=blocked,
         )
 

@@ -21,8 +21,7 @@ class Report:
     """The result of a call.
 
     Attributes:
-        before: Counts of the recap's batches before this call.
-        batches: Counts of all its batches now.
+        before: Counts of the recap's batches before this call; `batches` are those now.
         under_way: Recipients of batches whose result is not recorded.
         skipped: Guests who were skipped before the batches were planned.
         left: Guests who are in no batch, and the first of the next recap.

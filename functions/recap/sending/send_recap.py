@@ -20,7 +20,7 @@ from functions.recap.arguments import RecapArguments
 from functions.recap.audience.guests import Guest
 from functions.recap.ledger.batch import Batch, RecapState, open_batches, plan, total
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.lock import TIMEOUT, Wording
+from functions.recap.ledger.lock import TIMEOUT, RecapHead
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.mail.labels import MailLabels
 from functions.recap.quota.allowance import Allowance
@@ -42,12 +42,9 @@ class RecapSender:
         take the lock ▸ gather ▸ choose ▸ reserve ▸ plan ▸ send ▸ release ▸ report
 
     Attributes:
-        planner: Plans the recipients and their mails.
         mailer: Gives the mail service, with its current key.
         links: Gives a function that makes the links in a mail to a user id.
-        in_parallel: Sends the batches.
-        small_in_parallel: Sends the batches of few recipients.
-        clock: The time.
+        small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
         new_word: Gives an unguessable new word of letters and digits.
         new_mutex: Gives a mutex for the threads of a call.
     """
@@ -71,13 +68,18 @@ class RecapSender:
         event = self.planner.event(caller, wanted)
         if stopped := self.planner.stopped(wanted.event_id, event):
             raise stopped
-        claim = Claim.take(
-            self.planner.recaps,
-            wanted.event_id,
+        head = RecapHead(
             tenant_id=event.tenant_id,
             mode=wanted.mode,
             started_by=caller.uid,
-            wording=Wording(sender=caller.email, subject=wanted.subject, message=wanted.message),
+            sender=caller.email,
+            subject=wanted.subject,
+            message=wanted.message,
+        )
+        claim = Claim.take(
+            self.planner.recaps,
+            wanted.event_id,
+            head,
             now=self.clock.now,
             new_id=self.new_word,
             one_at_a_time=self.new_mutex(),
@@ -122,8 +124,8 @@ class RecapSender:
             guests = self.planner.with_pictures(wanted, audience, ids)
         else:
             choice = self._reserve(claim, allowance, gathered)
-            report = choice.report(audience)
-            ids = [guest.id for guest in choice.chosen]
+            report = choice.report
+            ids = [guest.id for guest in choice.guests]
             guests = self.planner.with_pictures(wanted, audience, ids)
             _plan(claim, choice, composer, mailer.recipients_per_request)
         dispatch = Dispatch(
@@ -152,7 +154,7 @@ class RecapSender:
             choice = self.planner.choose(gathered, allowance.others(found))
             if not claim.in_time:
                 raise ChangedMeanwhileError
-            if allowance.reserve(found, [guest.mailbox for guest in choice.chosen]):
+            if allowance.reserve(found, [guest.mailbox for guest in choice.guests]):
                 return choice
 
     def _planned(
@@ -175,7 +177,7 @@ class RecapSender:
             PlannedBatch(
                 batch,
                 {guest: mail(batch, guests[guest]) for guest in gathered.remaining(batch)},
-                batch.opted_out + len(gathered.skip_reasons_of(batch)),
+                batch.opted_out + gathered.skipped(batch),
             )
             for batch in open_batches(claim.ledger.values())
         ]
@@ -184,14 +186,14 @@ class RecapSender:
 def _plan(claim: Claim, choice: Choice, composer: Composer, per_batch: int) -> None:
     """Record the batches: the recipients of one can share a message."""
     nobodys = PreferencesLinks("", "")
-    recipients = {guest.id: recipient(guest, nobodys) for guest in choice.chosen}
+    recipients = {guest.id: recipient(guest, nobodys) for guest in choice.guests}
     batches = plan(
         composer.groups(recipients),
         first=max(claim.ledger, default=-1) + 1,
         per_batch=per_batch,
     )
     planned = total(batches)
-    counts = replace(planned, skipped=choice.skipped.total, left=choice.left + planned.left)
+    counts = replace(planned, skipped=choice.report.skipped, left=choice.report.left + planned.left)
     claim.plan(batches, counts)
 
 

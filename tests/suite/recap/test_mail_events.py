@@ -4,7 +4,6 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import pytest
@@ -104,20 +103,6 @@ def test_a_running_function_takes_what_the_key_has_signed(
     assert '"told": 1, "new": 0' in printed
     [record] = wall.recaps()
     assert record["complained"] == 1
-
-
-def test_requests_at_the_same_moment_are_all_counted(wall: Wall) -> None:
-    """Of one recap, from several instances; told twice on top."""
-    key = _recap_of(wall, 60)
-    shares = [_told(wall, key, range(first, first + 10)) for first in range(0, 60, 10)]
-
-    def tell(share: list[TrackingEvent]) -> int:
-        return _mail_events().record(share)
-
-    with ThreadPoolExecutor(12) as threads:
-        new = sum(threads.map(tell, [*shares, *shares]))
-    [record] = wall.recaps()
-    assert (new, record["delivered"]) == (60, 60)
 
 
 def test_complaints_stop_the_event_until_an_operator_lifts_it(wall: Wall, mailbox: Mailbox) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from functions.call_error import CallError, Code
-from functions.recap.arguments import Mode
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,
@@ -21,9 +20,7 @@ from functions.recap.ledger.lock import (
     COOLDOWN,
     LEASE,
     Lock,
-    RecapHead,
     Taking,
-    Wording,
     resumable,
     taking,
 )
@@ -153,8 +150,7 @@ def test_the_cooldown_counts_from_the_last_mail() -> None:
 
 
 def _taking(before: Lock | None, holder: str = "me", recap_id: str = "new") -> Taking:
-    head = RecapHead(tenant_id="t1", mode=Mode.ALL, started_by="u", wording=Wording(), began=NOW)
-    return taking(before, holder=holder, recap_id=recap_id, head=head, at=NOW)
+    return taking(before, holder=holder, recap_id=recap_id, at=NOW)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +168,7 @@ def test_what_a_call_writes_follows_from_the_lock_as_it_was_read(
     """Design 3.43: the same lock gives the same records."""
     taken = _taking(before)
     assert taken == _taking(before)
-    assert (taken.lock.recap_id, taken.resumed, taken.ended) == (recap_id, resumed, ended)
+    assert (taken.lock.recap_id, taken.began is None, taken.ended) == (recap_id, resumed, ended)
     assert taken.first is (before is None)
     assert (taken.lock.holder, taken.lock.leased_until) == ("me", NOW + LEASE)
 
@@ -181,4 +177,4 @@ def test_a_call_finds_its_own_lock_where_the_answer_was_lost() -> None:
     """The same recap goes on, with nothing counted anew."""
     lock = _taking(None).lock
     again = _taking(lock, recap_id="another")
-    assert (again.lock.recap_id, again.resumed, again.ended) == ("new", True, None)
+    assert (again.lock.recap_id, again.began, again.ended) == ("new", None, None)

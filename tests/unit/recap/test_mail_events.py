@@ -357,25 +357,6 @@ def test_what_is_written_is_read(facts: dict[str, int]) -> None:
     assert entries.read(entries.written(statuses)) == statuses
 
 
-@given(
-    st.lists(st.sampled_from([*DeliveryStatus, SPAM, HARD]), max_size=8),
-    st.lists(st.sampled_from([*DeliveryStatus, SPAM, HARD]), max_size=8),
-)
-def test_facts_come_to_the_same_in_any_order(
-    one: list[DeliveryStatus], other: list[DeliveryStatus]
-) -> None:
-    """And a mail is counted at most once."""
-    known = DeliveryStatus.NONE
-    for status in (*one, *other):
-        known |= status
-    again = DeliveryStatus.NONE
-    for status in (*other, *one, *other):
-        again |= status
-    assert known == again
-    tally = Tally.of([known])
-    assert tally.delivered + tally.bounced + tally.dropped <= 1
-
-
 def test_labels_are_read_as_they_were_written() -> None:
     """The uploader stands there only where one is known."""
     for uploader in ("", "1" * 32):

@@ -1,5 +1,6 @@
 """What one guest, one organizer or one address may do to others (spec 4.1, 8; design 3.44)."""
 
+import contextlib
 import tracemalloc
 from datetime import UTC, datetime, timedelta
 
@@ -120,6 +121,21 @@ def test_what_has_sent_nothing_does_not_count(house: House) -> None:
         house.answers = [(401, {}, ERRORS)]
         with pytest.raises(CallError):
             house.send()
+    assert house.send().sent == 1
+
+
+def test_a_crash_with_the_lock_released_leaves_nothing_counted(house: House) -> None:
+    """Three calls that the mail service refuses crash at their end."""
+
+    def crash() -> None:
+        raise Crash
+
+    house.guests(1)
+    for _ in range(3):
+        house.answers = [(401, {}, ERRORS)]
+        with contextlib.suppress(Crash):
+            house.send(At("recaps.release", crash))
+        house.later(minutes=11)
     assert house.send().sent == 1
 
 

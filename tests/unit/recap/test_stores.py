@@ -15,7 +15,7 @@ from functions.mail.tracking import DeliveryStatus, Tally
 from functions.recap.arguments import Mode
 from functions.recap.ledger.batch import BatchState, Counts, RecapState, plan, total
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.lock import LEASE, RecapKey, StoredLock, Wording
+from functions.recap.ledger.lock import LEASE, RecapHead, RecapKey, StoredLock
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.complaint_store import ComplaintStore
@@ -68,10 +68,7 @@ def _take(stores: Stores, now: datetime = NOW) -> Claim:
     return Claim.take(
         stores.recaps,
         EVENT,
-        tenant_id=TENANT,
-        mode=Mode.ALL,
-        started_by="u",
-        wording=Wording(),
+        RecapHead(tenant_id=TENANT, mode=Mode.ALL, started_by="u"),
         now=lambda: now,
         new_id=lambda: uuid.uuid4().hex,
         one_at_a_time=threading.Lock(),
