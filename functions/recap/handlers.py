@@ -22,7 +22,7 @@ def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
         CallError: as in spec 7.1.
     """
     caller, wanted = staff_call("sendEventRecap", request, RecapArguments.read)
-    with _RECAP_PLACES.place():
+    with _RECAP_PLACES.place(caller.tenant_id or caller.uid):
         result = wiring.sender().send(caller, wanted)
     answer: dict[str, Any] = {"sent": result.sent, "skipped": result.skipped}
     return answer | ({"message": result.message} if result.message else {})

@@ -28,22 +28,30 @@ class RecapPlaces:
 
     def __init__(self) -> None:
         self._free = threading.BoundedSemaphore(PLACES)
+        self._of_tenants: dict[str, threading.BoundedSemaphore] = {}
 
     @contextmanager
-    def place(self) -> Iterator[None]:
-        """A place for a recap.
+    def place(self, tenant_id: str) -> Iterator[None]:
+        """A place for a recap of that tenant.
 
         Raises:
-            CallError: `resource-exhausted`, where none gets free in `RECAP_WAIT_SECONDS`.
+            CallError: `resource-exhausted`, where no place gets free in `RECAP_WAIT_SECONDS`.
         """
-        if not self._free.acquire(timeout=RECAP_WAIT_SECONDS):
-            raise CallError(
-                Code.RESOURCE_EXHAUSTED, "Many recaps are being sent right now; call again soon."
-            )
-        try:
+        own = self._of_tenants.setdefault(tenant_id, threading.BoundedSemaphore(PER_TENANT))
+        with _taken(own), _taken(self._free):
             yield
-        finally:
-            self._free.release()
+
+
+@contextmanager
+def _taken(places: threading.BoundedSemaphore) -> Iterator[None]:
+    if not places.acquire(timeout=RECAP_WAIT_SECONDS):
+        raise CallError(
+            Code.RESOURCE_EXHAUSTED, "Many recaps are being sent right now; call again soon."
+        )
+    try:
+        yield
+    finally:
+        places.release()
 
 
 class Places:

@@ -25,16 +25,16 @@ def test_a_tenant_has_two_previews_at_a_time() -> None:
 
 
 def test_as_many_recaps_are_sent_as_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spec 8: the sixth call on an instance is told to come again."""
+    """Spec 8: two of a tenant, five in all; whose recap has no place is told to come again."""
     monkeypatch.setattr(places, "RECAP_WAIT_SECONDS", 0)
     made = RecapPlaces()
     with ExitStack() as stack:
-        for _ in range(PLACES):
-            stack.enter_context(made.place())
-        with pytest.raises(CallError) as refused, made.place():
-            pass
-    assert refused.value.code is Code.RESOURCE_EXHAUSTED
-    with made.place():
+        for tenants, refused in ((["t0", "t0"], "t0"), (["t1", "t1", "t2"], "other")):
+            for tenant_id in tenants:
+                stack.enter_context(made.place(tenant_id))
+            with pytest.raises(CallError, match="call again soon"), made.place(refused):
+                pass
+    with made.place("other"):
         pass
 
 
