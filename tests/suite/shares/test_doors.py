@@ -10,7 +10,8 @@ from emulator.environment import local_secrets
 from functions.signed_links.token import Scope, TokenKeys
 from tests.suite.call import call
 from tests.suite.preferences.test_change import ONE_CLICK, visit
-from tests.suite.shares.conftest import Share
+from tests.suite.shares.conftest import Look, Share
+from tests.unit.contract.hostile_arguments import AFTER
 
 MAIL_KEY, LOG_KEY = "EMAIL_PREFS_KEY", "LOG_LINKS_KEY"
 DOORS: Final = {
@@ -44,3 +45,9 @@ def test_a_link_opens_its_own_doors(
         if status != 403:
             open_to.add((scope, key))
     assert open_to == {DOORS[door]}
+
+
+@pytest.mark.parametrize("place", AFTER)
+def test_no_place_in_a_log_is_a_fault(share: Share, look: Look, place: str) -> None:
+    """Spec 7: times at the ends of time, ids that Firestore keeps for itself."""
+    assert look(share()["token"], after=place).status in (200, 400)
