@@ -159,7 +159,16 @@ class Publisher:
                     reached_by = self.wall.milestones(event_id, [one.number for one in milestones])
         finally:
             self._take_back(counted, new)
-        _log_skipped(new)
+        for delivery in new:
+            if delivery.outcome is Outcome.SKIPPED:
+                log.warning(
+                    "delivery.skipped",
+                    deliveryId=delivery.id,
+                    eventId=delivery.event_id,
+                    event=delivery.event_type,
+                    host=host_of(delivery.url),
+                    reason=delivery.reason,
+                )
         recorded = [there.get(delivery.id, delivery) for delivery in deliveries]
         return [delivery for delivery in recorded if delivery.is_untried]
 
@@ -177,16 +186,3 @@ class Publisher:
             else delivery
             for delivery in deliveries
         ]
-
-
-def _log_skipped(deliveries: Iterable[Delivery]) -> None:
-    for delivery in deliveries:
-        if delivery.outcome is Outcome.SKIPPED:
-            log.warning(
-                "delivery.skipped",
-                deliveryId=delivery.id,
-                eventId=delivery.event_id,
-                event=delivery.event_type,
-                host=host_of(delivery.url),
-                reason=delivery.reason,
-            )

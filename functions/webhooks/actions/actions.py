@@ -4,7 +4,7 @@ Every action first finds the event and checks that it is the caller's business (
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -26,7 +26,7 @@ from functions.webhooks.actions.arguments import (
 )
 from functions.webhooks.arguments import endpoint_at
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
-from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome, Place
+from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
 from functions.webhooks.deliveries.next_round import NextRound, Obstacle, obstacle_at
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.samples import sample
@@ -223,7 +223,7 @@ class Actions:
         wanted = [delivery for delivery in found if not delivery.test]
         resent = sum(self.in_parallel(begin, wanted))
         is_full = len(found) == self.page
-        next_ = next_page(matching.until, _place(found)) if is_full else None
+        next_ = next_page(matching.until, found[-1].end) if is_full else None
         return Resent(
             resent=resent,
             left_alone=len(found) - resent,
@@ -241,8 +241,3 @@ class Actions:
             endpoints=() if page.url is None else endpoint_at(page.url, settings).names,
             event_type=page.event_type,
         )
-
-
-def _place(page: Sequence[Delivery]) -> Place:
-    last = page[-1]
-    return Place(last.ended_at or last.created_at, last.id)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
+from functions.parallel import Threads
+from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.deliveries import wiring as deliveries
 
 if TYPE_CHECKING:
-    from functions.webhooks.attempts.sweeper import Sweeper
     from functions.webhooks.attempts.worker import Worker
 
 
@@ -34,22 +35,15 @@ def worker() -> "Worker":
         tenant_of=deliveries.tenants().of,
         enqueue=deliveries.enqueue,
         slow_pace=Pace(SLOW_ATTEMPTS_A_SECOND, CLOCK.monotonic, deliveries.tenants().of),
-        failures=Failures(
-            EndpointStore(documents()),
-            tenant_of=deliveries.tenants().of,
-            clock=CLOCK,
-        ),
+        failures=Failures(EndpointStore(documents()), deliveries.tenants().of, CLOCK),
         clock=CLOCK,
         fast_receivers=FastReceivers(CLOCK.monotonic, deliveries.tenants().of),
     )
 
 
 @functools.cache
-def sweeper() -> "Sweeper":
+def sweeper() -> Sweeper:
     """What the schedule calls."""
-    from functions.parallel import Threads
-    from functions.webhooks.attempts.sweeper import Sweeper
-
     return Sweeper(
         deliveries=deliveries.store(),
         enqueue=deliveries.enqueue,

@@ -1,5 +1,6 @@
 """The task that asks a worker for one attempt of a delivery."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -34,18 +35,16 @@ class AttemptRequest:
         Raises:
             ValueError: `attempt_task` made no such body.
         """
-        match data:
-            case {"eventId": str(event), "deliveryId": str(delivery), "attempt": int(attempt)}:
-                match data.get("round", 0):
-                    case int(in_round):
-                        return cls(
-                            event,
-                            delivery,
-                            attempt,
-                            in_round,
-                            slow=bool(data.get("slow")),
-                            dispatched_before=dispatched_before,
-                        )
+        given = {"round": 0, "slow": 0, **data} if isinstance(data, Mapping) else {}
+        match given:
+            case {
+                "eventId": str(event),
+                "deliveryId": str(delivery),
+                "attempt": int(attempt),
+                "round": int(in_round),
+                "slow": slow,
+            }:
+                return cls(event, delivery, attempt, in_round, bool(slow), dispatched_before)
         raise ValueError("not the task of an attempt: eventId, deliveryId and attempt are needed")
 
 

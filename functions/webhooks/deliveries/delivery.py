@@ -83,6 +83,14 @@ class Attempt:
         return (self.round, self.number) == (other.round, other.number)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page of deliveries stopped: the last one, and the time by which they are sorted."""
+
+    at: datetime
+    delivery_id: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
     """The record of a delivery, `events/{event_id}/deliveries/{id}`.
@@ -180,6 +188,11 @@ class Delivery:
     def expire_at(self) -> datetime:
         """When the record may be deleted."""
         return self.created_at + KEPT_FOR
+
+    @property
+    def end(self) -> Place:
+        """Where a page of ended deliveries stops behind the delivery."""
+        return Place(self.ended_at or self.created_at, self.id)
 
     @property
     def is_untried(self) -> bool:
@@ -303,11 +316,3 @@ class SentTo:
     endpoints: tuple[str, ...]
     outcome: Outcome | None = None
     event_type: EventType | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a page of deliveries stopped: the last one, and the time by which they are sorted."""
-
-    at: datetime
-    delivery_id: str

@@ -48,11 +48,5 @@ SWEEP_PERIOD: Final = timedelta(minutes=5)
 
 
 def step(attempt: int) -> RetryStep:
-    """The step of `attempt`, counted from 1.
-
-    Raises:
-        IndexError: the schedule has no such step.
-    """
-    if attempt < 1:
-        raise IndexError(attempt)
+    """The step of `attempt`, counted from 1."""
     return RETRY_SCHEDULE[attempt - 1]

@@ -19,7 +19,11 @@ _OF_AN_EVENT: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class EndpointStore:
-    """Reads and writes the records; every method is one call."""
+    """Reads and writes the records; every method is one call.
+
+    `AlreadyRecordedError` where a new record exists; `ChangedMeanwhileError` where a record was
+    written since it was read (`save`, `forget`), or is gone.
+    """
 
     documents: Documents
 
@@ -45,46 +49,26 @@ class EndpointStore:
         return list(map(_read, self.documents.find(due)))
 
     def create(self, record: FailingEndpoint) -> None:
-        """Record the first failure.
-
-        Raises:
-            AlreadyRecordedError: the endpoint has a record.
-        """
+        """Record the first failure."""
         fields = {"tenantId": record.tenant_id, **_fields(record), "failedAt": record.failed_at}
         self.documents.commit(Create(_path_of(record), fields))
 
     def note_failure(self, record: FailingEndpoint) -> None:
-        """Write that a further delivery has failed; what the sweep writes meanwhile stays.
-
-        Raises:
-            ChangedMeanwhileError: the record is gone.
-        """
+        """Write that a further delivery has failed; what the sweep writes meanwhile stays."""
         fields = {"failedAt": record.failed_at, "dueAt": record.due_at}
         self.documents.commit(Update(_path_of(record), fields))
 
     def save(self, record: FailingEndpoint) -> None:
-        """Write what a check has changed.
-
-        Raises:
-            ChangedMeanwhileError: the record was written since it was read.
-        """
+        """Write what a check has changed."""
         self.documents.commit(Update(_path_of(record), _fields(record), version=record.version))
 
     def note_notice(self, record: FailingEndpoint) -> None:
-        """Write what people were told.
-
-        Raises:
-            ChangedMeanwhileError: the record is gone.
-        """
+        """Write what people were told."""
         fields = {"told": record.told, "toldAt": record.told_at}
         self.documents.commit(Update(_path_of(record), fields))
 
     def forget(self, record: FailingEndpoint) -> None:
-        """Delete the record.
-
-        Raises:
-            ChangedMeanwhileError: the record was written since it was read.
-        """
+        """Delete the record."""
         self.documents.commit(Delete(_path_of(record), record.version))
 
 

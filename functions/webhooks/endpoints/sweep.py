@@ -20,7 +20,7 @@ from functions.clock import Clock
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.gcp.task_queue import Enqueue
 from functions.parallel import InParallel
-from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome, Place
+from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.store import DeliveryStore
@@ -36,11 +36,7 @@ from functions.webhooks.endpoints.failing_endpoint import (
 from functions.webhooks.endpoints.notice_task import notice_task
 from functions.webhooks.endpoints.store import EndpointStore
 from functions.webhooks.settings.store import SettingsStore
-from functions.webhooks.settings.webhook_settings import (
-    DisabledUrl,
-    Subscription,
-    WebhookSettings,
-)
+from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 
 REASON: Final = (
     f"{FAILURES_TO_GIVE_UP} deliveries in a row or more have failed, for more than"
@@ -111,23 +107,12 @@ class EndpointSweep:
                 self.endpoints.forget(record)
                 return
             if step is Step.DISABLE:
-                self._disable(record, endpoint, settings, now)
+                self.settings.disable(record.event_id, endpoint, REASON, now, settings)
+                host = host_of(endpoint.url)
+                log.error("webhook.disabled", eventId=record.event_id, host=host, reason=REASON)
             self.endpoints.save(record.waiting(endpoint, now))
         if step in (Step.NOTIFY, Step.NOTIFY_OF_RECOVERY):
             self.enqueue(notice_task(record.event_id, now))
-
-    def _disable(
-        self,
-        record: FailingEndpoint,
-        endpoint: Subscription,
-        settings: WebhookSettings,
-        now: datetime,
-    ) -> None:
-        """Disable the endpoint, unless an admin has written the settings meanwhile."""
-        given_up = DisabledUrl(id=endpoint.id, url=endpoint.url, reason=REASON, at=now)
-        self.settings.disable(record.event_id, [given_up], settings)
-        host = host_of(endpoint.url)
-        log.error("webhook.disabled", eventId=record.event_id, host=host, reason=REASON)
 
     def _resent(
         self, record: FailingEndpoint, endpoint: Subscription, latest: Latest, now: datetime
@@ -155,8 +140,8 @@ class EndpointSweep:
             if len(found) < self.page:
                 reached = until
                 break
-            reached = _ended_at(found[-1])
-            after = Place(reached, found[-1].id)
+            after = found[-1].end
+            reached = after.at
         if resent:
             host = host_of(endpoint.url)
             log.info("webhook.recovered", eventId=record.event_id, host=host, resent=resent)
@@ -170,7 +155,3 @@ def tenants_in_turn(records: Iterable[FailingEndpoint]) -> Iterator[FailingEndpo
         of_tenants[record.tenant_id].append(record)
     for turn in zip_longest(*of_tenants.values()):
         yield from (record for record in turn if record is not None)
-
-
-def _ended_at(delivery: Delivery) -> datetime:
-    return delivery.ended_at or delivery.created_at

@@ -6,7 +6,7 @@ What was told is recorded once the mail service has taken the mail, or may have.
 between the mail may come twice; one that was not taken comes with the next sweep.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -75,7 +75,7 @@ class Notifier:
         """
         settings = self.settings.load(event_id)
         event = self.wall.event(event_id) if settings.notify else None
-        news = self._news(event_id, settings) if event is not None else []
+        news = list(self._news(event_id, settings)) if event is not None else []
         if event is None or not news:
             return
         reachable = self.people.reachable(settings.notify)
@@ -97,28 +97,20 @@ class Notifier:
         if self._has_left(event_id, message, news):
             self._record(news)
 
-    def _news(self, event_id: str, settings: WebhookSettings) -> Sequence[_News]:
-        found = (
-            self._news_of(record, settings.by_id) for record in self.endpoints.of_event(event_id)
-        )
-        return [news for news in found if news]
-
-    def _news_of(
-        self, record: FailingEndpoint, configured: Mapping[str, Subscription]
-    ) -> _News | None:
-        endpoint, now = configured.get(record.id), self.clock.now()
-        if endpoint is None:
-            return None
-        record = record.of(endpoint, now)
-        latest = observer.latest(self.deliveries, record, endpoint, has_people=True, now=now)
-        # The sweep sends again, and not this function.
-        step = what_follows(record.resent(now), endpoint, latest, has_people=True, now=now)
-        if step is Step.NOTIFY_OF_RECOVERY:
-            return _News(record, endpoint, Standing.RECOVERED, latest)
-        if step is Step.NOTIFY:
-            standing = Standing.DISABLED if endpoint.disabled else Standing.FAILING
-            return _News(record, endpoint, standing, latest)
-        return None
+    def _news(self, event_id: str, settings: WebhookSettings) -> Iterator[_News]:
+        for found in self.endpoints.of_event(event_id):
+            endpoint, now = settings.by_id.get(found.id), self.clock.now()
+            if endpoint is None:
+                continue
+            record = found.of(endpoint, now)
+            latest = observer.latest(self.deliveries, record, endpoint, has_people=True, now=now)
+            # The sweep sends again, and not this function.
+            step = what_follows(record.resent(now), endpoint, latest, has_people=True, now=now)
+            if step is Step.NOTIFY_OF_RECOVERY:
+                yield _News(record, endpoint, Standing.RECOVERED, latest)
+            elif step is Step.NOTIFY:
+                standing = Standing.DISABLED if endpoint.disabled else Standing.FAILING
+                yield _News(record, endpoint, standing, latest)
 
     def _change(self, news: _News) -> Change:
         event_id, endpoint_id, now = news.record.event_id, news.record.id, self.clock.now()

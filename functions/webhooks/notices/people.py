@@ -49,13 +49,12 @@ class People:
         return [address for address in addresses if self._may_be_sent(tenant_id, address)]
 
     def _may_be_sent(self, tenant_id: str, address: str) -> bool:
-        counted = (
-            (f"tenant {tenant_id}", MAILS_OF_A_TENANT),
-            (f"address {normalised(address)}", MAILS_TO_AN_ADDRESS),
-        )
-        for name, at_most in counted:
-            if not self.counts(name, at_most):
-                log.warning("notice.limited", of=name.partition(" ")[0])
+        for of, name, at_most in (
+            ("tenant", tenant_id, MAILS_OF_A_TENANT),
+            ("address", normalised(address), MAILS_TO_AN_ADDRESS),
+        ):
+            if not self.counts(f"{of} {name}", at_most):
+                log.warning("notice.limited", of=of)
                 return False
         return True
 

@@ -1,12 +1,13 @@
 """The webhook settings in Firestore: `events/{eventId}/settings/webhooks` (design 4)."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from functions.documents.document import Document
 from functions.documents.documents import Documents
 from functions.documents.write import Update
-from functions.webhooks.settings.webhook_settings import DisabledUrl, WebhookSettings
+from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +26,21 @@ class SettingsStore:
         return dict(zip(event_ids, map(_read, found), strict=True))
 
     def disable(
-        self, event_id: str, given_up: Iterable[DisabledUrl], found: WebhookSettings
+        self,
+        event_id: str,
+        endpoint: Subscription,
+        reason: str,
+        at: datetime,
+        found: WebhookSettings,
     ) -> None:
-        """Disable URLs, unless the settings were written since they were `found`.
+        """Disable an endpoint, unless the settings were written since they were `found`.
 
         Raises:
             ChangedMeanwhileError: the settings were written since.
         """
-        entries = {("disabled", entry.id): entry.fields for entry in given_up}
-        self.documents.commit(Update(_path(event_id), entries, version=found.version))
+        entry = {"url": endpoint.url, "reason": reason, "at": at}
+        disabled = {("disabled", endpoint.id): entry}
+        self.documents.commit(Update(_path(event_id), disabled, version=found.version))
 
 
 def _read(found: Document | None) -> WebhookSettings:

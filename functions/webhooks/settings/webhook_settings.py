@@ -60,21 +60,6 @@ class Subscription:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisabledUrl:
-    """An entry of `disabled`, under the `id` of the endpoint: `reason` is for people."""
-
-    id: str
-    url: str
-    reason: str
-    at: datetime
-
-    @property
-    def fields(self) -> Mapping[str, Any]:
-        """The entry as it stands in the document."""
-        return {"url": self.url, "reason": self.reason, "at": self.at}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSettings:
     """The settings as they were read; an event without the document has no URLs.
 
