@@ -20,29 +20,13 @@ import pytest
 from emulator.people import sign_in
 from tests.suite.call import call
 from tests.suite.process import FunctionProcess
-from tests.unit.contract.hostile_arguments import NAMES, VALUES
 
 ROOT: Final = Path(__file__).parents[3]
 ENV: Final = (ROOT / ".env").read_text()
-MAIN: Final = (ROOT / "main.py").read_text()
-CALLABLES: Final = re.findall(
-    r"^@https_fn\.on_call\(.*?^def (\w+)\(", MAIN, re.DOTALL | re.MULTILINE
-)
 
 PROTOCOL: Final = ("sendTestWebhook", "getEmailPreferences")
 """One for people who are signed in and one for anybody; `tests/unit/test_protocol.py` holds that
 every callable goes through the same two ways."""
-
-STATUS: Final = {
-    "INVALID_ARGUMENT": 400,
-    "FAILED_PRECONDITION": 400,
-    "UNAUTHENTICATED": 401,
-    "PERMISSION_DENIED": 403,
-    "NOT_FOUND": 404,
-    "ABORTED": 409,
-    "RESOURCE_EXHAUSTED": 429,
-}
-"""Codes of the specification, with the HTTP status of the callable protocol."""
 
 JSON: Final = {"Content-Type": "application/json"}
 BODY: Final = b'{"data":{"eventId":"none","token":"t","url":"https://example.com"}}'
@@ -71,11 +55,6 @@ def send(
         connection.request(method, "/", body, headers)
         answer = connection.getresponse()
         return answer.status, answer.read()
-
-
-def test_there_are_callables() -> None:
-    """The list that the other tests go through is not empty."""
-    assert "sendTestWebhook" in CALLABLES
 
 
 def test_an_odd_request(process: FunctionProcess) -> None:
@@ -109,15 +88,3 @@ def test_the_deployed_limit_on_calls() -> None:
     assert int(at_most) <= passed <= 2 * int(at_most)  # twice, if a new hour begins meanwhile
     possible_from = datetime.fromisoformat(answers[passed].body["error"]["details"]["possibleFrom"])
     assert timedelta(0) < possible_from - datetime.now(UTC) <= timedelta(hours=1)
-
-
-@pytest.mark.parametrize("name", CALLABLES)
-def test_arguments_of_any_kind(name: str) -> None:
-    """Spec 7: some mixtures; `tests/unit/contract` has each argument by itself, and many more."""
-    chance = random.Random(20260501)  # noqa: S311 - the same mixtures every time
-    token = sign_in("superadmin").id_token
-    for number in range(20):
-        data = {key: chance.choice(VALUES) for key in NAMES if chance.random() < 0.5}
-        headers = {"X-Forwarded-For": f"198.51.100.{number}"}
-        answer = call(name, data, id_token=token, headers=headers)
-        assert answer.status == STATUS[answer.error[0]], data

@@ -185,37 +185,6 @@ def test_opening_the_link_changes_nothing(
     assert not record.get().exists
 
 
-def test_opening_an_odd_link(headers: dict[str, str]) -> None:
-    """A text that can be no token is not copied into the address."""
-    _, _, answered = visit("x\r\nSet-Cookie: a=b", headers, method="GET")
-    assert answered["Location"] == "http://127.0.0.1:5000/preferences"
-    assert answered["Set-Cookie"] is None
-
-
-@pytest.mark.parametrize(
-    ("method", "body", "status"),
-    [
-        ("POST", b"", 400),
-        ("POST", b"List-Unsubscribe=Two-Clicks", 400),
-        ("POST", b"x" * 5000, 400),
-        ("PUT", ONE_CLICK, 405),
-        ("DELETE", None, 405),
-        ("PATCH", ONE_CLICK, 405),
-    ],
-)
-def test_other_requests(
-    method: str,
-    body: bytes | None,
-    status: int,
-    record: firestore.DocumentReference,
-    one_click_token: str,
-    headers: dict[str, str],
-) -> None:
-    """Anything but the one-click POST changes nothing."""
-    assert visit(one_click_token, headers, method=method, body=body)[0] == status
-    assert not record.get().exists
-
-
 @pytest.mark.usefixtures("one_hour")
 def test_one_click_with_bad_token(old_token: str, headers: dict[str, str]) -> None:
     """Bad tokens are refused, all with the same words, and guessing is limited."""

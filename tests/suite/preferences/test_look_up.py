@@ -48,11 +48,6 @@ def test_preferences_of_a_user(
     }
 
 
-def test_user_without_record(token: str, headers: dict[str, str]) -> None:
-    """Spec 4.2 and design 3.53: no record, no address, and every flag true."""
-    assert look_up(token, headers).result == {"email": "", "preferences": ALL}
-
-
 @pytest.mark.parametrize("language", LINK_MAKERS)
 def test_a_link_that_other_code_makes(
     language: str, secret: str, record: firestore.DocumentReference, headers: dict[str, str]

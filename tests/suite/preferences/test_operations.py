@@ -12,7 +12,6 @@ from google.cloud import firestore
 from werkzeug.test import EnvironBuilder
 
 from bench.costs import COSTS
-from functions.call_error import CallError
 from functions.preferences import handlers
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.preferences.here import request, served
@@ -56,14 +55,3 @@ def test_a_click_that_is_repeated(one_click_token: str, counted: Operations) -> 
         answer = handlers.unsubscribe(flask.Request(builder.get_environ()))
         assert (answer.status_code, counted.reads, counted.writes) == (200, reads, writes)
         counted.clear()
-
-
-@pytest.mark.usefixtures("one_hour")
-def test_a_call_beyond_the_limit(token: str, client: str, counted: Operations) -> None:
-    """Once a client is over the limit, its calls cost nothing."""
-    for _ in range(20):
-        handlers.get_email_preferences(request(client, token=token))
-    counted.clear()
-    with pytest.raises(CallError):
-        handlers.get_email_preferences(request(client, token=token))
-    assert counted.rpcs == 0

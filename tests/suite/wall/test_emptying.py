@@ -9,7 +9,7 @@ from typing import Any
 from google.cloud import firestore
 
 from functions.wall.emptying import SETTLED
-from tests.suite.process import FunctionProcess, Written, silenced
+from tests.suite.process import FunctionProcess, silenced
 
 UNDER = (
     "batches-of-no-recap/1/batches/1",  # below a document that is none
@@ -87,36 +87,6 @@ def test_an_event_that_a_script_deletes_leaves_nothing(
     assert under(db, event) == set()
     assert tombstone_of(db, event).get().exists
     assert neighbour.collection("photos").document("1").get().exists
-
-
-def test_a_trigger_that_is_killed_is_gone_on_with(
-    db: firestore.Client, event: firestore.DocumentReference
-) -> None:
-    """Eventarc runs it again."""
-    count = 6000
-    with silenced(event.id):
-        writer: Any = db.bulk_writer()
-        for n in range(count):
-            writer.create(event.collection("deliveries").document(f"{n:05}"), {"of": "a"})
-        writer.close()
-    deleted = Written(db, event.path, event_id=f"{event.id}-deleted", before=FIELDS)
-    first = event.collection("deliveries").document("00000")
-    with FunctionProcess("onEventWritten", event=True) as trigger:
-        answered: list[int | None] = []
-        thread = threading.Thread(target=lambda: answered.append(trigger.written(deleted)))
-        thread.start()
-        wait_for(first, lambda one: one is None)
-        trigger.kill()
-        thread.join()
-    assert answered == [None]
-    [[left]] = event.collection("deliveries").count().get()
-    assert 0 < left.value < count
-    assert tombstone_of(db, event).get().exists
-
-    with FunctionProcess("onEventWritten", event=True) as trigger:
-        assert trigger.written(deleted) == 200
-        assert list(event.collections()) == []
-        assert trigger.written(deleted) == 200, "at least once may be twice"
 
 
 def test_the_schedule_looks_once_more(

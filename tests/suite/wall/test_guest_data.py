@@ -9,14 +9,10 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from functions.clock import Clock
-from functions.gcp.documents import documents
 from functions.mail.tracking import DeliveryStatus
 from functions.recap.ledger import entries
 from functions.recap.quota import mailings
 from functions.wall.address import address_hash, guest_uid
-from functions.wall.guest_data import Forgetting
-from functions.wall.guest_data_store import GuestPhotoStore
 from ops import guest_data
 from tests.suite.wall.conftest import SendGrid, scan
 
@@ -199,30 +195,3 @@ def test_an_export_is_for_the_guest_to_read(guest: Callable[..., str]) -> None:
     assert "bob" not in json.dumps(export).lower()
     assert "Jo" not in json.dumps(export)
     assert OTHER not in json.dumps(export)
-
-
-def test_guests_of_an_archived_event_are_forgotten(
-    db: firestore.Client, event: firestore.DocumentReference, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """In Firestore itself: the timer, more photos than a page, and a log line."""
-    event.set({"status": "archived", "archivedAt": NOON, "keepGuestDataDays": 30})
-    batch = db.batch()
-    for number in range(499):
-        batch.set(event.collection("photos").document(f"p{number:03}"), photo(ADDRESS, NAME))
-    batch.commit()
-    for number in (499, 500):
-        event.collection("photos").document(f"p{number}").set({"status": "approved", "url": "u"})
-    times = [NOON, NOON + timedelta(days=30)]
-    clock = Clock(lambda: times[0], lambda: 0.0, lambda _: None)
-    forgetting = Forgetting(GuestPhotoStore(documents()), clock)
-    forgetting.schedule(event.id)
-    forgetting.sweep()
-    assert event.collection("photos").document("p000").get().get("uploaderName") == NAME
-    times.pop(0)
-    forgetting.sweep()
-    photos = [photo.to_dict() or {} for photo in event.collection("photos").stream()]
-    assert len(photos) == 501
-    assert not any(tells(fields) for fields in photos)
-    assert not event.collection("guestData").document("timer").get().exists
-    [line] = [line for line in capfd.readouterr().out.splitlines() if event.id in line]
-    assert json.loads(line)["photos"] == 499

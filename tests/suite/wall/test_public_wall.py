@@ -51,19 +51,6 @@ def test_the_wall_follows_moderation(event: firestore.DocumentReference) -> None
     becomes(None)
 
 
-def test_a_trigger_that_runs_late_brings_nothing_back(
-    db: firestore.Client, event: firestore.DocumentReference
-) -> None:
-    """The copy is of the photo as it is now, not as it was when the trigger was owed."""
-    photo = event.collection("photos").document("p1")
-    with silenced(event.id):
-        photo.set(PENDING | {"status": "rejected"})
-    approved = Written(db, photo.path, event_id=event.id, before=PENDING, after=APPROVED)
-    with FunctionProcess("onPhotoWritten", event=True) as trigger:
-        assert trigger.written(approved) == 200
-    assert not event.collection("wall").document("p1").get().exists
-
-
 def test_without_the_parameter_there_is_no_wall(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> None:

@@ -248,3 +248,15 @@ def test_no_secret_is_in_the_answer_or_in_a_line_of_the_log(
     assert "whsec_" not in f"{written} {rotated} {recorded(parts)}"
     assert rotated.active_from == NOW + active_in
     assert rotated.old_secret_used_until == rotated.active_from + timedelta(minutes=1)
+
+
+@pytest.mark.parametrize("found", [None, {}, {"secret": ""}, {"secret": 7, "more": "kept"}])
+def test_a_missing_secret_is_made(parts: Parts, found: dict[str, object] | None) -> None:
+    """Design 3.23: the first use makes it; the record's other fields stay."""
+    path = f"events/{EVENT}/secrets/webhooks"
+    if found is not None:
+        parts.put(path, found)
+    secret = parts.secrets().of(EVENT)
+    stored = parts.firestore.get(path)
+    assert stored is not None
+    assert stored.fields == (found or {}) | {"secret": secret}
