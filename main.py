@@ -16,7 +16,7 @@ from functions import log, parameters
 from functions.gcp import request_fields
 from functions.gcp.callables import anonymous
 from functions.gcp.document_events import trigger
-from functions.gcp.manifest import called_by, private
+from functions.gcp.manifest import called_by
 from functions.gcp.request_body import limit_reading
 from functions.recap.ledger.lock import TIMEOUT as RECAP_TIMEOUT
 from functions.signed_in import signed_in
@@ -174,7 +174,7 @@ def deliverWebhook(request: https_fn.CallableRequest[Any]) -> None:
     handlers.attempt(request)
 
 
-@private
+@called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(2))
 def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     """Second attempt."""
@@ -183,7 +183,7 @@ def retryWebhookAfter1s(request: https_fn.CallableRequest[Any]) -> None:
     handlers.attempt(request)
 
 
-@private
+@called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(3))
 def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     """Third attempt."""
@@ -192,7 +192,7 @@ def retryWebhookAfter5s(request: https_fn.CallableRequest[Any]) -> None:
     handlers.attempt(request)
 
 
-@private
+@called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_attempts(4))
 def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
     """Fourth attempt, the last."""

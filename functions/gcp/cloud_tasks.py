@@ -3,6 +3,7 @@
 https://cloud.google.com/tasks/docs/reference/rpc/google.cloud.tasks.v2
 """
 
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import google.auth
@@ -27,14 +28,14 @@ _RETRY: Final = Retry(
 """Safe for named tasks: the second creation of a name does nothing."""
 
 
+@dataclass(frozen=True, slots=True)
 class CloudTasks:
     """Queues tasks that call this project's functions."""
 
-    def __init__(self, client: tasks_v2.CloudTasksClient, project: str, account: str) -> None:
-        """`account` is the e-mail address of the service account that the tasks call as."""
-        self._client = client
-        self._project = project
-        self._account = account
+    client: tasks_v2.CloudTasksClient
+    project: str
+    account: str
+    """E-mail address of the service account that the tasks call as."""
 
     @classmethod
     def of_environment(cls) -> Self:
@@ -59,8 +60,8 @@ class CloudTasks:
 
     def enqueue(self, task: Task) -> None:
         """Queue `task`; succeeds without effect where a task of that name was queued before."""
-        url = f"https://{LOCATION}-{self._project}.cloudfunctions.net/{task.queue}"
-        parent = self._client.queue_path(self._project, LOCATION, task.queue)
+        url = f"https://{LOCATION}-{self.project}.cloudfunctions.net/{task.queue}"
+        parent = self.client.queue_path(self.project, LOCATION, task.queue)
         request = tasks_v2.Task(
             name=f"{parent}/tasks/{task.name}",
             schedule_time=task.due,
@@ -70,12 +71,10 @@ class CloudTasks:
                 http_method=tasks_v2.HttpMethod.POST,
                 headers={"Content-Type": "application/json"},
                 body=task.body,
-                oidc_token=tasks_v2.OidcToken(service_account_email=self._account, audience=url),
+                oidc_token=tasks_v2.OidcToken(service_account_email=self.account, audience=url),
             ),
         )
         try:
-            self._client.create_task(
-                parent=parent, task=request, retry=_RETRY, timeout=CALL_SECONDS
-            )
+            self.client.create_task(parent=parent, task=request, retry=_RETRY, timeout=CALL_SECONDS)
         except exceptions.AlreadyExists:
             return

@@ -3,19 +3,20 @@
 import base64
 import http.client
 import json
+from dataclasses import dataclass
 from typing import Self
 
 from functions.gcp.project import project_id
 from functions.gcp.task_queue import CALL_SECONDS, DISPATCH_SECONDS, LOCATION, Task
 
 
+@dataclass(frozen=True, slots=True)
 class EmulatedTasks:
     """Queues tasks in the tasks emulator of firebase-tools, which ignores `due`."""
 
-    def __init__(self, host: str, project: str) -> None:
-        """`host` is `name:port`, as in `CLOUD_TASKS_EMULATOR_HOST`."""
-        self._host = host
-        self._project = project
+    host: str
+    """`name:port`, as in `CLOUD_TASKS_EMULATOR_HOST`."""
+    project: str
 
     @classmethod
     def of_environment(cls, host: str) -> Self:
@@ -24,7 +25,7 @@ class EmulatedTasks:
 
     def enqueue(self, task: Task) -> None:
         """Queue `task`; succeeds without effect where a task of that name was queued before."""
-        queue = f"projects/{self._project}/locations/{LOCATION}/queues/{task.queue}"
+        queue = f"projects/{self.project}/locations/{LOCATION}/queues/{task.queue}"
         request = {
             "task": {
                 "name": f"{queue}/tasks/{task.name}",
@@ -32,7 +33,7 @@ class EmulatedTasks:
                 "httpRequest": {"url": "", "body": base64.b64encode(task.body).decode()},
             }
         }
-        connection = http.client.HTTPConnection(self._host, timeout=CALL_SECONDS)
+        connection = http.client.HTTPConnection(self.host, timeout=CALL_SECONDS)
         try:
             headers = {"Content-Type": "application/json"}
             connection.request("POST", f"/{queue}/tasks", json.dumps(request), headers)

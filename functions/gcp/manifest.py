@@ -1,4 +1,4 @@
-"""Decorators for manifest entries that firebase-functions 0.6.0 does not write."""
+"""A decorator for manifest entries that firebase-functions 0.6.0 does not write."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -6,26 +6,15 @@ from typing import Any, TypeVar
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def private(queue: _Function) -> _Function:
-    """Let only the function's own service account call the function of `queue`.
-
-    Tasks carry that account's token (see `cloud_tasks`). The SDK accepts the option `invoker` and
-    drops it.
-    """
-    endpoint = _endpoint(queue)
-    endpoint.taskQueueTrigger["invoker"] = [endpoint.serviceAccountEmail]
-    return queue
-
-
 def called_by(*accounts: str) -> Callable[[_Function], _Function]:
-    """Let only the service `accounts`, which queue the tasks, call the function."""
+    """Let only the service `accounts`, which queue the tasks, call the function.
 
-    def invoked(queue: _Function) -> _Function:
-        _endpoint(queue).taskQueueTrigger["invoker"] = list(accounts)
+    Tasks carry the token of the account that queues them (see `cloud_tasks`). The SDK accepts the
+    option `invoker` and drops it.
+    """
+
+    def invoked(queue: Any) -> Any:
+        queue.__firebase_endpoint__.taskQueueTrigger["invoker"] = list(accounts)
         return queue
 
     return invoked
-
-
-def _endpoint(function: Any) -> Any:
-    return function.__firebase_endpoint__

@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import flask
@@ -69,17 +70,17 @@ class _Alarm:
 _ALARM: Final = _Alarm()
 
 
+@dataclass(eq=False, slots=True)
 class TimedBody:
     """The body of one request; replaces gunicorn's own object."""
 
-    def __init__(self, body: Any, connection: socket.socket) -> None:
-        self.late = False
-        self._left = MAX_BYTES
-        self._read = 0
-        self._body = body
-        self._connection = connection
-        self._begun: float | None = None
-        self._ended = False
+    body: Any
+    connection: socket.socket
+    late: bool = False
+    _left: int = MAX_BYTES
+    _read: int = 0
+    _begun: float | None = None
+    _ended: bool = False
 
     def read(self, size: int = -1) -> bytes:
         """The next `size` bytes, or all; fewer at the end of the body or of its limit.
@@ -107,16 +108,16 @@ class TimedBody:
         if self._ended:
             return
         with contextlib.suppress(OSError):  # the client has gone
-            self._connection.settimeout(0.0)
+            self.connection.settimeout(0.0)
             with contextlib.suppress(BadRequest):
                 self.read()
-            self._connection.settimeout(None)
+            self.connection.settimeout(None)
         self._stop()
         self._ended = True
 
     def _piece(self, size: int) -> bytes:
         try:
-            piece: bytes = self._body.read(size)
+            piece: bytes = self.body.read(size)
         except BlockingIOError:  # it is being closed
             self._left = 0
             raise BadRequest from None
@@ -145,7 +146,7 @@ class TimedBody:
             return
         self.late = True
         with contextlib.suppress(OSError):  # the client has gone
-            self._connection.shutdown(socket.SHUT_RD)
+            self.connection.shutdown(socket.SHUT_RD)
 
 
 def limit_reading() -> None:

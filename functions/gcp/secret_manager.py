@@ -7,7 +7,7 @@ import functools
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from functions import log, parameters
@@ -39,28 +39,17 @@ class _Kept:
     until: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    error: Exception
-    at: float
-
-
+@dataclass(eq=False, slots=True)
 class SecretManager:
     """Reads secrets and keeps them for some minutes; one instance serves all threads."""
 
-    def __init__(
-        self,
-        client: "Callable[[], SecretManagerServiceClient]",
-        project: str,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """`client` is called on first use; `clock` gives seconds that only grow."""
-        self._client = functools.cache(client)
-        self._project = project
-        self._clock = clock
-        self._kept: dict[str, _Kept] = {}
-        self._failed: dict[str, _Failed] = {}
-        self._refreshing = threading.Lock()
+    client: "Callable[[], SecretManagerServiceClient]"
+    """Called for every read of a secret."""
+    project: str
+    monotonic: Callable[[], float] = time.monotonic
+    _kept: dict[str, _Kept] = field(default_factory=dict, init=False)
+    _failed: dict[str, tuple[Exception, float]] = field(default_factory=dict, init=False)
+    _refreshing: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def versions(self, name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
         """Values of the secret's enabled versions, the newest first, without surrounding space.
@@ -69,7 +58,7 @@ class SecretManager:
             MissingSecretError: no version is enabled.
             Exception: Secret Manager could not be reached, and no value is kept.
         """
-        began = self._clock()
+        began = self.monotonic()
         kept = self._kept.get(name)
         if kept and began < kept.until:
             return kept.values
@@ -78,12 +67,12 @@ class SecretManager:
             return kept.values if kept else ()
         try:
             kept = self._kept.get(name)
-            if kept and self._clock() < kept.until:
+            if kept and self.monotonic() < kept.until:
                 return kept.values
-            failed = self._failed.get(name)
-            if failed and failed.at > began:
+            error, failed_at = self._failed.get(name, (None, began))
+            if error and failed_at > began:
                 # In an outage the waiting threads do not each wait for another failure.
-                raise failed.error
+                raise error
             return self._refreshed(name, kept, at_most)
         finally:
             self._refreshing.release()
@@ -93,11 +82,11 @@ class SecretManager:
             values, seconds = self._read(name, at_most), KEPT_SECONDS
         except Exception as error:
             if kept is None:
-                self._failed[name] = _Failed(error, self._clock())
+                self._failed[name] = (error, self.monotonic())
                 raise
             log.warning("secret.stale", secret=name, exception=type(error).__name__)
             values, seconds = kept.values, RETRY_SECONDS
-        self._kept[name] = _Kept(values, self._clock() + seconds)
+        self._kept[name] = _Kept(values, self.monotonic() + seconds)
         return values
 
     def _read(self, name: str, at_most: int) -> tuple[str, ...]:
@@ -105,8 +94,8 @@ class SecretManager:
         from google.api_core.retry import Retry  # noqa: PLC0415
         from google.cloud.secretmanager_v1 import SecretVersion  # noqa: PLC0415
 
-        client = self._client()
-        secret = f"projects/{self._project}/secrets/{name}"
+        client = self.client()
+        secret = f"projects/{self.project}/secrets/{name}"
         how: dict[str, Any] = {
             "retry": Retry(initial=0.1, maximum=1.0, timeout=CALL_SECONDS),
             "timeout": CALL_SECONDS,
@@ -142,6 +131,7 @@ def _secret_manager() -> SecretManager:
     return SecretManager(_client, project_id() or "")
 
 
+@functools.cache
 def _client() -> "SecretManagerServiceClient":
     # Importing the client library takes a good part of a cold start.
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient  # noqa: PLC0415

@@ -12,6 +12,7 @@ import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from functions.mail.provider import UnusableKeyError
+from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
 
 SIGNATURE_HEADER: Final = "X-Twilio-Email-Event-Webhook-Signature"
@@ -38,6 +39,8 @@ MAX_AHEAD: Final = timedelta(minutes=5)
 """How far SendGrid's clock may be ahead of this one."""
 
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,11}", re.ASCII)
+
+_KEYS: Final = ("SENDGRID_WEBHOOK_KEY", "public keys as SendGrid shows them, or empty")
 
 _SIGNATURE_CHARACTERS: Final = 100
 """Longer than the base64 of two 32-byte numbers in DER."""
@@ -64,30 +67,30 @@ _HARD_BOUNCE: Final = "bounce"
 """`type` of a bounce; the other type, `blocked`, says nothing about later mails."""
 
 
+@dataclass(frozen=True)
 class SendGridWebhook:
-    """See `provider.TrackingWebhook`; any of several keys may have signed a request."""
+    """Reads SendGrid's requests; any of several keys may have signed a request."""
 
     max_body_bytes = MAX_BODY_BYTES
 
-    def __init__(self, keys: str) -> None:
-        """Take public keys as SendGrid shows them: DER in base64, separated by commas."""
-        self._texts = [key.strip() for key in keys.split(",") if key.strip()]
+    given: str
+    """Public keys as SendGrid shows them: DER in base64, separated by commas."""
 
     @functools.cached_property
-    def _keys(self) -> list[ec.EllipticCurvePublicKey]:
-        return [_key(text) for text in self._texts]
+    def keys(self) -> list[ec.EllipticCurvePublicKey]:
+        """The public keys; without a key no request is genuine.
 
-    @property
-    def has_keys(self) -> bool:
-        """See `provider.TrackingWebhook`; a key that is not on the curve P-256 is unusable."""
-        return bool(self._keys)
+        Raises:
+            MisconfiguredError: a key cannot be read, or is not on the curve P-256.
+        """
+        return [_key(text) for text in map(str.strip, self.given.split(",")) if text]
 
     def is_signed(self, headers: Mapping[str, str]) -> bool:
-        """See `provider.TrackingWebhook`."""
+        """Whether the headers carry a signature at all."""
         return all(_signature(headers))
 
     def is_plausible(self, headers: Mapping[str, str], now: datetime) -> bool:
-        """See `provider.TrackingWebhook`; recent is `MAX_AGE` before `now` or later."""
+        """Whether the signature is well formed and recent: worth reading the body for."""
         signature, timestamp = _signature(headers)
         if not _TIMESTAMP.fullmatch(timestamp) or len(signature) > _SIGNATURE_CHARACTERS:
             return False
@@ -97,16 +100,19 @@ class SendGridWebhook:
         return _decoded(signature) is not None
 
     def is_genuine(self, headers: Mapping[str, str], body: bytes, now: datetime) -> bool:
-        """See `provider.TrackingWebhook`."""
+        """Whether SendGrid signed `body` recently."""
         signature, timestamp = _signature(headers)
         signed = _decoded(signature)
         if signed is None or not self.is_plausible(headers, now):
             return False
         text = timestamp.encode() + body
-        return any(_has_signed(key, signed, text) for key in self._keys)
+        return any(_has_signed(key, signed, text) for key in self.keys)
 
     def events(self, body: bytes) -> Sequence[TrackingEvent] | None:
-        """See `provider.TrackingWebhook`; entries without a final status are skipped."""
+        """The tracking events in a genuine body; None where the body is no list of events.
+
+        Entries without a final status are skipped.
+        """
         try:
             events = json.loads(body)
         except (ValueError, RecursionError):
@@ -140,9 +146,9 @@ def _key(text: str) -> ec.EllipticCurvePublicKey:
     try:
         key = load_der_public_key(base64.b64decode(text, validate=True))
     except Exception as error:
-        raise UnusableKeyError from error
+        raise MisconfiguredError(*_KEYS) from error
     if not isinstance(key, ec.EllipticCurvePublicKey) or not isinstance(key.curve, ec.SECP256R1):
-        raise UnusableKeyError
+        raise MisconfiguredError(*_KEYS)
     return key
 
 

@@ -57,17 +57,14 @@ class Texts:
 
     def text(self, english: str, /, **values: str) -> str:
         """The translation of `english`, with the `values` of its placeholders."""
-        return self._filled(self.catalogue.gettext(english), values)
+        if self.markup:
+            values = {name: Markup("<bdi>%s</bdi>") % value for name, value in values.items()}
+        return self._with(self.catalogue.gettext(english), values)
 
     def plural(self, one: str, many: str, count: int, /) -> str:
         """The translation of `one` or `many` that fits `count`, the value of `%(count)s`."""
         text = self.catalogue.ngettext(one, many, count)
         return self._with(text, {"count": self.number(count)})
-
-    def _filled(self, text: str, values: dict[str, str]) -> str:
-        if self.markup:
-            values = {name: Markup("<bdi>%s</bdi>") % value for name, value in values.items()}
-        return self._with(text, values)
 
     def _with(self, text: str, values: dict[str, str]) -> str:
         return (escape(text) if self.markup else text) % values

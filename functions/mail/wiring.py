@@ -1,9 +1,8 @@
 """The mail provider and the sender of this deployment."""
 
-from datetime import UTC, datetime
-
 from functions import parameters
 from functions.gcp import secret_manager
+from functions.machine import CLOCK
 from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.provider import BulkMailer
 from functions.mail.sender import MailSender
@@ -34,4 +33,4 @@ def mailer() -> BulkMailer:
         [key] = secret_manager.versions("SENDGRID_API_KEY", at_most=1)
     except secret_manager.MissingSecretError as missing:
         raise MisconfiguredError(KEY_NAME, "a key of SendGrid's") from missing
-    return SendGridMailer(key, parameters.SENDGRID_HOST.value, lambda: datetime.now(UTC))
+    return SendGridMailer(key, parameters.SENDGRID_HOST.value, CLOCK.now)

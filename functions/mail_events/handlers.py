@@ -1,13 +1,15 @@
 """The handler of `mailEvents`: the mail provider's requests, in the words of this package."""
 
 import functools
+from collections.abc import Sequence
 from http import HTTPStatus
 
 import flask
 
 from functions import log
 from functions.gcp.request_body import bounded_body, stop_reading
-from functions.mail.provider import TrackingWebhook, UnusableKeyError
+from functions.mail.misconfigured import MisconfiguredError
+from functions.mail.tracking import TrackingEvent
 from functions.mail_events import wiring
 
 
@@ -23,7 +25,7 @@ def mail_events(request: flask.Request) -> flask.Response:
         answer.headers["Allow"] = "POST"
         return answer
     webhook, headers, now = wiring.webhook(), dict(request.headers), wiring.now()
-    has_keys = _has_keys(webhook)
+    has_keys = _has_keys()
     refused = functools.partial(_not_verified, key=has_keys, signed=webhook.is_signed(headers))
     if not has_keys or not webhook.is_plausible(headers, now):
         stop_reading(request)
@@ -34,14 +36,14 @@ def mail_events(request: flask.Request) -> flask.Response:
         return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
     if not webhook.is_genuine(headers, body, now):
         return refused()
-    return _recorded(webhook, body)
-
-
-def _recorded(webhook: TrackingWebhook, body: bytes) -> flask.Response:
     events = webhook.events(body)
     if events is None:
         log.warning("mail.unreadable", bytes=len(body))  # a repetition would be unreadable too
         return _text(HTTPStatus.OK, "No list of events.")
+    return _recorded(events)
+
+
+def _recorded(events: Sequence[TrackingEvent]) -> flask.Response:
     try:
         changed = wiring.mail_events().record(events)
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
@@ -51,10 +53,10 @@ def _recorded(webhook: TrackingWebhook, body: bytes) -> flask.Response:
     return _text(HTTPStatus.OK, "Recorded.")
 
 
-def _has_keys(webhook: TrackingWebhook) -> bool:
+def _has_keys() -> bool:
     try:
-        return webhook.has_keys
-    except UnusableKeyError as error:
+        return bool(wiring.webhook().keys)
+    except MisconfiguredError as error:
         log.fault("mail.unusable-key", error)
         return False
 

@@ -9,7 +9,6 @@ from typing import Final
 from functions import parameters
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
-from functions.mail.provider import TrackingWebhook
 from functions.mail.sendgrid_events import SendGridWebhook
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
@@ -25,7 +24,7 @@ now: Final = CLOCK.now
 
 
 @functools.cache
-def webhook() -> TrackingWebhook:
+def webhook() -> SendGridWebhook:
     """The mail provider's reports about mails."""
     return SendGridWebhook(f"{parameters.SENDGRID_WEBHOOK_KEY.value},{parameters.local_mail_key()}")
 

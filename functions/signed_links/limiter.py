@@ -5,7 +5,7 @@ import hmac
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final, Self
 
@@ -67,6 +67,7 @@ class Window:
         )
 
 
+@dataclass(eq=False)
 class Limiter:
     """Limits the calls of clients; one instance serves all threads.
 
@@ -74,12 +75,11 @@ class Limiter:
     of a client would contend for the shared record.
     """
 
-    def __init__(self, documents: Documents, *, now: Callable[[], datetime]) -> None:
-        """`now` gives the time, aware and in UTC."""
-        self._documents = documents
-        self._now = now
-        self._own: OrderedDict[str, int] = OrderedDict()
-        self._lock = threading.Lock()
+    documents: Documents
+    now: Callable[[], datetime]
+    """The time, aware and in UTC."""
+    _own: OrderedDict[str, int] = field(default_factory=OrderedDict, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def pass_or_raise(
         self,
@@ -97,7 +97,7 @@ class Limiter:
             TooManyCallsError: this hour's calls are used up.
             Exception: the call could not be counted, and spec 8 does not let it pass.
         """
-        window = Window.of(function, client, secret=secret, now=self._now(), period=period)
+        window = Window.of(function, client, secret=secret, now=self.now(), period=period)
         if self._counted_here(window.key) > at_most:
             raise TooManyCallsError(window.expire_at)
         seconds = SOON if function in _LET_THROUGH else PATIENTLY
@@ -120,7 +120,7 @@ class Limiter:
         call may have been counted all the same.
         """
         count = Merge(f"rateLimits/{window.key}", {"expireAt": window.expire_at}, add={"count": 1})
-        [written] = self._documents.commit(count, seconds=seconds)
+        [written] = self.documents.commit(count, seconds=seconds)
         return written.sums[0]
 
     def _counted_here(self, key: str) -> int:

@@ -1,15 +1,13 @@
 """The limiter, made on first use."""
 
 import functools
-from datetime import UTC, datetime
+from typing import Final
 
 from functions.gcp.documents import documents
+from functions.machine import CLOCK
 from functions.signed_links.limiter import Limiter
 
-
-def now() -> datetime:
-    """The time, aware and in UTC."""
-    return datetime.now(UTC)
+now: Final = CLOCK.now
 
 
 @functools.cache

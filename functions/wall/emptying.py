@@ -16,15 +16,12 @@ from typing import Final
 from functions import log
 from functions.clock import Clock
 from functions.wall.store import DeletedEventStore
+from functions.wall.time_up import TimeUpError
 
 SETTLED: Final = timedelta(minutes=15)
 """After that time no function is at work any more that began before the deletion."""
 
 _AT_MOST: Final = 60.0  # seconds: half of the trigger's time, for the calls that are under way then
-
-
-class NotEmptyYetError(Exception):
-    """Time was up; the next run goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,7 @@ class OrphanCleanup:
         """Delete the documents under an event that was deleted.
 
         Raises:
-            NotEmptyYetError: a minute was not enough; run it again.
+            TimeUpError: a minute was not enough; run it again.
         """
         self.deleted_events.put_tombstone(event_id, self.clock.now())
         self._delete_all(event_id, self.clock.monotonic() + _AT_MOST)
@@ -52,7 +49,7 @@ class OrphanCleanup:
         """Delete late orphans of every event that was deleted a while ago, and mark its tombstone.
 
         Raises:
-            NotEmptyYetError: a minute was not enough; the next sweep goes on.
+            TimeUpError: a minute was not enough; the next sweep goes on.
         """
         until = self.clock.monotonic() + _AT_MOST
         for tombstone in self.deleted_events.deleted(self.clock.now() - SETTLED):
@@ -65,6 +62,6 @@ class OrphanCleanup:
             self.deleted_events.delete(page)
             deleted += len(page)
             if self.clock.monotonic() > until:
-                raise NotEmptyYetError
+                raise TimeUpError
         if deleted:
             log.info("event.emptied", eventId=event_id, documents=deleted)

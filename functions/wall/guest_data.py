@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from functions import log
 from functions.clock import Clock
-from functions.wall.emptying import NotEmptyYetError
 from functions.wall.fields import time
 from functions.wall.guest_data_store import FIELD, GuestPhotoStore
+from functions.wall.time_up import TimeUpError
 from functions.wall.wall_event import EventStatus
 
 MOST_DAYS: Final = 3650
@@ -56,7 +56,7 @@ class Forgetting:
         """Forget the guests of every event whose time has come.
 
         Raises:
-            NotEmptyYetError: half a minute was not enough; the next sweep goes on.
+            TimeUpError: half a minute was not enough; the next sweep goes on.
         """
         until = self.clock.monotonic() + _AT_MOST
         for event_id in self.photos.due(self.clock.now()):
@@ -87,5 +87,5 @@ class Forgetting:
                 taken += self.photos.forget(event_id, photos)
             after = page[-1].id
             if self.clock.monotonic() > until:
-                raise NotEmptyYetError
+                raise TimeUpError
         return telling, taken

@@ -7,9 +7,9 @@ from functions import log
 from functions.gcp.document_events import DocumentWritten, Snapshot
 from functions.gcp.run_again import run_again
 from functions.wall import wiring
-from functions.wall.emptying import NotEmptyYetError
 from functions.wall.guest_data import due_at
 from functions.wall.public_photo import public_fields
+from functions.wall.time_up import TimeUpError
 
 
 def photo_written(event: DocumentWritten) -> None:
@@ -45,7 +45,7 @@ def sweep() -> None:
     for part in (wiring.emptying, wiring.forgetting):
         try:
             part().sweep()
-        except NotEmptyYetError:
+        except TimeUpError:
             log.info("events.not-swept-yet")
         except Exception as error:  # noqa: BLE001 - its text may hold somebody's data
             log.fault("events.not-swept", error)

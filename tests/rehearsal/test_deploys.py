@@ -23,7 +23,7 @@ def onExtraWritten(event: Any) -> None:
     """A trigger of a later version."""
 
 
-@private
+@called_by(_WEBHOOKS)
 @tasks_fn.on_task_dispatched(**_worker(instances=1, places=10, backoff_seconds=1))
 def deliverExtra(request: https_fn.CallableRequest[Any]) -> None:
     """A queue of a later version."""

@@ -13,8 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sendgrid.helpers.eventwebhook import EventWebhook
 
-from functions.mail.provider import UnusableKeyError
-from functions.mail.sendgrid_events import SIGNATURE_HEADER, TIMESTAMP_HEADER, SendGridWebhook
+from functions.mail.misconfigured import MisconfiguredError
+from functions.mail.sendgrid_events import (
+    SIGNATURE_HEADER,
+    TIMESTAMP_HEADER,
+    SendGridWebhook,
+)
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
 
 NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
@@ -99,7 +103,7 @@ def test_any_of_several_keys_may_have_signed() -> None:
 
 def test_without_a_key_nothing_verifies() -> None:
     """With an empty parameter no request verifies."""
-    assert not SendGridWebhook("").has_keys
+    assert not SendGridWebhook("").keys
     assert not verifies(signed(), webhook=SendGridWebhook(" , "))
 
 
@@ -118,8 +122,8 @@ def test_without_a_key_nothing_verifies() -> None:
 )
 def test_a_key_of_another_kind_is_none(text: str) -> None:
     """An unusable key is logged, and no request passes with it."""
-    with pytest.raises(UnusableKeyError):
-        _ = SendGridWebhook(text).has_keys
+    with pytest.raises(MisconfiguredError):
+        _ = SendGridWebhook(text).keys
 
 
 @pytest.mark.parametrize(

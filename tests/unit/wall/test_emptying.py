@@ -9,8 +9,9 @@ import pytest
 from functions.clock import Clock
 from functions.documents.query import Query
 from functions.documents.write import Put
-from functions.wall.emptying import SETTLED, NotEmptyYetError, OrphanCleanup
+from functions.wall.emptying import SETTLED, OrphanCleanup
 from functions.wall.store import DeletedEventStore
+from functions.wall.time_up import TimeUpError
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 T = TypeVar("T")
@@ -99,7 +100,7 @@ def test_a_run_that_takes_too_long_is_gone_on_with(world: World, emptying: Orpha
         world.seconds += 3600
 
     world.on["write each photos"] = stall
-    with pytest.raises(NotEmptyYetError):
+    with pytest.raises(TimeUpError):
         emptying.empty("party")
     assert len(world.documents) == 8 - PAGE
 

@@ -9,9 +9,9 @@ import pytest
 from functions.clock import Clock
 from functions.documents.query import Query
 from functions.documents.write import Delete, Put
-from functions.wall.emptying import NotEmptyYetError
 from functions.wall.guest_data import Forgetting, due_at
 from functions.wall.guest_data_store import GuestPhotoStore
+from functions.wall.time_up import TimeUpError
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -140,7 +140,7 @@ def test_a_large_event_takes_several_sweeps(world: World, forgetting: Forgetting
     world.photos(100)
     forgetting.schedule("e")
     world.now = NOON + timedelta(days=30)
-    with pytest.raises(NotEmptyYetError):
+    with pytest.raises(TimeUpError):
         forgetting.sweep()
     assert 0 < len(world.told_of) < 100
     forgetting.sweep()
