@@ -288,7 +288,7 @@ def test_a_link_to_a_log_is_about_an_event_and_a_share() -> None:
     assert signed(payload, salt="webhook-log") == LOG
 
 
-def test_a_link_to_a_log_is_no_link_in_a_mail() -> None:
+def test_a_token_is_good_for_one_thing() -> None:
     """A token of one scope is refused by every other scope."""
     tokens = {scope: KEYS.issue("u", NOW, scope) for scope in Scope if scope != "webhook-log"}
     tokens[Scope.WEBHOOK_LOG] = LOG
