@@ -1,6 +1,7 @@
 """A mail service in memory, whose answers are read as SendGrid's are."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -12,6 +13,7 @@ from tests.in_memory.through import ServiceError, Through, at_once
 _NO_RESET_IS_TOLD: Final = datetime.fromtimestamp(0, UTC)
 
 
+@dataclass(frozen=True)
 class InMemoryMailer:
     """See `provider.BulkMailer`; answers are read as SendGrid's are."""
 
@@ -19,20 +21,15 @@ class InMemoryMailer:
     recipients_per_request = 2
     bytes_per_recipient = BYTES_PER_RECIPIENT
 
-    def __init__(
-        self,
-        answer: Callable[[EmailMessage], tuple[int, Mapping[str, str], bytes]],
-        through: Through = at_once,
-    ) -> None:
-        """`answer` gives status, headers and body, or raises where the connection breaks."""
-        self._answer = answer
-        self._through = through
+    answer: Callable[[EmailMessage], tuple[int, Mapping[str, str], bytes]]
+    """Gives status, headers and body, or raises where the connection breaks."""
+    through: Through = at_once
 
     def send(self, message: EmailMessage) -> SendOutcome:
         """See `provider.Mailer`."""
         try:
-            status, headers, body = self._through(
-                "mailer.send", lambda: self._answer(message), retried=False
+            status, headers, body = self.through(
+                "mailer.send", lambda: self.answer(message), retried=False
             )
         except ServiceError:
             return Unknown("no answer")

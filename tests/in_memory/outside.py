@@ -1,6 +1,7 @@
 """Cloud Tasks and receivers in memory, as the ports of the webhooks reach them."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,31 +16,26 @@ TOMBSTONE: Final = timedelta(hours=24)
 """How long the name of a task stays taken."""
 
 
+@dataclass(eq=False)
 class InMemoryTasks:
-    """The service behind `Enqueue`, for all instances: it keeps a task of each name.
+    """The service behind `Enqueue`, for all instances: it keeps a task of each name."""
 
-    Attributes:
-        accepted: Every task that was queued, in that order.
-    """
-
-    def __init__(
-        self, now: Callable[[], datetime], queued: Callable[[Task], object] = lambda _: None
-    ) -> None:
-        """`now` is the time of the service; `queued` sees to the dispatch of a task."""
-        self.accepted: list[Task] = []
-        self._now = now
-        self._queued = queued
-        self._names: dict[tuple[str, str], datetime] = {}
+    now: Callable[[], datetime]
+    queued: Callable[[Task], object] = lambda _: None
+    """Dispatches a task."""
+    accepted: list[Task] = field(default_factory=list)
+    """Every task that was queued, in that order."""
+    _names: dict[tuple[str, str], datetime] = field(default_factory=dict)
 
     def create(self, task: Task) -> None:
         """Queue `task`, unless its name is taken."""
-        name, now = (task.queue, task.name), self._now()
+        name, now = (task.queue, task.name), self.now()
         taken = self._names.get(name)
         if taken is not None and now - taken < TOMBSTONE:
             return
         self._names[name] = now
         self.accepted.append(task)
-        self._queued(task)
+        self.queued(task)
 
 
 def enqueue_to(tasks: InMemoryTasks, through: Through = at_once) -> Enqueue:
@@ -47,33 +43,27 @@ def enqueue_to(tasks: InMemoryTasks, through: Through = at_once) -> Enqueue:
     return lambda task: through("queue.enqueue", lambda: tasks.create(task))
 
 
+@dataclass(frozen=True, slots=True)
 class ScriptedMailer:
-    """See `provider.Mailer`; what becomes of a request is a function of it."""
+    """See `provider.Mailer`; `outcome` gives what becomes of a message."""
 
-    def __init__(
-        self, send: Callable[[EmailMessage], SendOutcome], through: Through = at_once
-    ) -> None:
-        self._send = send
-        self._through = through
+    outcome: Callable[[EmailMessage], SendOutcome]
+    through: Through = at_once
 
     def send(self, message: EmailMessage) -> SendOutcome:
         """See `provider.Mailer`."""
-        return self._through("mailer.send", lambda: self._send(message), retried=False)
+        return self.through("mailer.send", lambda: self.outcome(message), retried=False)
 
 
+@dataclass(frozen=True, slots=True)
 class ScriptedSender:
-    """See `ports.Sender`; what a receiver answers is a function of what it is sent."""
+    """See `ports.Sender`; receivers answer as scripted."""
 
-    def __init__(
-        self,
-        answer: Callable[[EndpointUrl, Mapping[str, str], bytes], int],
-        through: Through = at_once,
-        excerpt: Callable[[], str | None] = lambda: None,
-    ) -> None:
-        """`answer` gives the HTTP status, or raises `SendError`; `excerpt` how its body began."""
-        self._answer = answer
-        self._excerpt = excerpt
-        self._through = through
+    answer: Callable[[EndpointUrl, Mapping[str, str], bytes], int]
+    """Gives the HTTP status, or raises `SendError`."""
+    through: Through = at_once
+    excerpt: Callable[[], str | None] = lambda: None
+    """Gives the beginning of the answer's body."""
 
     def post(
         self,
@@ -84,6 +74,6 @@ class ScriptedSender:
     ) -> Response:
         """See `ports.Sender`."""
         return Response(
-            self._through("sender.post", lambda: self._answer(to, headers, body), retried=False),
-            self._excerpt(),
+            self.through("sender.post", lambda: self.answer(to, headers, body), retried=False),
+            self.excerpt(),
         )

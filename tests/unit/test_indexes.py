@@ -188,7 +188,7 @@ def asked(method: str, arguments: tuple[Any, ...]) -> list[Any]:
     [(method, arguments) for method, calls in QUERIES.items() for arguments in calls],
 )
 def test_every_query_has_its_index(method: str, arguments: tuple[Any, ...]) -> None:
-    """Deployed, a query without one fails."""
+    """Every query has an index, because a deployed query without one fails."""
     [query] = asked(method, arguments)
     needed = Needed.by(query)
 

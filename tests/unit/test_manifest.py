@@ -181,7 +181,7 @@ def test_a_steps_queue(endpoints: dict[str, Any], name: str, numbers: tuple[int,
 
 
 def test_the_queue_of_notices(endpoints: dict[str, Any]) -> None:
-    """Called by those who queue, and by nobody else; few at a time, and not for ever."""
+    """Only the account that queues notices calls the function, ten at a time and five times."""
     endpoint = endpoints[NOTICES]
     queue = endpoint["taskQueueTrigger"]
     assert queue["invoker"] == [account("WEBHOOKS")]

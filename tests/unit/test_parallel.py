@@ -12,7 +12,7 @@ PATIENCE_SECONDS = 30
 
 @pytest.mark.parametrize("make", [Threads, HelpedThreads])
 def test_results_are_in_the_order_of_the_items(make: Callable[[int, str], Threads]) -> None:
-    """However many threads there are."""
+    """Results come in the order of the items, however many threads there are."""
     assert make(3, "test")(lambda one: one * 2, range(20)) == [number * 2 for number in range(20)]
     assert make(3, "test")(lambda one: one, []) == []
 
@@ -34,8 +34,8 @@ def test_all_are_tried_before_the_first_failure_is_raised(
     assert sorted(tried) == [0, 1, 2, 3, 4]
 
 
-def test_whoever_calls_does_what_no_thread_has_begun() -> None:
-    """While another call has taken every thread."""
+def test_the_calling_thread_does_items_that_no_thread_has_started() -> None:
+    """A call does its items in its own thread while another call has every thread."""
     helped = HelpedThreads(2, "test")
     all_taken, go_on = threading.Barrier(4), threading.Event()
 

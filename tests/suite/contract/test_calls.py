@@ -214,7 +214,7 @@ def test_a_recap_answers_as_told(
 
 
 def test_preferences_answer_as_told(token: str, headers: dict[str, str]) -> None:
-    """Spec 4.2 and 4.4."""
+    """Spec 4.2 and 4.4: a look-up and a change answer as the file says."""
     assert called("getEmailPreferences", {"token": token}, headers=headers).status == 200
     choice = {"token": token, "preferences": {"recap": False}}
     changed = called("updateEmailPreferences", choice, headers=headers)

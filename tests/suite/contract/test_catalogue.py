@@ -30,6 +30,6 @@ def test_the_catalogue_is_served_with_all_that_it_needs() -> None:
 
 
 def test_programs_read_the_contract_there() -> None:
-    """The same as docs/openapi.yaml, with its version."""
+    """The served contract is docs/openapi.yaml with its version."""
     text, _ = fetch("/openapi.json")
     assert json.loads(text) == DOCUMENT

@@ -84,7 +84,7 @@ def path() -> Callable[[], str]:
 def test_every_value_is_what_the_library_says(
     db: firestore.Client, documents: Documents, path: Callable[[], str]
 ) -> None:
-    """Written by one, read by the other, both ways."""
+    """The client library reads what the codec writes, and the codec what the library writes."""
     ours, theirs = path(), path()
     documents.commit(Create(ours, EVERYTHING))
     assert db.document(ours).get().to_dict() == EVERYTHING
@@ -105,7 +105,7 @@ def test_what_is_no_value(documents: Documents, path: Callable[[], str], value: 
 def test_every_value_is_read_as_it_was_written(
     documents: Documents, path: Callable[[], str]
 ) -> None:
-    """Enumerations as texts, times in UTC."""
+    """Enumerations are read as texts, and times in UTC."""
     one = path()
     local = AT.astimezone(timezone(timedelta(hours=2)))
     documents.commit(Put(one, EVERYTHING | {"enum": Kind.EVEN, "local": local, "tuple": (1,)}))
@@ -114,7 +114,7 @@ def test_every_value_is_read_as_it_was_written(
 
 
 def test_some_fields_of_a_document(documents: Documents, path: Callable[[], str]) -> None:
-    """Those that are asked for and are there."""
+    """A read of some fields leaves the others out."""
     one = path()
     documents.commit(Put(one, {"a": 1, "b": {"c": 2, "d": 3}, "e": 4}))
     found = documents.get(one, ["a", "b", "nowhere"])
@@ -124,7 +124,7 @@ def test_some_fields_of_a_document(documents: Documents, path: Callable[[], str]
 
 
 def test_many_documents(documents: Documents, path: Callable[[], str]) -> None:
-    """In the order of the question, also where one is asked for twice, or is not there."""
+    """Documents come in the order of their paths, also repeated and missing documents."""
     paths = [path() for _ in range(3)]
     for number, one in enumerate(paths):
         documents.commit(Put(one, {"number": number}))
@@ -190,7 +190,7 @@ def test_a_query(documents: Documents, parts: str, query: dict[str, Any], expect
 
 
 def test_collections_anywhere(documents: Documents, parts: str) -> None:
-    """All collections of one id, in the order of their paths."""
+    """A group has all collections of one id, in the order of their paths."""
     group = f"group-{uuid.uuid4().hex}"
     for name in ("a", "b"):
         documents.commit(Put(f"{parts}/{name}/{group}/g", {"kind": "even"}))
@@ -199,7 +199,7 @@ def test_collections_anywhere(documents: Documents, parts: str) -> None:
 
 
 def test_every_document_under_a_document(documents: Documents, parts: str) -> None:
-    """At any depth, and also where a document above is missing."""
+    """Documents are found at any depth, also below a missing document."""
     parent = parts.removesuffix("parts")
     found = documents.find(Query(collection=parent, group=True, select=[NAME]))
     assert [document.path.removeprefix(parent) for document in found] == [
@@ -211,7 +211,7 @@ def test_every_document_under_a_document(documents: Documents, parts: str) -> No
 
 
 def test_selected_fields(documents: Documents, parts: str) -> None:
-    """With the fields of the order; times are those of the document."""
+    """A selection has the fields of the order as well, and the times of the document."""
     query = Query(collection=parts, order=["number"], select=["kind", "gone"], limit=1)
     [found] = documents.find(query)
     assert found.fields == {"kind": "even", "number": 0}
@@ -253,7 +253,7 @@ def test_a_broken_stream_goes_on_behind_the_last_document(
 
 @IN_FIRESTORE
 def test_a_caller_that_stops_reads_no_more(documents: Documents, parts: str) -> None:
-    """The stream itself is left."""
+    """A caller that takes one document reads one."""
     counted = Operations()
     first = next(counting_documents(counted).stream(Query(collection=parts)))
     assert (first.id, counted.reads) == ("a", 1)
@@ -345,7 +345,7 @@ def test_a_transaction_sees_what_it_writes_over(
 
 
 def test_a_transaction_reads_then_writes(documents: Documents, path: Callable[[], str]) -> None:
-    """A document that is missing, then one that is there; a condition that fails is told."""
+    """A transaction reads a missing or a present document; a failed condition is raised."""
     one, seen = path(), list[Any]()
 
     def writes(found: Document | None) -> Sequence[Write]:
@@ -405,7 +405,7 @@ def test_each_write_stands_alone(documents: Documents, path: Callable[[], str]) 
 def test_a_write_that_changes_nothing_makes_no_version(
     documents: Documents, path: Callable[[], str]
 ) -> None:
-    """So it stands in nobody's way."""
+    """A write of the same values keeps the version, so that it conflicts with no other write."""
     one = path()
     [made] = documents.commit(Put(one, {"n": 1, "m": {"a": [True]}}))
     for write in (Put(one, {"m": {"a": [True]}, "n": 1}), Merge(one, {"n": 1}, delete=["gone"])):
@@ -464,7 +464,7 @@ TEXT: Final = "x" * 1500
     ],
 )
 def test_a_query_that_is_refused(documents: Documents, path: Callable[[], str], where: Any) -> None:
-    """By a text of 1,500 bytes or more, by no value, by more than 30; counted or read."""
+    """A query by a text of 1,500 bytes, by no value or by 31 values is refused."""
     above = f"{path()}/v"
     documents.commit(Put(f"{above}/a", {"a": TEXT}))
     query = Query(collection=above, where=[where], order=["a"] if where[1] == "<" else [])
@@ -477,7 +477,7 @@ def test_a_query_that_is_refused(documents: Documents, path: Callable[[], str], 
 
 @pytest.mark.parametrize("name", ["__x__", ".", "..", "", "a/b"])
 def test_a_path_that_is_refused(documents: Documents, path: Callable[[], str], name: str) -> None:
-    """Reserved names, and the path of a collection."""
+    """A reserved name and the path of a collection are refused."""
     with pytest.raises(Exception, match=r"\w") as refused:
         documents.get(f"{path()}/v/{name}")
     assert not isinstance(refused.value, ChangedMeanwhileError)
@@ -487,7 +487,7 @@ def test_a_path_that_is_refused(documents: Documents, path: Callable[[], str], n
 def test_a_commit_that_is_too_large(
     documents: Documents, path: Callable[[], str], writes: list[bytes]
 ) -> None:
-    """A document of more than 1 MiB, a commit of more than 10 MiB: nothing is written."""
+    """A document of more than 1 MiB or a commit of more than 10 MiB writes nothing."""
     paths = [path() for _ in writes]
     with pytest.raises(Exception, match=r"\w") as refused:
         documents.commit(

@@ -42,7 +42,7 @@ def put(database: firestore.Client, documents: dict[str, Any]) -> None:
 
 
 def test_passed_milestones_are_recorded_once(operator: Operator, database: Any) -> None:
-    """Milestones, and accounts in a spelling of their own; what lacks something is reported."""
+    """Milestones and accounts in other spellings are recorded; what events lack is reported."""
     photos: dict[str, Any] = {f"events/e1/photos/p{number:03}": PHOTO for number in range(99)}
     odd = {"status": "visible", "uploaderEmail": "ann at home"}
     photos |= {"events/e1/photos/odd": odd, "events/e2/photos/p1": PHOTO}
@@ -79,7 +79,7 @@ def test_passed_milestones_are_recorded_once(operator: Operator, database: Any) 
 
 
 def test_photos_of_an_app_with_other_names_are_copied(database: firestore.Client) -> None:
-    """The trigger of docs/into-your-project.md, with a picture that is written and deleted."""
+    """The trigger of docs/into-your-project.md copies a written picture, and its deletion."""
     [block] = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     made: dict[str, Any] = {}
     exec(compile(block, PAGE, "exec"), made)  # noqa: S102 - our own page
@@ -104,7 +104,7 @@ def test_photos_of_an_app_with_other_names_are_copied(database: firestore.Client
 
 
 def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -> None:
-    """In the record of the address, and in that of its account."""
+    """An opt-out stands in the record of the address, and in that of its account."""
     put(database, {"users/u1": {"email": "Ann@example.com", "emailPreferences": {"recap": False}}})
     path = tmp_path / "opt-outs.csv"
     path.write_text("\ufeffaddress,what\nANN@example.com, marketing\nnew@example.com,ALL\n\n")
@@ -124,7 +124,7 @@ def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -
 def test_a_line_that_cannot_be_read(
     operator: Operator, database: Any, tmp_path: Path, line: str
 ) -> None:
-    """Named before anything is written."""
+    """A line that cannot be read is named before anything is written."""
     path = tmp_path / "opt-outs.csv"
     path.write_text(f"address,what\nbob@example.com,all\n{line}\n")
     status, _, errors = operator(adopting.main, f"--optouts={path}")
@@ -154,7 +154,7 @@ def test_opt_outs_of_sendgrid(operator: Operator, database: Any, sendgrid: SendG
 
 
 def test_a_key_that_sendgrid_refuses(operator: Operator, database: Any, sendgrid: SendGrid) -> None:
-    """What it says is passed on, and nothing is written."""
+    """SendGrid's refusal is passed on, and nothing is written."""
     sendgrid.answers.clear()
     status, _, errors = operator(adopting.main, "--sendgrid")
     assert (status, "SendGrid refuses v3/suppression/unsubscribes: 403" in errors) == (1, True)

@@ -111,7 +111,7 @@ def tells(fields: Mapping[str, Any]) -> bool:
 def test_an_erased_guest_is_found_nowhere(
     guest: Callable[..., str], database: firestore.Client, sendgrid: SendGrid
 ) -> None:
-    """By a scan of the whole database; the opt-out stays, and so does everybody else's data."""
+    """A scan finds nothing of the guest but the opt-out; everybody else's data stays."""
     guest("erase")
 
     after = scan(database)
@@ -163,7 +163,7 @@ def test_an_event_whose_recap_is_being_sent_keeps_its_records(
 def test_a_dry_run_changes_nothing(
     guest: Callable[..., str], database: firestore.Client, sendgrid: SendGrid
 ) -> None:
-    """And asks SendGrid for nothing."""
+    """A dry run writes nothing, and asks SendGrid for nothing."""
     guest("erase", "--dry-run")
     assert scan(database) == DATABASE
     assert sendgrid.asked == []
@@ -180,7 +180,7 @@ def test_one_tenants_events_alone(
 
 
 def test_an_export_is_for_the_guest_to_read(guest: Callable[..., str]) -> None:
-    """One JSON object; nobody else's data is in it."""
+    """An export is one JSON object without the data of others."""
     export = json.loads(guest("export"))
     assert export["address"] == ADDRESS
     assert [photo["document"] for photo in export["photos"]] == [

@@ -31,7 +31,7 @@ PUBLIC = {
 
 
 def test_the_wall_follows_moderation(event: firestore.DocumentReference) -> None:
-    """Approved, featured, taken down, approved again, deleted."""
+    """The copy follows an approval, a feature, a take-down and a deletion."""
     photo = event.collection("photos").document("p1")
     copied = event.collection("wall").document("p1")
 
@@ -54,7 +54,7 @@ def test_the_wall_follows_moderation(event: firestore.DocumentReference) -> None
 def test_without_the_parameter_there_is_no_wall(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> None:
-    """It is off by default."""
+    """Without PUBLIC_WALL an approved photo has no copy."""
     photo = event.collection("photos").document("p1")
     with silenced(event.id):
         photo.set(APPROVED)
@@ -65,7 +65,7 @@ def test_without_the_parameter_there_is_no_wall(
 
 
 def test_what_a_copy_costs(event: firestore.DocumentReference) -> None:
-    """One read and one write."""
+    """A copy costs one read and one write."""
     with silenced(event.id):
         event.collection("photos").document("p1").set(APPROVED)
     counted = Operations()

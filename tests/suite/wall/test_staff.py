@@ -92,7 +92,7 @@ def test_a_moderator_is_made_signs_in_and_is_let_go(run: Run, email: str, app: A
 
 
 def test_claims_of_an_app_stay_and_a_role_is_replaced(run: Run, email: str, app: App) -> None:
-    """One role for each account; no link for somebody who can sign in."""
+    """An account has one role; who can sign in gets no link."""
     account = auth.create_user(email=email, password=PASSWORD, app=app)
     auth.set_custom_user_claims(account.uid, {"plan": "pro"}, app)
     said = run("grant", email, "--role", "admin", "--tenant", "a")[1]
@@ -112,6 +112,6 @@ def test_claims_of_an_app_stay_and_a_role_is_replaced(run: Run, email: str, app:
     ],
 )
 def test_what_cannot_be_done_is_told(run: Run, arguments: list[str], told: str) -> None:
-    """In a sentence, with status 1."""
+    """A command that cannot be carried out says why in a sentence, with status 1."""
     status, said, errors = run(*arguments)
     assert (status, said, told in errors) == (1, "", True), errors

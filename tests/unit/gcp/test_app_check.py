@@ -97,7 +97,7 @@ def test_a_token_of_an_app_of_this_project_is_taken() -> None:
 
 
 def test_no_token_is_told_what_to_do() -> None:
-    """`unauthenticated`, with the header that is missing."""
+    """A call without a token is `unauthenticated`; the message names the missing header."""
     status, message = call(signed_in, None)
     assert (status, "X-Firebase-AppCheck" in message) == (401, True)
 
@@ -118,13 +118,13 @@ def test_no_token_is_told_what_to_do() -> None:
     ],
 )
 def test_any_other_token_is_refused(given: str) -> None:
-    """Altered, of another project, of another kind, expired."""
+    """A token that is altered, expired, or of another project or kind is refused."""
     status, message = call(signed_in, given)
     assert (status, "App Check" in message) == (401, True)
 
 
 def test_keys_that_cannot_be_fetched_are_our_fault(keys: HTTPServer) -> None:
-    """`internal`: it is nobody's token that is wrong."""
+    """A call is `internal` while the keys cannot be fetched."""
     keys.shutdown()
     keys.server_close()
     assert call(signed_in, token())[0] == 500

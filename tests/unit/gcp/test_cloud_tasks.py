@@ -47,7 +47,7 @@ def queue(service: ApiServer) -> CloudTasks:
 
 
 def test_a_task_as_cloud_tasks_gets_it(taken: list[Queued], queue: CloudTasks) -> None:
-    """Queue, name, schedule time, dispatch deadline, and a call with a token of the account."""
+    """A task has queue, name, schedule time and deadline, and carries a token of the account."""
     queue.enqueue(TASK)
     assert taken == [
         Queued(
@@ -101,6 +101,6 @@ def test_a_refusal_fails_the_caller(service: ApiServer, queue: CloudTasks) -> No
 def test_what_cloud_tasks_refuses(
     queue: CloudTasks, change: dict[str, Any], error: type[Exception]
 ) -> None:
-    """A queue that is not there, a name that is none, a time too far ahead, a task too large."""
+    """A task is refused for its queue, its name, its time or its size."""
     with pytest.raises(error):
         queue.enqueue(replace(TASK, **change))

@@ -36,7 +36,7 @@ def write(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Writte
     ("before", "after"), [(None, FIELDS), (FIELDS, FIELDS | {"featured": False}), (FIELDS, None)]
 )
 def test_what_a_trigger_gets(before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
-    """A document as it was and as it is; None where there was or is none."""
+    """A trigger gets the document before and after the write; None where it was missing."""
     got: list[DocumentWritten] = []
 
     def take(event: Any) -> None:

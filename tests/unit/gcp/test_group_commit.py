@@ -54,7 +54,7 @@ def grouped(service: Service, at_most: int = 100) -> GroupCommit[int, int]:
 
 
 def test_a_lone_caller_waits_for_nobody(service: Service) -> None:
-    """Each call is a group of one."""
+    """A caller without others is a group of one."""
     square = grouped(service)
     assert [square(3), square(4)] == [9, 16]
     assert service.groups == [[3], [4]]
@@ -104,7 +104,7 @@ def test_a_group_has_its_limit(service: Service) -> None:
 
 
 def test_what_goes_wrong_with_one_is_its_own(service: Service) -> None:
-    """The others of the group have their answers."""
+    """An item that fails leaves the other items of its group their results."""
     with gathered(service, grouped(service), [-1, 5]) as (bad, good):
         assert good.result(10) == 25
         with pytest.raises(ValueError, match="negative"):
@@ -112,7 +112,7 @@ def test_what_goes_wrong_with_one_is_its_own(service: Service) -> None:
 
 
 def test_what_goes_wrong_with_all_is_everybodys(service: Service) -> None:
-    """And the next group is made all the same."""
+    """The error of a call is raised for its whole group; the next group is called."""
     square = grouped(service)
     with gathered(service, square, [-13, 5]) as answers:
         for answer in answers:
@@ -122,14 +122,14 @@ def test_what_goes_wrong_with_all_is_everybodys(service: Service) -> None:
 
 
 def test_many_at_once(service: Service) -> None:
-    """Nobody is forgotten, and nobody gets another's answer."""
+    """Each of 2,000 callers gets the result for its own item."""
     square = grouped(service, at_most=7)
     with ThreadPoolExecutor(40) as threads:
         assert list(threads.map(square, range(2000))) == [number * number for number in range(2000)]
 
 
 def test_a_stuck_call_holds_up_its_own_group_alone() -> None:
-    """Those who come after it wait for no more than the patience, and only the first of them."""
+    """Only the first caller after a stuck call waits, and no longer than the patience."""
     stuck, release = threading.Event(), threading.Event()
 
     def ask(numbers: Sequence[int], _: float) -> Sequence[int | Exception]:

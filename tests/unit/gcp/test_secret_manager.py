@@ -196,7 +196,7 @@ def test_no_enabled_version(keys: Keys, secrets: SecretManager) -> None:
 
 
 def test_no_such_secret(secrets: SecretManager) -> None:
-    """Set-up has not made it."""
+    """A secret that set-up has not made is an error of the caller."""
     with pytest.raises(exceptions.NotFound):
         secrets.versions("NONE")
 

@@ -127,7 +127,7 @@ def test_who_can_fix_a_refusal(
 
 
 def test_what_is_busy_or_out_of_reach_takes_time() -> None:
-    """The caller tries again."""
+    """The cause of a pause is that the mail service is busy: the caller tries again."""
     assert Later("HTTP 429", None).cause is Cause.BUSY
 
 

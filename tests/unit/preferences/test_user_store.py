@@ -60,7 +60,7 @@ def test_a_guest_who_turns_recaps_on_is_mailed_again(
 
 
 def test_an_address_that_accepts_mail_again(documents: InMemoryDocuments) -> None:
-    """The mark goes, and nothing is written where there is none."""
+    """The mark is deleted; an address without a mark is not written."""
     users = UserStore(documents)
     users.mark_reachable(GUEST)
     assert fields(documents, GUEST) is None

@@ -94,7 +94,7 @@ def test_a_crash_anywhere_loses_nothing(call: str, world: World, emptying: Orpha
 
 
 def test_a_run_that_takes_too_long_is_gone_on_with(world: World, emptying: OrphanCleanup) -> None:
-    """It fails before the function is stopped, so that Eventarc runs it again."""
+    """The run fails before the function is stopped, so that Eventarc runs it again."""
 
     def stall() -> None:
         world.seconds += 3600
@@ -111,7 +111,7 @@ def test_a_run_that_takes_too_long_is_gone_on_with(world: World, emptying: Orpha
 def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
     world: World, emptying: OrphanCleanup
 ) -> None:
-    """And marks the tombstone, but not before every such function has ended."""
+    """The sweep marks the tombstone once every function that was at work has ended."""
     emptying.empty("party")
     world.add("events/party/deliveries/late")
     world.now += SETTLED
@@ -126,7 +126,7 @@ def test_the_sweep_deletes_what_a_function_wrote_that_was_still_at_work(
 
 
 def test_the_sweep_goes_on_where_nobody_else_does(world: World, emptying: OrphanCleanup) -> None:
-    """Eventarc gives up after a day."""
+    """The sweep empties an event whose trigger Eventarc has given up after a day."""
     world.deleted_events.put_tombstone("party", world.now)
     world.now += SETTLED + timedelta(days=1)
 

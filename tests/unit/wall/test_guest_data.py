@@ -103,7 +103,7 @@ def test_days_count_from_archiving(change: Mapping[str, Any], days: int | None) 
 
 
 def test_guests_are_forgotten_when_it_is_time(world: World, forgetting: Forgetting) -> None:
-    """Not a moment before; then in all photos, and once."""
+    """Guests are forgotten in all photos when the timer is due, and not a moment before."""
     forgetting.schedule("e")
     world.now = NOON + timedelta(days=30) - timedelta(seconds=1)
     forgetting.sweep()
@@ -118,7 +118,7 @@ def test_guests_are_forgotten_when_it_is_time(world: World, forgetting: Forgetti
 def test_an_event_that_lives_again_keeps_its_guests(
     world: World, forgetting: Forgetting, status: str | None
 ) -> None:
-    """The timer of the earlier archiving means nothing then; nor where the event is gone."""
+    """The timer has no effect where the event is published again or deleted."""
     forgetting.schedule("e")
     world.event({**ARCHIVED, "status": status} if status else None)
     world.now = NOON + timedelta(days=30)

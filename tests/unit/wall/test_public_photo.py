@@ -24,7 +24,7 @@ APPROVED: dict[str, Any] = {
 
 
 def test_an_approved_photo_is_public_without_what_tells_of_people() -> None:
-    """No address, no uid, nothing of moderation."""
+    """The copy has no address, no uid and no field of moderation."""
     assert public_fields(APPROVED, NOW) == {
         "url": "https://example.com/1.jpg",
         "thumbUrl": "https://example.com/1-small.jpg",
@@ -36,12 +36,12 @@ def test_an_approved_photo_is_public_without_what_tells_of_people() -> None:
 
 @pytest.mark.parametrize("status", ["pending", "rejected", "Approved", None, 1])
 def test_any_other_photo_is_not_public(status: object) -> None:
-    """Only `approved` is (spec 3.1)."""
+    """Only a photo with the status `approved` is public (spec 3.1)."""
     assert public_fields(APPROVED | {"status": status}, NOW) is None
 
 
 def test_what_cannot_be_read_is_left_out() -> None:
-    """A page of the wall is ordered by the time, so that there is always one."""
+    """The copy always has a time, because pages of the wall are ordered by time."""
     assert public_fields({"status": "approved", "url": 1, "featured": "yes"}, NOW) == {
         "url": None,
         "thumbUrl": None,

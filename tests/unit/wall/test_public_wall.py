@@ -9,7 +9,7 @@ COPY = "events/e1/wall/p1"
 
 
 def test_a_copy_comes_and_goes_with_the_approval() -> None:
-    """Whatever write a trigger was told of, and however late it runs."""
+    """A trigger that runs late copies the photo as it is now."""
     documents = InMemoryDocuments()
     wall = PublicWall(documents)
     approved = {"status": "approved", "url": "https://example.com/1.jpg", "uploaderName": "Ann"}
