@@ -1,7 +1,7 @@
 """The command line: `python3 -m emulator --help`.
 
-Starts with any Python, goes on with a supported version, and once everything is installed with the
-Python in ./venv. Until then only the standard library is there.
+Goes on with the Python in ./venv once everything is installed. Until then only the standard library
+is there.
 """
 
 import argparse
@@ -9,8 +9,11 @@ import os
 import signal
 import sys
 
-from emulator import pythons
 from emulator.command_list import BENCHES, CHECKS, COMMANDS
+
+OLDEST = (3, 11)
+NEWEST = (3, 14)
+HOW_TO_GET_ONE = "from your system, python.org, pyenv or uv: python3.13 -m emulator"
 
 STATUS_CANNOT_START = 2
 SHELL_SIGNAL_BASE = 128
@@ -38,8 +41,10 @@ def main() -> int:
     command, arguments = _read_command_line()
     if sys.platform == "win32":
         return _refuse("Windows is not supported: use the Windows Subsystem for Linux.")
-    if sys.version_info[:2] not in pythons.SUPPORTED:
-        return _restart_with_supported_python()
+    if not OLDEST <= sys.version_info[:2] <= NEWEST:
+        found = ".".join(map(str, sys.version_info[:2]))
+        supported = "{}.{} to {}.{}".format(*OLDEST, *NEWEST)
+        return _refuse(f"This is Python {found}. Python {supported} is needed, {HOW_TO_GET_ONE}")
 
     # Only from here on: these do not run on every Python.
     from emulator import environment  # noqa: PLC0415
@@ -108,13 +113,6 @@ def _help() -> str:
         if name == "bench":
             lines.append(under + " ".join(BENCHES))
     return "\n".join([*lines, "", EXAMPLES])
-
-
-def _restart_with_supported_python() -> int:
-    for python in pythons.on_path():
-        os.execv(str(python.path), [str(python.path), "-m", "emulator", *sys.argv[1:]])  # noqa: S606
-    found = ".".join(map(str, sys.version_info[:2]))
-    return _refuse(f"This is Python {found}. {pythons.how_to_get_one()}")
 
 
 def _refuse(text: str) -> int:

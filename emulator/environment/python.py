@@ -3,9 +3,7 @@
 import json
 import os
 import sys
-from pathlib import Path
 
-from emulator import pythons
 from emulator.environment.places import ROOT, VENV, VENV_PYTHON
 from emulator.environment.steps import SetupError, digest, output_of, read, run_step
 
@@ -31,14 +29,15 @@ def install() -> None:
     """Make ./venv, or bring it up to date.
 
     Raises:
-        SetupError: There is no Python for it, or an installation failed.
+        SetupError: An installation failed.
     """
     finished = _INSTALLED.exists() and VENV_PYTHON.exists()
     # A virtual environment does not survive being moved, nor its Python being replaced.
     if not finished or not read(_INSTALLED).startswith(_identity()):
-        base = base_python()
-        make = [str(base.path), "-m", "venv", "--clear", str(VENV)]
-        run_step(f"Making ./venv with Python {base.name}", make, log="venv.log")
+        # Not the Python in ./venv, which is about to be replaced.
+        base = os.path.realpath(sys.executable)
+        make = [base, "-m", "venv", "--clear", str(VENV)]
+        run_step(f"Making ./venv with {base}", make, log="venv.log")
     _INSTALLED.unlink(missing_ok=True)
     _link_runtime()
     _install_packages("Python packages", "--require-hashes", "-r", str(DEPLOYED))
@@ -66,28 +65,6 @@ def registry() -> list[str]:
     return ["--default-index", asked.text.strip().splitlines()[-1]]
 
 
-def base_python() -> pythons.Interpreter:
-    """Return a Python that can make virtual environments: the running one, or one on PATH.
-
-    Raises:
-        SetupError: This machine has no such Python.
-    """
-    found = list(pythons.on_path(but=VENV / "bin"))
-    # The Python in ./venv is about to be replaced.
-    if Path(sys.prefix).resolve() != VENV.resolve() and (running := _running()):
-        found.insert(0, running)
-    usable = [interpreter for interpreter in found if interpreter.version in pythons.SUPPORTED]
-    for interpreter in usable:
-        if interpreter.makes_environments:
-            return interpreter
-    if usable:
-        raise SetupError(
-            f"{usable[0].path} cannot make virtual environments: its venv module is missing.\n"
-            f"On Debian and Ubuntu: apt install python{usable[0].name}-venv",
-        )
-    raise SetupError(pythons.how_to_get_one())
-
-
 def _install_packages(what: str, *requirements: str) -> None:
     """Install with uv, or with pip where uv fails."""
     log = f"{what.replace(' ', '-')}.log"
@@ -97,10 +74,6 @@ def _install_packages(what: str, *requirements: str) -> None:
     except SetupError:
         pip = [str(VENV_PYTHON), "-m", "pip", *_PIP_INSTALL]
         run_step(f"Installing {what} with pip", [*pip, *requirements], log=log)
-
-
-def _running() -> pythons.Interpreter | None:
-    return pythons.probe(Path(sys.executable)) if sys.executable else None
 
 
 def _link_runtime() -> None:
