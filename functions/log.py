@@ -16,6 +16,7 @@ _STANDARD_OUTPUT: Final = io.FileIO(1, "w", closefd=False)
 """The descriptor itself: functions-framework replaces `sys.stdout` by an object that writes a line
 and its end separately, so that the lines of concurrent requests get mixed."""
 
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
 _writing: Final = threading.Lock()
 _request_fields: Callable[[], Mapping[str, Any]] = dict
 
@@ -28,7 +29,7 @@ def describe_requests_with(fields: Callable[[], Mapping[str, Any]]) -> None:
 
 def _write(severity: str, message: str, fields: Mapping[str, Field]) -> None:
     entry = {"severity": severity, "message": message, **fields, **_request_fields()}
-    left = f"{json.dumps(entry, ensure_ascii=False)}\n".encode(errors="replace")
+    left = f"{_encode(entry)}\n".encode(errors="replace")
     with _writing:
         while left:
             left = left[_STANDARD_OUTPUT.write(left) :]

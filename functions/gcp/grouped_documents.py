@@ -24,9 +24,10 @@ class GroupedDocuments(FirestoreDocuments):
         self._reads = GroupCommit[str, Document | None](
             lambda paths, seconds: self.get_all(paths, seconds=seconds), _GROUP, CALL_SECONDS
         )
-        self._updates = GroupCommit[Update, Written](
+        updates = GroupCommit[Update, Written](
             lambda updates, seconds: self.write_each(updates, seconds=seconds), _GROUP, CALL_SECONDS
         )
+        self._update = RETRY(updates)
 
     def get(
         self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
@@ -40,7 +41,7 @@ class GroupedDocuments(FirestoreDocuments):
         """See `Documents`."""
         match writes:
             case [Update(version=int()) as update] if seconds == CALL_SECONDS:
-                return [RETRY(self._updates)(update)]
+                return [self._update(update)]
         return super().commit(*writes, seconds=seconds)
 
 

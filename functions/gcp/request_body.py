@@ -30,6 +30,9 @@ BODY_SECONDS: Final = 5.0
 MAX_BYTES: Final = 1_048_576
 """Limit for any body: a little more than the limit of any function."""
 
+_TICK_SECONDS: Final = 0.05
+"""A body is stopped at most this late: a busy instance sees to many bodies at a time."""
+
 _PIECE: Final = 8192  # bytes after which the deadline is moved
 _INPUT: Final = "wsgi.input"
 _CHUNKED: Final = "HTTP_TRANSFER_ENCODING"
@@ -62,7 +65,7 @@ class _Alarm:
             while True:
                 left = self._due[0][0] - time.monotonic() if self._due else None
                 if left is None or left > 0:
-                    self._changed.wait(left)
+                    self._changed.wait(left and max(left, _TICK_SECONDS))
                 else:
                     heapq.heappop(self._due)[2]()
 

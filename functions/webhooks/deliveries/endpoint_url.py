@@ -1,5 +1,6 @@
 """Where a webhook may go: the check of a configured URL before anything is sent (spec 3.4, 7.3)."""
 
+import functools
 import hashlib
 import re
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ _HOST_LENGTH: Final = 253  # of a name in DNS (RFC 1035, 2.3.4), as text
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\Z")
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 
+_KEPT: Final = 1000
+
 _UNREADABLE: Final = re.compile(r"[^a-z0-9.-]")
 _NAME_CHARACTERS: Final = 60
 
@@ -35,6 +38,7 @@ class EndpointUrl:
     path: str
 
     @classmethod
+    @functools.lru_cache(_KEPT)
     def parse(cls, url: str) -> Self:
         """Take `url` apart; a fragment stays at home.
 

@@ -44,7 +44,7 @@ class HostLimits:
             yield
         finally:
             with self._lock:
-                self._under_way.subtract(keys)
                 for key in keys:
+                    self._under_way[key] -= 1
                     if not self._under_way[key]:
                         del self._under_way[key]
