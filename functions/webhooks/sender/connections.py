@@ -1,7 +1,7 @@
-"""TLS connections to checked addresses, each of whose waits ends at one deadline.
+"""TLS connections to checked addresses; a watch ends each of them at its deadline.
 
-urllib3 pools and uses them. What it does not promise is here: one deadline for a whole POST, an
-answer of a bounded length, the address that is connected to, and few idle connections.
+urllib3 pools the connections and says how long a POST may take. A time-out of a socket would begin
+anew with each read, and OpenSSL reads records without data for as long as they come.
 """
 
 import http.client
@@ -9,125 +9,52 @@ import io
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from urllib3.connection import HTTPSConnection
 
 ANSWER_BYTES: Final = 32_768
-"""Bytes that are read of an answer's head, interim answers included, and again of its body."""
+"""Bytes that are read of an answer, interim answers included."""
 
-IN_ALL: Final = 512
-"""Open connections of a process from which on the longest idle one is let go."""
+OPEN_AT_MOST: Final = 512
+"""Open connections of a process; beyond that number, the longest idle one is closed."""
 
 IDLE_SECONDS: Final = 60.0
 
 KEPT_SECONDS: Final = 300.0
-"""The greatest age of a connection: a certificate that has ended is noticed."""
+"""The greatest age of a connection: an expired certificate is noticed."""
 
 # A name has a few addresses. Of thousands each would get no time to answer.
 _ADDRESSES_TRIED: Final = 8
 
-_TICK_SECONDS: Final = 0.25
-_SLACK_SECONDS: Final = 0.05  # by which a wait may go beyond its deadline
+_TICK_SECONDS: Final = 0.1
 _LET_GO_SECONDS: Final = 0.5  # before its end an idle connection serves no more
-
-SocketAddress: TypeAlias = tuple[socket.AddressFamily, Any]
-"""What `socket.connect` takes, and the family of the socket."""
 
 
 class TooMuchReadError(Exception):
-    """The other side has sent more than it may; the rest stays unread."""
+    """The receiver has sent more than `ANSWER_BYTES`; the rest stays unread."""
 
 
-class NotConnectedError(OSError):
-    """The receiver has not shown its certificate; the cause says why."""
+class NoAnswerError(Exception):
+    """No status came; the cause says why. urllib3 and `requests` pass the error on as it is."""
 
 
-@dataclass(slots=True)
-class Bounds:
-    """How long (until `deadline`, on the clock `monotonic`) and how many bytes may be read."""
-
-    monotonic: Callable[[], float]
-    deadline: float = 0.0
-    may_read: int = 0
-
-    def begin(self, seconds: float) -> None:
-        """Allow `seconds` and `ANSWER_BYTES` from now on."""
-        self.deadline = self.monotonic() + seconds
-        self.may_read = ANSWER_BYTES
-
-    def seconds_left(self) -> float:
-        """Seconds until the deadline; raises TimeoutError where there are none."""
-        left = self.deadline - self.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return left
+class NotConnectedError(NoAnswerError):
+    """The receiver has not even shown its certificate."""
 
 
-class BoundedSocket(ssl.SSLSocket):
-    """A TLS socket that keeps to its `bounds`.
-
-    CPython takes the time-out for the whole of one handshake, read or write, however the bytes
-    drip; so each gets the time left. Only TLS records without data hold a read longer: see `Watch`.
-    """
-
-    bounds: Bounds
-    is_idle = False
-    has_more = False  # than its last answer
-
-    def send(self, data: Any, flags: int = 0) -> int:
-        """Send some of `data` within the deadline."""
-        self.limit_waiting()
-        return super().send(data, flags)
-
-    def recv_into(self, buffer: Any, nbytes: int | None = None, flags: int = 0) -> int:
-        """Receive at least a byte; raises TooMuchReadError, and OSError at the end."""
-        if self.bounds.may_read <= 0:
-            raise TooMuchReadError
-        self.limit_waiting()
-        received = super().recv_into(memoryview(buffer)[: self.bounds.may_read], nbytes, flags)
-        if not received:
-            raise ConnectionResetError
-        self.bounds.may_read -= received
-        return received
-
-    def settimeout(self, seconds: float | None) -> None:
-        """Leave it at the deadline; urllib3 sets more."""
-
-    def limit_waiting(self) -> None:
-        """Have the next operation end at the deadline; each change is a call to the system."""
-        left, now = self.bounds.seconds_left(), self.gettimeout()
-        if now is None or not left <= now <= left + _SLACK_SECONDS:
-            super().settimeout(left)
-
-    def makefile(self, *_: Any, **__: Any) -> Any:
-        """What http.client reads an answer from."""
-        reader = _Reader(super().makefile("rb", buffering=0))
-        reader.source = self
-        return reader
-
-
-class _Reader(io.BufferedReader):
-    source: BoundedSocket
-
-    def close(self) -> None:
-        if not self.closed:
-            self.source.bounds.may_read = 0
-            with suppress(TooMuchReadError, OSError):  # the buffer is empty
-                self.source.has_more = bool(self.peek(1))
-        super().close()
+_FAILURES: Final = (OSError, ValueError, http.client.HTTPException, TooMuchReadError)
 
 
 class Watch:
-    """Ends what is overdue: a POST at its deadline, a connection that was idle for long."""
+    """Ends each POST at its deadline, and connections that were idle for long."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         """Begin to watch; `monotonic` gives seconds that only grow."""
         self.monotonic = monotonic
-        self.open: set[BoundedSocket] = set()
+        self.open: dict[ssl.SSLSocket, PinnedConnection] = {}
         self.closed = threading.Event()
         threading.Thread(target=self._run, name="sender", daemon=True).start()
 
@@ -137,18 +64,146 @@ class Watch:
         self._end_overdue(float("inf"))
 
     def _end_overdue(self, now: float) -> None:
-        for connection in list(self.open):
-            if connection.fileno() < 0:
-                self.open.discard(connection)
-            elif connection.bounds.deadline <= now and connection.is_idle:
-                connection.close()
-            elif connection.bounds.deadline <= now:
-                with suppress(OSError):  # TCP's, because a thread is reading TLS
-                    socket.socket.shutdown(connection, socket.SHUT_RDWR)
+        for sock, connection in self.open.copy().items():
+            if sock.fileno() < 0:
+                del self.open[sock]
+            elif connection.deadline <= now:
+                with suppress(OSError):
+                    if connection.is_idle:
+                        sock.close()
+                    else:  # a thread is reading TLS, so only TCP ends
+                        socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+
+class PinnedConnection(HTTPSConnection):
+    """A connection to one of the `addresses`, with a certificate for the host."""
+
+    sock: Any
+    timeout: Any  # seconds that are left of the POST, as urllib3 counts them
+    is_idle = False
+    deadline = 0.0  # of the POST, or of the idle connection
+    _until = 0.0
+
+    def __init__(
+        self,
+        *arguments: Any,
+        addresses: Collection[str],
+        tls: ssl.SSLContext,
+        watch: Watch,
+        **options: Any,
+    ) -> None:
+        super().__init__(*arguments, **options)
+        # The order of a set is a process's own, so that instances spread over the addresses.
+        self._addresses = list(addresses)[:_ADDRESSES_TRIED]
+        self._tls = tls
+        self._watch = watch
+        self._unsent = b""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether an idle connection may serve the next request."""
+        now = self._watch.monotonic()
+        is_due = now + _LET_GO_SECONDS >= self.deadline or now >= self._until
+        self.is_idle = False
+        return not is_due and super().is_connected
+
+    def connect(self) -> None:
+        """Connect and shake hands, or raise NotConnectedError."""
+        self.end_after(self.timeout)
+        try:
+            plain = self._new_conn()
+            # Unlike a read, a handshake keeps to the time-out as a whole.
+            plain.settimeout(self._seconds_left())
+            self.sock = self._tls.wrap_socket(plain, server_hostname=self.host)
+        except _FAILURES as error:
+            raise NotConnectedError from error
+        self.sock.settimeout(None)
+        self._watch.open[self.sock] = self
+        self._until = self._watch.monotonic() + KEPT_SECONDS
+        self.is_verified = True
+
+    def _new_conn(self) -> socket.socket:
+        """Connect to the first address that accepts; each gets an equal share of the time left."""
+        error: OSError = socket.gaierror("no address")
+        for index, address in enumerate(self._addresses):
+            share = self._seconds_left() / (len(self._addresses) - index)
+            try:
+                plain = socket.create_connection((address, self.port), share)
+            except OSError as refused:
+                error = refused
+            else:
+                plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return plain
+        raise error
+
+    def request(  # type: ignore[override]
+        self, method: str, url: str, *, body: bytes, headers: Mapping[str, str], **_: Any
+    ) -> None:
+        """Keep the request for one write of head and body: two cost a hundred microseconds."""
+        lines = [f"{method} {url} HTTP/1.1", *(f"{name}: {headers[name]}" for name in headers)]
+        self._unsent = "\r\n".join([*lines, "", ""]).encode("ascii") + body
+
+    def getresponse(self) -> Any:
+        """Send the request and wait for the head of its answer, or raise NoAnswerError."""
+        self.end_after(self.timeout)
+        answer = Answer(self.sock)
+        try:
+            with suppress(BrokenPipeError):  # the answer may have come before
+                self.sock.sendall(self._unsent)
+            answer.begin()
+        except _FAILURES as error:
+            raise NoAnswerError from error
+        return answer
+
+    def end_after(self, seconds: float) -> None:
+        """Have the watch end the connection in some seconds."""
+        self.deadline = self._watch.monotonic() + seconds
+
+    def rest(self) -> None:
+        """Wait for the next request, in place of the longest idle connection if too many do."""
+        self.end_after(IDLE_SECONDS)
+        self.is_idle = True
+        if len(self._watch.open) > OPEN_AT_MOST:
+            idle = [found for found in self._watch.open.copy().values() if found.is_idle]
+            min(idle, key=lambda found: found.deadline).end_after(_LET_GO_SECONDS)
+
+    def _seconds_left(self) -> float:
+        return max(self.deadline - self._watch.monotonic(), 0.001)
+
+
+class _Received(io.RawIOBase):
+    """The bytes of one answer; `tell` gives their number so far."""
+
+    def __init__(self, sock: ssl.SSLSocket) -> None:
+        self._sock = sock
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._count
+
+    def makefile(self, _: str) -> "_Reader":
+        return _Reader(self)
+
+    def readinto(self, buffer: Any) -> int:
+        if self._count >= ANSWER_BYTES:
+            raise TooMuchReadError
+        received = int(self._sock.recv_into(buffer, min(len(buffer), ANSWER_BYTES - self._count)))
+        if not received:
+            raise ConnectionResetError
+        self._count += received
+        return received
+
+
+class _Reader(io.BufferedReader):
+    def close(self) -> None:
+        """Stay open: the reader still tells whether more has come than the answer."""
 
 
 class Answer(http.client.HTTPResponse):
-    """An answer whose status counts once its head has come, whatever its fields say.
+    """An answer whose status counts once its head has come; doubtful fields decide nothing.
 
     The pool of urllib3 asks for the first two attributes and sets the others.
     """
@@ -156,154 +211,45 @@ class Answer(http.client.HTTPResponse):
     version_string = "HTTP/1"
     length_remaining = None
     retries: Any
-    _connection: "PinnedConnection"
+    _connection: PinnedConnection
     _pool: Any
 
-    def finish(self, seconds: float, at_most: int) -> bytes:
-        """The body, as far as it comes in `seconds`; the connection rests where it has ended."""
-        body, has_ended = b"", False
-        self._connection.timeout = seconds
-        with suppress(OSError, ValueError, http.client.HTTPException, TooMuchReadError):
-            while len(body) < at_most and (part := self.read1(at_most - len(body))):
-                body += part
-            has_ended = self.isclosed() or self.length == 0
-        self.close()
-        if has_ended and not self.will_close:
-            self._pool._put_conn(self._connection)  # noqa: SLF001 - as urllib3's own answers do
-        else:
-            self._connection.close()
-        return body
-
-    def _read_status(self) -> tuple[str, int, str]:
-        # http.client itself passes over 100 only (RFC 9110, 15.2: there may be others).
-        version, status, reason = super()._read_status()  # type: ignore[misc]
-        if not version.startswith("HTTP/1."):
-            raise http.client.UnknownProtocol(version)
-        if http.client.SWITCHING_PROTOCOLS < status < http.client.OK:
-            status = http.client.CONTINUE
-        return version, status, reason
+    def __init__(self, sock: ssl.SSLSocket) -> None:
+        self._received = _Received(sock)
+        super().__init__(self._received, method="POST")  # type: ignore[arg-type]
+        self._reader = self.fp
 
     def begin(self) -> None:
         """Wait for the head."""
         try:
             super().begin()
-        except http.client.HTTPException:  # more than a hundred lines
-            if not isinstance(self.status, int):
+        except http.client.HTTPException as error:
+            if type(error) is not http.client.HTTPException or not isinstance(self.status, int):
                 raise
-            self._end(http.client.HTTPMessage())
-        lengths = ",".join(self.headers.get_all("content-length", [])).split(",")
-        if self.status == http.client.SWITCHING_PROTOCOLS or len(set(lengths)) > 1:
-            self._end(self.headers)
+            # More than a hundred lines.
+            self.headers = self.msg = http.client.HTTPMessage()
+            self.chunked, self.length, self.will_close = False, 0, True
 
-    def _end(self, headers: http.client.HTTPMessage) -> None:
-        """End with the head; the connection serves no other answer."""
-        del headers["content-length"]
-        self.headers = self.msg = headers
-        self.chunked, self.length, self.will_close = False, 0, True
+    def _read_status(self) -> tuple[str, int, str]:
+        # http.client itself passes over 100 only (RFC 9110, 15.2: there may be others).
+        version, status, reason = super()._read_status()  # type: ignore[misc]
+        if http.client.SWITCHING_PROTOCOLS < status < http.client.OK:
+            status = http.client.CONTINUE
+        return version, status, reason
 
-
-class PinnedConnection(HTTPSConnection):
-    """A connection to one of the `addresses`, with a certificate for the host."""
-
-    sock: Any
-
-    def __init__(
-        self,
-        *arguments: Any,
-        addresses: Collection[SocketAddress],
-        tls: ssl.SSLContext,
-        watch: Watch,
-        **options: Any,
-    ) -> None:
-        self.bounds = Bounds(watch.monotonic)
-        # The order of a set is a process's own, so that instances spread over the addresses.
-        self._addresses = list(addresses)[:_ADDRESSES_TRIED]
-        self._tls = tls
-        self._watch = watch
-        self._unsent = b""
-        super().__init__(*arguments, **options)
-
-    @property
-    def timeout(self) -> float:
-        """Seconds left of what urllib3 allows; it allows them anew for each answer."""
-        return self.bounds.seconds_left()
-
-    @timeout.setter
-    def timeout(self, seconds: float) -> None:
-        self.bounds.begin(seconds)
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether an idle connection may serve the next request."""
-        if self.sock is None or self.sock.fileno() < 0:
-            return False
-        now = self._watch.monotonic()
-        is_due = now + _LET_GO_SECONDS >= self.bounds.deadline or now >= self._until
-        self.sock.is_idle = False
-        return not is_due and super().is_connected
-
-    def connect(self) -> None:
-        """Connect and shake hands, or raise NotConnectedError."""
-        try:
-            plain = _connected(self._addresses, self.bounds)
-            self.sock = self._tls.wrap_socket(
-                plain, server_hostname=self.host, do_handshake_on_connect=False
-            )
-            self.sock.bounds = self.bounds
-            self._watch.open.add(self.sock)
-            self.sock.limit_waiting()
-            self.sock.do_handshake()
-        except (OSError, ValueError) as error:
-            raise NotConnectedError from error
-        self._until = self._watch.monotonic() + KEPT_SECONDS
-        self.is_verified = True
-
-    def request(  # type: ignore[override]
-        self, method: str, url: str, *, body: bytes, headers: Mapping[str, str], **_: Any
-    ) -> None:
-        """Keep the request for one write of head and body."""
-        lines = [f"{method} {url} HTTP/1.1", *(f"{name}: {headers[name]}" for name in headers)]
-        self._unsent = "\r\n".join([*lines, "", ""]).encode("ascii") + body
-
-    def getresponse(self) -> Any:
-        """Send the request and wait for the head of its answer.
-
-        urllib3 and http.client would take a hundred microseconds more to do both.
-        """
-        with suppress(BrokenPipeError):  # the answer may have come before
-            self.sock.sendall(self._unsent)
-        answer = Answer(self.sock, method="POST")
-        try:
-            answer.begin()
-        except BaseException:
-            answer.close()
-            raise
-        return answer
-
-    def rest(self) -> None:
-        """Wait for the next request, in place of the longest idle connection if too many do."""
-        if self.sock.has_more or self.sock.pending():
-            self.close()
-            return
-        self.timeout, self.sock.is_idle = IDLE_SECONDS, True
-        if len(self._watch.open) > IN_ALL:
-            idle = [found.bounds for found in list(self._watch.open) if found.is_idle]
-            min(idle, key=lambda bounds: bounds.deadline).deadline = 0.0
-
-
-def _connected(candidates: Sequence[SocketAddress], bounds: Bounds) -> socket.socket:
-    """A socket to the first address that accepts; each gets an equal share of the time left."""
-    error: OSError = socket.gaierror("no address")
-    for index, (family, address) in enumerate(candidates):
-        share = bounds.seconds_left() / (len(candidates) - index)
-        plain = socket.socket(family, socket.SOCK_STREAM)
-        try:
-            plain.settimeout(share)
-            plain.connect(address)
-            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        except OSError as refused:
-            plain.close()
-            error = refused
+    def finish(self, seconds: float, at_most: int) -> bytes:
+        """The body, as far as it comes in `seconds`; the connection rests where it has ended."""
+        body, has_ended, connection = b"", False, self._connection
+        connection.end_after(seconds)
+        with suppress(*_FAILURES):
+            while len(body) < at_most and (part := self.read1(at_most - len(body))):
+                body += part
+            has_ended = self.isclosed() or self.length == 0
+        has_more = self._reader.tell() < self._received.tell() or connection.sock.pending()
+        is_last = self.will_close or self.status == http.client.SWITCHING_PROTOCOLS
+        if has_ended and not has_more and not is_last:
+            connection.rest()
+            self._pool._put_conn(connection)  # noqa: SLF001 - as urllib3's own answers do
         else:
-            return plain
-    raise error
+            connection.close()
+        return body

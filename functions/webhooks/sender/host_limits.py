@@ -1,8 +1,7 @@
-"""How much of one receiver's machine others may have in one process: so many POSTs at a time.
+"""How many POSTs at a time one process makes to a machine; other POSTs come later.
 
-A tenant whose URLs all lead to somebody else's machine has each instance knock there no harder,
-however many events, spellings of the host, or names below a wildcard there are; the other POSTs
-come later.
+A tenant may have many events, spellings of a host and names below a wildcard, all of which lead to
+somebody else's machine.
 """
 
 import threading

@@ -1,22 +1,17 @@
-"""One signed POST to a receiver that may mean harm.
-
-Total deadline, public addresses only, no redirects, a head of a bounded length and
-no more of the body than a record keeps, connections kept alive for some minutes, and a share of
-each host for each event, of each address for each tenant.
-"""
+"""One signed POST to a receiver that may mean harm."""
 
 import codecs
 import socket
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from functions.recent import Recent
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender import addresses
 from functions.webhooks.sender.adapter import PinnedAdapter
-from functions.webhooks.sender.connections import Answer, Bounds, NotConnectedError
-from functions.webhooks.sender.failures import FAILURES, causes, reason
+from functions.webhooks.sender.connections import Answer, NoAnswerError, NotConnectedError
+from functions.webhooks.sender.failures import reason
 from functions.webhooks.sender.host_limits import OF_A_TENANT, OF_AN_EVENT, HostLimits
 from functions.webhooks.sender.ports import Response, SendError, Source
 
@@ -60,8 +55,7 @@ class HttpSender:
         """Make a sender that trusts what `tls` trusts.
 
         `resolve` looks names up, `monotonic` gives seconds, `timeout_seconds` is the total deadline
-        of a POST. So many POSTs `of_an_event` may be under way to one
-        host, and `of_a_tenant` to one address. `allow_loopback` is for tests.
+        of a POST; for the limits see `HostLimits`. `allow_loopback` is for the local suite.
         """
         self._adapter = PinnedAdapter(tls, monotonic)
         self._resolve = resolve
@@ -77,59 +71,40 @@ class HttpSender:
     def post(
         self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, source: Source
     ) -> Response:
-        """POST `body` of the source once and wait for the head of the answer.
+        """See `Sender`.
 
         A receiver that has not answered this event before could be anybody's machine. Until it
         has shown its certificate, the error gives no cause; only its `detail` does.
-
-        Raises:
-            HostLimitError: so many POSTs of the event are under way to the host, or of the tenant
-                to one of its addresses.
-            SendError: no HTTP status came back in time, or nothing may be sent there.
         """
+        deadline = self._monotonic() + self._timeout_seconds
+        found: frozenset[str] = frozenset()
         with self._of_events.under_way((source.event_id, to.host)):
-            response = self._response(to, headers, body, source)
-        answered = (source.event_id, to.host, to.port)
-        if not self._answered.get(answered):
-            self._answered.put(answered, value=True)
+            try:
+                found = frozenset(self._resolve(to.host, self._timeout_seconds))
+                self._check_addresses(found)
+                # Each address of the name counts: which one answers, only a connection shows.
+                with self._of_tenants.under_way(*((source.tenant_id, each) for each in found)):
+                    left = deadline - self._monotonic()
+                    answer = self._adapter.post(to, headers, body, found=found, seconds=left)
+                    response = _read(answer)
+            except (NoAnswerError, OSError, ValueError) as error:
+                is_late = self._monotonic() >= deadline
+                cause = TimeoutError() if is_late else error.__cause__ or error
+                if not found or isinstance(error, NotConnectedError):
+                    raise self._unreached(cause, to, source.event_id) from error
+                raise SendError(reason(cause, self._timeout_seconds)) from error
+        self._answered.put((source.event_id, to.host, to.port), value=True)
         return response
 
     def close(self) -> None:
         """Close the idle connections."""
         self._adapter.close()
 
-    def _response(
-        self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, source: Source
-    ) -> Response:
-        bounds = Bounds(self._monotonic)
-        bounds.begin(self._timeout_seconds)
-        try:
-            found = frozenset(self._resolve(to.host, to.port, bounds.seconds_left()))
-        except FAILURES as error:
-            raise self._unreached(error, to, source.event_id) from error
-        places = {address[0] for _, address in found}
-        for place in places:
-            self._check_address(place)
-        # Each address of the name counts: which of them answers, only a connection shows.
-        with self._of_tenants.under_way(*((source.tenant_id, place) for place in places)):
-            try:
-                left = bounds.seconds_left()
-                answer = self._adapter.post(to, headers, body, found=found, seconds=left)
-            except FAILURES as error:
-                chain = causes(error)
-                late = self._monotonic() >= bounds.deadline
-                cause = TimeoutError() if late else chain[-1]
-                if any(isinstance(link, NotConnectedError) for link in chain):
-                    raise self._unreached(cause, to, source.event_id) from error
-                raise SendError(reason(cause, self._timeout_seconds)) from error
-            return _read(answer)
-
-    def _check_address(self, address: str) -> None:
-        if addresses.is_public(address):
-            return
-        if self._allow_loopback and addresses.is_loopback(address):
-            return
-        raise SendError("the host's address is not a public one")
+    def _check_addresses(self, found: Iterable[str]) -> None:
+        for address in found:
+            is_own = self._allow_loopback and addresses.is_loopback(address)
+            if not (is_own or addresses.is_public(address)):
+                raise SendError("the host's address is not a public one")
 
     def _unreached(self, error: BaseException, to: EndpointUrl, event_id: str) -> SendError:
         why = reason(error, self._timeout_seconds)

@@ -52,9 +52,7 @@ class Sender(Protocol):
     def post(
         self, to: EndpointUrl, headers: Mapping[str, str], body: bytes, source: Source
     ) -> Response:
-        """POST `body` of the source once and wait for the head of the answer.
-
-        Five seconds at most.
+        """POST `body` of the source once and wait five seconds at most for the answer's head.
 
         Raises:
             HostLimitError: the POST has to come later.

@@ -7,7 +7,7 @@ behind for ten seconds and more.
 
 import functools
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
 from typing import Final, Self, TypeAlias
@@ -18,10 +18,9 @@ import dns.rdatatype
 import dns.resolver
 
 from functions.recent import Recent
-from functions.webhooks.sender.connections import SocketAddress
 
-Resolver: TypeAlias = Callable[[str, int, float], Sequence[SocketAddress]]
-"""The addresses of a host and port, found in some seconds at most.
+Resolver: TypeAlias = Callable[[str, float], Sequence[str]]
+"""The IP addresses of a host, found in some seconds at most.
 
 Raises TimeoutError where that is too short, and socket.gaierror where there are none.
 """
@@ -30,27 +29,20 @@ KEPT_SECONDS: Final = 60.0
 """How long an answer is used again at most; its time to live may be shorter."""
 
 _KEPT: Final = 10_000
-_HOSTS: Final = "/etc/hosts"
 _LOOPBACK: Final = "127.0.0.1"
 
 
 class SystemResolver:
-    """Looks names up as the system is set up: `/etc/hosts`, then its name servers.
+    """Asks the name servers of the system.
 
     A name is complete as it stands; the system's search domains are its own names'. IPv6 is asked
     for where a name has no IPv4: Google's functions speak IPv4 only, unless a network of one's own
     is attached. One instance serves all threads.
     """
 
-    def __init__(
-        self,
-        name_servers: dns.resolver.Resolver,
-        hosts: Mapping[str, Sequence[str]],
-        monotonic: Callable[[], float],
-    ) -> None:
-        """Ask `name_servers` for what `hosts` does not have; `monotonic` gives seconds."""
+    def __init__(self, name_servers: dns.resolver.Resolver, monotonic: Callable[[], float]) -> None:
+        """Ask `name_servers`; `monotonic` gives seconds."""
         self._name_servers = name_servers
-        self._hosts = hosts
         self._monotonic = monotonic
         self._kept: Recent[str, Sequence[str]] = Recent(
             seconds=KEPT_SECONDS, at_most=_KEPT, monotonic=monotonic
@@ -64,31 +56,20 @@ class SystemResolver:
         except dns.resolver.NoResolverConfiguration:
             name_servers = dns.resolver.Resolver(configure=False)
             name_servers.nameservers = [_LOOPBACK]  # as resolv.conf(5) says
-        try:
-            with open(_HOSTS, encoding="utf-8", errors="replace") as lines:  # noqa: PTH123 - a path
-                hosts = read_hosts(lines)
-        except OSError:
-            hosts = {}
-        return cls(name_servers, hosts, monotonic)
+        return cls(name_servers, monotonic)
 
-    def __call__(self, host: str, port: int, seconds: float) -> Sequence[SocketAddress]:
+    def __call__(self, host: str, seconds: float) -> Sequence[str]:
         """See `Resolver`."""
-        found = _literal(host) or self._of_hosts(host) or self._kept.get(host)
-        return [_address(text, port) for text in found or self._look_up(host, seconds)]
-
-    def _of_hosts(self, host: str) -> Sequence[str]:
-        name = host.removesuffix(".")
-        # RFC 6761, 6.3: such a name never leaves the machine.
-        is_local = name == "localhost" or name.endswith(".localhost")
-        return self._hosts.get(name, [_LOOPBACK] if is_local else [])
+        return _literal(host) or self._kept.get(host) or self._look_up(host, seconds)
 
     def _look_up(self, host: str, seconds: float) -> Sequence[str]:
         ends = self._monotonic() + seconds
+        ask = functools.partial(self._name_servers.resolve, search=False, raise_on_no_answer=False)
         try:
             name = dns.name.from_text(host)
-            answer = self._ask(name, dns.rdatatype.A, ends)
+            answer = ask(name, dns.rdatatype.A, lifetime=seconds)
             if answer.rrset is None:
-                answer = self._ask(name, dns.rdatatype.AAAA, ends)
+                answer = ask(name, dns.rdatatype.AAAA, lifetime=ends - self._monotonic())
         except dns.exception.Timeout:
             raise TimeoutError from None
         except dns.exception.DNSException as error:
@@ -100,38 +81,14 @@ class SystemResolver:
         self._kept.put(host, value=found, since=self._monotonic() - (KEPT_SECONDS - lives))
         return found
 
-    def _ask(
-        self, name: dns.name.Name, kind: dns.rdatatype.RdataType, ends: float
-    ) -> dns.resolver.Answer:
-        left = ends - self._monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return self._name_servers.resolve(
-            name, kind, lifetime=left, search=False, raise_on_no_answer=False
-        )
-
-
-def read_hosts(lines: Iterable[str]) -> Mapping[str, Sequence[str]]:
-    """The addresses of each name, of lines as hosts(5) describes them."""
-    hosts: dict[str, list[str]] = {}
-    for line in lines:
-        address, *names = line.partition("#")[0].split() or [""]
-        with suppress(ValueError):
-            ip_address(address.partition("%")[0])
-            for name in names:
-                hosts.setdefault(name.lower(), []).append(address)
-    return hosts
-
 
 @functools.lru_cache(_KEPT)
 def _literal(host: str) -> Sequence[str]:
     """The address that `host` is itself, however it is spelt: `0x7f.1` is one, too."""
+    if host == "localhost" or host.endswith(".localhost"):  # never leaves the machine (RFC 6761)
+        return [_LOOPBACK]
     with suppress(ValueError):
         return [str(ip_address(host))]
     with suppress(OSError):
         return [socket.inet_ntoa(socket.inet_aton(host))]
     return []
-
-
-def _address(ip: str, port: int) -> SocketAddress:
-    return (socket.AF_INET6, (ip, port, 0, 0)) if ":" in ip else (socket.AF_INET, (ip, port))

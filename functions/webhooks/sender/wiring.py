@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING
 import certifi
 
 from functions import parameters
-from functions.webhooks.sender.connections import SocketAddress
 from functions.webhooks.sender.http_sender import HttpSender
 
 if TYPE_CHECKING:
-    from functions.webhooks.sender.resolver import SystemResolver
+    from functions.webhooks.sender.resolver import Resolver
 
 
 def sender() -> HttpSender:
     """Posts to receivers, with the authorities and addresses that are trusted here."""
     tls = ssl.create_default_context(cafile=certifi.where())
-    further = parameters.webhook_ca_bundle()
-    if further:
+    if further := parameters.webhook_ca_bundle():
         tls.load_verify_locations(further)
     return HttpSender(
         tls,
@@ -37,11 +35,11 @@ def load_resolver() -> None:
 
 
 @functools.cache
-def _resolver() -> "SystemResolver":
+def _resolver() -> "Resolver":
     from functions.webhooks.sender.resolver import SystemResolver
 
     return SystemResolver.of_system(time.monotonic)
 
 
-def _resolve(host: str, port: int, seconds: float) -> Sequence[SocketAddress]:
-    return _resolver()(host, port, seconds)
+def _resolve(host: str, seconds: float) -> Sequence[str]:
+    return _resolver()(host, seconds)

@@ -1,19 +1,16 @@
 """Spec 8: receivers that answer more than anybody asked for, each a real TLS server."""
 
-import os
 import select
 import ssl
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 
+from functions.webhooks.sender import connections
 from functions.webhooks.sender.ports import SendError
 from tests.unit.webhooks.tls_receivers import (
     OK,
-    Handler,
     answers,
     flood,
     post,
@@ -22,53 +19,22 @@ from tests.unit.webhooks.tls_receivers import (
     unreached,
 )
 
-MEGABYTE = 1_000_000
-LINES = b"".join(b"X-%d: " % number + b"y" * 65_000 + b"\r\n" for number in range(90))
+LINE = b"HTTP/1.1 200 OK\r\nX: "
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-def complete(connection: ssl.SSLSocket) -> None:
-    """A head of 6 MB, as `http.client` would take it, in one piece."""
-    connection.sendall(b"HTTP/1.1 200 OK\r\n" + LINES + b"Content-Length: 0\r\n\r\n")
-
-
-def without_end(connection: ssl.SSLSocket) -> None:
-    """The same without its end."""
-    connection.sendall(b"HTTP/1.1 200 OK\r\n" + LINES)
-    connection.recv(1)
-
-
-@pytest.mark.parametrize("handler", [complete, without_end])
-def test_eighty_endless_heads_take_little_memory(handler: Handler) -> None:
-    """An instance has 512 MB, and others' deliveries are in it."""
-
-    def chosen(connection: ssl.SSLSocket) -> None:
-        if server.requests[-1].startswith(b"POST /ok "):
-            connection.sendall(OK)
-        else:
-            handler(connection)
-
-    with serving(chosen) as server:
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.unit.webhooks.post_together", str(server.port), "20"],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            env=os.environ | {"MALLOC_ARENA_MAX": "1"},
-        )
-    assert done.returncode == 0, done.stderr
-    used, _, outcomes = done.stdout.partition(" ")
-    assert int(used) < 60 * MEGABYTE
-    assert outcomes == 'Counter({"the answer\'s head is longer than 32 KB": 80})\n'
-
-
-@pytest.mark.parametrize("continues", [1, 100])
-def test_continues_without_end_cost_little(continues: int) -> None:
+@pytest.mark.parametrize(
+    ("begins", "goes_on"),
+    [(b"", CONTINUE), (b"", CONTINUE * 100), (LINE, b"y"), (LINE, b"y" * 65_000 + b"\r\nX: ")],
+)
+def test_a_head_without_end_costs_little(begins: bytes, goes_on: bytes) -> None:
     """The whole head is counted, interim answers included, and so is what it costs to read."""
-    with (
-        serving(flood(b"HTTP/1.1 100 Continue\r\n\r\n" * continues)) as server,
-        sending(timeout=10) as sender,
-    ):
+
+    def handler(connection: ssl.SSLSocket) -> None:
+        connection.sendall(begins)
+        flood(goes_on)(connection)
+
+    with serving(handler) as server, sending(timeout=10) as sender:
         began = time.thread_time()
         with pytest.raises(SendError, match="head is longer than 32 KB"):
             post(sender, server.port)
@@ -116,7 +82,8 @@ def test_an_answer_sent_a_little_later_is_nobodys() -> None:
         for _ in range(2):
             assert post(sender, server.port) == 200
             assert sent.acquire(timeout=10)
-            [kept] = [found for found in sender._adapter._watch.open if found.is_idle]  # noqa: SLF001 - what is sent may come late
+            open_now = sender._adapter._watch.open.values()  # noqa: SLF001 - what is sent may come late
+            [kept] = {found.sock for found in open_now if found.is_idle}
             assert select.select([kept], [], [], 10)[0]
         assert server.connections == 2
 
@@ -142,21 +109,25 @@ def test_a_kept_connection_gets_old() -> None:
             assert server.connections == 1 + minute // 6
 
 
-def test_an_idle_connection_gets_old() -> None:
-    """After a minute without a delivery nobody knows what has become of it."""
+def test_idle_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The longest idle one where many are open, and each after a minute."""
+    ended = threading.Semaphore(0)
+    monkeypatch.setattr(connections, "OPEN_AT_MOST", 2)
     clock = Clock()
-    with serving(answers(OK)) as server, sending(monotonic=clock) as sender:
-        for clock.ahead, connections in ((0, 1), (59, 1), (120, 2)):
-            assert post(sender, server.port) == 200
-            assert server.connections == connections
 
+    def keep(connection: ssl.SSLSocket) -> None:
+        connection.sendall(OK)
+        if connection.recv(1) == b"":
+            ended.release()
 
-def test_a_clock_that_has_just_begun() -> None:
-    """A fresh machine's monotonic clock starts at zero."""
-    began = time.monotonic()
     with (
-        serving(answers(OK)) as server,
-        sending(monotonic=lambda: time.monotonic() - began) as sender,
+        serving(keep, names=["a.example.com", "b.example.com", "c.example.com"]) as server,
+        sending(resolve=lambda *_: ["127.0.0.1"], monotonic=clock) as sender,
     ):
-        assert [post(sender, server.port) for _ in range(2)] == [200, 200]
-        assert server.connections == 1
+        for name in "abc":
+            assert post(sender, server.port, f"{name}.example.com") == 200
+        assert ended.acquire(timeout=10)
+        assert not ended.acquire(blocking=False)
+        clock.ahead = 61
+        assert ended.acquire(timeout=10)
+        assert ended.acquire(timeout=10)

@@ -2,14 +2,13 @@
 
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from functions.webhooks.sender.connections import SocketAddress
 from functions.webhooks.sender.ports import HostLimitError, SendError
 from tests.unit.webhooks.tls_receivers import (
     OK,
@@ -68,10 +67,15 @@ def test_what_a_machine_is_like_is_not_told() -> None:
         with machine() as port, sending() as sender, pytest.raises(SendError) as raised:
             post(sender, port)
         told.add(str(raised.value))
-        details.append(raised.value.detail)
+        details.append(str(raised.value.detail).partition(":")[0])
     advice = "it has to answer HTTPS with a valid certificate within 0.5 s"
     assert told == {f"the receiver could not be reached: {advice}"}
-    assert len(set(details)) == 4
+    assert details == [
+        "the connection was refused",
+        "the TLS handshake failed",
+        "no answer within 0.5 s",
+        "the certificate is not valid",
+    ]
 
 
 def test_a_receiver_that_has_answered_is_told_of() -> None:
@@ -113,7 +117,7 @@ def test_what_exceeds_a_share_is_not_sent_now(
 
     with (
         serving(hold, names=["localhost", "other.example.com"]) as server,
-        sending(**limits, timeout=30, resolve=_on_this_machine) as sender,
+        sending(**limits, timeout=30, resolve=lambda *_: ["127.0.0.1"]) as sender,
         ThreadPoolExecutor(81) as threads,
     ):
         posts = [threads.submit(post, sender, server.port, path=f"/{n}") for n in range(5)]
@@ -127,7 +131,3 @@ def test_what_exceeds_a_share_is_not_sent_now(
         assert len(server.requests) == 6
         let_go.set()
         assert [held.result(10) for held in (*posts, further)] == [200] * 6
-
-
-def _on_this_machine(_: str, port: int, __: float) -> Sequence[SocketAddress]:
-    return [(socket.AF_INET, ("127.0.0.1", port))]
