@@ -3,6 +3,7 @@
 import type { Outcome } from "../domain/delivery.ts";
 import type { EventType } from "../domain/event_type.ts";
 import type { Trouble } from "../domain/recap.ts";
+import type { LeftAlone } from "../domain/words.ts";
 import { CALL_MS, call } from "./call.ts";
 import { NoAnswerError } from "./errors.ts";
 
@@ -82,12 +83,7 @@ export interface Sent {
 /** What a recovery would do: deliveries that would be sent again, and why others would not. */
 export interface Foreseen {
   readonly matching: number;
-  readonly leftAlone: {
-    readonly removedUrl: number;
-    readonly disabledUrl: number;
-    readonly unusableUrl: number;
-    readonly tests: number;
-  };
+  readonly leftAlone: LeftAlone;
 }
 
 /** For a look at all deliveries or guests of an event, or at a receiver. */

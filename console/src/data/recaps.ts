@@ -2,12 +2,13 @@
 
 import { type Firestore, collection, doc, limit, orderBy, query } from "firebase/firestore";
 
+import type { RecapCounts } from "../domain/recap.ts";
 import { date, number, text } from "./fields.ts";
 import { type Fail, type Tell, listenToAll, listenToOne } from "./listen.ts";
 
 export const RECAPS_PAGE = 10;
 
-export interface Recap {
+export interface Recap extends RecapCounts {
   readonly id: string;
   /** As the organizer gave them; empty where they were not given. */
   readonly subject: string;
@@ -15,16 +16,11 @@ export interface Recap {
   /** Who sent it; empty where the record does not say. */
   readonly sender: string;
   readonly mode: string;
-  readonly state: string;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly recipients: number;
-  readonly sent: number;
   readonly unknown: number;
   readonly skipped: number;
-  readonly left: number;
-  /** What the mail service told later; null where it told nothing. */
-  readonly told: { readonly delivered: number; readonly bounced: number; readonly dropped: number; readonly complained: number } | null;
 }
 
 export interface RecapLock {

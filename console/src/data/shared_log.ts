@@ -45,18 +45,13 @@ interface Answer {
   readonly next: string | null;
 }
 
-interface OnWire {
-  readonly id: string;
-  readonly event: string;
+type Times = "createdAt" | "nextAttemptAt" | "endedAt";
+
+interface OnWire extends Omit<Delivery, Times | "url" | "endpointId" | "slow" | "outcome" | "log"> {
   readonly createdAt: string;
-  readonly outcome: string;
-  readonly attempts: number;
   readonly nextAttemptAt: string | null;
-  readonly reason: string | null;
-  readonly test: boolean;
-  readonly body: string;
   readonly endedAt: string | null;
-  readonly round: number;
+  readonly outcome: string;
   readonly log: readonly (Omit<Attempt, "at" | "answer"> & { readonly at: string; readonly answer?: string | null })[];
 }
 

@@ -3,7 +3,7 @@
 import { count } from "./words.ts";
 import { LANGUAGE } from "./time.ts";
 
-/** Recorded counts of a recap; `told` is what the mail service said later. */
+/** Recorded counts of a recap; `told` is what the mail service said later, null where it said nothing. */
 export interface RecapCounts {
   readonly state: string;
   readonly sent: number;

@@ -82,22 +82,21 @@ export function count(number: number, one: string, many: string): string {
   return `${number.toLocaleString(LANGUAGE)} ${number === 1 ? one : many}`;
 }
 
-/** Why deliveries are not sent again; empty where there are none. */
-export function leftAloneWords(by: {
+/** Deliveries that are not sent again, by the reason. */
+export interface LeftAlone {
   readonly removedUrl: number;
   readonly disabledUrl: number;
   readonly unusableUrl: number;
   readonly tests: number;
-}): string {
-  return listed([
-    [by.removedUrl, "to an address that was removed"],
-    [by.disabledUrl, "to an address that is switched off"],
-    [by.unusableUrl, "to an address that nothing can be sent to"],
-    [by.tests, by.tests === 1 ? "test" : "tests"],
-  ]);
 }
 
-function listed(counts: readonly (readonly [number, string])[]): string {
-  const there = counts.filter(([number]) => number > 0);
-  return there.map(([number, words]) => `${number.toLocaleString(LANGUAGE)} ${words}`).join("; ");
+/** Why deliveries are not sent again; empty where there are none. */
+export function leftAloneWords({ removedUrl, disabledUrl, unusableUrl, tests }: LeftAlone): string {
+  const counts = [
+    [removedUrl, "to an address that was removed"],
+    [disabledUrl, "to an address that is switched off"],
+    [unusableUrl, "to an address that nothing can be sent to"],
+    [tests, tests === 1 ? "test" : "tests"],
+  ] as const;
+  return counts.filter(([number]) => number > 0).map(([number, words]) => `${number.toLocaleString(LANGUAGE)} ${words}`).join("; ");
 }

@@ -1,13 +1,16 @@
 """The rules, loaded, and the people who come to them."""
 
 import uuid
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from tests.suite.rules.cast import Cast, Who
 from tests.suite.rules.client import Client, load_rules
-from tests.suite.rules.data_model import RULES
 from tests.suite.rules.samples import event
+
+RULES: Final = Path(__file__).parents[3] / "firestore.rules"
 
 
 @pytest.fixture(scope="session", autouse=True)

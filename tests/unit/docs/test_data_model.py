@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from tests.suite.rules.data_model import DATA_MODEL
+from ops import merging
 
 ROOT: Final = Path(__file__).parents[3]
 RULES: Final = (ROOT / "firestore.rules").read_text()
@@ -18,6 +18,6 @@ def test_every_field_that_a_client_may_write_is_told() -> None:
 
 
 def test_every_path_is_told() -> None:
-    """Paths of the data model, by their last collection."""
-    collections = {path.split("/")[-2] for path in DATA_MODEL}
+    """Paths of the rules, by their last collection."""
+    collections = {path.split("/")[-2] for path in merging.paths_of(RULES)}
     assert {name for name in collections if f"{name}/" not in PAGE} == set()

@@ -3,9 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { RefusedError } from "../../data/errors.ts";
 import { type SharedPage, readSharedLog, resendShared } from "../../data/shared_log.ts";
 import { signingCurl } from "../../domain/curl.ts";
-import { type Delivery, isOpen, isOutcome } from "../../domain/delivery.ts";
-import { isEventType } from "../../domain/event_type.ts";
-import type { Filters } from "../../domain/filters.ts";
+import { type Delivery, isOpen } from "../../domain/delivery.ts";
+import { type Filters, readFilters, writeFilters } from "../../domain/filters.ts";
 import { Act } from "../../ui/busy.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
 import { wordsOf } from "../../ui/errors.ts";
@@ -18,24 +17,19 @@ import { DeliverySheet } from "../receivers/sheet.tsx";
 import { DeliveryRows } from "../receivers/rows.tsx";
 import { Refusal } from "./refusals.tsx";
 
-interface Place extends Pick<Filters, "outcome" | "event"> {
+interface Place extends Filters {
   readonly deliveryId: string | null;
 }
 
 function readPlace(): Place {
   const fragment = new URLSearchParams(location.hash.slice(1));
-  const outcome = fragment.get("outcome");
-  const event = fragment.get("type");
-  return {
-    outcome: isOutcome(outcome) ? outcome : null,
-    event: isEventType(event) ? event : null,
-    deliveryId: fragment.get("delivery"),
-  };
+  return { ...readFilters(fragment), deliveryId: fragment.get("delivery") };
 }
 
-function fragmentOf({ outcome, event, deliveryId }: Place): string {
-  const given = { ...(outcome && { outcome }), ...(event && { type: event }), ...(deliveryId && { delivery: deliveryId }) };
-  const text = new URLSearchParams(given).toString();
+function fragmentOf({ deliveryId, ...filters }: Place): string {
+  const given = writeFilters(filters);
+  if (deliveryId) given.set("delivery", deliveryId);
+  const text = given.toString();
   return text && `#${text}`;
 }
 
