@@ -155,8 +155,10 @@ class Publisher:
                     new = missing
                     break
                 except AlreadyRecordedError:
-                    there = self.deliveries.find(event_id, [one.id for one in deliveries])
-                    reached_by = self.wall.milestones(event_id, [one.number for one in milestones])
+                    ids = [delivery.id for delivery in deliveries]
+                    there = self.deliveries.find(event_id, ids)
+                    numbers = [milestone.number for milestone in milestones]
+                    reached_by = self.wall.milestones(event_id, numbers)
         finally:
             self._take_back(counted, new)
         for delivery in new:

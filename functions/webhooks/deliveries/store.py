@@ -25,7 +25,11 @@ from functions.webhooks.settings.webhook_settings import key
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStore:
-    """Reads and writes deliveries; every method but `overdue` is one call."""
+    """Reads and writes deliveries; every method but `overdue` is one call.
+
+    `AlreadyRecordedError` where a new record exists; `ChangedMeanwhileError` where a record is not
+    in the delivery's version any more.
+    """
 
     documents: Documents
     sweep_page: int = 300
@@ -34,11 +38,7 @@ class DeliveryStore:
     def create(
         self, event_id: str, deliveries: Iterable[Delivery], milestones: Iterable[Milestone] = ()
     ) -> None:
-        """Record all deliveries and milestones in one commit, or none.
-
-        Raises:
-            AlreadyRecordedError: one of the records exists.
-        """
+        """Record all deliveries and milestones in one commit, or none."""
         self.documents.commit(
             *(Create(_path(event_id, delivery.id), _document(delivery)) for delivery in deliveries),
             *(
@@ -62,22 +62,14 @@ class DeliveryStore:
         return read_delivery(found) if found else None
 
     def save(self, delivery: Delivery) -> None:
-        """Write what an attempt has changed.
-
-        Raises:
-            ChangedMeanwhileError: the record is not in the delivery's version any more.
-        """
+        """Write what an attempt has changed."""
         applying = {"begun": delivery.begun, "slow": delivery.slow}
         fields = _progress(delivery) | {name: value for name, value in applying.items() if value}
         cleared = [name for name, value in applying.items() if not value]
         self._update(delivery, fields, cleared)
 
     def restart(self, delivery: Delivery) -> None:
-        """Write the beginning of another round; the record is kept as long as a new delivery.
-
-        Raises:
-            ChangedMeanwhileError: the record is not in the delivery's version any more.
-        """
+        """Write the beginning of another round; the record is kept as long as a new delivery."""
         begun = delivery.next_attempt_at or delivery.created_at
         fields = _progress(delivery) | {
             "url": delivery.url,

@@ -1,4 +1,4 @@
-"""What must hold of endpoints that fail, whatever happens; said without the code that it checks."""
+"""What must hold of endpoints that fail, said without the code that it checks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -110,7 +110,7 @@ class Seen:
                 )
                 if delivery.url == url and missed and answered - _A_DAY < ended_at <= answered:
                     yield f"{delivery.id} failed, and was not sent again"
-        # Whoever is named again after nobody was is told with the next failure.
+        # People who are named after a time without anybody are notified of the next failure.
         if not all(fields and fields["notify"] for _, fields in self._settings):
             return
         for url in settings.get("urls", ()):
@@ -120,11 +120,11 @@ class Seen:
         failed = [
             one for at, one in self._ends if at and one.url == url and one.outcome is Outcome.FAILED
         ]
-        if not [one for one in failed if not one.test]:
+        if not [delivery for delivery in failed if not delivery.test]:
             return
         was_disabled = any(self._holds(url, "disabled", at) for at, _ in self._settings)
         if was_disabled and not self._holds(url, "disabled", now):
-            return  # whoever has enabled it hears of it with the next delivery
+            return  # the admin who has enabled it hears of it with the next delivery
         expected = {"disabled": "disabled", "failing": "failing", "recovered": None}
         for standing, known in expected.items():
             if self._holds(url, standing, now):
@@ -150,7 +150,7 @@ class Seen:
     def _ended_by(self, url: str, moment: int) -> Sequence[Delivery]:
         """Each delivery as it was then, if it had ended, by its end."""
         latest = {one.id: one for time, one in self._ends if time <= moment and one.url == url}
-        ended = [one for one in latest.values() if one.ended_at]
+        ended = [delivery for delivery in latest.values() if delivery.ended_at]
         return sorted(ended, key=lambda one: (one.ended_at, one.id))
 
     def _answered(self, url: str, moment: int) -> datetime | None:

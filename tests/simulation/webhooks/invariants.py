@@ -1,4 +1,4 @@
-"""What must hold of the webhooks, whatever has happened; said without the code that it checks."""
+"""What must hold of the webhooks, said without the code that it checks."""
 
 import json
 from collections import Counter
@@ -54,9 +54,9 @@ def at_rest(seen: Seen, scenario: Scenario, firestore: Firestore) -> Iterator[st
     found = [read_delivery(document) for document in stored]
     yield from _messages(seen, scenario, firestore, found)
     yield from _waits(seen)
-    for one in found:
-        if one.outcome.is_open:
-            yield f"{one.id} ({one.event_type}) has not ended"
+    for delivery in found:
+        if delivery.outcome.is_open:
+            yield f"{delivery.id} ({delivery.event_type}) has not ended"
     for number in _MILESTONES:
         yield from _milestone(number, scenario, firestore, stored)
     records = {delivery.id: delivery for delivery in found}

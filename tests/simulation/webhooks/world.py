@@ -233,7 +233,7 @@ class WebhookWorld:
         self._cloud_tasks.call(task.name, attempt, due=due, backoff=_BACKOFF[task.queue])
 
     def _check_acknowledgements(self, delivery_id: str) -> None:
-        """Whoever has lived to tell of a 2xx has recorded it, whichever round got it."""
+        """An instance that lived to tell of a 2xx has recorded it, in any round."""
         found = self._record(delivery_id)
         if found and not any(one.acknowledged for one in found.log):
             for post in self._seen.posts:

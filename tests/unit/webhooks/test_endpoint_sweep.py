@@ -147,7 +147,7 @@ def test_a_failure_that_is_recorded_late_is_found(evening: Evening) -> None:
 
 
 def test_a_crash_in_between_repeats_none(evening: Evening) -> None:
-    """The deliveries are in their second round, whatever became of the record."""
+    """The deliveries are in their second round, though the record was not written."""
     evening.ends("missed", Outcome.FAILED)
     evening.now += MINUTE
     evening.ends("arrived", Outcome.SUCCESS)

@@ -62,7 +62,7 @@ def answered(ago: timedelta, failures: int = 0) -> Latest:
         (replace(TOLD, told_at=NOW - 59 * MINUTE), GIVEN_UP, Latest(), Step.WAIT),
         (KNOWN_DISABLED, GIVEN_UP, Latest(), Step.WAIT),
         (replace(KNOWN_DISABLED, failed_at=NOW - 30 * DAY), GIVEN_UP, Latest(), Step.FORGET),
-        # automatic recovery, whatever has failed after the answer, and before any mail
+        # automatic recovery, also where deliveries failed after the answer, and before any mail
         (RECORD, RECOVERED, answered(MINUTE), Step.SEND_AGAIN),
         (RECORD, RECOVERED, answered(HOUR, failures=5), Step.SEND_AGAIN),
         (TOLD, RECOVERED, answered(MINUTE), Step.SEND_AGAIN),
@@ -119,7 +119,7 @@ def test_what_follows(
         (RECORD, ENDPOINT, failing(100, long=True), Step.DISABLE),
         (TOLD, ENDPOINT, answered(MINUTE), Step.WAIT),
         (RECORD, RECOVERED, answered(MINUTE), Step.SEND_AGAIN),
-        # whoever was told is not named any more
+        # the people who were told are not named any more
         (replace(TOLD, failed_at=NOW - HOUR), ENDPOINT, answered(MINUTE), Step.FORGET),
     ],
 )

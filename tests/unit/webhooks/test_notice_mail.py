@@ -107,8 +107,8 @@ def test_everybody_has_a_copy_of_their_own() -> None:
     copies = made.copies
     for copy in copies:
         assert copy.labels == {"wall_notice": address_hash(copy.address)}
-    assert [one.address for one in copies] == ["ann@example.com", "bob@example.com"]
-    assert {one.headers["Auto-Submitted"] for one in copies} == {"auto-generated"}
+    assert [copy.address for copy in copies] == ["ann@example.com", "bob@example.com"]
+    assert {copy.headers["Auto-Submitted"] for copy in copies} == {"auto-generated"}
 
 
 @pytest.mark.parametrize(
@@ -124,10 +124,10 @@ def test_what_a_url_hides_stays_hidden(url: str, hidden: list[str]) -> None:
     """No path or query, which hold keys, no user name, no markup, and no line of its own."""
     made = mail(change(url=url))
     shown = made.html.partition('class="failing"')[2].partition("</div>")[0]
-    for one in hidden:
-        assert one not in made.subject
-        assert one not in shown
-        assert one not in made.text.partition("\n--\n")[0]
+    for text in hidden:
+        assert text not in made.subject
+        assert text not in shown
+        assert text not in made.text.partition("\n--\n")[0]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_what_a_url_hides_stays_hidden(url: str, hidden: list[str]) -> None:
     ],
 )
 def test_an_events_name_is_one_bounded_line_and_no_link(name: str) -> None:
-    """Whatever an organizer calls it."""
+    """An organizer may call the event anything."""
     made = mail(name=name)
     assert "\n" not in made.subject
     assert len(made.subject) < 250

@@ -145,7 +145,7 @@ def test_filters(parts: Parts, filters: dict[str, Any], expected: set[str]) -> N
         cause="3", event_id=EVENT, event_type=EventType.GUEST_JOINED, url=URL, data={}, now=NOW
     )
     parts.deliveries().create(EVENT, [made["joined"]])
-    assert set(ids(read(parts, share(parts), **filters))) == {made[one].id for one in expected}
+    assert set(ids(read(parts, share(parts), **filters))) == {made[name].id for name in expected}
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_a_url_that_is_the_events_no_more(parts: Parts) -> None:
 
 
 def test_resends_are_counted_by_event_and_url(parts: Parts) -> None:
-    """Whatever links there are to it: further ones allow no more."""
+    """Further links to the URL allow no more."""
     parts.resends_at_most = 1
     first, second = (parts.failed(parts.delivery(cause=cause)) for cause in "ab")
     send_again(parts, share(parts, can_resend=True), first)
@@ -272,8 +272,8 @@ def test_the_log_names_no_token_and_no_path(
     read(parts, share_id)
     send_again(parts, share_id, failed)
     said = "".join(capfd.readouterr())
-    for one in ("webhook.log_read", "webhook.log_resent", share_id, failed.id):
-        assert one in said
+    for text in ("webhook.log_read", "webhook.log_resent", share_id, failed.id):
+        assert text in said
     assert "/hook" not in said
 
 

@@ -131,7 +131,7 @@ def test_a_delivery_is_written_in_the_version_that_was_read(
     write: Callable[[DeliveryStore, Delivery], None],
     meanwhile: str,
 ) -> None:
-    """Whoever has written since is not overruled; Firestore's TTL policy may delete the record."""
+    """A later write is not overwritten; Firestore's TTL policy may have deleted the record."""
     deliveries.create(EVENT, [attempted(delivery(), 204)])
     read = recorded(deliveries, delivery())
     match meanwhile:
@@ -170,7 +170,7 @@ def test_deliveries_that_ended_at_the_same_moment_are_turned_by_their_ids(
         if len(page) < 2:
             break
 
-    assert [one.id for one in found] == ["d1", "d0", "d2", "d3", "d4"]
+    assert [delivery.id for delivery in found] == ["d1", "d0", "d2", "d3", "d4"]
     assert deliveries.count_ended(EVENT, wanted) == 5
 
 
