@@ -3,7 +3,7 @@
 Sending and preview use the same planner, so that they cannot disagree. It only reads.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.photos import web_address
 from functions.recap.audience.recipients import in_turn, skip_reasons
-from functions.recap.ledger.batch import Batch, Counts, open_batches
+from functions.recap.ledger.batch import Batch, open_batches, total
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer, Recap, Recipient
 from functions.recap.quota.allowance import Allowance, RecapLimits, allowed
@@ -70,10 +70,17 @@ class Gathered:
         """Number of these guests who have had a recap of the event."""
         return sum(guest in self.sent_at for guest in ids)
 
-    def continued(self, before: Counts, ledger: Iterable[Batch]) -> Report:
-        """The report of a call that continues an interrupted recap, before anything is sent."""
-        spared = sum(len(self.spared(batch)) for batch in open_batches(ledger))
-        return Report(before=before, hidden=self.audience.hidden, spared=spared)
+    def continued(self, ledger: Collection[Batch]) -> "Choice | None":
+        """The recipients of a call that continues a recap; None where the recap sent nothing."""
+        before, waiting = total(ledger), open_batches(ledger)
+        if not before.sent:
+            return None
+        spared = sum(len(self.spared(batch)) for batch in waiting)
+        return Choice(
+            [guest for batch in waiting for guest in self.remaining(batch)],
+            Report(before=before, hidden=self.audience.hidden, spared=spared),
+            skipped=sum(map(self.skipped, waiting)),
+        )
 
     def as_if_all_wanted(self) -> "Gathered":
         """The same without any guest's choice."""
@@ -85,10 +92,15 @@ class Gathered:
 
 
 class Choice(NamedTuple):
-    """The recipients of a new recap, in the order of sending; `report` is that before any mail."""
+    """The recipients of a call, by id, in the order of sending.
 
-    guests: Sequence[Guest]
+    `report` is that before any mail. `skipped` are all guests who would get a mail but for their
+    choice, their address or a limit.
+    """
+
+    ids: Sequence[str]
     report: Report
+    skipped: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +194,7 @@ class Planner:
             hidden=audience.hidden,
             nobody=_why_nobody(audience, skipped, spared) if nobody else None,
         )
-        return Choice(may.guests, report)
+        return Choice([guest.id for guest in may.guests], report, report.skipped)
 
     def with_pictures(
         self, wanted: RecapArguments, audience: Audience, ids: Iterable[str]

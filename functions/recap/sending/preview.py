@@ -20,12 +20,12 @@ from functions.mail.provider import BulkMailer
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import PreviewArguments
 from functions.recap.audience.guests import Audience, Guest
-from functions.recap.ledger.batch import Batch, BatchState, open_batches, total
+from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.lock import RecapKey, StoredLock, resumable
 from functions.recap.ledger.status_store import StatusStore
 from functions.recap.sending.places import Place, Places
-from functions.recap.sending.planner import Gathered, Planner, recipient
-from functions.recap.sending.report import Report, outlook
+from functions.recap.sending.planner import Choice, Gathered, Planner, recipient
+from functions.recap.sending.report import outlook
 from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.wall_event import WallEvent
 
@@ -71,16 +71,6 @@ class Unreached:
     trouble: str
     name: str = ""
     address: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """The mails that a call would send."""
-
-    ids: Sequence[str]
-    skipped: int
-    report: Report
-    blocked: CallError | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,11 +122,11 @@ class RecapPreview:
                 wanted, mailer.bytes_per_recipient, first=found is None, read=place.read
             )
             is_told = len(gathered.audience.guests) >= self.min_guests
-            plan = self._plan(
+            choice, blocked = self._plan(
                 event, wanted, gathered if is_told else gathered.as_if_all_wanted(), found
             )
             # With few guests the choice of the shown guest would reveal who opted out.
-            ids = plan.ids if is_told else []
+            ids = choice.ids if is_told else []
             message = self._message(event, wanted, gathered, ids, mailer.bytes_per_recipient)
             unreached = self._unreached(caller, wanted, gathered.audience)
         except CallError:
@@ -156,13 +146,13 @@ class RecapPreview:
             subject=message.subject,
             html=html,
             text=text,
-            recipients=len(plan.ids),
-            skipped=plan.skipped if is_told else None,
-            had_recap=gathered.had_recap(plan.ids),
-            left=plan.report.left,
+            recipients=len(choice.ids),
+            skipped=choice.skipped if is_told else None,
+            had_recap=gathered.had_recap(choice.ids),
+            left=choice.report.left,
             hidden=gathered.audience.hidden,
-            blocked=plan.blocked,
-            message=outlook(plan.report, len(plan.ids)),
+            blocked=blocked,
+            message=outlook(choice.report, len(choice.ids)),
             mailed=bool(message.copies) if to else None,
             unreached=unreached,
         )
@@ -206,36 +196,20 @@ class RecapPreview:
         wanted: PreviewArguments,
         gathered: Gathered,
         found: StoredLock | None,
-    ) -> _Plan:
-        """The plan that `sendEventRecap` would make now, with the lock that was `found`."""
+    ) -> tuple[Choice, CallError | None]:
+        """The recipients of `sendEventRecap` now, with the lock that was `found`; its refusal."""
         blocked, continued = self.planner.stopped(wanted.event_id, event), None
         try:
             continued = resumable(found.lock if found else None, self.now())
         except CallError as refused:
             blocked = blocked or refused
         key = RecapKey(wanted.event_id, continued or "")
-        ledger = (
-            [_without_its_call(batch) for batch in self.planner.recaps.batches(key)]
-            if continued
-            else []
-        )
-        before = total(ledger)
-        if before.sent:
-            waiting = open_batches(ledger)
-            return _Plan(
-                ids=[guest for batch in waiting for guest in gathered.remaining(batch)],
-                skipped=sum(map(gathered.skipped, waiting)),
-                report=gathered.continued(before, ledger),
-                blocked=blocked,
-            )
-        allowance = self.planner.allowance(event, key.recap_id, reserved=False)
-        choice = self.planner.choose(gathered, allowance.others(allowance.load()))
-        return _Plan(
-            ids=[guest.id for guest in choice.guests],
-            skipped=choice.report.skipped,
-            report=choice.report,
-            blocked=blocked,
-        )
+        batches = self.planner.recaps.batches(key) if continued else []
+        choice = gathered.continued([_without_its_call(batch) for batch in batches])
+        if choice is None:
+            allowance = self.planner.allowance(event, key.recap_id, reserved=False)
+            choice = self.planner.choose(gathered, allowance.others(allowance.load()))
+        return choice, blocked
 
     def _message(
         self,

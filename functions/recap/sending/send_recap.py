@@ -1,7 +1,6 @@
 """One call of `sendEventRecap`, from the lock to the answer (spec 3.3, 4.1, 7.1)."""
 
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Final
@@ -116,18 +115,11 @@ class RecapSender:
         gathered = self.planner.gather(wanted, mailer.bytes_per_recipient, first=claim.first)
         audience = gathered.audience
         composer = self.planner.composer(event, wanted, audience, mailer.bytes_per_recipient)
-        before = total(claim.ledger.values())
-        if before.sent:
-            report = gathered.continued(before, claim.ledger.values())
-            open_ids = (batch.recipients for batch in open_batches(claim.ledger.values()))
-            ids: Iterable[str] = itertools.chain.from_iterable(open_ids)
-            guests = self.planner.with_pictures(wanted, audience, ids)
-        else:
-            choice = self._reserve(claim, allowance, gathered)
-            report = choice.report
-            ids = [guest.id for guest in choice.guests]
-            guests = self.planner.with_pictures(wanted, audience, ids)
-            _plan(claim, choice, composer, mailer.recipients_per_request)
+        continued = gathered.continued(claim.ledger.values())
+        choice = continued or self._reserve(claim, allowance, gathered)
+        guests = self.planner.with_pictures(wanted, audience, choice.ids)
+        if not continued:
+            _plan(claim, choice, guests, composer, mailer.recipients_per_request)
         dispatch = Dispatch(
             claim=claim,
             mailer=mailer,
@@ -137,7 +129,7 @@ class RecapSender:
             clock=self.clock,
             give_up_at=give_up_at,
         )
-        return report, dispatch, self._planned(claim, guests, gathered)
+        return choice.report, dispatch, self._planned(claim, guests, gathered)
 
     def _reserve(self, claim: Claim, allowance: Allowance, gathered: Gathered) -> Choice:
         """Choose the recipients, and record them in the tenant's allowance.
@@ -147,6 +139,7 @@ class RecapSender:
         Raises:
             ChangedMeanwhileError: the lease is over; another call may have the recap.
         """
+        by_id = gathered.audience.by_id
         if not gathered.willing:
             return self.planner.choose(gathered, Counted({}, 0))
         while True:
@@ -154,7 +147,7 @@ class RecapSender:
             choice = self.planner.choose(gathered, allowance.others(found))
             if not claim.in_time:
                 raise ChangedMeanwhileError
-            if allowance.reserve(found, [guest.mailbox for guest in choice.guests]):
+            if allowance.reserve(found, [by_id[guest].mailbox for guest in choice.ids]):
                 return choice
 
     def _planned(
@@ -183,10 +176,12 @@ class RecapSender:
         ]
 
 
-def _plan(claim: Claim, choice: Choice, composer: Composer, per_batch: int) -> None:
+def _plan(
+    claim: Claim, choice: Choice, guests: Mapping[str, Guest], composer: Composer, per_batch: int
+) -> None:
     """Record the batches: the recipients of one can share a message."""
     nobodys = PreferencesLinks("", "")
-    recipients = {guest.id: recipient(guest, nobodys) for guest in choice.guests}
+    recipients = {guest: recipient(guests[guest], nobodys) for guest in choice.ids}
     batches = plan(
         composer.groups(recipients),
         first=max(claim.ledger, default=-1) + 1,
