@@ -55,8 +55,8 @@ class Subscription:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The id, and the one that the endpoint had before its entry had an id."""
-        return (self.id, key(self.url)) if self.given_id else (self.id,)
+        """The id, and the one that the endpoint had before its entry had an id; each once."""
+        return tuple(dict.fromkeys((self.id, key(self.url))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from functions.webhooks.deliveries.delivery import Delivery, Place, SentTo
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.settings.store import SettingsStore
-from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.settings.webhook_settings import Subscription
 from functions.webhooks.shared_logs.arguments import LogArguments, ResendSharedArguments
 from functions.webhooks.shared_logs.log_share import LogShare
 from functions.webhooks.shared_logs.store import LogShareStore
@@ -59,26 +59,28 @@ class SharedLog:
         """
         share = self._living(event_id, share_id)
         sent_to = SentTo(
-            endpoints=(share.endpoint, key(share.url)),
+            endpoints=Subscription(share.url, given_id=share.endpoint).names,
             outcome=wanted.outcome,
             event_type=wanted.event_type,
         )
         page: list[Delivery] = []
-        last, read, size = None, 0, 0
+        last, size, read = None, 0, 0
         for delivery in self.deliveries.newest(event_id, sent_to, wanted.after, PAGE):
             answers = "".join(attempt.answer or "" for attempt in delivery.log)
             size += len(delivery.body.encode("utf-8", "surrogatepass")) + len(answers.encode())
             if last and size > PAGE_BYTES:
-                read = PAGE
+                has_next = True
                 break
             last, read = Place(delivery.created_at, delivery.id), read + 1
             if delivery.url == share.url:  # another URL may be another receiver's
                 page.append(delivery)
+        else:
+            has_next = read == PAGE
         log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))
         return LogPage(
             share=share,
             deliveries=page,
-            next=place_text(last) if last and read == PAGE else None,
+            next=place_text(last) if last and has_next else None,
         )
 
     def send_again(self, event_id: str, share_id: str, wanted: ResendSharedArguments) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from functions.webhooks.messages.event_type import BY_DEFAULT, EventType
-from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
+from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings, key
 
 URL = "https://example.com/hook"
 
@@ -53,6 +53,20 @@ def test_urls(urls: list[Any], expected: list[Subscription]) -> None:
 def test_no_urls(settings: Any) -> None:
     """An event without a list of URLs has no receivers."""
     assert WebhookSettings.read(settings).subscriptions == ()
+
+
+@pytest.mark.parametrize(
+    ("entry", "names"),
+    [
+        (URL, (key(URL),)),
+        ({"url": URL, "id": "screen"}, ("screen", key(URL))),
+        ({"url": URL, "id": key(URL)}, (key(URL),)),
+    ],
+)
+def test_an_endpoint_has_each_of_its_names_once(entry: Any, names: tuple[str, ...]) -> None:
+    """What is recorded from before its entry had an id goes by the key of the URL."""
+    [endpoint] = WebhookSettings.read({"urls": [entry]}).subscriptions
+    assert endpoint.names == names
 
 
 def test_twenty_urls_at_most() -> None:
