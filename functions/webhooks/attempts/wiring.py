@@ -27,7 +27,6 @@ def worker() -> "Worker":
     from functions.webhooks.sender import wiring as senders
     from functions.webhooks.signing import wiring as signing
 
-    senders.load_resolver()
     return Worker(
         deliveries=deliveries.store(),
         secrets=signing.secrets(),

@@ -22,13 +22,8 @@ OPEN_AT_MOST: Final = 512
 """Open connections of a process; beyond that number, the longest idle one is closed."""
 
 IDLE_SECONDS: Final = 60.0
-
-KEPT_SECONDS: Final = 300.0
-"""The greatest age of a connection: an expired certificate is noticed."""
-
-# A name has a few addresses. Of thousands each would get no time to answer.
-_ADDRESSES_TRIED: Final = 8
-
+KEPT_SECONDS: Final = 300.0  # from the handshake on: an expired certificate is noticed
+_ADDRESSES_TRIED: Final = 8  # of thousands each would get no time to answer
 _TICK_SECONDS: Final = 0.1
 _LET_GO_SECONDS: Final = 0.5  # before its end an idle connection serves no more
 
@@ -210,7 +205,6 @@ class Answer(http.client.HTTPResponse):
 
     version_string = "HTTP/1"
     length_remaining = None
-    retries: Any
     _connection: PinnedConnection
     _pool: Any
 

@@ -4,7 +4,7 @@ import codecs
 import socket
 import ssl
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from functions.recent import Recent
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
@@ -13,10 +13,7 @@ from functions.webhooks.sender.adapter import PinnedAdapter
 from functions.webhooks.sender.connections import Answer, NoAnswerError, NotConnectedError
 from functions.webhooks.sender.failures import reason
 from functions.webhooks.sender.host_limits import OF_A_TENANT, OF_AN_EVENT, HostLimits
-from functions.webhooks.sender.ports import Response, SendError, Source
-
-if TYPE_CHECKING:
-    from functions.webhooks.sender.resolver import Resolver
+from functions.webhooks.sender.ports import Resolver, Response, SendError, Source
 
 TIMEOUT_SECONDS: Final = 5.0
 """From the look-up of the name to the last header of the answer (spec 8)."""
@@ -45,7 +42,7 @@ class HttpSender:
         self,
         tls: ssl.SSLContext,
         *,
-        resolve: "Resolver",
+        resolve: Resolver,
         monotonic: Callable[[], float],
         allow_loopback: bool = False,
         timeout_seconds: float = TIMEOUT_SECONDS,
@@ -58,6 +55,7 @@ class HttpSender:
         of a POST; for the limits see `HostLimits`. `allow_loopback` is for the local suite.
         """
         self._adapter = PinnedAdapter(tls, monotonic)
+        self.close = self._adapter.close
         self._resolve = resolve
         self._monotonic = monotonic
         self._allow_loopback = allow_loopback
@@ -95,10 +93,6 @@ class HttpSender:
                 raise SendError(reason(cause, self._timeout_seconds)) from error
         self._answered.put((source.event_id, to.host, to.port), value=True)
         return response
-
-    def close(self) -> None:
-        """Close the idle connections."""
-        self._adapter.close()
 
     def _check_addresses(self, found: Iterable[str]) -> None:
         for address in found:

@@ -1,10 +1,16 @@
 """A POST to a receiver, as the worker asks for it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+
+Resolver: TypeAlias = Callable[[str, float], Sequence[str]]
+"""The IP addresses of a host, found in some seconds at most.
+
+Raises TimeoutError where that is too short, and socket.gaierror where there are none.
+"""
 
 
 class HostLimitError(Exception):

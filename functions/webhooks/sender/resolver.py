@@ -1,8 +1,7 @@
 """The addresses of a receiver's name, within its delivery's deadline.
 
-Each look-up waits in a thread of its own: a silent name server holds up the deliveries to its own
-names and no others. The system's `getaddrinfo` cannot be interrupted: its thread would be left
-behind for ten seconds and more.
+A silent name server holds up the deliveries to its own names and no others. The system's
+`getaddrinfo` cannot be interrupted: its thread would be left behind for ten seconds and more.
 """
 
 import functools
@@ -10,7 +9,7 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
-from typing import Final, Self, TypeAlias
+from typing import Final, Self
 
 import dns.exception
 import dns.name
@@ -18,12 +17,6 @@ import dns.rdatatype
 import dns.resolver
 
 from functions.recent import Recent
-
-Resolver: TypeAlias = Callable[[str, float], Sequence[str]]
-"""The IP addresses of a host, found in some seconds at most.
-
-Raises TimeoutError where that is too short, and socket.gaierror where there are none.
-"""
 
 KEPT_SECONDS: Final = 60.0
 """How long an answer is used again at most; its time to live may be shorter."""

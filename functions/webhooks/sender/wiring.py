@@ -5,19 +5,18 @@ import ssl
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import certifi
 
 from functions import parameters
 from functions.webhooks.sender.http_sender import HttpSender
-
-if TYPE_CHECKING:
-    from functions.webhooks.sender.resolver import Resolver
+from functions.webhooks.sender.ports import Resolver
 
 
 def sender() -> HttpSender:
     """Posts to receivers, with the authorities and addresses that are trusted here."""
+    # The resolver's library is loaded while the first record is being read.
+    threading.Thread(target=_resolver, name="resolver", daemon=True).start()
     tls = ssl.create_default_context(cafile=certifi.where())
     if further := parameters.webhook_ca_bundle():
         tls.load_verify_locations(further)
@@ -29,13 +28,8 @@ def sender() -> HttpSender:
     )
 
 
-def load_resolver() -> None:
-    """Load the resolver's library in a thread, while the first record is being read."""
-    threading.Thread(target=_resolver, name="resolver", daemon=True).start()
-
-
 @functools.cache
-def _resolver() -> "Resolver":
+def _resolver() -> Resolver:
     from functions.webhooks.sender.resolver import SystemResolver
 
     return SystemResolver.of_system(time.monotonic)

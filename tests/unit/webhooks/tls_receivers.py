@@ -14,8 +14,8 @@ import pytest
 from emulator import certificates
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
 from functions.webhooks.sender.http_sender import HttpSender
-from functions.webhooks.sender.ports import SendError, Source
-from functions.webhooks.sender.resolver import Resolver, SystemResolver
+from functions.webhooks.sender.ports import Resolver, SendError, Source
+from functions.webhooks.sender.resolver import SystemResolver
 
 DEADLINE: Final = 0.5  # seconds; the service's own 5 would only make the tests slow
 BODY: Final = b'{"event":"photo.uploaded"}'
