@@ -36,7 +36,7 @@ class EmailMessage:
         sender: `Name <address>` or an address.
         subject: One line.
         text: The plain part, with tags.
-        html: The HTML part, with tags of its own.
+        html: The HTML part. A tag stands in both parts only if its value reads the same in both.
         copies: One for each recipient.
         reply_to: The address for replies, in the form of `sender`; None: the sender's.
     """

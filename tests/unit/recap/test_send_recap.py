@@ -2,8 +2,10 @@
 
 import json
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -12,11 +14,13 @@ from functions.call_error import CallError, Code
 from functions.documents.write import Create, Put
 from functions.mail.outcome import Cause
 from functions.mail.sendgrid import KEY_NAME
+from functions.parallel import InParallel
 from functions.preferences.preferences import Flag
 from functions.preferences.store.user_store import UserStore
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger.batch import BatchState
 from functions.recap.quota.allowance import RecapLimits
+from functions.recap.sending import dispatch
 from functions.recap.sending.report import RecapResult
 from functions.wall.address import address_hash
 from tests.in_memory.through import Crash, ServiceError
@@ -423,6 +427,27 @@ def test_what_the_deployment_lacks_is_named(
     assert capfd.readouterr().out.count(f'"setting": "{setting}"') == 2
     house.lacks = None
     assert house.send().sent == 1
+
+
+def test_requests_with_few_mails_are_sent_apart_from_large_ones(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of the small requests leave at a time, as each takes less memory."""
+    monkeypatch.setattr(dispatch, "FEW_MAILS", 1)
+    house.guests(5)
+    sizes: dict[str, list[int]] = {}
+
+    def pool(name: str) -> InParallel:
+        def send(work: Callable[[Any], Any], items: Iterable[Any], /) -> list[Any]:
+            batches = list(items)
+            sizes[name] = [len(planned.recipients) for planned in batches]
+            return [work(planned) for planned in batches]
+
+        return send
+
+    sender = replace(house.sender(), in_parallel=pool("large"), small_in_parallel=pool("small"))
+    assert sender.send(ORGANIZER, RecapArguments(event_id=EVENT)).sent == 5
+    assert sizes == {"large": [2, 2], "small": [1]}
 
 
 # The mail service (design 3.46).
