@@ -82,7 +82,7 @@ def test_exec_hands_its_streams_and_status_through_and_leaves_nothing_running() 
 
 
 def test_a_busy_port_is_named_with_its_emulator_and_its_holder() -> None:
-    """Nothing is started, there is no traceback, and the status is 2."""
+    """A busy port starts nothing; the error is no traceback, and the status 2."""
     with socket.create_server(("127.0.0.1", 9099)):
         runner = start("--", "true")
         _, errors = runner.communicate(timeout=LIMIT)

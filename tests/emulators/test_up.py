@@ -74,7 +74,7 @@ def up() -> Iterator[Up]:
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is missing")
 def test_every_call_answers_as_the_page_says(up: Up) -> None:
-    """At once, from a shell in this folder, and each mailed picture loads."""
+    """Each call of docs/calls.md answers as its example, and each mailed picture loads."""
     assert "Ctrl-C ends everything." in up.printed
     commands = calls()
     assert len(commands) > 5

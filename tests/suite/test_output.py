@@ -29,11 +29,11 @@ def printed() -> list[str]:
 
 @pytest.mark.parametrize("leak", LEAKS)
 def test_no_function_has_printed(leak: str) -> None:
-    """Of an answer or a log line, somebody who should not may be the reader."""
+    """No line that a function has printed holds personal data, a key or a stack trace."""
     found = [line for line in printed() if re.search(LEAKS[leak], line)]
     assert not found, f"{len(found)} lines, for example {found[:3]}"
 
 
 def test_something_was_printed() -> None:
-    """Else the tests above would prove nothing."""
+    """The log holds lines of the service, so that the search proves something."""
     assert any("delivery.attempted" in line for line in printed())

@@ -5,32 +5,42 @@ It works in a project of its own inside the emulator, so that no write here fire
 https://firebase.google.com/docs/firestore/reference/rest
 """
 
-import json
 import os
-import urllib.error
-import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final, Self
 
+import requests
 from google.cloud.firestore import DELETE_FIELD, SERVER_TIMESTAMP
+
+from emulator.people import Person
+from ops.documents import raw
 
 PROJECT: Final = "demo-wall-rules"
 _DATABASE: Final = f"projects/{PROJECT}/databases/(default)"
+_SESSION: Final = requests.Session()
+_SESSION.trust_env = False  # requests stay on the machine, also if a proxy is set
 
-Fields = Mapping[str, Any]
+Fields = dict[str, Any]
+Values = tuple[Iterable[Any], Iterable[Any]]
+"""What the rules accept, and what they refuse."""
+
+
+def wrongly_judged(values: Values, is_accepted: Callable[[Any], bool]) -> list[Any]:
+    """What `is_accepted` judges otherwise than `values` say."""
+    accepted, refused = values
+    return [value for value in accepted if not is_accepted(value)] + [
+        value for value in refused if is_accepted(value)
+    ]
 
 
 def load_rules(rules: str) -> None:
     """Have the emulator apply `rules` to this project."""
-    _call(
-        "PUT",
-        f"emulator/v1/projects/{PROJECT}:securityRules",
-        {"rules": {"files": [{"name": "firestore.rules", "content": rules}]}},
-        None,
-    )
+    files = [{"name": "firestore.rules", "content": rules}]
+    path = f"emulator/v1/projects/{PROJECT}:securityRules"
+    _asked("PUT", path, {"rules": {"files": files}}, None).raise_for_status()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,44 +48,54 @@ class Client:
     """Operations on documents; each tells whether the rules allowed it, and fails otherwise."""
 
     token: str | None
+    uid: str = "nobody"
+    email: str = ""
 
     @classmethod
-    def administrator(cls) -> Self:
-        """A client that the rules do not apply to."""
-        return cls("owner")
+    def of(cls, person: Person) -> Self:
+        """The client of a person who has signed in."""
+        return cls(person.id_token, person.uid, person.email)
 
     def get(self, path: str) -> bool:
         """Read one document."""
-        return _allowed("GET", f"v1/{_DATABASE}/documents/{path}", None, self.token)
+        return self._is_allowed("GET", path, None)
 
     def list(
-        self, collection: str, *, limit: int | None = 100, offset: int | None = None, **equal: str
+        self,
+        collection: str,
+        *,
+        limit: int | None = 100,
+        offset: int | None = None,
+        counted: bool = False,
+        **equal: str,
     ) -> bool:
-        """Read the documents of a collection, or of a collection group `*/name`, with `equal`."""
-        parent, query = _query(collection, limit, offset, equal)
-        body = {"structuredQuery": query}
-        return _allowed("POST", f"v1/{_DATABASE}/{parent}:runQuery", body, self.token)
-
-    def count(
-        self, collection: str, *, limit: int | None = 100, offset: int | None = None, **equal: str
-    ) -> bool:
-        """Count what `list` would read."""
-        parent, query = _query(collection, limit, offset, equal)
-        aggregation = {"structuredQuery": query, "aggregations": [{"count": {}}]}
-        body = {"structuredAggregationQuery": aggregation}
-        return _allowed("POST", f"v1/{_DATABASE}/{parent}:runAggregationQuery", body, self.token)
+        """Read or count the documents of a collection, or of a collection group `*/name`."""
+        parent, _, name = collection.rpartition("/")
+        everywhere = parent == "*"
+        query: Fields = {"from": [{"collectionId": name, "allDescendants": everywhere}]}
+        query |= {} if limit is None else {"limit": limit}
+        query |= {} if offset is None else {"offset": offset}
+        for field, value in equal.items():
+            condition = {"field": {"fieldPath": field}, "op": "EQUAL", "value": _value(value)}
+            query["where"] = {"fieldFilter": condition}
+        path = "" if everywhere else parent
+        if not counted:
+            return self._is_allowed("POST", f"{path}:runQuery", {"structuredQuery": query})
+        count = {"structuredQuery": query, "aggregations": [{"count": {}}]}
+        body = {"structuredAggregationQuery": count}
+        return self._is_allowed("POST", f"{path}:runAggregationQuery", body)
 
     def create(self, path: str, fields: Fields) -> bool:
         """Write a document that does not exist."""
-        return self._write(path, fields, exists=False)
+        return self._commit(_write(path, fields, exists=False))
 
     def update(self, path: str, fields: Fields) -> bool:
         """Change `fields` of a document that exists; a dot leads into a map."""
-        return self._write(path, fields, exists=True)
+        return self._commit(_write(path, fields, exists=True))
 
     def replace(self, path: str, fields: Fields) -> bool:
         """Write a document whole, whether it exists or not."""
-        return self._write(path, fields, exists=None)
+        return self._commit(_write(path, fields))
 
     def delete(self, path: str) -> bool:
         """Delete a document."""
@@ -83,117 +103,91 @@ class Client:
 
     def replace_and_delete(self, path: str, fields: Fields, deleted: str) -> bool:
         """Write the document at `path` whole and delete another, in one commit."""
-        return self._commit(_write(path, fields, exists=None), _deletion(deleted))
+        return self._commit(_write(path, fields), _deletion(deleted))
 
-    def _write(self, path: str, fields: Fields, *, exists: bool | None) -> bool:
-        return self._commit(_write(path, fields, exists=exists))
+    def ask(self, method: str, path: str, before: Fields, fields: Fields) -> bool:
+        """Make a request by its name in the rules, to a document that was `before`.
 
-    def _commit(self, *writes: dict[str, Any]) -> bool:
-        body = {"writes": writes}
-        return _allowed("POST", f"v1/{_DATABASE}/documents:commit", body, self.token)
+        `list` reads the collection of the document; `create` and `update` write `fields`.
+        """
+        if method == "create":
+            ADMINISTRATOR.delete(path)
+        else:
+            ADMINISTRATOR.replace(path, before)
+        match method:
+            case "create" | "update":
+                return bool(getattr(self, method)(path, fields))
+            case "list":
+                return self.list(path.rpartition("/")[0])
+            case _:
+                return bool(getattr(self, method)(path))
+
+    def _commit(self, *writes: Fields) -> bool:
+        return self._is_allowed("POST", ":commit", {"writes": writes})
+
+    def _is_allowed(self, method: str, path: str, body: object) -> bool:
+        separator = "" if path.startswith(":") else "/"
+        answer = _asked(method, f"v1/{_DATABASE}/documents{separator}{path}", body, self.token)
+        if answer.ok or (answer.status_code == HTTPStatus.NOT_FOUND and method == "GET"):
+            return True
+        assert answer.status_code == HTTPStatus.FORBIDDEN, answer.text
+        assert "PERMISSION_DENIED" in answer.text
+        return False
 
 
-def _query(
-    collection: str, limit: int | None, offset: int | None, equal: Mapping[str, str]
-) -> tuple[str, dict[str, Any]]:
-    """Parent document of `collection`, and the query."""
-    parent, _, name = collection.rpartition("/")
-    everywhere = parent == "*"
-    query: dict[str, Any] = {"from": [{"collectionId": name, "allDescendants": everywhere}]}
-    if limit is not None:
-        query["limit"] = limit
-    if offset is not None:
-        query["offset"] = offset
-    for field, value in equal.items():
-        query["where"] = {
-            "fieldFilter": {
-                "field": {"fieldPath": field},
-                "op": "EQUAL",
-                "value": _value(value),
-            }
-        }
-    return "documents" if everywhere or not parent else f"documents/{parent}", query
+ADMINISTRATOR: Final = Client("owner")
+"""The rules do not apply to it: it puts the documents of a test in place."""
 
 
-def _deletion(path: str) -> dict[str, Any]:
+def _deletion(path: str) -> Fields:
     return {"delete": f"{_DATABASE}/documents/{path}"}
 
 
-def _write(path: str, fields: Fields, *, exists: bool | None) -> dict[str, Any]:
-    plain = {
+def _write(path: str, fields: Fields, *, exists: bool | None = None) -> Fields:
+    times = [name for name, value in fields.items() if value is SERVER_TIMESTAMP]
+    given = {
         name: value
         for name, value in fields.items()
-        if value not in (SERVER_TIMESTAMP, DELETE_FIELD)
+        if value is not SERVER_TIMESTAMP and value is not DELETE_FIELD
     }
-    write: dict[str, Any] = {
-        "update": {"name": f"{_DATABASE}/documents/{path}", "fields": _nested(plain)},
+    write: Fields = {
+        "update": {"name": f"{_DATABASE}/documents/{path}", "fields": _nested(given)},
         "updateTransforms": [
-            {"fieldPath": name, "setToServerValue": "REQUEST_TIME"}
-            for name, value in fields.items()
-            if value is SERVER_TIMESTAMP
+            {"fieldPath": name, "setToServerValue": "REQUEST_TIME"} for name in times
         ],
     }
     if exists is not None:
         write["currentDocument"] = {"exists": exists}
     if exists:
-        write["updateMask"] = {
-            "fieldPaths": [name for name, value in fields.items() if value != SERVER_TIMESTAMP]
-        }
+        write["updateMask"] = {"fieldPaths": [name for name in fields if name not in times]}
     return write
 
 
-def _nested(fields: Fields) -> dict[str, Any]:
-    encoded: dict[str, Any] = {}
+def _nested(fields: Fields) -> Fields:
+    nested: Fields = {}
     for name, value in fields.items():
         *around, last = name.split(".")
-        inner = encoded
-        for post in around:
-            inner = inner.setdefault(post, {"mapValue": {"fields": {}}})["mapValue"]["fields"]
-        inner[last] = _value(value)
-    return encoded
+        inner = nested
+        for outer in around:
+            inner = inner.setdefault(outer, {})
+        inner[last] = value
+    return {name: _value(value) for name, value in nested.items()}
 
 
-def _value(value: object) -> dict[str, Any]:  # noqa: PLR0911 - a table
+def _value(value: object) -> Fields:
     match value:
-        case None:
-            return {"nullValue": None}
-        case bool():
-            return {"booleanValue": value}
-        case int():
+        case int() if not isinstance(value, bool):
             return {"integerValue": str(value)}
-        case str():
-            return {"stringValue": value}
         case datetime():
             return {"timestampValue": value.isoformat()}
         case list():
             return {"arrayValue": {"values": [_value(item) for item in value]}}
         case dict():
-            fields = {name: _value(item) for name, item in value.items()}
-            return {"mapValue": {"fields": fields}}
-    raise TypeError(type(value))
+            return {"mapValue": {"fields": {name: _value(item) for name, item in value.items()}}}
+    return raw(value)
 
 
-def _allowed(method: str, path: str, body: object, token: str | None) -> bool:
-    try:
-        _call(method, path, body, token)
-    except urllib.error.HTTPError as refused:
-        with refused:
-            answer = refused.read()
-        if refused.code == HTTPStatus.NOT_FOUND and method == "GET":
-            return True
-        if refused.code == HTTPStatus.FORBIDDEN and b"PERMISSION_DENIED" in answer:
-            return False
-        raise AssertionError(f"{method} {path}: {refused.code} {answer!r}") from refused
-    return True
-
-
-def _call(method: str, path: str, body: object, token: str | None) -> None:
-    request = urllib.request.Request(
-        f"http://{os.environ['FIRESTORE_EMULATOR_HOST']}/{path}",
-        None if body is None else json.dumps(body).encode(),
-        {"Content-Type": "application/json"}
-        | ({"Authorization": f"Bearer {token}"} if token else {}),
-        method=method,
-    )
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - loopback
-        answer.read()
+def _asked(method: str, path: str, body: Any, token: str | None) -> requests.Response:
+    url = f"http://{os.environ['FIRESTORE_EMULATOR_HOST']}/{path}"
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return _SESSION.request(method, url, json=body, headers=headers, timeout=30)

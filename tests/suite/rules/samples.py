@@ -1,15 +1,14 @@
 """Documents that are right in every field: what differs in a test is what the test is about."""
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from google.cloud.firestore import SERVER_TIMESTAMP
 
-from tests.suite.rules.cast import TENANT, Cast, Who
+from tests.suite.rules.cast import TENANT
+from tests.suite.rules.client import Client, Fields
 
 PAST: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
-
-Fields = dict[str, Any]
 
 
 def draft() -> Fields:
@@ -17,102 +16,49 @@ def draft() -> Fields:
     return {"tenantId": TENANT, "name": "Garden party", "status": "draft", "autoApprove": False}
 
 
-def event(status: str = "published", **further: Any) -> Fields:
+def event(status: object = "published", **further: object) -> Fields:
     """A recorded event."""
-    times: Fields = {"publishedAt": None, "archivedAt": None}
-    if status != "draft":
-        times["publishedAt"] = PAST
-    if status == "archived":
-        times["archivedAt"] = PAST
+    times = {
+        "publishedAt": None if status == "draft" else PAST,
+        "archivedAt": PAST if status == "archived" else None,
+    }
     return draft() | {"template": "classic", "status": status} | times | further
 
 
-def upload(uid: str) -> Fields:
-    """A photo as a guest uploads it under moderation."""
+def upload(guest: Client) -> Fields:
+    """A photo as `guest` uploads it under moderation."""
     return {
         "status": "pending",
         "url": "https://example.com/photo.jpg",
         "uploaderName": "Guest",
         "uploaderEmail": "guest@example.com",
-        "uploaderUid": uid,
+        "uploaderUid": guest.uid,
         "createdAt": SERVER_TIMESTAMP,
     }
 
 
-def photo(uid: str, status: str = "pending") -> Fields:
-    """A recorded photo."""
+def photo(guest: Client, status: str = "pending") -> Fields:
+    """A recorded photo of `guest`."""
+    by = "moderator@example.com"
     moderated: dict[str, Fields] = {
         "pending": {},
-        "approved": {"approvedAt": PAST, "approvedBy": "moderator@example.com"},
-        "rejected": {
-            "rejectedAt": PAST,
-            "rejectedBy": "moderator@example.com",
-            "reason": "blurred",
-        },
+        "approved": {"approvedAt": PAST, "approvedBy": by},
+        "rejected": {"rejectedAt": PAST, "rejectedBy": by, "reason": "blurred"},
     }
-    return upload(uid) | {"status": status, "createdAt": PAST} | moderated[status]
+    return upload(guest) | {"status": status, "createdAt": PAST} | moderated[status]
 
 
-def approval(email: str) -> Fields:
-    """What a moderator with that address writes to approve a photo."""
-    return {"status": "approved", "approvedAt": SERVER_TIMESTAMP, "approvedBy": email}
+def approval(by: Client) -> Fields:
+    """What a moderator writes to approve a photo."""
+    return {"status": "approved", "approvedAt": SERVER_TIMESTAMP, "approvedBy": by.email}
 
 
-def rejection(email: str) -> Fields:
-    """What a moderator with that address writes to reject a photo."""
-    return {
-        "status": "rejected",
-        "rejectedAt": SERVER_TIMESTAMP,
-        "rejectedBy": email,
-        "reason": "blurred",
-    }
+def rejection(by: Client) -> Fields:
+    """What a moderator writes to reject a photo."""
+    times = {"rejectedAt": SERVER_TIMESTAMP, "rejectedBy": by.email}
+    return {"status": "rejected", "reason": "blurred"} | times
 
 
 def settings() -> Fields:
     """Webhook settings."""
     return {"urls": ["https://example.com/hook"], "urlsChangedAt": SERVER_TIMESTAMP}
-
-
-def recorded(path: str, cast: Cast) -> Fields:
-    """The document at the template `path`, as it is before somebody comes."""
-    match path.split("/")[-2:]:
-        case ["events", _]:
-            return event()
-        case ["photos", _]:
-            return photo(cast.uid(Who.UPLOADER))
-        case ["settings", _]:
-            return settings()
-        case ["users", _]:
-            return {"email": "guest@example.com", "emailPreferences": {"recap": True}}
-        case _:
-            return {"any": "thing"}
-
-
-def creation(path: str, cast: Cast, who: Who) -> Fields:
-    """What `who` would create at the template `path`."""
-    match path.split("/")[-2:]:
-        case ["events", _]:
-            return draft()
-        case ["photos", _]:
-            return upload(cast.uid(who))
-        case ["settings", _]:
-            return settings()
-        case ["users", _]:
-            return {"emailPreferences": {"recap": False}}
-        case _:
-            return {"any": "thing"}
-
-
-def change(path: str, cast: Cast, who: Who) -> Fields:
-    """What `who` would change at the template `path`."""
-    match path.split("/")[-2:]:
-        case ["events", _]:
-            return {"name": "Garden party, moved inside"}
-        case ["photos", _]:
-            return approval(cast.email(who))
-        case ["settings", _]:
-            return {"urls": [], "urlsChangedAt": SERVER_TIMESTAMP}
-        case ["users", _]:
-            return {"emailPreferences": {"recap": False}}
-        case _:
-            return {"any": "other thing"}

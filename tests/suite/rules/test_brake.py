@@ -6,7 +6,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from google.cloud import firestore
@@ -15,22 +15,21 @@ from emulator.environment import ROOT
 from ops import braking
 from ops.cloud import Outside
 from tests.suite.process import FunctionProcess
-from tests.suite.rules.cast import Cast, Who
-from tests.suite.rules.client import PROJECT, Client, load_rules
+from tests.suite.rules.client import ADMINISTRATOR, PROJECT, Client, load_rules
 from tests.suite.rules.samples import approval, photo, upload
 
 Brake = Callable[[str], int]
 
 
 @pytest.fixture
-def braked(rules: str, administrator: Client) -> Iterator[str]:
+def braked(rules: str) -> Iterator[str]:
     """The rules of a project with a brake, applied while the test runs."""
     text = rules.replace(braking.OFF, braking.ON)
     assert text != rules
     load_rules(text)
     yield text
     load_rules(rules)
-    administrator.delete("service/brake")
+    ADMINISTRATOR.delete("service/brake")
 
 
 @pytest.fixture
@@ -45,65 +44,62 @@ def brake(tmp_path: Path) -> Brake:
     return lambda what: braking.main([PROJECT, what], outside)
 
 
-def what_guests_may(cast: Cast, wall: str) -> set[str]:
-    """Which of their three doors are open."""
-    guest, uid = cast.client(Who.GUEST), cast.uid(Who.GUEST)
+def open_doors(guest: Client, wall: str) -> set[str]:
+    """Which of three things a guest may do."""
     doors = {
-        "upload": guest.replace(f"{wall}/photos/new", upload(uid)),
-        "own photos": guest.list(f"{wall}/photos", uploaderUid=uid),
+        "upload": guest.replace(f"{wall}/photos/new", upload(guest)),
+        "own photos": guest.list(f"{wall}/photos", uploaderUid=guest.uid),
         "wall": guest.list(f"{wall}/wall"),
     }
-    Client.administrator().delete(f"{wall}/photos/new")
+    ADMINISTRATOR.delete(f"{wall}/photos/new")
     return {door for door, is_open in doors.items() if is_open}
 
 
+ALL_DOORS: Final = {"upload", "own photos", "wall"}
+
+
 def test_an_operator_closes_and_opens(
-    braked: str, brake: Brake, cast: Cast, administrator: Client, wall: str, tmp_path: Path
+    braked: str, brake: Brake, guest: Client, moderator: Client, wall: str, tmp_path: Path
 ) -> None:
     """Staff go on moderating, and guests still get and delete their own photos."""
     (tmp_path / "firestore.rules").write_text(braked)
-    uid, moderator = cast.uid(Who.UPLOADER), cast.client(Who.MODERATOR)
-    administrator.replace(f"{wall}/photos/p", photo(uid))
-    assert what_guests_may(cast, wall) == {"upload", "own photos", "wall"}
+    ADMINISTRATOR.replace(f"{wall}/photos/p", photo(guest))
+    assert open_doors(guest, wall) == ALL_DOORS
 
     assert brake("close") == 0
 
-    assert what_guests_may(cast, wall) == set()
+    assert open_doors(guest, wall) == set()
     assert moderator.list(f"{wall}/photos")
-    assert moderator.update(f"{wall}/photos/p", approval(cast.email(Who.MODERATOR)))
-    assert cast.client(Who.UPLOADER).get(f"{wall}/photos/p")
-    assert cast.client(Who.UPLOADER).delete(f"{wall}/photos/p")
+    assert moderator.update(f"{wall}/photos/p", approval(moderator))
+    assert guest.get(f"{wall}/photos/p")
+    assert guest.delete(f"{wall}/photos/p")
 
     assert brake("open") == 0
-    assert what_guests_may(cast, wall) == {"upload", "own photos", "wall"}
+    assert open_doors(guest, wall) == ALL_DOORS
     assert brake("open") == 0, "open already"
 
 
 def test_without_a_brake_in_the_rules_the_document_means_nothing(
     rules: str,
     brake: Brake,
-    cast: Cast,
-    administrator: Client,
+    guest: Client,
     wall: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The brake is off by default, and the command names the missing rule."""
     (tmp_path / "firestore.rules").write_text(rules)
-    administrator.replace("service/brake", {"by": "somebody"})
+    ADMINISTRATOR.replace("service/brake", {"by": "somebody"})
 
     assert brake("close") == 1
     assert braking.ON in capsys.readouterr().err
-    assert what_guests_may(cast, wall) == {"upload", "own photos", "wall"}
-    administrator.delete("service/brake")
+    assert open_doors(guest, wall) == ALL_DOORS
+    ADMINISTRATOR.delete("service/brake")
 
 
-@pytest.mark.parametrize(("cost", "closes"), [(49.99, False), (50.0, True), (120.5, True)])
-def test_the_budgets_message_closes(cost: float, closes: bool, db: firestore.Client) -> None:
+def test_the_message_of_a_spent_budget_closes(db: firestore.Client) -> None:
     """Messages come several times a day, most of them below the budget."""
     brake = db.document("service/brake")
-    told = json.dumps({"costAmount": cost, "budgetAmount": 50.0, "currencyCode": "USD"})
-    message = {"message": {"data": base64.b64encode(told.encode()).decode()}}
     headers = {
         "Content-Type": "application/json",
         "ce-id": "1",
@@ -113,9 +109,13 @@ def test_the_budgets_message_closes(cost: float, closes: bool, db: firestore.Cli
     }
     source = "ops/brake_on_budget/main.py"
     with FunctionProcess("close_on_budget", event=True, source=source) as function:
-        assert function.post(json.dumps(message).encode(), headers) == 200
-    assert brake.get().exists is closes
-    brake.delete()
+        for cost, closes in ((49.99, False), (50.0, True), (120.5, True)):
+            spent = {"costAmount": cost, "budgetAmount": 50.0, "currencyCode": "USD"}
+            data = base64.b64encode(json.dumps(spent).encode()).decode()
+            message = json.dumps({"message": {"data": data}}).encode()
+            assert function.post(message, headers) == 200
+            assert brake.get().exists is closes
+            brake.delete()
 
 
 def test_the_functions_pins_are_the_services() -> None:
