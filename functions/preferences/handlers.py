@@ -45,7 +45,7 @@ def get_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
         CallError: those of spec 7.2; `resource-exhausted` over the limit on calls.
     """
     token = IN_A_MAIL.token(request.data)
-    uid = _admitted("getEmailPreferences", request.raw_request, token)
+    [uid] = admitted("getEmailPreferences", request.raw_request, token, IN_A_MAIL, keys.values())
     return _response(uid)
 
 
@@ -59,7 +59,7 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
     refuse_unknown(request.data, "token", "preferences")
     token = IN_A_MAIL.token(request.data)
     choices = read_choices(request.data.get("preferences"))
-    uid = _admitted("updateEmailPreferences", request.raw_request, token)
+    [uid] = admitted("updateEmailPreferences", request.raw_request, token, IN_A_MAIL, keys.values())
     try:
         wiring.users().choose(uid, choices)
         if choices.get(Flag.RECAP):
@@ -136,19 +136,6 @@ def _one_click(request: flask.Request, token: str, texts: "Texts") -> tuple[HTTP
     return HTTPStatus.OK, texts.text(
         "Done: you get no more event recaps. The link at the end of the mail turns them on again."
     )
-
-
-def _admitted(function: str, request: flask.Request, token: str) -> str:
-    """The user id in `token`, if the client is within the limit on calls."""
-    [uid] = admitted(
-        function,
-        request,
-        token,
-        keys=keys.values(),
-        scope=Scope.PREFERENCES,
-        link=IN_A_MAIL,
-    )
-    return uid
 
 
 def _mail_again(uid: str) -> None:

@@ -13,7 +13,7 @@ from functions.signed_links import wiring
 from functions.signed_links.client_address import client_address
 from functions.signed_links.limiter import TooManyCallsError
 from functions.signed_links.link import TOO_MANY_CALLS, Link
-from functions.signed_links.token import InvalidTokenError, Scope, TokenKeys
+from functions.signed_links.token import InvalidTokenError, TokenKeys
 from functions.timestamps import wire_time
 
 
@@ -21,10 +21,8 @@ def admitted(
     function: str,
     request: flask.Request,
     token: str,
-    *,
-    keys: Sequence[str],
-    scope: Scope,
     link: Link,
+    keys: Sequence[str],
 ) -> tuple[str, ...]:
     """The ids in `token`, if the client is within the limit; see `TokenKeys.verify`.
 
@@ -34,7 +32,7 @@ def admitted(
     """
     try:
         wiring.limiter().pass_or_raise(function, client_of(request), keys[0])
-        return TokenKeys(keys).verify(token, wiring.now(), scope)
+        return TokenKeys(keys).verify(token, wiring.now(), link.scope)
     except TooManyCallsError as error:
         raise CallError(
             Code.RESOURCE_EXHAUSTED, TOO_MANY_CALLS, {"possibleFrom": wire_time(error.until)}

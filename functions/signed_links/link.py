@@ -1,24 +1,25 @@
-"""The errors for calls with a link."""
+"""The kinds of links, and the errors for calls with a link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from functions.call_error import CallError, Code
-from functions.signed_links.token import MAX_LENGTH
+from functions.signed_links.token import MAX_LENGTH, Scope
 
 TOO_MANY_CALLS: Final = "There were too many calls from this address; try again in an hour."
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A kind of link: its name, and how to get a valid one.
+    """A kind of link: its name, how to get a valid one, and the scope of its tokens.
 
     All refusals have the same text, so that it does not reveal the reason (spec 5).
     """
 
     name: str
     instead: str
+    scope: Scope
 
     @property
     def not_valid(self) -> CallError:
@@ -42,5 +43,7 @@ class Link:
         return token
 
 
-IN_A_MAIL: Final = Link("a link in a mail", "use the one in a newer mail")
-TO_A_LOG: Final = Link("a link to a delivery log", "ask the sender of the link for a new one")
+IN_A_MAIL: Final = Link("a link in a mail", "use the one in a newer mail", Scope.PREFERENCES)
+TO_A_LOG: Final = Link(
+    "a link to a delivery log", "ask the sender of the link for a new one", Scope.WEBHOOK_LOG
+)

@@ -8,7 +8,6 @@ from functions import access
 from functions.signed_in import staff_call
 from functions.signed_links.admission import admitted
 from functions.signed_links.link import TO_A_LOG
-from functions.signed_links.token import Scope
 from functions.timestamps import wire_time
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import name_of
@@ -46,7 +45,9 @@ def revoke_log(request: CallableRequest[Any]) -> dict[str, Any]:
 def get_log(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `getWebhookLog`, for the bearer of a link: a page of deliveries."""
     wanted = LogArguments.read(request.data)
-    event_id, share_id = _admitted("getWebhookLog", request, wanted.token)
+    event_id, share_id = admitted(
+        "getWebhookLog", request.raw_request, wanted.token, TO_A_LOG, keys.values()
+    )
     page = wiring.shared_log().read_page(event_id, share_id, wanted)
     return {
         "url": name_of(page.share.url),
@@ -60,22 +61,11 @@ def get_log(request: CallableRequest[Any]) -> dict[str, Any]:
 def resend_shared(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `resendSharedWebhook`, for the bearer of a link that may resend."""
     wanted = ResendSharedArguments.read(request.data)
-    event_id, share_id = _admitted("resendSharedWebhook", request, wanted.token)
+    event_id, share_id = admitted(
+        "resendSharedWebhook", request.raw_request, wanted.token, TO_A_LOG, keys.values()
+    )
     wiring.shared_log().send_again(event_id, share_id, wanted)
     return {"resent": 1}
-
-
-def _admitted(function: str, request: CallableRequest[Any], token: str) -> tuple[str, str]:
-    """Event and share that `token` names."""
-    event_id, share_id = admitted(
-        function,
-        request.raw_request,
-        token,
-        keys=keys.values(),
-        scope=Scope.WEBHOOK_LOG,
-        link=TO_A_LOG,
-    )
-    return event_id, share_id
 
 
 def _on_wire(delivery: Delivery) -> dict[str, Any]:

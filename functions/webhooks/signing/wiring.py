@@ -5,8 +5,6 @@ import secrets as chance
 from base64 import b64encode
 from typing import Final
 
-from functions.clock import Clock
-from functions.documents.documents import Documents
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
@@ -24,9 +22,4 @@ def new_secret() -> str:
 @functools.cache
 def secrets() -> RememberedSecrets:
     """Each event's secret, as this process remembers it."""
-    return secrets_in(documents())
-
-
-def secrets_in(given: Documents, clock: Clock = CLOCK) -> RememberedSecrets:
-    """The secrets in those documents, by the clocks of a process."""
-    return RememberedSecrets(SecretStore(given), new_secret=new_secret, clock=clock)
+    return RememberedSecrets(SecretStore(documents()), new_secret=new_secret, clock=CLOCK)
