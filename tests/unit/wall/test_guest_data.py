@@ -1,18 +1,20 @@
 """`keepGuestDataDays`: names and addresses leave an archived event's photos, and not before."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import pytest
 
 from functions.clock import Clock
+from functions.documents.document import Written
 from functions.documents.query import Query
-from functions.documents.write import Delete, Put
+from functions.documents.write import Delete, Put, Write
 from functions.wall.guest_data import Forgetting, due_at
 from functions.wall.guest_data_store import GuestPhotoStore
 from functions.wall.time_up import TimeUpError
 from tests.in_memory.documents import Firestore, InMemoryDocuments
+from tests.in_memory.through import ServiceError
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ARCHIVED = {"status": "archived", "archivedAt": NOON, "keepGuestDataDays": 30}
@@ -143,5 +145,23 @@ def test_a_large_event_takes_several_sweeps(world: World, forgetting: Forgetting
     with pytest.raises(TimeUpError):
         forgetting.sweep()
     assert 0 < len(world.told_of) < 100
+    forgetting.sweep()
+    assert (world.told_of, world.timers) == (set(), {})
+
+
+def test_a_photo_whose_write_fails_is_written_again(
+    world: World, forgetting: Forgetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sweep walks through the photos until every write has succeeded."""
+    documents = forgetting.photos.documents
+    write_each = documents.write_each
+
+    def busy(writes: Sequence[Write]) -> Sequence[Written | Exception]:
+        monkeypatch.setattr(documents, "write_each", write_each)
+        return [ServiceError("busy"), *write_each(writes[1:])]
+
+    monkeypatch.setattr(documents, "write_each", busy)
+    forgetting.schedule("e")
+    world.now = NOON + timedelta(days=30)
     forgetting.sweep()
     assert (world.told_of, world.timers) == (set(), {})
