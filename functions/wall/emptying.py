@@ -26,12 +26,7 @@ _AT_MOST: Final = 60.0  # seconds: half of the trigger's time, for the calls tha
 
 @dataclass(frozen=True, slots=True)
 class OrphanCleanup:
-    """Deletes the orphans of deleted events.
-
-    Attributes:
-        deleted_events: Their tombstones and orphans.
-        clock: Of the process.
-    """
+    """Deletes the orphans of deleted events."""
 
     deleted_events: DeletedEventStore
     clock: Clock

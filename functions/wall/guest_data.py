@@ -38,12 +38,7 @@ def due_at(event: Mapping[str, Any] | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """Forgets the guests of archived events in time.
-
-    Attributes:
-        photos: Events, their timers and their photos.
-        clock: Of the process.
-    """
+    """Forgets the guests of archived events in time."""
 
     photos: GuestPhotoStore
     clock: Clock

@@ -24,15 +24,11 @@ class GuestPhoto:
 
 @dataclass(frozen=True, slots=True)
 class GuestPhotoStore:
-    """Events, their timers and their photos; every method is one call.
-
-    Attributes:
-        documents: The way to Firestore.
-        page_size: Photos of one page: the most that one BatchWrite takes.
-    """
+    """Events, their timers and their photos; every method is one call."""
 
     documents: Documents
     page_size: int = 500
+    """The most writes that one BatchWrite takes."""
 
     def event(self, event_id: str) -> Mapping[str, Any] | None:
         """Fields of the event; None where it is not there."""

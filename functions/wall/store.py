@@ -25,15 +25,11 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True)
 class DeletedEventStore:
-    """Tombstones and orphans of deleted events; every method is one call.
-
-    Attributes:
-        documents: The way to Firestore.
-        page_size: Orphans of one page: the most that one BatchWrite takes.
-    """
+    """Tombstones and orphans of deleted events; every method is one call."""
 
     documents: Documents
     page_size: int = 500
+    """The most writes that one BatchWrite takes."""
 
     def put_tombstone(self, event_id: str, at: datetime) -> None:
         """Write the event's tombstone, not marked as emptied."""
