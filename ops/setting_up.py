@@ -6,7 +6,7 @@ After a run that stopped, a further run makes the parts that are missing then, a
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -116,7 +116,7 @@ class SetUp:
         left = self._mend(self._foundations.looks)  # a deploy gives roles that nothing needs
         if self._wanted.is_beside:
             self._write_merged()
-            left += self._seen(self._app.to_merge)
+            left += _seen(self._app.to_merge)
         self._stop_at(self._deployed.answering)
         if under_way:
             say(f"Google is still at work: ops/check {self._cloud.project} tells when it is done.")
@@ -135,11 +135,11 @@ class SetUp:
         """
         self._look_around()
         foundations, deployed = self._foundations, self._deployed
-        lacks = self._seen(foundations.looks + foundations.conditions)
-        lacks += self._seen(deployed.looks + deployed.answering)
-        self._seen(Advice(self._cloud, self._wanted).looks)
+        lacks = _seen(foundations.looks + foundations.conditions)
+        lacks += _seen(deployed.looks + deployed.answering)
+        _seen(Advice(self._cloud, self._wanted).looks)
         if self._wanted.is_beside:
-            lacks += self._seen([*self._app.conditions, *self._app.to_merge])
+            lacks += _seen([*self._app.conditions, *self._app.to_merge])
             for path, text in self._files.items():
                 if not path.exists() or path.read_text(encoding="utf-8") != text:
                     say(f"  {path.name} is missing or old: ops/setup writes it")
@@ -243,32 +243,32 @@ class SetUp:
     def _mend(self, looks: Sequence[tuple[str, Look]]) -> list[Lack]:
         """Make the missing parts, look by look; return the parts that only a deploy can make."""
         left = []
-        for title, look in looks:
-            say(title)
-            for lack in look():
-                say(f"  {lack.text}" + (f"\n    {lack.ask}" if lack.ask else ""))
-                if lack.mend:
-                    lack.mend()
-                    self._changes += 1
-                elif not lack.is_note:
-                    left.append(lack)
+        for lack in _told(looks):
+            if lack.mend:
+                lack.mend()
+                self._changes += 1
+            elif not lack.is_note:
+                left.append(lack)
         return left
 
     def _stop_at(self, looks: Sequence[tuple[str, Look]]) -> None:
         """Stop where the operator has to act."""
-        if any(lack.ask for lack in self._seen(looks)):
+        if any(lack.ask for lack in _seen(looks)):
             raise OpsError("Then run this again.")
 
-    def _seen(self, looks: Sequence[tuple[str, Look]]) -> list[Lack]:
-        """The missing parts, printed with the way to mend them; notes are printed too."""
-        lacks = []
-        for title, look in looks:
-            say(title)
-            for lack in look():
-                say(f"  {lack.text}" + (f"\n    {lack.ask}" if lack.ask else ""))
-                if not lack.is_note:
-                    lacks.append(lack)
-        return lacks
+
+def _seen(looks: Sequence[tuple[str, Look]]) -> list[Lack]:
+    """The missing parts, printed with the way to mend them; notes are only printed."""
+    return [lack for lack in _told(looks) if not lack.is_note]
+
+
+def _told(looks: Sequence[tuple[str, Look]]) -> Iterator[Lack]:
+    """Each missing part and note, once it is printed."""
+    for title, look in looks:
+        say(title)
+        for lack in look():
+            say(f"  {lack.text}" + (f"\n    {lack.ask}" if lack.ask else ""))
+            yield lack
 
 
 def _run(

@@ -11,7 +11,7 @@ from emulator.environment.steps import SetupError, digest, output_of, read, run_
 DEPLOYED = ROOT / "requirements.txt"
 DEVELOPMENT = ROOT / "requirements-dev.txt"
 # Download into an empty cache, and space on disk.
-SIZE = "150 MB, 570 MB on disk"
+SIZE = "115 MB, 410 MB on disk"
 
 _INSTALLED = VENV / ".installed"
 _UV = VENV / "bin" / "uv"
