@@ -61,14 +61,14 @@ def shake_hands(listener: socket.socket, certificate: Path, name: str) -> None:
 def test_the_server_certificate_is_accepted_by_a_strict_client(
     name: str, listener: socket.socket
 ) -> None:
-    """For each of the names of this machine."""
+    """A client that checks everything accepts each name of this machine."""
     certificates.ensure()
 
     shake_hands(listener, certificates.SERVER, name)
 
 
 def test_a_certificate_for_another_name_is_refused(listener: socket.socket) -> None:
-    """The names are what they are made for."""
+    """A certificate holds for its own names alone."""
     issued = certificates.issue(["receiver.example.com"])
 
     shake_hands(listener, issued, "receiver.example.com")
@@ -77,7 +77,7 @@ def test_a_certificate_for_another_name_is_refused(listener: socket.socket) -> N
 
 
 def test_private_keys_are_readable_by_their_owner_only() -> None:
-    """The certificate itself is for everyone."""
+    """Only the owner reads the keys, and everybody reads the certificate."""
     certificates.ensure()
 
     modes = [
@@ -88,7 +88,7 @@ def test_private_keys_are_readable_by_their_owner_only() -> None:
 
 
 def test_certificates_are_kept_while_they_are_valid() -> None:
-    """A second call changes nothing."""
+    """A second call changes no certificate."""
     certificates.ensure()
     before = certificates.CA.read_bytes(), certificates.SERVER.read_bytes()
 
@@ -99,7 +99,7 @@ def test_certificates_are_kept_while_they_are_valid() -> None:
 
 @pytest.mark.parametrize("file", ["CA", "CA_KEY", "SERVER"])
 def test_a_damaged_file_is_replaced(file: str, listener: socket.socket) -> None:
-    """Whichever it is."""
+    """A damaged file of any kind is made anew."""
     certificates.ensure()
     getattr(certificates, file).write_bytes(b"damaged")
 

@@ -45,7 +45,7 @@ def test_the_log_is_made_readable(line: str, shown: str) -> None:
 def test_checks_are_chosen_by_name(
     arguments: list[str], names: list[str], extra: list[str]
 ) -> None:
-    """In their own order; what follows is for pytest, and pytest alone."""
+    """Checks run in their own order, and further arguments are for pytest alone."""
     chosen, rest = checks.choose(arguments)
 
     assert ([check.name for check in chosen], rest) == (names, extra)

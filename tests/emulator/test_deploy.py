@@ -86,7 +86,7 @@ def _run(python: Path, *arguments: str, cwd: Path | None = None) -> str:
 
 
 def test_only_what_runs_is_uploaded(archive: Path) -> None:
-    """The code, its templates, the requirements and the parameters; no secret, no tests."""
+    """A deploy uploads code, templates, requirements and parameters; no secret and no test."""
     top = {path.name for path in archive.iterdir()}
     assert top == {"main.py", "functions", "requirements.txt", ".env"}
     kinds = {path.suffix for path in (archive / "functions").rglob("*") if path.is_file()}
@@ -94,7 +94,7 @@ def test_only_what_runs_is_uploaded(archive: Path) -> None:
 
 
 def test_the_requirements_are_complete_and_pinned(archive: Path, python: Path) -> None:
-    """Each names one version and its hashes, and nothing is missing among them."""
+    """Each requirement names one version and its hashes, and none is missing."""
     text = (archive / "requirements.txt").read_text().replace("\\\n", "")
     named = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
     pin = re.compile(r"[a-z0-9.-]+==[\w.]+( ; [^-]+?)?( +--hash=sha256:[0-9a-f]{64})+$")
@@ -104,7 +104,7 @@ def test_the_requirements_are_complete_and_pinned(archive: Path, python: Path) -
 
 
 def test_every_function_loads_from_the_archive_alone(archive: Path, python: Path) -> None:
-    """As the deploy's discovery and the runtime load it."""
+    """The uploaded archive has all that the discovery and the runtime load."""
     functions = yaml.safe_load(_run(python, "-c", _RENDER, cwd=archive))["endpoints"]
     assert functions == _of_the_checkout()
     modules = [
@@ -136,7 +136,7 @@ class _References(HTMLParser):
 
 
 def test_every_page_of_the_site_opens_with_what_it_loads() -> None:
-    """Where the links in mails lead: the pages, their scripts, styles and pictures."""
+    """Each page has its scripts, styles, pictures and the pages that it links."""
     pages = {path.stem: _References(path.read_text()).found for path in PAGES.glob("*.html")}
     assert "preferences" in pages
     missing = {

@@ -38,7 +38,7 @@ def _asked(text: str) -> tuple[dict[str, str], list[str]]:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_settings_are_those_of_firebase_tools(tmp_path: Path, text: str) -> None:
-    """Quotes, comments, `export`, values of several lines."""
+    """Quotes, comments, `export` and values of several lines are read as firebase-tools do."""
     (tmp_path / ".env").write_bytes(text.encode())
     envs, errors = _asked(text)
     assert errors == []
@@ -47,7 +47,7 @@ def test_settings_are_those_of_firebase_tools(tmp_path: Path, text: str) -> None
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_a_line_that_is_no_setting_is_refused_by_its_number(tmp_path: Path, text: str) -> None:
-    """firebase-tools refuse it too."""
+    """A line that is no setting is refused, as firebase-tools refuse it."""
     (tmp_path / ".env").write_text(text)
     assert _asked(text)[1]
     with pytest.raises(env_file.EnvFileError, match=r"^\.env, line [123]: "):
@@ -55,5 +55,5 @@ def test_a_line_that_is_no_setting_is_refused_by_its_number(tmp_path: Path, text
 
 
 def test_a_missing_file_has_no_settings(tmp_path: Path) -> None:
-    """`.env.PROJECT` need not be there."""
+    """A missing `.env.PROJECT` means no settings."""
     assert env_file.read(tmp_path / ".env.acme") == {}

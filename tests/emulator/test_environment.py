@@ -66,7 +66,7 @@ def test_the_shim_names_the_sdks_jar_in_lines_of_72_bytes(tmp_path: Path) -> Non
 def test_local_secrets_are_readable_by_their_owner_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And are kept once they are made."""
+    """Secrets are readable by their owner only, and are kept once they are made."""
     monkeypatch.setattr(local_secrets, "FILE", tmp_path / ".secret.local")
 
     local_secrets.write()
@@ -80,7 +80,7 @@ def test_local_secrets_are_readable_by_their_owner_only(
 
 
 def test_a_missing_node_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With where to get it."""
+    """A missing Node is named, with the place to get one."""
     monkeypatch.setenv("PATH", os.devnull)
 
     with pytest.raises(SetupError, match=r"`node` is not on PATH.*\n.*nodejs\.org"):
@@ -91,7 +91,7 @@ def test_a_missing_node_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_old_or_broken_node_is_named(
     said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the version that is needed and the one that is there."""
+    """An old Node is named with its version and the needed one."""
     for program in ("node", "npm"):
         (tmp_path / program).write_text(f"#!/bin/sh\necho {said}\n")
         (tmp_path / program).chmod(0o755)
@@ -104,7 +104,7 @@ def test_an_old_or_broken_node_is_named(
 def test_a_failed_step_shows_the_end_of_its_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that nobody has to look for the log first."""
+    """A failed step prints the end of its log, and nobody has to look for it."""
     monkeypatch.setattr(steps, "ROOT", tmp_path)
     monkeypatch.setattr(steps, "STATE", tmp_path / "state")
 
@@ -117,7 +117,7 @@ def test_a_failed_step_shows_the_end_of_its_log(
 def test_pages_are_built_again_once_a_source_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By what stands in them: a time says nothing after a checkout."""
+    """A build depends on the text of its sources, not on their times."""
     page = tmp_path / "pages" / "console.html"
     page.parent.mkdir()
     page.write_text("one")
@@ -133,7 +133,7 @@ def test_pages_are_built_again_once_a_source_changes(
 
 
 def test_pip_installs_where_uv_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a system that uv is not built for, or with a registry that uv does not read."""
+    """Where uv has no build, or cannot read the registry, pip installs."""
     programs: list[list[str]] = []
 
     def run_step(_: str, command: list[str], **__: object) -> None:

@@ -87,7 +87,7 @@ def events_for(told: TrackingEvent, *addresses: str) -> list[dict[str, Any]]:
     ],
 )
 def test_an_address_decides(told: TrackingEvent, name: str, story: list[str]) -> None:
-    """In the order in which it happens, with what the mail was labelled with."""
+    """The address of a mail decides its reports, which carry the labels of the mail."""
     address = f"{name}@example.com"
     found = events_for(told, address)
     assert [item["event"] for item in found] == story
@@ -97,7 +97,7 @@ def test_an_address_decides(told: TrackingEvent, name: str, story: list[str]) ->
 
 
 def test_a_request_that_is_not_answered_well_comes_again_signed(told: TrackingEvent) -> None:
-    """With the same events, as SendGrid's own library verifies it."""
+    """A refused request comes again with the same events, and a signature that verifies."""
     events_for(told, "ann@example.com", "bob@example.com")
     judge = SendGridsOwn(certificates.MAILBOX_PUBLIC.read_text())
     assert len({body for _, body in told.requests}) == 1

@@ -53,7 +53,7 @@ def send(
 
 
 def test_a_request_is_a_mail_to_each_recipient(mailbox: Mailbox) -> None:
-    """With its own substitutions made, and the id of the answer."""
+    """Each recipient has a mail with its own substitutions and the id of the answer."""
     answer = send(mailbox)
 
     assert (answer.status_code, answer.content) == (202, b"")
@@ -71,13 +71,13 @@ def test_a_request_is_a_mail_to_each_recipient(mailbox: Mailbox) -> None:
 def test_what_is_no_request_to_sendgrid_is_refused(
     mailbox: Mailbox, headers: dict[str, str], code: int
 ) -> None:
-    """Without a key, or in another format."""
+    """A request without a key, or in another format, is refused."""
     assert send(mailbox, headers=headers).status_code == code
     assert mailbox.mails == ()
 
 
 def test_faults_happen_in_their_order_and_as_often_as_told(mailbox: Mailbox) -> None:
-    """`after` lets some requests pass first."""
+    """A fault happens to as many requests as it says; `after` lets some pass first."""
     mailbox.fail_with(status(503, times=2), too_many_requests(after=1))
 
     codes = [send(mailbox).status_code for _ in range(5)]
@@ -87,7 +87,7 @@ def test_faults_happen_in_their_order_and_as_often_as_told(mailbox: Mailbox) -> 
 
 
 def test_a_refused_address_is_named_by_its_place(mailbox: Mailbox) -> None:
-    """Until the mailbox is healed."""
+    """A refused address is named by its place until the mailbox is healed."""
     mailbox.fail_with(bad_address("b@example.com"))
 
     (error,) = send(mailbox).json()["errors"]

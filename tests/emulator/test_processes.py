@@ -87,7 +87,7 @@ def _is_zombie(pid: int) -> bool:
     [("sys.exit(0)", 0), ("sys.exit(3)", 3), ("os.kill(os.getpid(), 9)", 128 + 9)],
 )
 def test_the_end_of_the_command_ends_the_tree(last_line: str, status: int) -> None:
-    """However the command itself ended, and with its status."""
+    """All processes of a command end with it, and its status is handed on."""
     runner, pids = start(last_line)
 
     runner.communicate(timeout=LIMIT)
@@ -98,7 +98,7 @@ def test_the_end_of_the_command_ends_the_tree(last_line: str, status: int) -> No
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_tree(number: signal.Signals) -> None:
-    """The stubborn, the orphaned and those without the mark too."""
+    """A signal ends stubborn, orphaned and unmarked processes as well."""
     runner, pids = start(WAIT)
 
     runner.send_signal(number)
@@ -109,7 +109,7 @@ def test_a_signal_ends_the_tree(number: signal.Signals) -> None:
 
 
 def test_a_second_signal_ends_it_at_once() -> None:
-    """No grace is given any more: SIGKILL follows."""
+    """After a second signal SIGKILL follows at once."""
     hear = 'signal.signal(signal.SIGINT, lambda *_: print("heard", flush=True))'
     runner, pids = start(f"import signal; {hear}; print(flush=True)\n{WAIT}")
     assert runner.stdout

@@ -90,12 +90,12 @@ def test_a_right_signature_up_to_300_seconds_away_is_accepted(distance: int) -> 
     ],
 )
 def test_anything_else_is_rejected(header: str | None, problem: str) -> None:
-    """Each step of the receiver's side of spec 5, with its reason."""
+    """Each step of the check of spec 5 has a reason of its own for refusing."""
     assert signature_problem(header, BODY, SECRET, NOW) == problem
 
 
 def test_a_request_is_recorded_as_it_arrived(receiver: Receiver, post: Callable[..., int]) -> None:
-    """Path, headers, raw bytes, and that its signature is right."""
+    """A request keeps its path, headers and raw bytes, and the verdict on its signature."""
     assert post("/ok?x=1") == 200
 
     (request,) = receiver.requests
@@ -122,7 +122,7 @@ def test_a_wrong_signature_is_recorded_with_its_reason(
 
 
 def test_waiting_in_vain_lists_what_arrived(receiver: Receiver, post: Callable[..., int]) -> None:
-    """So that a failing test explains itself."""
+    """A wait that fails lists the requests that arrived."""
     post("/ok")
 
     with pytest.raises(TimeoutError, match=r"/ok photo\.uploaded delivery d-1 attempt 1"):

@@ -27,7 +27,7 @@ def made(operator: Operator) -> dict[str, dict[str, Any]]:
 
 
 def test_an_empty_project_gets_everything(operator: Operator) -> None:
-    """Each alert with its whole page and somebody who is told, on metrics a second old."""
+    """Each alert has its whole page and a channel, on metrics a second old."""
     operator.done("apply", EMAIL, BUDGET)
     google = operator.google
     assert google.names("metrics") == metrics().keys()
@@ -47,7 +47,7 @@ def test_an_empty_project_gets_everything(operator: Operator) -> None:
 def test_queries_name_the_services_and_queues_of_a_deploy(
     operator: Operator, rendered: str
 ) -> None:
-    """All of them, in the alerts and in the dashboard; a service has small letters."""
+    """Alerts and dashboard name all deployed services and queues."""
     operator.done("apply")
     endpoints = json.loads(rendered)["endpoints"]
     services = "|".join(sorted(name.lower() for name in endpoints))
@@ -65,7 +65,7 @@ def test_a_second_run_does_nothing(operator: Operator) -> None:
 
 
 def test_a_dry_run_tells_what_it_would_do_and_does_nothing(operator: Operator) -> None:
-    """Every metric and alert by its name."""
+    """A dry run names every metric and alert, and changes nothing."""
     said = operator.done("apply", EMAIL, BUDGET, "--dry-run")
     assert operator.google.changes == []
     for kind, names in (("metric", metrics()), ("alert", alerts())):
@@ -79,7 +79,7 @@ def test_a_dry_run_tells_what_it_would_do_and_does_nothing(operator: Operator) -
 def test_what_a_table_says_now_is_brought_in(
     operator: Operator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A changed metric, a changed page, a changed dashboard, another amount."""
+    """A changed metric, page, dashboard or amount is brought in."""
     operator.done("apply", EMAIL, BUDGET)
     for path, resource in operator.google.resources.items():
         if "/metrics/" in path:
@@ -98,7 +98,7 @@ def test_what_a_table_says_now_is_brought_in(
 
 
 def test_a_second_person_is_told_as_well(operator: Operator) -> None:
-    """The first one stays."""
+    """A second address is added to each alert, and the first one stays."""
     operator.done("apply", EMAIL)
     operator.done("apply", "--email=two@example.com")
     for alert in made(operator).values():
@@ -107,7 +107,7 @@ def test_a_second_person_is_told_as_well(operator: Operator) -> None:
 
 
 def test_again_writes_what_is_up_to_date(operator: Operator) -> None:
-    """After somebody has changed an alert by hand."""
+    """`--again` restores an alert that was changed by hand."""
     operator.done("apply")
     before = copy.deepcopy(made(operator))
     next(iter(made(operator).values()))["displayName"] = "by hand"
@@ -128,7 +128,7 @@ def test_an_alert_of_before_is_told_of_and_left(operator: Operator) -> None:
 
 
 def test_what_fails_is_said_and_a_further_run_goes_on(operator: Operator) -> None:
-    """With the call, what Google said, and a status that scripts can see."""
+    """A refused call is printed with the words of Google, and the status is 1."""
     operator.google.refuse = "POST monitoring projects/acme/alertPolicies"
     status, _, errors = operator.run("apply")
     assert status == 1
@@ -141,6 +141,6 @@ def test_what_fails_is_said_and_a_further_run_goes_on(operator: Operator) -> Non
 
 @pytest.mark.parametrize("amount", ["0", "-1", "50.5", "much", "50USD"])
 def test_an_amount_that_is_none_is_refused(operator: Operator, amount: str) -> None:
-    """Before anything is done."""
+    """An amount that is no whole number is refused before anything is done."""
     assert operator.run("apply", f"--budget={amount}")[0] == 2
     assert operator.google.changes == []

@@ -41,7 +41,7 @@ def beside(beside_run: BesideRun, tmp_path: Path, rendered: str) -> Iterator[Ope
 
 
 def test_everything_of_the_app_stays(beside: Operator, beside_run: BesideRun) -> None:
-    """Resource by resource; of roles, ours are added and none is taken."""
+    """Each resource of the app stays, and of roles only ours are added."""
     before, after = app_project(), beside_run.google
     status, said, errors = beside_run.told
     assert (status, "Yours to merge: 3" in errors) == (1, True), said + errors
@@ -67,7 +67,7 @@ def test_everything_of_the_app_stays(beside: Operator, beside_run: BesideRun) ->
 
 
 def test_the_page_is_followed(beside: Operator) -> None:
-    """docs/into-your-project.md after its first command: merged, looked at, deployed later on."""
+    """The commands of docs/into-your-project.md work in their order."""
     merge(beside)
     merged = copy.deepcopy(beside.google)
     lines = [line for line in commands_of("docs/into-your-project.md") if "ops/adopt" not in line]
@@ -91,7 +91,7 @@ def _releases(google: FakeGoogle) -> set[str]:
 
 
 def test_our_pages_have_a_site_of_their_own(app: Operator) -> None:
-    """Which knows the app's web app, and so how people sign in."""
+    """The site of our pages knows the web app of the app."""
     app.google.milli_cpu = 1  # as far as the deploy
     app.run("setup", "--site=the-wall")
     site = app.google.resources[f"firebasehosting projects/{PROJECT}/sites/the-wall"]
@@ -104,7 +104,7 @@ def test_our_pages_have_a_site_of_their_own(app: Operator) -> None:
 
 
 def test_the_apps_own_site_is_refused(app: Operator) -> None:
-    """Before anything is made."""
+    """The site of the app is refused before anything is made."""
     status, said, _ = app.run("setup", f"--site={PROJECT}")
     assert (status, "acme has pages of the app" in said) == (1, True)
     assert not app.google.changes + app.commands
@@ -129,7 +129,7 @@ def test_a_function_of_the_same_name_stops_it(app: Operator) -> None:
 
 
 def test_documents_of_the_app_are_not_deleted_by_our_ttl(app: Operator) -> None:
-    """`deliveries` may be those of a pizza service."""
+    """Documents of the app with a field of our TTL, such as pizza deliveries, stop the set-up."""
     app.google.documents["deliveries"] = [{"expireAt": {}, "pizza": {}}, {"url": {}}]
     status, said, _ = app.run("setup")
     assert status == 1
@@ -151,7 +151,7 @@ def test_rules_of_the_app_that_open_ours_are_told(beside: Operator) -> None:
 
 
 def test_an_empty_project_may_be_said_to_have_an_app(operator: Operator) -> None:
-    """Then no rules are deployed; otherwise it is one's own."""
+    """With `--beside` no rules are deployed, though no app is found."""
     operator.google.milli_cpu = 1  # as far as the deploy
     _, said, _ = operator.run("setup", "--beside")
     assert f"it stays as it is; our pages are for the site {SITE}" in said
@@ -160,7 +160,7 @@ def test_an_empty_project_may_be_said_to_have_an_app(operator: Operator) -> None
 
 
 def test_a_project_of_our_own_stays_one(ready: Operator) -> None:
-    """With the brake on the budget, an index that somebody added, and an earlier file of rules."""
+    """A brake, an index by hand and an earlier file of rules make no app of a project."""
     brake = f"{REGION}/functions/close-on-budget"
     ready.google.resources[f"cloudfunctions {brake}"] = {"name": brake, "state": "ACTIVE"}
     name = f"{DATABASE}/collectionGroups/photos/indexes/own"

@@ -94,7 +94,7 @@ def test_the_first_deploy_is_as_the_settings_have_it(life: Operator) -> None:
 
 
 def test_the_pages_lead_to_services_of_cloud_run(life: Operator) -> None:
-    """`/unsubscribe` and both `/api` paths."""
+    """`/unsubscribe` and both `/api` paths lead to services of Cloud Run."""
     rewrites = releases(life.google)[-1]["version"]["config"]["rewrites"]
     paths = ("/api/getEmailPreferences", "/api/updateEmailPreferences", "/unsubscribe")
     assert rewrites == [
@@ -155,7 +155,7 @@ def test_a_roll_back_leaves_functions_until_they_are_let_go(life: Operator) -> N
 
 
 def test_nothing_of_the_app_was_changed(life: Operator) -> None:
-    """After all of that."""
+    """After all these deploys the app is as it was."""
     before = app_project()
     rules = "firebaserules projects/acme/releases/cloud.firestore"
     kept = {key: resource for key, resource in before.resources.items() if key != rules}
@@ -165,7 +165,7 @@ def test_nothing_of_the_app_was_changed(life: Operator) -> None:
 
 
 def test_a_deploy_without_a_set_up_says_so_at_once(operator: Operator) -> None:
-    """Before anything is uploaded; where nobody can look, it goes on."""
+    """A deploy of a project without a set-up uploads nothing."""
     google = operator.google
     google.now, google.has_firebase = 10_000.0, True
     google.apis = dict.fromkeys(APIS, 0.0)
@@ -206,7 +206,7 @@ def test_the_brake_closes_on_the_budget(ready: Operator) -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/operations.md"])
 def test_the_commands_of_a_page_are_run(ready: Operator, page: str) -> None:
-    """Every line that starts a script, in the order of the page."""
+    """Each line of a page that starts a script works, in the order of the page."""
     rules = ready.checkout / "firestore.rules"
     lines = commands_of(page)
     assert {line.split()[0] for line in lines} >= {"ops/setup", "ops/check", "ops/apply"}

@@ -50,7 +50,7 @@ def test_what_is_paused_or_broken_runs_again(ready: Operator) -> None:
 
 
 def test_a_deploy_that_goes_on_failing_is_told(ready: Operator) -> None:
-    """After ten minutes of trying."""
+    """A deploy that fails for ten minutes is told."""
     del ready.google.resources[f"cloudtasks {REGION}/queues/deliverWebhook"]
     tools = ready.checkout / "emulator/node_modules"
     tools.unlink()

@@ -24,7 +24,7 @@ OF_PROJECT: Final = f"cloudresourcemanager projects/{PROJECT}"
 
 
 def test_each_account_may_do_what_it_needs_and_no_more(ready: Operator) -> None:
-    """docs/security.md, Accounts; the default account is left with building."""
+    """Accounts have the roles of docs/security.md, and the default account only builds."""
     google = ready.google
     google.policies[OF_PROJECT].append({"role": "roles/editor", "members": [BUILDER]})
     ready.done("setup")
@@ -88,7 +88,7 @@ def test_each_function_is_called_by_the_account_that_its_requests_come_from(
 
 
 def test_the_keys_are_in_no_argument(first_run: FirstRun) -> None:
-    """One of 32 random bytes, one typed in; neither is printed."""
+    """Neither the made keys nor the typed one is printed or handed over as an argument."""
     for name in SECRET_READERS:
         version = f"secretmanager projects/{PROJECT}/secrets/{name}/versions/1"
         data = first_run.google.resources[version]["payload"]["data"]
@@ -102,7 +102,7 @@ def test_the_keys_are_in_no_argument(first_run: FirstRun) -> None:
 
 
 def test_without_an_operator_the_missing_key_is_named(operator: Operator) -> None:
-    """With the command that adds it; nothing recommends one that would destroy a version."""
+    """A missing key is told with the command that adds it and destroys no version."""
     operator.typed = ""
     status, _, errors = operator.run("setup")
     assert status == 1
@@ -119,7 +119,7 @@ def test_people_sign_in_by_mail_from_the_site(first_run: FirstRun) -> None:
 
 
 def test_functions_are_deployed_by_name(first_run: FirstRun) -> None:
-    """With `--force`, which deletes nothing then; before the pages, which lead to functions."""
+    """Functions are deployed with `--force`, by name, and before the pages."""
     rules, functions, pages, *again = first_run.commands
     assert "--only=firestore " in rules
     assert "--only=hosting " in pages
@@ -177,7 +177,7 @@ def test_more_cpu_than_the_region_has_is_told_before_the_deploy(
 
 
 def test_an_organization_that_forbids_all_users(operator: Operator) -> None:
-    """Told before the deploy, with what to ask for."""
+    """A policy that forbids `allUsers` is told before the deploy."""
     operator.google.forbids_all_users = True
     status, said, _ = operator.run("setup")
     assert status == 1
@@ -195,7 +195,7 @@ def test_an_organization_that_forbids_all_users(operator: Operator) -> None:
 def test_what_the_deployer_may_not_read_is_asked_of_the_person(
     ready: Operator, call: str, told: str
 ) -> None:
-    """The quota or the organization's policy: set-up and check go on."""
+    """An unreadable quota or policy is asked of the operator, and the run goes on."""
     ready.google.refuse = call
     for script in ("setup", "check"):
         assert told in ready.done(script)
@@ -210,7 +210,7 @@ def test_the_reason_of_a_stream_is_read() -> None:
 
 
 def test_an_odd_line_of_settings_is_told_by_its_number(operator: Operator) -> None:
-    """Before anything is looked at; a quoted value is one as firebase-tools read it."""
+    """A line that is no setting stops the run before anything is looked at."""
     (operator.checkout / ".env.acme").write_text('export PUBLIC_BASE_URL="https://a.wall" # ours\n')
     assert wanted.read("acme", operator.checkout).site == "a.wall"
     (operator.checkout / ".env.acme").write_text("A=1\nPUBLIC_BASE_URL: https://a.wall\n")
@@ -220,7 +220,7 @@ def test_an_odd_line_of_settings_is_told_by_its_number(operator: Operator) -> No
 
 
 def test_a_callable_is_asked(ready: Operator) -> None:
-    """A policy on paper is no answer."""
+    """`ops/check` calls a callable, because a policy on paper is no answer."""
     for name in ready.google.names("services"):
         ready.google.policies[f"run {REGION}/services/{name}"] = []
     status, said, _ = ready.run("check")
@@ -230,7 +230,7 @@ def test_a_callable_is_asked(ready: Operator) -> None:
 
 
 def test_a_role_that_is_there_under_a_condition_only_is_given(ready: Operator) -> None:
-    """Such a right may end; it stays beside the new one."""
+    """A role under a condition does not count, and stays beside the new one."""
     limited = {"role": "roles/datastore.user", "members": [WEBHOOKS], "condition": {"title": "x"}}
     bindings = ready.google.policies[OF_PROJECT]
     [given] = [binding for binding in bindings if binding["role"] == "roles/datastore.user"]
@@ -270,14 +270,14 @@ def test_indexes_that_are_being_built_are_not_deployed_again(
 
 
 def test_whoever_is_not_signed_in_is_told(operator: Operator) -> None:
-    """A look does not open a browser."""
+    """`ops/check` opens no browser where nobody is signed in."""
     (operator.machine / "bin/gcloud").write_text("#!/bin/sh\nexit 1\n")
     status, _, errors = operator.run("check")
     assert (status, errors) == (1, "Sign in first: gcloud auth login\n")
 
 
 def test_a_missing_program_is_named(operator: Operator) -> None:
-    """`gcloud` has to be installed, and the checkout's firebase-tools."""
+    """A missing `gcloud` or firebase-tools is named."""
     (operator.machine / "bin/gcloud").rename(operator.machine / "bin/cloud")
     assert operator.run("setup")[::2] == (1, "gcloud: No such file or directory\n")
     (operator.machine / "bin/cloud").rename(operator.machine / "bin/gcloud")
@@ -301,7 +301,7 @@ def test_a_parameter_sets_the_instances(operator: Operator) -> None:
 
 
 def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
-    """Instances, requests at a time, account, connector; a deploy of its name mends it."""
+    """A function that differs from its settings is named and deployed by its name."""
     function = f"cloudfunctions {REGION}/functions/deliverWebhook"
     service = ready.google.resources[function]["serviceConfig"]
     right = copy.deepcopy(service)
@@ -342,7 +342,7 @@ def test_pages_from_before_the_functions_are_released_anew(ready: Operator) -> N
 
 
 def test_photos_of_other_hosts_are_told(ready: Operator) -> None:
-    """`PHOTO_HOSTS` against the newest photos: no part is missing, a recap would be without."""
+    """Hosts of new photos outside `PHOTO_HOSTS` are told, and no part is missing."""
     own = "https://firebasestorage.googleapis.com/v0/b/acme.appspot.com/o/1"
     urls = [own, "https://cdn.example.com/1", "https://cdn.example.com/2"]
     ready.google.documents = {
@@ -356,7 +356,7 @@ def test_photos_of_other_hosts_are_told(ready: Operator) -> None:
 
 
 def test_guests_without_app_check_are_told(ready: Operator) -> None:
-    """Where guests sign in anonymously, or may list the wall."""
+    """App Check is named where guests sign in anonymously or may list the wall."""
     told = "App Check is not enforced for Firestore"
     assert told not in ready.done("check")
     env = ready.checkout / ".env.acme"
@@ -373,7 +373,7 @@ def test_guests_without_app_check_are_told(ready: Operator) -> None:
 
 
 def test_a_projects_own_settings_count(operator: Operator) -> None:
-    """`.env.PROJECT`, as firebase-tools reads it after `.env`."""
+    """`.env.PROJECT` counts after `.env`, as firebase-tools read it."""
     (operator.checkout / ".env.acme").write_text("SERVICE_ACCOUNT_RECAP=mailer\n")
     found = wanted.read("acme", operator.checkout)
     assert found.account("SERVICE_ACCOUNT_RECAP") == "mailer@acme.iam.gserviceaccount.com"

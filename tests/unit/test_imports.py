@@ -82,7 +82,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_an_import_that_no_contract_allows_is_refused(
     printed: str, module: str, refusals: list[str]
 ) -> None:
-    """A new module is checked as well, without an entry in a list."""
+    """A new module is checked without an entry in a list."""
     assert [refusal for refusal in refusals if refusal not in printed] == [], module
 
 
@@ -106,7 +106,7 @@ CONSOLE: Final = {"domain": {"domain"}, "data": {"domain", "data"}, "ui": {"doma
 
 
 def test_the_console_has_layers_too() -> None:
-    """Its logic knows no browser and no Firebase; only `data` talks to either."""
+    """The logic of the console knows no browser, and `data` alone talks to Firebase."""
     wrong = []
     for folder, allowed in CONSOLE.items():
         for module in (ROOT / "console/src" / folder).glob("*.ts*"):

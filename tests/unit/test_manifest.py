@@ -191,7 +191,7 @@ def test_the_queue_of_notices(endpoints: dict[str, Any]) -> None:
 
 
 def test_the_sweeper_runs_every_five_minutes(endpoints: dict[str, Any]) -> None:
-    """Design 2: scheduled, one at a time."""
+    """Design 2: the sweep is scheduled, one at a time."""
     sweeper = endpoints["sweepDeliveries"]
     assert sweeper["scheduleTrigger"]["schedule"] == "every 5 minutes"
     assert (sweeper["maxInstances"], sweeper["concurrency"]) == (1, 1)

@@ -299,7 +299,7 @@ def test_the_unsubscribe_button_answers_as_told(
     one_click_token: str,
     headers: dict[str, str],
 ) -> None:
-    """Spec 4.5: plain text, word for word."""
+    """Spec 4.5: the button answers in plain text, word for word."""
     value = one_click_token if is_good else "none"
     request = urllib.request.Request(  # noqa: S310 - loopback
         f"{url('unsubscribe')}?{urllib.parse.urlencode({'token': value})}",

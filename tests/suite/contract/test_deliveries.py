@@ -97,7 +97,7 @@ def delivered(db: firestore.Client) -> Iterator[Sequence[Request]]:
 
 
 def test_bodies_and_headers_are_what_the_file_says(delivered: Sequence[Request]) -> None:
-    """Spec 4.3, 6.1 and 6.2: exactly, no field beyond those that are told."""
+    """Spec 4.3, 6.1 and 6.2: a delivery has the fields that are told, and no other."""
     for request in delivered:
         operation = DOCUMENT["webhooks"][request.event_type]["post"]
         assert problems(delivery_schema(request.event_type), request.json(), exactly=True) == []
@@ -150,7 +150,7 @@ def _run(*command: str, given: str | None = None, cwd: Path | None = None) -> st
 
 
 def test_a_body_that_is_not_promised_is_found() -> None:
-    """The check itself: a missing field, another type, a field that is not told."""
+    """The check finds a missing field, another type, and a field that is not told."""
     good = DOCUMENT["webhooks"]["guest.joined"]["post"]["requestBody"]["content"]
     body = json.loads(json.dumps(good["application/json"]["example"]))
     schema = delivery_schema("guest.joined")

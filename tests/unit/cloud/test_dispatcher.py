@@ -49,7 +49,7 @@ def test_no_task_is_dispatched_before_it_is_due() -> None:
 
 
 def test_so_many_calls_at_a_time() -> None:
-    """The next one waits for a place."""
+    """A call beyond the limit of its queue waits for a place."""
     under_way, most = 0, 0
 
     async def call(_: Queued, __: int) -> int:
@@ -84,7 +84,7 @@ def test_so_many_calls_a_second() -> None:
     [([200], 1), ([503, NO_ANSWER, 204], 3), ([500, 409, 429], 3)],
 )
 def test_whatever_is_not_answered_2xx_is_called_again(statuses: list[int], calls: int) -> None:
-    """Until the queue's attempts are used up; each call says how many came before it."""
+    """A call that fails is repeated until the attempts of its queue are used up."""
     before: list[int] = []
 
     async def call(_: Queued, earlier: int) -> int:

@@ -26,7 +26,7 @@ def announced(event_id: str, at: datetime = NOW) -> Announced:
 
 
 def test_the_announcement_becomes_what_google_sends() -> None:
-    """The bytes of the message, and the time as exact as the write's."""
+    """The event has the bytes of the message and the exact time of the write."""
     write = announced("e1")
     assert DocumentEventData.deserialize(write.body).value.name == "n"
     assert set(write.headers) == {"content-type", "ce-id", "ce-document", "ce-time"}
@@ -34,7 +34,7 @@ def test_the_announcement_becomes_what_google_sends() -> None:
 
 
 def test_a_trigger_that_fails_gets_the_write_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Later and later, until it answers well."""
+    """A trigger that fails gets the write again, later each time."""
     monkeypatch.setattr(eventarc, "FIRST_BACKOFF", 0.01)
     brought: list[str] = []
 
@@ -56,7 +56,7 @@ def test_a_trigger_that_fails_gets_the_write_again(monkeypatch: pytest.MonkeyPat
 
 
 def test_writes_to_a_silenced_event_call_no_trigger() -> None:
-    """Until it is heard again: then those that come later do."""
+    """A silenced event calls no trigger until it is heard again."""
     brought: list[datetime] = []
 
     async def run() -> None:

@@ -54,7 +54,7 @@ NOW: Final = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
 
 def test_the_file_is_valid() -> None:
-    """OpenAPI 3.1, as its validator reads it."""
+    """The file is OpenAPI 3.1, as its validator reads it."""
     assert DOCUMENT["openapi"].startswith("3.1.")
     assert list(OpenAPIV31SpecValidator(DOCUMENT).iter_errors()) == []
 
@@ -126,7 +126,7 @@ def _declared(decorator: str) -> set[str]:
 
 
 def test_every_call_has_a_path() -> None:
-    """What main.py declares for callers, and nothing else."""
+    """The file has the calls that main.py declares, and no other."""
     assert _declared("on_call") == callables().keys()
     assert {f"/{name}" for name in _declared("on_call") | _declared("on_request")} == set(
         DOCUMENT["paths"]
@@ -135,7 +135,7 @@ def test_every_call_has_a_path() -> None:
 
 
 def test_who_has_to_be_signed_in_is_told() -> None:
-    """`signed_in` and `anonymous` of main.py."""
+    """The file asks a token for the calls that main.py marks as `signed_in`."""
     told = {
         name
         for name, operation in callables().items()
@@ -145,7 +145,7 @@ def test_who_has_to_be_signed_in_is_told() -> None:
 
 
 def test_every_event_type_has_a_webhook() -> None:
-    """Wherever the file lists them."""
+    """Each list of event types in the file has all of them."""
     types = [str(event_type) for event_type in EventType]
     assert list(DOCUMENT["webhooks"]) == types
     schemas = DOCUMENT["components"]["schemas"]
@@ -154,7 +154,7 @@ def test_every_event_type_has_a_webhook() -> None:
 
 
 def test_every_webhook_has_the_headers_of_a_delivery() -> None:
-    """Spec 6.2."""
+    """Spec 6.2: each webhook has the headers of a delivery."""
     for item in DOCUMENT["webhooks"].values():
         assert [resolved(parameter)["name"] for parameter in item["post"]["parameters"]] == [
             "Wall-Signature",
@@ -283,7 +283,7 @@ def handler_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[..., 
 def test_an_error_is_answered_as_its_example_shows(
     example: Example, handler_of: Callable[[str, Callable[..., Any]], None]
 ) -> None:
-    """HTTP status, code and body, by the deployed function itself."""
+    """The deployed function answers an error with status, code and body of its example."""
 
     def refuse(_: object) -> None:
         told = example.value["error"]
@@ -298,7 +298,7 @@ def test_an_error_is_answered_as_its_example_shows(
 def test_a_fault_and_a_call_without_a_token_are_answered_as_told(
     function: str, handler_of: Callable[[str, Callable[..., Any]], None]
 ) -> None:
-    """What no handler has a word in."""
+    """Faults and missing tokens are answered as the file says, before any handler."""
 
     def fail(_: object) -> None:
         raise RuntimeError
@@ -366,7 +366,7 @@ VALID: Final[dict[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("function", READERS)
 def test_the_arguments_that_are_told_are_those_that_are_read(function: str) -> None:
-    """By their names."""
+    """The code reads the arguments that the file names, and no other."""
     data = _Asked(**VALID[function])
     READERS[function](data)
     schema = resolved(request_schema(function)["properties"]["data"])
@@ -449,7 +449,7 @@ def test_preferences_are_refused_where_the_file_says_so() -> None:
 
 @pytest.mark.parametrize("token", ["t", "t" * 4096, "t" * 4097, *VALUES], ids=repr)
 def test_a_token_is_refused_where_the_file_says_so(token: object) -> None:
-    """Spec 4.2: before anything is looked at."""
+    """Spec 4.2: a token of another form is refused before anything is looked at."""
     told = problems(request_schema("getEmailPreferences"), {"data": {"token": token}})
     assert bool(told) == _refused(lambda: IN_A_MAIL.token({"token": token})), told
 

@@ -34,7 +34,7 @@ def table() -> list[str]:
 
 
 def test_the_table_of_operations_tells_what_the_tests_hold() -> None:
-    """Every piece of work of `costs.py`, in its order, and no other."""
+    """The page has each piece of work of `costs.py`, in its order, and no other."""
     assert table() == [row(work, cost) for work, cost in COSTS.items()]
 
 

@@ -12,12 +12,12 @@ PAGE: Final = (ROOT / "docs/data-model.md").read_text()
 
 
 def test_every_field_that_a_client_may_write_is_told() -> None:
-    """Names in the rules' lists of fields, types and changes."""
+    """Each field that the rules name stands on the page."""
     names = set(re.findall(r"'([a-zA-Z]+)'", RULES)) - {"role", "tenant"}
     assert {name for name in names if not re.search(rf"\b{name}\b", PAGE)} == set()
 
 
 def test_every_path_is_told() -> None:
-    """Paths of the rules, by their last collection."""
+    """Each collection of the rules stands on the page."""
     collections = {path.split("/")[-2] for path in merging.paths_of(RULES)}
     assert {name for name in collections if f"{name}/" not in PAGE} == set()

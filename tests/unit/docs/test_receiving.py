@@ -109,7 +109,7 @@ def command_of(language: str, path: str, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("language", ["python", "javascript"])
 def test_a_receiver_takes_what_is_genuine(language: str, tmp_path: Path) -> None:
-    """Twice as well; not another body, another secret, another event, or nothing signed."""
+    """A receiver of the page accepts genuine deliveries alone, also twice."""
     body = json.dumps(BODY, ensure_ascii=False).encode()
     command = command_of(language, "/hook", tmp_path)
     with running(command, NODE_PATH=str(ROOT / "emulator/node_modules")) as port:
@@ -124,7 +124,7 @@ def test_a_receiver_takes_what_is_genuine(language: str, tmp_path: Path) -> None
 
 
 def test_the_relay_posts_to_a_chat(tmp_path: Path) -> None:
-    """In the form that Slack and Discord take, and nothing that is not genuine."""
+    """The relay posts genuine deliveries in the form of Slack and Discord."""
     got: list[dict[str, str]] = []
 
     class Chat(BaseHTTPRequestHandler):

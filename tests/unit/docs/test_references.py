@@ -85,14 +85,14 @@ def test_every_section_that_the_code_names_is_there() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_to_a_file(page: Path) -> None:
-    """Links between the pages, and to pictures."""
+    """Links between the pages, and to pictures, lead to files."""
     targets = [link for link in _LINK.findall(page.read_text()) if "://" not in link]
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_file_that_a_page_names_is_there(page: Path) -> None:
-    """Paths in code marks that begin with a folder of the project."""
+    """A path that a page names is there."""
     named = re.findall(
         r"`((?:functions|tests|bench|console|emulator|ops|docs|public)/[\w./-]+)`", page.read_text()
     )
@@ -134,14 +134,14 @@ def test_the_design_names_every_command() -> None:
 
 
 def test_contributing_names_every_check() -> None:
-    """In the order in which they run."""
+    """The table of checks has them in the order in which they run."""
     table = (ROOT / "CONTRIBUTING.md").read_text().partition("| check |")[2].partition("\n\n")[0]
     named = re.findall(r"^\| ([a-z, ]+) \|", table, re.MULTILINE)
     assert ", ".join(named).split(", ") == list(NAMES)
 
 
 def test_the_benchmarks_name_every_bench() -> None:
-    """Each can be run by its name."""
+    """The page names each bench that the command line runs."""
     page = (ROOT / "docs/benchmarks.md").read_text()
     assert [name for name in BENCHES if f"`{name}`" not in page] == []
 
@@ -155,7 +155,7 @@ def rows(page: str, columns: int) -> list[list[str]]:
 
 
 def test_the_pages_name_every_parameter() -> None:
-    """All of them with their defaults in docs/operations.md, also in `.env`; some in the README."""
+    """docs/operations.md has every parameter with its default, the README some."""
     defaults = {
         parameter.name: _written(parameter.default)
         for parameter in vars(parameters).values()
@@ -182,7 +182,7 @@ def test_the_pages_name_every_parameter() -> None:
 def test_contributing_names_the_files_of_a_change(
     changes: Sequence[str], patterns: Sequence[str], places: Sequence[str]
 ) -> None:
-    """A file that has all the `patterns`, which stand for an addition of today."""
+    """A row names each file that has the patterns of an addition of today."""
     page = (ROOT / "CONTRIBUTING.md").read_text()
     rows = [re.findall(rf"^\| \*\*{change}\*\*.*", page, re.MULTILINE) for change in changes]
     named = {Path(name).name for name in re.findall(r"`([\w./-]+)`", str(rows))}
@@ -204,7 +204,7 @@ def _written(default: object) -> str:
 
 
 def test_the_pages_name_every_event_type() -> None:
-    """In the order of the specification."""
+    """The README lists the event types in the order of the specification."""
     readme = (ROOT / "README.md").read_text()
     [listed] = re.findall(r"^Event types: (.*?)\.$", readme, re.MULTILINE | re.DOTALL)
     assert re.findall(r"`([\w.]+)`", listed) == list(EventType)

@@ -23,17 +23,17 @@ CASES: Final = flood.CASES if ALL_VARIABLE in os.environ else flood.CASES[:2]
 
 
 def test_the_flood_comes_out_as_told() -> None:
-    """On every machine: chance has a seed, and the service's own rules decide."""
+    """The table of floods is the same on every machine."""
     assert [row for row in map(flood.row, CASES) if row not in PAGE] == []
 
 
 def test_the_bill_is_as_told() -> None:
-    """What a million first attempts cost, and what comes on top."""
+    """The bill of a million first attempts is calculated."""
     assert "\n".join(scale.bill()) in PAGE
 
 
 def test_a_flood_makes_no_other_event_late() -> None:
-    """Within 1.5 times, median and 99th percentile; and each part of the mechanism is worth it."""
+    """A flood makes others 1.5 times later at most, and each part of the pace is needed."""
     alone = flood.late(flood.CASES[0])
     for case in CASES[1:]:
         late = flood.late(case)

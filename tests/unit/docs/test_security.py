@@ -14,7 +14,7 @@ ROWS: Final = [line for line in _TABLE.splitlines() if line.startswith("| ")][1:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split(" | ")[1])
 def test_a_line_names_the_tests_that_show_it(row: str) -> None:
-    """By file and name."""
+    """Each line of the table names its tests by file and name."""
     shown_by = row.rstrip(" |").rpartition(" | ")[2]
     named = re.findall(r"`([\w/]+\.py)::(\w+)`", shown_by)
     assert named
@@ -27,5 +27,5 @@ def test_a_line_names_the_tests_that_show_it(row: str) -> None:
 
 
 def test_the_table_is_there() -> None:
-    """Or the test above would hold nothing."""
+    """The table has lines; without any, the other test would hold nothing."""
     assert len(ROWS) > 20

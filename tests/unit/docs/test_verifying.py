@@ -138,7 +138,7 @@ def _signed(t: str) -> str:
 
 
 def test_a_genuine_request_is_accepted_and_any_other_refused(verdicts: Verifier) -> None:
-    """One or several secrets, and any `v1` of several; all languages agree on every case."""
+    """All languages accept one secret of several and any `v1`, and refuse every forgery."""
     assert judged(verdicts, cases(int(time.time()))) == []
 
 
@@ -188,7 +188,7 @@ def stripe_for_node(now: int, verify: Sequence[tuple[str, str, str]] = ()) -> St
 
 
 def test_what_stripes_libraries_sign_is_verified(verdicts: Verifier) -> None:
-    """The scheme is the same, and those libraries know nothing of ours."""
+    """The verifiers of the page accept signatures of the libraries of Stripe."""
     now = int(time.time())
     signature = stripe.WebhookSignature._compute_signature(f"{now}.{BODY.decode()}", SECRET)  # noqa: SLF001 - no public way
     signed = [
@@ -202,7 +202,7 @@ def test_what_stripes_libraries_sign_is_verified(verdicts: Verifier) -> None:
 
 
 def test_stripes_libraries_accept_what_is_genuine() -> None:
-    """One secret at a time, and any `v1` of several; and they refuse what another secret signed."""
+    """The libraries of Stripe accept genuine signatures, and no other."""
     now = int(time.time())
     asked: list[tuple[str, str, str]] = []
     expected = []

@@ -100,12 +100,12 @@ def _has(message: str, field: str) -> bool:
 
 @pytest.mark.parametrize("name", [*METRICS, *ALERTS])
 def test_every_log_line_and_field_is_one_of_the_code(name: str) -> None:
-    """Messages in filters, and the fields that stand beside them there or are taken out."""
+    """Each message and field of a filter is logged by the code."""
     assert [part for part in _missing() if part[0] == name] == []
 
 
 def test_the_values_in_filters_are_those_of_the_code() -> None:
-    """Outcomes of deliveries and states of recaps."""
+    """Filters name outcomes of deliveries and states of recaps that the code has."""
     text = " ".join(text for _, text, _ in _chosen())
     assert set(re.findall(r'jsonPayload\.outcome="(\w+)"', text)) <= set(Outcome)
     assert set(re.findall(r'jsonPayload\.state="(\w+)"', text)) == {
@@ -175,7 +175,7 @@ def test_the_alert_of_a_missing_sweep_names_its_service() -> None:
 
 
 def test_every_metric_is_looked_at() -> None:
-    """By an alert or the dashboard."""
+    """Each metric is in an alert or on the dashboard."""
     assert {metric for _, query in QUERIES for metric, _ in _USER_METRIC.findall(query)} == set(
         METRICS
     )
@@ -190,7 +190,7 @@ def _parsed(content: Mapping[str, Any], kind: Any) -> Any:
 
 
 def test_everything_is_as_googles_apis_describe_it() -> None:
-    """Fields, types and values of enumerations."""
+    """Fields, types and enumerations are those of the APIs."""
     for name, metric in METRICS.items():
         assert _parsed(metric, LogMetric).name == name
         assert metric["filter"].startswith('resource.type="cloud_run_revision" AND ')
@@ -222,7 +222,7 @@ def test_an_alerts_name_is_the_one_that_operators_see() -> None:
     "page", [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"], ids=lambda page: page.name
 )
 def test_a_command_names_its_project(page: Path) -> None:
-    """Whichever project an operator's tools are set to; sign-in has none."""
+    """Each command of a page names its project; sign-in has none."""
     code = re.findall(r"^```$(.*?)^```$|(`[^`\n]+`)", page.read_text(), re.MULTILINE | re.DOTALL)
     lines = re.sub(r"\\\n", "", "\n".join("".join(found) for found in code)).splitlines()
     for line in lines:
@@ -237,7 +237,7 @@ def test_a_command_names_its_project(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda one: one.stem)
 def test_a_runbook_answers_four_questions(page: Path) -> None:
-    """What it means, how to look, what to do, how to know it is over; whole in one mail."""
+    """A runbook has its four sections, and fits into one mail."""
     text = page.read_text()
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
         "What it means",
@@ -251,7 +251,7 @@ def test_a_runbook_answers_four_questions(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda one: one.stem)
 def test_a_runbook_names_what_the_code_logs_and_deploys(page: Path) -> None:
-    """Messages, their fields, functions and parameters."""
+    """Messages, fields, functions and parameters of a runbook are those of the code."""
     text = page.read_text()
     for line in re.findall(r"jsonPayload\..*", text):
         for message in _messages(line):
@@ -271,7 +271,7 @@ def test_every_page_belongs_to_an_alert() -> None:
 
 
 def test_every_fault_stands_in_a_runbook() -> None:
-    """The alert for faults tells a name; there is a row that says what it is."""
+    """Each fault that the alert can name has a row in a runbook."""
     told = " ".join(page.read_text() for page in PAGES)
     faults = {message for message, fields in LOGGED.items() if {"exception", "at"} <= fields}
     assert len(faults) > 5

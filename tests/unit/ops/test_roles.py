@@ -53,7 +53,7 @@ def secrets_of(modules: frozenset[str]) -> set[str]:
 
 
 def test_roles_follow_from_what_is_called() -> None:
-    """Adapter by adapter."""
+    """Each account has the roles of the adapters that its functions call, and no other."""
     needed = {
         account: {role for module, role in ROLE_OF.items() if module in modules}
         for account, modules in reached_by_account().items()
