@@ -374,10 +374,12 @@ class RecapWorld:
             self._simulation.violation("one guest has two mails of one recap")
         if not self._counts_against(recap_id, address):
             self._simulation.violation("a mail that does not count against the allowance")
-        earlier = [one for one in self._mails if one.address == address]
+        earlier = [mail for mail in self._mails if mail.address == address]
         if earlier:
             self._check_everybody_had_one(recap_id)
-        if call in self._only_new and any(one.started_at < mail.started_at for one in earlier):
+        if call in self._only_new and any(
+            before.started_at < mail.started_at for before in earlier
+        ):
             self._simulation.violation("a second mail to a guest by a call for newcomers")
         began = self._began[call]
         if self._stopped_at and self._stopped_at < began:
@@ -398,7 +400,7 @@ class RecapWorld:
         found = self._firestore.get(f"recapMails/{tenant_key(TENANT)}")
         entries: bytes = found.fields["entries"] if found else b""
         now = self._simulation.now
-        everything, others = (mailings.counted(entries, one, now) for one in ("", recap_id))
+        everything, others = (mailings.counted(entries, of, now) for of in ("", recap_id))
         of_recap = {
             guest: count - others.by_mailbox.get(guest, 0)
             for guest, count in everything.by_mailbox.items()
@@ -412,7 +414,7 @@ class RecapWorld:
     def _check_everybody_had_one(self, recap_id: str) -> None:
         """Nobody gets a second recap while somebody who wants one has had none."""
         planned = {guest for batch in self._batches(recap_id) for guest in batch.recipients}
-        there = {address_hash(one) for one in self._guests if one not in self._opted_out}
+        there = {address_hash(guest) for guest in self._guests if guest not in self._opted_out}
         if there - planned - self._had_a_turn():
             self._simulation.violation("a second mail to a guest, while another has had none")
 
@@ -557,7 +559,7 @@ class RecapWorld:
         yield from self._wrong_tally(recap_id, recap)
         yield from self._wrong_state(RecapState(recap["state"]), batches)
         mailed = {address_hash(mail.address) for mail in self._mails if mail.recap_id == recap_id}
-        known = {guest for one in batches for guest in one.recipients + one.refused}
+        known = {guest for batch in batches for guest in batch.recipients + batch.refused}
         spared = self._had_a_turn()
         for batch in batches:
             if batch.state is BatchState.ACCEPTED and not set(batch.recipients) <= mailed:
@@ -567,7 +569,7 @@ class RecapWorld:
         if not mailed <= known:
             yield "somebody has a mail and is in no batch"
         if recap["state"] == RecapState.SENT and len(self._guests) < LIMITS.per_call:
-            there = {address_hash(one) for one in self._guests if one not in self._opted_out}
+            there = {address_hash(guest) for guest in self._guests if guest not in self._opted_out}
             if not there <= known | spared:
                 yield "somebody is in no batch, and has neither opted out nor is left"
 
