@@ -9,10 +9,10 @@ from firebase_functions.https_fn import CallableRequest
 from functions.mail.address import deliverable
 from functions.recap import wiring
 from functions.recap.arguments import PreviewArguments, RecapArguments
-from functions.recap.sending.places import RecapPlaces
+from functions.recap.sending.places import Places
 from functions.signed_in import staff_call
 
-_RECAP_PLACES: Final = RecapPlaces()
+_PLACES: Final = Places()
 
 
 def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
         CallError: as in spec 7.1.
     """
     caller, wanted = staff_call("sendEventRecap", request, RecapArguments.read)
-    with _RECAP_PLACES.place(caller.tenant_id or caller.uid):
+    with _PLACES.place(caller.tenant_id or caller.uid):
         result = wiring.sender().send(caller, wanted)
     answer: dict[str, Any] = {"sent": result.sent, "skipped": result.skipped}
     return answer | ({"message": result.message} if result.message else {})
