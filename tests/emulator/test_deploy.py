@@ -117,7 +117,7 @@ def test_every_function_loads_from_the_archive_alone(archive: Path, python: Path
 
 def _of_the_checkout() -> Any:
     ran = subprocess.run(
-        ["python", "-c", _RENDER], cwd=ROOT, check=True, capture_output=True, text=True
+        [sys.executable, "-c", _RENDER], cwd=ROOT, check=True, capture_output=True, text=True
     )
     return yaml.safe_load(ran.stdout)["endpoints"]
 
