@@ -105,39 +105,19 @@ def test_a_public_address(address: str) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "0.0.0.0",  # noqa: S104 - the address itself is tested
-        "10.0.0.1",
-        "100.64.0.1",
-        "127.0.0.1",
-        "169.254.169.254",
-        "172.16.0.1",
-        "172.31.255.255",
-        "192.0.0.8",
-        "192.168.1.1",
-        "198.18.0.1",
-        "224.0.0.1",
-        "239.255.255.255",
-        "240.0.0.1",
-        "255.255.255.255",
         "::",
         "::1",
-        "::7f00:1",
-        "::ffff:10.0.0.1",
-        "::ffff:127.0.0.1",
         "::ffff:0:8.8.8.8",  # IPv4-translated (RFC 7915)
-        "::ffff:0:7f00:1",
         "200::1",  # NSAP, given back (RFC 4548)
         "400::1",
         "1fff:ffff::1",
         "4000::1",
         "5f00::1",
         "8000::1",
-        "64:ff9b::a9fe:a9fe",
         "64:ff9b:1::1",
         "100::1",
         "2001::1",
         "2001:db8::1",
-        "2002:7f00:1::1",
         "fc00::1",
         "fd00:ec2::254",
         "fe80::1",
@@ -147,5 +127,5 @@ def test_a_public_address(address: str) -> None:
     ],
 )
 def test_an_address_that_is_not_public(address: str) -> None:
-    """Design 3.18: private, loopback, link-local, multicast, metadata, and NAT64 of these."""
+    """Design 3.18; `test_hostile_hosts.py` has those of IPv4, also inside an IPv6 address."""
     assert not addresses.is_public(address)
