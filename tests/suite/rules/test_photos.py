@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 from google.cloud.firestore import DELETE_FIELD, SERVER_TIMESTAMP
 
+from emulator.people import sign_in
 from tests.suite.rules.cast import OTHER_TENANT, Cast, Who
 from tests.suite.rules.client import ADMINISTRATOR, Client, Fields, Values, wrongly_judged
 from tests.suite.rules.samples import PAST, approval, event, photo, rejection, upload
@@ -252,13 +253,17 @@ def test_staff_choose_the_photos_that_the_highlight_reel_begins_with(
     assert not guest.update(f"{wall}/photos/p", fields)
 
 
-def test_the_events_tenant_decides_and_two_nulls_are_not_one_tenant(
+def test_the_events_tenant_decides_and_an_event_without_a_tenant_is_nobodys(
     cast: Cast, guest: Client, wall: str
 ) -> None:
-    """A photo that names a tenant is still the event's; an event without a tenant is nobody's."""
-    ADMINISTRATOR.replace(f"{wall}/photos/p", photo(guest) | {"tenantId": OTHER_TENANT})
-    assert not cast[Who.OTHER_MODERATOR].get(f"{wall}/photos/p")
+    """A photo that names a tenant is still the event's; two missing tenants are not one tenant."""
+    path = f"{wall}/photos/p"
+    ADMINISTRATOR.replace(path, photo(guest) | {"tenantId": OTHER_TENANT})
+    assert not cast[Who.OTHER_MODERATOR].get(path)
 
     ADMINISTRATOR.replace(wall, event(tenantId=None))
-    assert not cast[Who.ADMIN_OF_NONE].get(f"{wall}/photos/p")
-    assert not cast[Who.MODERATOR_OF_NONE].get(f"{wall}/photos/p")
+    assert not cast[Who.ADMIN_OF_NONE].get(path)
+    assert not cast[Who.MODERATOR_OF_NONE].get(path)
+
+    ADMINISTRATOR.replace(wall, event(tenantId=""))
+    assert not Client.of(sign_in("admin", "")).get(path)
