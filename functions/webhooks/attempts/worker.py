@@ -177,6 +177,8 @@ class Worker:
     def _post(self, delivery: Delivery) -> Attempt:
         body = delivery.body.encode()
         secret = self.secrets.of(delivery.event_id)
+        # Before `at`, to which its duration is added: no retry is due before its wait is over.
+        began = self.clock.monotonic()
         at = self.clock.now()
         seconds = int(at.timestamp())
         headers = {
@@ -191,7 +193,6 @@ class Worker:
         }
         if delivery.test:
             headers[TEST_HEADER] = "true"
-        began = self.clock.monotonic()
         status, error, excerpt = None, None, None
         try:
             to = EndpointUrl.parse(delivery.url)
