@@ -144,14 +144,23 @@ class Planner:
         stops = self.complaints.find(event.tenant_id, event_id)
         return next((found.stop.refusal for found in stops if found and found.stop.holds), None)
 
-    def gather(self, wanted: RecapArguments, room: int, *, first: bool) -> Gathered:
+    def gather(
+        self,
+        wanted: RecapArguments,
+        room: int,
+        *,
+        first: bool,
+        read: Callable[[int], None] = lambda _: None,
+    ) -> Gathered:
         """Read photos, user records and earlier recaps.
 
         A guest's pictures have `room` bytes. `first` says that the event had no recap before.
+        `read` hears how many photos were read, and may refuse.
         """
         audience = Audience(wanted.mode, shows=self.shows, at_most=self.limits.per_call, room=room)
         for photo in self.guests.approved_photos(wanted.event_id):
             audience.add(photo)
+            read(audience.photo_count)
         return Gathered(
             audience=audience,
             skip_reasons=skip_reasons(self.guests, audience.guests, self.skip_reason),

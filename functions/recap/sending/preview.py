@@ -23,7 +23,7 @@ from functions.recap.audience.guests import Audience, Guest
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.lock import RecapKey, StoredLock, resumable
 from functions.recap.ledger.status_store import StatusStore
-from functions.recap.sending.places import Places
+from functions.recap.sending.places import Place, Places
 from functions.recap.sending.planner import Choice, Gathered, Planner, recipient
 from functions.recap.sending.report import outlook
 from functions.signed_links.limiter import TooManyCallsError
@@ -102,8 +102,8 @@ class RecapPreview:
             CallError: as in spec 7.4.
         """
         event = self.planner.event(caller, wanted)
-        with self.places.place(event.tenant_id):
-            return self._show(caller, wanted, own_address, event)
+        with self.places.place(event.tenant_id) as place:
+            return self._show(caller, wanted, own_address, event, place)
 
     def _show(
         self,
@@ -111,13 +111,16 @@ class RecapPreview:
         wanted: PreviewArguments,
         own_address: str | None,
         event: WallEvent,
+        place: Place,
     ) -> Preview:
         to = self._own_mailbox(caller, own_address) if wanted.send_to_me else None
         try:
             mailer = self.mailer()
             self.links()  # a recap needs them; a preview shows nobody's
             found = self.planner.recaps.lock(wanted.event_id)
-            gathered = self.planner.gather(wanted, mailer.bytes_per_recipient, first=found is None)
+            gathered = self.planner.gather(
+                wanted, mailer.bytes_per_recipient, first=found is None, read=place.read
+            )
             is_told = len(gathered.audience.guests) >= self.min_guests
             choice, blocked = self._plan(
                 event, wanted, gathered if is_told else gathered.as_if_all_wanted(), found
