@@ -6,7 +6,6 @@ wraps every value several times, which takes twice the CPU, and five times with 
 https://cloud.google.com/python/docs/reference/firestore/latest/google.cloud.firestore_v1.services.firestore.FirestoreClient
 """
 
-import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -30,6 +29,7 @@ from functions.gcp.project import credentials, project_id
 from functions.gcp.queries import encode_query
 from functions.gcp.values import decoded
 from functions.gcp.writes import encode_write
+from functions.once import once
 
 _TRANSIENT: Final = (
     exceptions.ServiceUnavailable,
@@ -247,7 +247,7 @@ class FirestoreDocuments(Documents):
         return method(request, retry=limited, timeout=seconds, metadata=self._metadata)
 
 
-@functools.cache
+@once
 def documents() -> Documents:
     """The process's own, made on first use: a deploy reads `main.py` without credentials."""
     return of_this_process(FirestoreDocuments)

@@ -1,6 +1,5 @@
 """Documents for many threads that each read and write one: see `group_commit`."""
 
-import functools
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -9,6 +8,7 @@ from functions.documents.documents import CALL_SECONDS
 from functions.documents.write import Update, Write
 from functions.gcp.documents import RETRY, FirestoreDocuments, of_this_process
 from functions.gcp.group_commit import GroupCommit
+from functions.once import once
 
 _GROUP: Final = 100
 
@@ -45,7 +45,7 @@ class GroupedDocuments(FirestoreDocuments):
         return super().commit(*writes, seconds=seconds)
 
 
-@functools.cache
+@once
 def grouped_documents() -> GroupedDocuments:
     """The process's own, made on first use."""
     return of_this_process(GroupedDocuments)

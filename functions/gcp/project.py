@@ -1,10 +1,11 @@
 """The project and the credentials of this process."""
 
-import functools
 import os
 from typing import Any
 
 import google.auth
+
+from functions.once import once
 
 
 def project_id() -> str | None:
@@ -12,7 +13,7 @@ def project_id() -> str | None:
     return os.environ.get("GOOGLE_CLOUD_PROJECT") or os.environ.get("GCLOUD_PROJECT")
 
 
-@functools.cache
+@once
 def credentials() -> tuple[Any, str]:
     """The credentials of this function and their project; all clients share one token."""
     given, project = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])

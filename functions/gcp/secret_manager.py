@@ -3,7 +3,6 @@
 https://cloud.google.com/secret-manager/docs
 """
 
-import functools
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from functions import log, parameters
 from functions.gcp.project import project_id
+from functions.once import once
 
 if TYPE_CHECKING:
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient
@@ -126,12 +126,12 @@ class SecretManager:
         return tuple(values)
 
 
-@functools.cache
+@once
 def _secret_manager() -> SecretManager:
     return SecretManager(_client, project_id() or "")
 
 
-@functools.cache
+@once
 def _client() -> "SecretManagerServiceClient":
     # Importing the client library takes a good part of a cold start.
     from google.cloud.secretmanager_v1 import SecretManagerServiceClient  # noqa: PLC0415

@@ -3,7 +3,6 @@
 They are apart from the recap's own, because the account of `mailEvents` can read no secret.
 """
 
-import functools
 from typing import Final
 
 from functions import parameters
@@ -12,6 +11,7 @@ from functions.machine import CLOCK
 from functions.mail.sendgrid_events import SendGridWebhook
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
+from functions.once import once
 from functions.parallel import Threads
 from functions.preferences.store.user_store import UserStore
 from functions.recap.ledger.status_store import StatusStore
@@ -23,13 +23,13 @@ _PARALLEL_WRITES: Final = 8
 now: Final = CLOCK.now
 
 
-@functools.cache
+@once
 def webhook() -> SendGridWebhook:
     """The mail provider's reports about mails."""
     return SendGridWebhook(f"{parameters.SENDGRID_WEBHOOK_KEY.value},{parameters.local_mail_key()}")
 
 
-@functools.cache
+@once
 def mail_events() -> MailEvents:
     """The use case of `mailEvents`."""
     return MailEvents(

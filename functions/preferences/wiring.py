@@ -1,12 +1,11 @@
 """The preferences' parts, made on first use."""
 
-import functools
-
 from functions.gcp.documents import documents
+from functions.once import once
 from functions.preferences.store.user_store import UserStore
 
 
-@functools.cache
+@once
 def users() -> UserStore:
     """The user records."""
     return UserStore(documents())

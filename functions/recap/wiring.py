@@ -1,6 +1,5 @@
 """The recap's parts, made on first use."""
 
-import functools
 import secrets
 import threading
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from functions.gcp.documents import documents
 from functions.gcp.project import project_id
 from functions.machine import CLOCK
 from functions.mail import wiring as mail
+from functions.once import once
 from functions.parallel import Threads
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
@@ -35,7 +35,7 @@ def _new_word() -> str:
     return secrets.token_hex(_WORD_BYTES)
 
 
-@functools.cache
+@once
 def _planner() -> Planner:
     return Planner(
         recaps=RecapStore(documents()),
@@ -54,7 +54,7 @@ def _planner() -> Planner:
     )
 
 
-@functools.cache
+@once
 def sender() -> RecapSender:
     """The use case of `sendEventRecap`."""
     return RecapSender(
@@ -69,7 +69,7 @@ def sender() -> RecapSender:
     )
 
 
-@functools.cache
+@once
 def previewer() -> RecapPreview:
     """The use case of `previewEventRecap`."""
     return RecapPreview(

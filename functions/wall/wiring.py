@@ -1,9 +1,8 @@
 """The wall's own parts, put together for this process on first use."""
 
-import functools
-
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
+from functions.once import once
 from functions.wall.emptying import OrphanCleanup
 from functions.wall.guest_data import Forgetting
 from functions.wall.guest_data_store import GuestPhotoStore
@@ -11,19 +10,19 @@ from functions.wall.public_wall import PublicWall
 from functions.wall.store import DeletedEventStore
 
 
-@functools.cache
+@once
 def emptying() -> OrphanCleanup:
     """Deletes the orphans of deleted events."""
     return OrphanCleanup(DeletedEventStore(documents()), CLOCK)
 
 
-@functools.cache
+@once
 def forgetting() -> Forgetting:
     """Forgets the guests of archived events."""
     return Forgetting(GuestPhotoStore(documents()), CLOCK)
 
 
-@functools.cache
+@once
 def public_wall() -> PublicWall:
     """Copies approved photos for guests."""
     return PublicWall(documents())

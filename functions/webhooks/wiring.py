@@ -1,9 +1,8 @@
 """The publisher, put together for this process on first use."""
 
-import functools
-
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
+from functions.once import once
 from functions.parallel import HelpedThreads
 from functions.webhooks.deliveries import wiring as deliveries
 from functions.webhooks.milestones import Milestones
@@ -13,7 +12,7 @@ from functions.webhooks.signing import wiring as signing
 from functions.webhooks.store import WallStore
 
 
-@functools.cache
+@once
 def publisher() -> Publisher:
     """What the triggers call."""
     return Publisher(

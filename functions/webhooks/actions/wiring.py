@@ -1,10 +1,10 @@
 """The organizers' actions, put together for this process on first use."""
 
-import functools
 import uuid
 
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
+from functions.once import once
 from functions.parallel import Threads
 from functions.webhooks.actions.actions import Actions
 from functions.webhooks.attempts import wiring as attempts
@@ -16,7 +16,7 @@ from functions.webhooks.signing import wiring as signing
 from functions.webhooks.store import WallStore
 
 
-@functools.cache
+@once
 def actions() -> Actions:
     """What an organizer calls."""
     return Actions(

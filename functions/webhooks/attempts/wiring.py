@@ -3,11 +3,11 @@
 Each function imports its own parts: an instance that sweeps loads no sender.
 """
 
-import functools
 from typing import TYPE_CHECKING
 
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
+from functions.once import once
 from functions.parallel import Threads
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.deliveries import wiring as deliveries
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from functions.webhooks.attempts.worker import Worker
 
 
-@functools.cache
+@once
 def worker() -> "Worker":
     """What the queues of attempts call."""
     from functions.webhooks.attempts.fast_receivers import FastReceivers
@@ -40,7 +40,7 @@ def worker() -> "Worker":
     )
 
 
-@functools.cache
+@once
 def sweeper() -> Sweeper:
     """What the schedule calls."""
     return Sweeper(

@@ -1,6 +1,5 @@
 """The parts that several rooms need of deliveries, made for this process on first use."""
 
-import functools
 import os
 from typing import Final
 
@@ -9,6 +8,7 @@ from functions.gcp.documents import documents
 from functions.gcp.grouped_documents import grouped_documents
 from functions.gcp.task_queue import Enqueue, Task
 from functions.machine import CLOCK
+from functions.once import once
 from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
@@ -18,19 +18,19 @@ AT_ONCE: Final = 20
 """Tasks queued, or rounds begun, at the same time: the URLs of one event."""
 
 
-@functools.cache
+@once
 def store() -> DeliveryStore:
     """The records of deliveries; attempts read and write theirs together."""
     return DeliveryStore(grouped_documents())
 
 
-@functools.cache
+@once
 def tenants() -> Tenants:
     """The tenant of each event."""
     return Tenants(documents(), CLOCK.monotonic)
 
 
-@functools.cache
+@once
 def pace() -> Pace:
     """The pace of all deliveries that this process makes due."""
     return Pace(parameters.EVENT_DELIVERIES_A_SECOND.value, CLOCK.monotonic, tenants().of)
@@ -46,7 +46,7 @@ def enqueue(task: Task) -> None:
     _task_queue()(task)
 
 
-@functools.cache
+@once
 def _task_queue() -> Enqueue:
     """Cloud Tasks, or the emulator where there is one."""
     emulator = os.environ.get("CLOUD_TASKS_EMULATOR_HOST")

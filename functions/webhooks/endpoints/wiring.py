@@ -1,9 +1,8 @@
 """The sweep over the endpoints that fail, put together for this process on first use."""
 
-import functools
-
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
+from functions.once import once
 from functions.parallel import Threads
 from functions.webhooks.deliveries import wiring as deliveries
 from functions.webhooks.endpoints.store import EndpointStore
@@ -11,7 +10,7 @@ from functions.webhooks.endpoints.sweep import EndpointSweep
 from functions.webhooks.settings.store import SettingsStore
 
 
-@functools.cache
+@once
 def endpoint_sweep() -> EndpointSweep:
     """What the schedule calls."""
     return EndpointSweep(

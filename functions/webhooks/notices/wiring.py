@@ -4,13 +4,13 @@ It runs as the account that may read the mail service's key. The functions that 
 have another account and import nothing from here.
 """
 
-import functools
 from datetime import timedelta
 
 from functions import parameters
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
 from functions.mail import wiring as mail
+from functions.once import once
 from functions.signed_links import keys
 from functions.signed_links import wiring as signed_links
 from functions.signed_links.limiter import TooManyCallsError
@@ -22,7 +22,7 @@ from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.store import WallStore
 
 
-@functools.cache
+@once
 def notifier() -> Notifier:
     """What the queue of notices calls."""
     return Notifier(

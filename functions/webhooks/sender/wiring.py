@@ -1,6 +1,5 @@
 """The sender, put together for this process on first use."""
 
-import functools
 import ssl
 import threading
 import time
@@ -9,6 +8,7 @@ from collections.abc import Sequence
 import certifi
 
 from functions import parameters
+from functions.once import once
 from functions.webhooks.sender.http_sender import HttpSender
 from functions.webhooks.sender.ports import Resolver
 
@@ -28,7 +28,7 @@ def sender() -> HttpSender:
     )
 
 
-@functools.cache
+@once
 def _resolver() -> Resolver:
     from functions.webhooks.sender.resolver import SystemResolver
 

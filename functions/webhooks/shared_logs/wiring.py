@@ -3,13 +3,13 @@
 They run as the one account that reads the key of these links, which no worker does.
 """
 
-import functools
 import uuid
 from typing import Final
 
 from functions import parameters
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
+from functions.once import once
 from functions.signed_links import wiring as signed_links
 from functions.signed_links.limiter import TooManyCallsError
 from functions.signed_links.token import TokenKeys
@@ -25,7 +25,7 @@ RESENDS_AN_HOUR: Final = 100
 """Through links, of the deliveries of an event to one URL."""
 
 
-@functools.cache
+@once
 def log_links() -> LogLinks:
     """Gives out links for organizers."""
     return LogLinks(
@@ -39,7 +39,7 @@ def log_links() -> LogLinks:
     )
 
 
-@functools.cache
+@once
 def shared_log() -> SharedLog:
     """Serves the bearers of links."""
     return SharedLog(
