@@ -3,9 +3,15 @@
 import json
 import os
 import urllib.error
+import urllib.parse
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from email.message import Message
+from typing import Any, Final
+
+ONE_CLICK: Final = b"List-Unsubscribe=One-Click"
+"""The form that mail programs send (RFC 8058)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +58,23 @@ def call(
 
 def post(function: str, body: bytes, headers: dict[str, str], *, at: str | None = None) -> Answer:
     """POST `body` as it is."""
-    request = urllib.request.Request(at or url(function), body, headers)  # noqa: S310 - loopback
+    status, text, _ = fetch(at or url(function), body, headers)
+    return Answer(status, json.loads(text))
+
+
+def click(token: str, headers: dict[str, str], body: bytes = ONE_CLICK) -> tuple[int, str]:
+    """POST to the unsubscribe link, as a mail program does; status and text."""
+    return fetch(f"{url('unsubscribe')}?token={urllib.parse.quote(token)}", body, headers)[:2]
+
+
+def fetch(
+    address: str, body: bytes | None = None, headers: Mapping[str, str] | None = None, **how: Any
+) -> tuple[int, str, Message]:
+    """Status, text and headers of the answer to a request; a `body` is POSTed."""
+    request = urllib.request.Request(address, body, dict(headers or {}), **how)  # noqa: S310 - loopback
     try:
         with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310 - loopback
-            return Answer(answer.status, json.load(answer))
+            return answer.status, answer.read().decode(), answer.headers
     except urllib.error.HTTPError as refused:
         with refused:
-            return Answer(refused.code, json.load(refused))
+            return refused.code, refused.read().decode(), refused.headers

@@ -1,4 +1,4 @@
-"""The page in a real browser, opened from a mail that was really sent (spec 1.1, 4.1).
+"""The page in a real browser.
 
 Pictures of it are left in `.emulator/`.
 """
@@ -13,13 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 from google.cloud import firestore
 
-from emulator.mailbox import Mail, Mailbox
-from emulator.people import sign_in
 from functions.preferences.links import one_click_link, page_link
-from functions.wall.address import address_hash
 from tests.suite.browser import Driver
-from tests.suite.call import Answer, call
-from tests.suite.recap.wall import TENANT, Wall
 
 PICTURES: Final = Path(__file__).parents[3] / ".emulator"
 SITE: Final = "http://127.0.0.1:5000"
@@ -63,68 +58,6 @@ def browse(driver: Driver, headers: dict[str, str]) -> Browse:
         return [Visit(**visit) for visit in answer["found"]]
 
     return run
-
-
-@pytest.fixture
-def wall(db: firestore.Client, event: firestore.DocumentReference) -> Wall:
-    """A published event with a photo of each of two guests."""
-    made = Wall(db, event)
-    made.publish()
-    made.photos(
-        {"uploaderEmail": f"anna@{event.id}.example.com"}, {"uploaderEmail": "ben@example.com"}
-    )
-    return made
-
-
-@pytest.fixture
-def anna(wall: Wall, record: firestore.DocumentReference) -> str:
-    """The address of the guest with an account, who is about to read her mail."""
-    address = f"anna@{wall.id}.example.com"
-    record.set({"email": address})
-    return address
-
-
-def send_recap(wall: Wall) -> Answer:
-    """Have an admin of the event's tenant send it."""
-    admin = sign_in("admin", TENANT)
-    return call("sendEventRecap", {"eventId": wall.id}, id_token=admin.id_token)
-
-
-def link_in(mail: Mail) -> str:
-    """The link to the page, which stands in both parts of a mail."""
-    (link,) = re.findall(rf"{SITE}/preferences#token=[\w.-]+", mail.text)
-    assert f'href="{link}"' in mail.html
-    return str(link)
-
-
-def test_a_guest_turns_recaps_off_and_gets_no_more(
-    browse: Browse, wall: Wall, anna: str, mailbox: Mailbox, record: firestore.DocumentReference
-) -> None:
-    """Spec 4.1, rule 3, from the mail to the page and to the next recap; the account is left."""
-    assert send_recap(wall).result == {"sent": 2, "skipped": 0}
-    (mail,) = mailbox.to(anna)
-    link = link_in(mail)
-
-    first, turning, later = browse(
-        {"link": link},
-        {"link": link, "turn": RECAP},
-        {"link": link, "reload": True},
-    )
-
-    assert "For the address that your link was sent to." in first.text
-    assert anna not in first.text
-    assert first.switches == {RECAP: True}
-    assert turning.switches == later.switches == {RECAP: False}
-    assert turning.said == "Saved."
-    assert turning.turned == {"keptFocus": True, "live": ["polite"]}
-    assert record.get().to_dict() == {"email": anna}
-    own = wall.db.document(f"users/guest-{address_hash(anna)}").get()
-    assert own.get("emailPreferences") == {"recap": False}
-
-    mailbox.forget()
-    wall.end_cooldown()
-    assert send_recap(wall).result == {"sent": 1, "skipped": 1}
-    assert [mail.to for mail in mailbox.mails] == ["ben@example.com"]
 
 
 def test_the_page_keeps_the_token_and_the_visit_to_itself(

@@ -8,8 +8,7 @@ import pytest
 
 from emulator.environment import local_secrets
 from functions.signed_links.token import Scope, TokenKeys
-from tests.suite.call import call
-from tests.suite.preferences.test_change import ONE_CLICK, visit
+from tests.suite.call import call, click
 from tests.suite.shares.conftest import Look, Share
 from tests.unit.contract.hostile_arguments import AFTER
 
@@ -38,7 +37,7 @@ def test_a_link_opens_its_own_doors(
         ends = datetime.now(UTC) + timedelta(hours=1)
         token = TokenKeys([local_secrets.read()[key]]).sign(about, ends, scope)
         if door == "unsubscribe":
-            status, _, _ = visit(token, headers, method="POST", body=ONE_CLICK)
+            status, _ = click(token, headers)
         else:
             arguments = {"token": token} | ARGUMENTS.get(door, {})
             status = call(door, arguments, headers=headers).status

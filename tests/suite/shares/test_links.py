@@ -4,7 +4,6 @@ import json
 import uuid
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from google.cloud import firestore
 
 from emulator.people import Person
@@ -77,13 +76,3 @@ def test_one_refusal_for_every_link_that_is_none(
     assert call("getEmailPreferences", {"token": good}).status == 403
     event.delete()
     assert look(good).body == answers["ended"].body
-
-
-@pytest.mark.usefixtures("one_hour")
-def test_guessing_is_limited(share: Share, look: Look, headers: dict[str, str]) -> None:
-    """Spec 8: 20 calls an hour from one address, of each function apart, bad ones included."""
-    good = share(canResend=True)["token"]
-    assert [look("none").status for _ in range(20)] == [403] * 20
-    assert look(good).error[0] == "RESOURCE_EXHAUSTED"
-    again = {"token": good, "deliveryId": "none"}
-    assert call("resendSharedWebhook", again, headers=headers).status == 404

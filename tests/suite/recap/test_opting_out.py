@@ -1,0 +1,50 @@
+"""From a mail that was really sent to the page, and from the page to the next recap (spec 4.1)."""
+
+import re
+from collections.abc import Callable
+
+from google.cloud import firestore
+
+from emulator.mailbox import Mailbox
+from functions.wall.address import address_hash
+from tests.suite.call import Answer
+from tests.suite.preferences.test_browser import RECAP, SITE, Browse
+from tests.suite.recap.wall import Wall
+
+
+def test_a_guest_turns_recaps_off_and_gets_no_more(
+    browse: Browse,
+    wall: Wall,
+    mailbox: Mailbox,
+    recap: Callable[..., Answer],
+    record: firestore.DocumentReference,
+) -> None:
+    """Spec 4.1, rule 3: the opt-out is recorded for the address, and the account is left."""
+    anna = f"anna@{wall.id}.example.com"
+    record.set({"email": anna})
+    wall.photos({"uploaderEmail": anna}, {"uploaderEmail": "ben@example.com"})
+    assert recap().result == {"sent": 2, "skipped": 0}
+    (mail,) = mailbox.to(anna)
+    [link] = re.findall(rf"{SITE}/preferences#token=[\w.-]+", mail.text)
+    assert f'href="{link}"' in mail.html
+
+    first, turning, later = browse(
+        {"link": link},
+        {"link": link, "turn": RECAP},
+        {"link": link, "reload": True},
+    )
+
+    assert "For the address that your link was sent to." in first.text
+    assert anna not in first.text
+    assert first.switches == {RECAP: True}
+    assert turning.switches == later.switches == {RECAP: False}
+    assert turning.said == "Saved."
+    assert turning.turned == {"keptFocus": True, "live": ["polite"]}
+    assert record.get().to_dict() == {"email": anna}
+    own = wall.db.document(f"users/guest-{address_hash(anna)}").get()
+    assert own.get("emailPreferences") == {"recap": False}
+
+    mailbox.forget()
+    wall.end_cooldown()
+    assert recap().result == {"sent": 1, "skipped": 1}
+    assert [mail.to for mail in mailbox.mails] == ["ben@example.com"]
