@@ -12,10 +12,9 @@ from emulator.environment.places import NODE_MODULES, STATE
 from emulator.environment.steps import only_one, read, run_step
 
 MAIN_CLASS = "com.google.cloud.datastore.emulator.firestore.CloudFirestore"
+# The SDK's jar beside the shim: a longer path would have to be wrapped in the manifest.
+LINK = "firestore-sdk.jar"
 SDK_JAR = Path("platform", "cloud-firestore-emulator", "cloud-firestore-emulator.jar")
-# A manifest line holds at most this many bytes without its line end; a longer one is continued
-# on the next line after a space (JAR File Specification, "Line length").
-MANIFEST_LINE_BYTES = 70
 
 
 def firestore_jar(environment: Mapping[str, str]) -> Path | None:
@@ -54,19 +53,16 @@ def cached_firestore_jar() -> Path:
 
 
 def shim_jar(jar: Path, folder: Path) -> Path:
-    """Make a jar in `folder` that starts the SDK's.
+    """Make a jar in `folder` that starts the SDK's, by a link beside it.
 
     firebase-tools runs `java -jar`, and the manifest of the SDK's jar names no main class.
     """
-    lines = (
-        "Manifest-Version: 1.0",
-        f"Main-Class: {MAIN_CLASS}",
-        f"Class-Path: {jar.as_uri()}",
-    )
-    manifest = b"".join(_manifest_line(line) for line in lines) + b"\r\n"
-    shim = folder / "firestore-emulator.jar"
+    manifest = f"Manifest-Version: 1.0\nMain-Class: {MAIN_CLASS}\nClass-Path: {LINK}\n\n"
     folder.mkdir(exist_ok=True)
+    shim = folder / "firestore-emulator.jar"
     draft = shim.with_suffix(f".{os.getpid()}")
+    draft.symlink_to(jar)
+    draft.replace(folder / LINK)
     with zipfile.ZipFile(draft, "w") as archive:
         archive.writestr("META-INF/MANIFEST.MF", manifest)
     draft.replace(shim)
@@ -90,12 +86,3 @@ def _cloud_sdks() -> Iterator[Path]:
     yield Path.home() / "google-cloud-sdk"
     for place in ("/usr/lib", "/usr/share", "/opt", "/usr/local", "/opt/homebrew/share"):
         yield Path(place, "google-cloud-sdk")
-
-
-def _manifest_line(line: str) -> bytes:
-    """Return a manifest's line, wrapped; ASCII, so that no character is cut in two."""
-    text = line.encode("ascii")
-    first, rest = text[:MANIFEST_LINE_BYTES], text[MANIFEST_LINE_BYTES:]
-    width = MANIFEST_LINE_BYTES - 1
-    more = [b" " + rest[start : start + width] for start in range(0, len(rest), width)]
-    return b"\r\n".join([first, *more]) + b"\r\n"

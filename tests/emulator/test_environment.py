@@ -5,7 +5,6 @@ import os
 import re
 import stat
 import sys
-import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import pytest
 
 from emulator import environment
 from emulator.environment import ROOT, SetupError, console, local_secrets, python, steps
-from emulator.environment.firestore_emulator import shim_jar
 from functions.secret_readers import SECRET_READERS
 
 
@@ -48,19 +46,6 @@ def test_the_deployed_runtimes_name_leads_to_the_local_python() -> None:
     name = f"python3.{runtime.removeprefix('python3')}"
 
     assert (environment.VENV / "bin" / name).samefile(sys.executable)
-
-
-def test_the_shim_names_the_sdks_jar_in_lines_of_72_bytes(tmp_path: Path) -> None:
-    """A longer line makes Java refuse the jar."""
-    jar = tmp_path / ("a folder with a long name and an ü " * 8) / "emulator.jar"
-
-    shim = shim_jar(jar, tmp_path / "state")
-
-    manifest = zipfile.ZipFile(shim).read("META-INF/MANIFEST.MF")
-    assert max(len(line) for line in manifest.split(b"\r\n")) <= 72 - len("\r\n")
-    unfolded = manifest.replace(b"\r\n ", b"").decode()
-    assert f"Class-Path: {jar.as_uri()}\r\n" in unfolded
-    assert unfolded.endswith("\r\n\r\n")
 
 
 def test_local_secrets_are_readable_by_their_owner_only(
