@@ -57,25 +57,6 @@ def shake_hands(listener: socket.socket, certificate: Path, name: str) -> None:
         thread.join()
 
 
-@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "::1"])
-def test_the_server_certificate_is_accepted_by_a_strict_client(
-    name: str, listener: socket.socket
-) -> None:
-    """A client that checks everything accepts each name of this machine."""
-    certificates.ensure()
-
-    shake_hands(listener, certificates.SERVER, name)
-
-
-def test_a_certificate_for_another_name_is_refused(listener: socket.socket) -> None:
-    """A certificate holds for its own names alone."""
-    issued = certificates.issue(["receiver.example.com"])
-
-    shake_hands(listener, issued, "receiver.example.com")
-    with pytest.raises(ssl.SSLCertVerificationError):
-        shake_hands(listener, issued, "localhost")
-
-
 def test_private_keys_are_readable_by_their_owner_only() -> None:
     """Only the owner reads the keys, and everybody reads the certificate."""
     certificates.ensure()
