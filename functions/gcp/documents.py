@@ -1,30 +1,25 @@
-"""Firestore behind `functions.documents`: queries and commits through its API client.
+"""Firestore behind `functions.documents`: queries and commits through its API.
 
 The codec is our own. The client library reads a document as a stream with a thread of its own and
 wraps every value several times, which takes twice the CPU, and five times with group commit.
-
-https://cloud.google.com/python/docs/reference/firestore/latest/google.cloud.firestore_v1.services.firestore.FirestoreClient
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
-import grpc
 from google.api_core import exceptions
 from google.api_core.retry import Retry, StreamingRetry, if_exception_type
-from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore_v1 import types
-from google.cloud.firestore_v1.services.firestore import FirestoreClient
-from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 
 from functions.documents.document import Document, Written
 from functions.documents.documents import CALL_SECONDS, TRANSACTIONS, Documents
 from functions.documents.query import Query
 from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
 from functions.documents.write import Write, may_repeat
+from functions.gcp.firestore_api import FirestoreApi
 from functions.gcp.project import credentials, project_id
 from functions.gcp.queries import encode_query
 from functions.gcp.values import decoded
@@ -57,31 +52,24 @@ _REFUSALS: Final[Mapping[type[Exception], type[ChangedMeanwhileError]]] = {
 
 Kind = TypeVar("Kind", bound="FirestoreDocuments")
 
-_NO_LIMIT: Final = [("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
+_GetDocument: Final = types.GetDocumentRequest.pb()
+_BatchGetDocuments: Final = types.BatchGetDocumentsRequest.pb()
+_RunQuery: Final = types.RunQueryRequest.pb()
+_RunAggregationQuery: Final = types.RunAggregationQueryRequest.pb()
+_BeginTransaction: Final = types.BeginTransactionRequest.pb()
+_Commit: Final = types.CommitRequest.pb()
+_BatchWrite: Final = types.BatchWriteRequest.pb()
+_Rollback: Final = types.RollbackRequest.pb()
 
 
 class FirestoreDocuments(Documents):
     """The documents of the default database of a project."""
 
-    def __init__(
-        self,
-        api: FirestoreClient,
-        project: str,
-        *,
-        metadata: Sequence[tuple[str, str]] = (),
-    ) -> None:
-        """Use the default database of `project`; every call sends `metadata`."""
+    def __init__(self, api: FirestoreApi, project: str) -> None:
+        """Use the default database of `project`."""
         self._api = api
         self._database = f"projects/{project}/databases/(default)"
         self._root = f"{self._database}/documents/"
-        self._metadata = tuple(metadata)
-
-    @classmethod
-    def at_emulator(cls, channel: grpc.Channel, project: str) -> Self:
-        """The emulator behind `channel`, with an administrator's rights."""
-        transport = FirestoreGrpcTransport(channel=channel, credentials=AnonymousCredentials())  # type: ignore[no-untyped-call]
-        owner = [("authorization", "Bearer owner")]
-        return cls(FirestoreClient(transport=transport), project, metadata=owner)
 
     def get(
         self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
@@ -98,12 +86,10 @@ class FirestoreDocuments(Documents):
         if len(paths) == 1:
             return [self._one(paths[0], fields, seconds)]  # cheaper than a stream
         names = [self._root + path for path in paths]
-        request = types.BatchGetDocumentsRequest(
-            database=self._database, documents=list(dict.fromkeys(names))
-        )
+        request = _BatchGetDocuments(database=self._database, documents=dict.fromkeys(names))
         if fields:
             request.mask.field_paths.extend(fields)
-        answers = self._whole(self._api.batch_get_documents, request, seconds)
+        answers = _whole(self._api.batch_get_documents, request, seconds)
         documents = [answer.found for answer in answers if answer.HasField("found")]
         found = {document.name: self._document(document) for document in documents}
         return [found.get(name) for name in names]
@@ -118,11 +104,9 @@ class FirestoreDocuments(Documents):
             left = query.behind(last.path, last.fields, read) if last else query
             if left.limit == 0:
                 return
-            request = types.RunQueryRequest()
-            asked = types.RunQueryRequest.pb(request)
-            asked.parent = self._parent(left)
-            encode_query(left, self._root, asked.structured_query)
-            for answer in self._answers(self._api.run_query, request, CALL_SECONDS):
+            request = _RunQuery(parent=self._parent(left))
+            encode_query(left, self._root, request.structured_query)
+            for answer in self._api.run_query(request, CALL_SECONDS):
                 if answer.HasField("document"):
                     last, read = self._document(answer.document), read + 1
                     yield last
@@ -131,12 +115,11 @@ class FirestoreDocuments(Documents):
 
     def count(self, query: Query) -> int:
         """See `Documents`."""
-        request = types.RunAggregationQueryRequest()
-        asked = types.RunAggregationQueryRequest.pb(request)
-        asked.parent = self._parent(query)
-        encode_query(query, self._root, asked.structured_aggregation_query.structured_query)
-        asked.structured_aggregation_query.aggregations.add(alias="count").count.SetInParent()
-        [answer] = self._whole(self._api.run_aggregation_query, request, CALL_SECONDS)
+        request = _RunAggregationQuery(parent=self._parent(query))
+        asked = request.structured_aggregation_query
+        encode_query(query, self._root, asked.structured_query)
+        asked.aggregations.add(alias="count").count.SetInParent()
+        [answer] = _whole(self._api.run_aggregation_query, request, CALL_SECONDS)
         return int(answer.result.aggregate_fields["count"].integer_value)
 
     def commit(self, *writes: Write, seconds: float = CALL_SECONDS) -> Sequence[Written]:
@@ -149,13 +132,11 @@ class FirestoreDocuments(Documents):
         """See `Documents`."""
         earlier = b""  # keeps the transaction's place among others
         for _ in range(TRANSACTIONS):
-            begin = types.BeginTransactionRequest(
+            begin = _BeginTransaction(
                 database=self._database, options={"read_write": {"retry_transaction": earlier}}
             )
-            begun = self._call(self._api.begin_transaction, begin, CALL_SECONDS, _IN_TRANSACTION)
-            request = types.GetDocumentRequest(
-                name=self._root + path, transaction=begun.transaction
-            )
+            begun = self._api.begin_transaction(begin, CALL_SECONDS, _IN_TRANSACTION)
+            request = _GetDocument(name=self._root + path, transaction=begun.transaction)
             try:
                 writes = decide(self._read(request, CALL_SECONDS, _IN_TRANSACTION))
                 return self._commit(writes, _IN_TRANSACTION, CALL_SECONDS, begun.transaction)
@@ -170,13 +151,12 @@ class FirestoreDocuments(Documents):
         self, writes: Sequence[Write], *, seconds: float = CALL_SECONDS
     ) -> Sequence[Written | Exception]:
         """See `Documents`."""
-        request = types.BatchWriteRequest(database=self._database)
-        encoded = types.BatchWriteRequest.pb(request).writes
+        request = _BatchWrite(database=self._database)
         places: dict[str, int] = {}
         for place, write in enumerate(writes):
             if places.setdefault(write.path, place) == place:
-                encode_write(write, self._root + write.path, encoded.add())
-        answer = types.BatchWriteResponse.pb(self._call(self._api.batch_write, request, seconds))
+                encode_write(write, self._root + write.path, request.writes.add())
+        answer = self._api.batch_write(request, seconds, RETRY)
         results: list[Written | Exception]
         results = [exceptions.Aborted("written twice")] * len(writes)  # type: ignore[no-untyped-call]
         for place, status, result in zip(
@@ -186,36 +166,34 @@ class FirestoreDocuments(Documents):
         return results
 
     def _one(self, path: str, fields: Sequence[str], seconds: float) -> Document | None:
-        request = types.GetDocumentRequest(name=self._root + path)
+        request = _GetDocument(name=self._root + path)
         if fields:  # an empty mask would return no fields
             request.mask.field_paths.extend(fields)
         return self._read(request, seconds)
 
     def _read(self, request: Any, seconds: float, retry: Retry = RETRY) -> Document | None:
         try:
-            found = self._call(self._api.get_document, request, seconds, retry)
+            return self._document(self._api.get_document(request, seconds, retry))
         except exceptions.NotFound:
             return None
-        return self._document(types.Document.pb(found))
 
     def _commit(
         self, writes: Sequence[Write], retry: Retry | None, seconds: float, transaction: bytes = b""
     ) -> Sequence[Written]:
-        request = types.CommitRequest(database=self._database, transaction=transaction)
-        encoded = types.CommitRequest.pb(request).writes
+        request = _Commit(database=self._database, transaction=transaction)
         for write in writes:
-            encode_write(write, self._root + write.path, encoded.add())
+            encode_write(write, self._root + write.path, request.writes.add())
         try:
-            answer = self._call(self._api.commit, request, seconds, retry)
+            answer = self._api.commit(request, seconds, retry)
         except tuple(_REFUSALS) as refused:
             raise _REFUSALS[type(refused)] from refused
-        return list(map(_written, types.CommitResponse.pb(answer).write_results))
+        return list(map(_written, answer.write_results))
 
     def _roll_back(self, transaction: bytes) -> None:
         """Free the documents of a transaction; they are free after some time without it too."""
-        request = types.RollbackRequest(database=self._database, transaction=transaction)
+        request = _Rollback(database=self._database, transaction=transaction)
         with suppress(exceptions.GoogleAPICallError, exceptions.RetryError):
-            self._call(self._api.rollback, request, CALL_SECONDS, _IN_TRANSACTION)
+            self._api.rollback(request, CALL_SECONDS, _IN_TRANSACTION)
 
     def _parent(self, query: Query) -> str:
         return (self._root + query.collection.rpartition("/")[0]).removesuffix("/")
@@ -228,24 +206,6 @@ class FirestoreDocuments(Documents):
             found.create_time.ToDatetime(UTC),
         )
 
-    def _answers(self, method: Callable[..., Any], request: Any, seconds: float) -> Iterator[Any]:
-        """The answers of a stream; there is no retry."""
-        for answer in method(request, retry=None, timeout=seconds, metadata=self._metadata):
-            yield type(answer).pb(answer)
-
-    def _whole(self, method: Callable[..., Any], request: Any, seconds: float) -> Sequence[Any]:
-        """All answers of a stream, which is read again from the start where it breaks."""
-        answers: list[Any] = RETRY.with_timeout(seconds)(
-            lambda: list(self._answers(method, request, seconds))
-        )()
-        return answers
-
-    def _call(
-        self, method: Callable[..., Any], request: Any, seconds: float, retry: Retry | None = RETRY
-    ) -> Any:
-        limited = retry and retry.with_timeout(seconds)
-        return method(request, retry=limited, timeout=seconds, metadata=self._metadata)
-
 
 @once
 def documents() -> Documents:
@@ -255,13 +215,16 @@ def documents() -> Documents:
 
 def of_this_process(kind: type[Kind]) -> Kind:
     """Documents of that kind, in the emulator where there is one."""
-    emulator = os.environ.get("FIRESTORE_EMULATOR_HOST")
-    if emulator:
-        channel = grpc.insecure_channel(emulator, options=_NO_LIMIT)
-        return kind.at_emulator(channel, project_id() or "")
+    if emulator := os.environ.get("FIRESTORE_EMULATOR_HOST"):
+        return kind(FirestoreApi.at_emulator(emulator), project_id() or "")
     given, project = credentials()
-    api = FirestoreClient(credentials=given)
-    return kind(api, project_id() or project)
+    return kind(FirestoreApi.at_google(given), project_id() or project)
+
+
+def _whole(method: Callable[..., Any], request: Any, seconds: float) -> Sequence[Any]:
+    """All answers of a stream, which is read again from the start where it breaks."""
+    answers: list[Any] = RETRY.with_timeout(seconds)(lambda: list(method(request, seconds)))()
+    return answers
 
 
 def _written(result: Any) -> Written:

@@ -20,6 +20,7 @@ from functions import signed_in
 from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.gcp.documents import FirestoreDocuments
+from functions.gcp.firestore_api import FirestoreApi
 from functions.gcp.task_queue import Enqueue, Task
 from functions.machine import CLOCK
 from functions.parallel import Threads
@@ -161,7 +162,8 @@ def counting_documents(counted: Operations) -> Documents:
     """Documents of the emulator; every call is counted."""
     channel = grpc.insecure_channel(os.environ["FIRESTORE_EMULATOR_HOST"])
     counting = grpc.intercept_channel(channel, _Interceptor(counted))
-    return FirestoreDocuments.at_emulator(counting, os.environ["GCLOUD_PROJECT"])
+    api = FirestoreApi(counting, [("authorization", "Bearer owner")])
+    return FirestoreDocuments(api, os.environ["GCLOUD_PROJECT"])
 
 
 class Counting(WebhookUseCases):

@@ -83,14 +83,14 @@ class Asked:
     def __init__(self) -> None:
         self.queries: list[Any] = []
 
-    def run_query(self, request: Any, **_: Any) -> Iterator[Any]:
+    def run_query(self, request: Any, _: float) -> Iterator[Any]:
         """A query."""
-        self.queries.append(types.RunQueryRequest(request).structured_query)
+        self.queries.append(types.RunQueryRequest.wrap(request).structured_query)
         return iter(())
 
-    def run_aggregation_query(self, request: Any, **_: Any) -> Iterator[Any]:
+    def run_aggregation_query(self, request: Any, _: float) -> Iterator[Any]:
         """An aggregation over a query."""
-        asked = types.RunAggregationQueryRequest(request).structured_aggregation_query
+        asked = types.RunAggregationQueryRequest.wrap(request).structured_aggregation_query
         self.queries.append(asked.structured_query)
         zero = types.AggregationResult(
             aggregate_fields={

@@ -228,10 +228,10 @@ class Breaking:
         self._api = api
         self.limits: list[int] = []
 
-    def run_query(self, request: Any, **options: Any) -> Iterator[Any]:
+    def run_query(self, request: Any, seconds: float) -> Iterator[Any]:
         """Two documents, and an error where there are more."""
-        self.limits.append(request.structured_query.limit or 0)
-        for read, answer in enumerate(self._api.run_query(request, **options)):
+        self.limits.append(request.structured_query.limit.value)
+        for read, answer in enumerate(self._api.run_query(request, seconds)):
             if read == 2:
                 raise exceptions.ServiceUnavailable("broken")  # type: ignore[no-untyped-call]
             yield answer
@@ -246,7 +246,7 @@ def test_a_broken_stream_goes_on_behind_the_last_document(
     query = Query(collection=parts, order=order, limit=5)
     whole = documents.find(query)
     api = Breaking(documents._api)  # noqa: SLF001 - the emulator's
-    broken = FirestoreDocuments(api, db.project, metadata=[("authorization", "Bearer owner")])  # type: ignore[arg-type]
+    broken = FirestoreDocuments(api, db.project)  # type: ignore[arg-type]
     assert broken.find(query) == whole
     assert api.limits == [5, 3, 1]
 
