@@ -25,6 +25,8 @@ from google.protobuf.empty_pb2 import Empty
 _OPTIONS: Final = (
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", -1),
+    # A thread for each stream takes a third of the CPU that a stream of 16 documents takes.
+    (grpc.experimental.ChannelOptions.SingleThreadedUnaryStream, 1),
 )
 
 
