@@ -20,7 +20,7 @@ from ops.wanted import ROLES
 ROOT: Final = Path(__file__).parents[3]
 ROLE_OF: Final = {
     # adapter: the role that its calls need
-    "functions.gcp.documents": "datastore.user",
+    "functions.gcp.firestore_api": "datastore.user",
     "functions.gcp.cloud_tasks": "cloudtasks.enqueuer",
 }
 TRIGGER: Final = "eventarc.eventReceiver"
