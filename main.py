@@ -20,6 +20,7 @@ from functions.gcp.manifest import called_by
 from functions.gcp.request_body import limit_reading
 from functions.recap.ledger.lock import TIMEOUT as RECAP_TIMEOUT
 from functions.signed_in import signed_in
+from functions.webhooks.deliveries.pace import SLOW_PLACES
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SWEEP_PERIOD
 
 log.describe_requests_with(request_fields.of_request)
@@ -205,7 +206,7 @@ def retryWebhookAfter30s(request: https_fn.CallableRequest[Any]) -> None:
 @tasks_fn.on_task_dispatched(
     **_worker(
         instances=max(1, _INSTANCES // 2),
-        places=240,  # a slow receiver holds its place for seconds, and costs little else
+        places=SLOW_PLACES,  # a slow receiver holds its place for seconds, and costs little else
         backoff_seconds=1,
     )
 )
@@ -312,7 +313,7 @@ def unsubscribe(request: flask.Request) -> flask.Response:
 @https_fn.on_request(
     service_account=_MAIL_EVENTS,
     memory=options.MemoryOption.MB_512,  # a body of 1 MB takes some ten when it is parsed
-    concurrency=20,  # few are parsed at a time, because parsing takes the CPU
+    concurrency=80,  # a body that drips holds one of them for seconds; few are parsed at a time
     timeout_sec=60,  # an outage of Firestore, or others' news of the same recap
     max_instances=1,  # the provider sends a report again that finds no place
 )

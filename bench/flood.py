@@ -33,7 +33,7 @@ from emulator.cloud.dispatcher import BURST_SECONDS
 from functions import parameters
 from functions.webhooks.attempts.fast_receivers import FastReceivers
 from functions.webhooks.deliveries.delivery import SLOW_AFTER
-from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
+from functions.webhooks.deliveries.pace import Pace, slow_attempts_a_second
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
 from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
 
@@ -328,7 +328,10 @@ class Project:
 
     def _queue(self, name: str) -> Queue:
         endpoint = _endpoint(name)
-        slow_a_second = SLOW_ATTEMPTS_A_SECOND if self._case.slow_pace else NO_PACE
+        slow_a_second = slow_attempts_a_second(
+            parameters.DELIVERY_INSTANCES.value, parameters.THREADS.value
+        )
+        slow_a_second = slow_a_second if self._case.slow_pace else NO_PACE
         instances = [
             Instance(self._receivers(), Pace(slow_a_second, self._clock, self._tenant))
             for _ in range(endpoint.maxInstances)

@@ -47,7 +47,7 @@ EVENT_DELIVERIES_A_SECOND = IntParam(
     default=80,
     description="Deliveries of busy events that one instance makes due in a second",
 )
-THREADS = IntParam("THREADS", default=240, description="Threads of one instance")
+THREADS = IntParam("THREADS", default=300, description="Threads of one instance")
 
 VPC_CONNECTOR = StringParam(
     "VPC_CONNECTOR", default="", description="Connector of requests to receivers; may be empty"

@@ -10,14 +10,17 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from functions.gcp.request_body import FIRST_SECONDS
+from functions.gcp.callables import MAX_ANONYMOUS_BYTES
+from functions.gcp.request_body import BYTES_A_SECOND, FIRST_SECONDS
 from functions.secret_readers import SECRET_READERS
+from functions.webhooks.deliveries.pace import slow_attempts_a_second
+from functions.webhooks.sender.http_sender import TIMEOUT_SECONDS
 
 ROOT: Final = Path(__file__).parents[2]
 RETRY_SCHEDULE: Final = {
     # queue: its backoff in seconds, and the places at work that its function has
     "deliverWebhook": (1, 2 * 120),
-    "deliverWebhookSlow": (1, 240),
+    "deliverWebhookSlow": (1, 300),
     "retryWebhookAfter1s": (1, 120),
     "retryWebhookAfter5s": (5, 120),
     "retryWebhookAfter30s": (30, 120),
@@ -122,13 +125,20 @@ def test_every_function_says_where_and_how_large_it_runs(endpoints: dict[str, An
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["sendEventRecap", "previewEventRecap", "getEmailPreferences", "unsubscribe", "getWebhookLog"],
+    ("name", "body"),
+    [
+        ("getEmailPreferences", MAX_ANONYMOUS_BYTES),
+        ("getWebhookLog", MAX_ANONYMOUS_BYTES),
+        ("unsubscribe", 0),
+    ],
 )
-def test_sixty_bodies_a_second_that_drip_leave_places(endpoints: dict[str, Any], name: str) -> None:
-    """Each body holds a place of Cloud Run for a second."""
+def test_sixty_bodies_a_second_that_drip_leave_places(
+    endpoints: dict[str, Any], name: str, body: int
+) -> None:
+    """Each body of a stranger holds a place of Cloud Run for a second, and longer if it comes."""
     endpoint = endpoints[name]
-    assert endpoint["maxInstances"] * endpoint["concurrency"] > 60 * FIRST_SECONDS
+    held = FIRST_SECONDS + body / BYTES_A_SECOND
+    assert endpoint["maxInstances"] * endpoint["concurrency"] > 60 * held
 
 
 def test_the_functions_fit_a_new_project(endpoints: dict[str, Any]) -> None:
@@ -178,6 +188,21 @@ def test_a_steps_queue(endpoints: dict[str, Any], name: str, numbers: tuple[int,
     # A resend through a link begins with a first attempt, or waits where slow receivers do.
     also = [account("LOGS")] if name.startswith("deliver") else []
     assert queue["invoker"] == [account("WEBHOOKS"), *also]
+
+
+@pytest.mark.parametrize(("instances", "threads"), [(1, 300), (2, 300), (3, 300), (4, 120)])
+def test_all_workers_fill_the_slow_queue_and_no_more(instances: int, threads: int) -> None:
+    """Each attempt at a receiver that is silent from some attempt on holds a place for 5 s.
+
+    Ten a second of each of six workers overfilled 240 places: a slow receiver of another event
+    waited 11 s at the median after three minutes, and ever longer.
+    """
+    settings = {"DELIVERY_INSTANCES": str(instances), "THREADS": str(threads)}
+    endpoints = rendered(**settings)["endpoints"]
+    workers = sum(endpoints[name]["maxInstances"] for name in RETRY_SCHEDULE)
+    slow = endpoints["deliverWebhookSlow"]["taskQueueTrigger"]["rateLimits"]
+    held = workers * slow_attempts_a_second(instances, threads) * TIMEOUT_SECONDS
+    assert held == pytest.approx(slow["maxConcurrentDispatches"])
 
 
 def test_the_queue_of_notices(endpoints: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ Each function imports its own parts: an instance that sweeps loads no sender.
 
 from typing import TYPE_CHECKING
 
+from functions import parameters
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
 from functions.once import once
@@ -21,19 +22,21 @@ def worker() -> "Worker":
     """What the queues of attempts call."""
     from functions.webhooks.attempts.fast_receivers import FastReceivers
     from functions.webhooks.attempts.worker import Worker
-    from functions.webhooks.deliveries.pace import SLOW_ATTEMPTS_A_SECOND, Pace
+    from functions.webhooks.deliveries.pace import Pace, slow_attempts_a_second
     from functions.webhooks.endpoints.failures import Failures
     from functions.webhooks.endpoints.store import EndpointStore
     from functions.webhooks.sender import wiring as senders
     from functions.webhooks.signing import wiring as signing
 
+    instances, threads = parameters.DELIVERY_INSTANCES.value, parameters.THREADS.value
+    a_second = slow_attempts_a_second(instances, threads)
     return Worker(
         deliveries=deliveries.store(),
         secrets=signing.secrets(),
         sender=senders.sender(),
         tenant_of=deliveries.tenants().of,
         enqueue=deliveries.enqueue,
-        slow_pace=Pace(SLOW_ATTEMPTS_A_SECOND, CLOCK.monotonic, deliveries.tenants().of),
+        slow_pace=Pace(a_second, CLOCK.monotonic, deliveries.tenants().of),
         failures=Failures(EndpointStore(documents()), deliveries.tenants().of, CLOCK),
         clock=CLOCK,
         fast_receivers=FastReceivers(CLOCK.monotonic, deliveries.tenants().of),

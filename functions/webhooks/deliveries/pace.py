@@ -21,11 +21,23 @@ BURSTS_AT_ONCE: Final = 2
 """Bursts that all tenants together may have due at once, so that no crowd of them fills a queue.
 Used-up bursts come back at the pace."""
 
-SLOW_ATTEMPTS_A_SECOND: Final = 10
-"""Attempts at slow receivers that one worker process makes due.
+SLOW_PLACES: Final = 300
+"""Places of one instance of the slow queue's function; an attempt may hold one for five seconds."""
 
-Each may hold a place for five seconds, so one process fills 50 places, and five processes (two that
-make first attempts, and one for each retry) fill the 240 places of the slow queue."""
+_SLOW_SECONDS: Final = 5.0
+
+
+def slow_attempts_a_second(delivery_instances: int, threads: int) -> float:
+    """Attempts at slow receivers that one worker process makes due in a second.
+
+    All worker processes together fill the places of the slow queue, and no more: receivers may turn
+    silent at any attempt, so each process finds its own. First attempts have `delivery_instances`
+    processes, each of the three retries and the slow queue itself half as many (main.py), which
+    have `threads` each.
+    """
+    halves = max(1, delivery_instances // 2)
+    processes = max(1, delivery_instances) + 4 * halves
+    return halves * min(SLOW_PLACES, threads) / _SLOW_SECONDS / processes
 
 
 class _FairQueue:
