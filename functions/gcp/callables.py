@@ -30,6 +30,10 @@ MAX_BODY_BYTES: Final = 100_000
 """Twice the longest valid body of any function. Parsed, a body takes up to twenty times as much
 memory, and an instance serves 80 bodies at a time."""
 
+MAX_ANONYMOUS_BYTES: Final = 6_000
+"""The longest token (spec 8) and some more: of an anonymous caller. A longer body has more time to
+arrive, and holds its place meanwhile."""
+
 _STATUS: Final[Mapping[Code, HTTPStatus]] = {
     Code.INVALID_ARGUMENT: HTTPStatus.BAD_REQUEST,
     Code.FAILED_PRECONDITION: HTTPStatus.BAD_REQUEST,
@@ -52,7 +56,7 @@ Handler: TypeAlias = Callable[[CallableRequest[Any]], Any]
 
 def anonymous(declared: Any) -> Any:
     """Serve the callable `declared` to everybody; an `Authorization` header is ignored."""
-    return _served(declared, lambda _: None)
+    return _served(declared, lambda _: None, MAX_ANONYMOUS_BYTES)
 
 
 def signed_in(declared: Any, admit: Callable[[AuthData], object] = lambda _: None) -> Any:
@@ -67,10 +71,12 @@ def signed_in(declared: Any, admit: Callable[[AuthData], object] = lambda _: Non
         admit(caller)
         return caller
 
-    return _served(declared, identify)
+    return _served(declared, identify, MAX_BODY_BYTES)
 
 
-def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None]) -> Any:
+def _served(
+    declared: Any, identify: Callable[[flask.Request], AuthData | None], max_bytes: int
+) -> Any:
     """A function with the manifest entry of `declared` and the protocol of this module."""
     handler: Handler = inspect.unwrap(declared)
 
@@ -80,7 +86,7 @@ def _served(declared: Any, identify: Callable[[flask.Request], AuthData | None])
     def serve(request: flask.Request) -> flask.Response:
         try:
             caller = _identified(request, identify)
-            call = CallableRequest(data=_data(request), raw_request=request, auth=caller)
+            call = CallableRequest(data=_data(request, max_bytes), raw_request=request, auth=caller)
             answer = flask.jsonify(result=handler(call))
         except CallError as refused:
             answer = _error(refused)
@@ -117,13 +123,13 @@ def _error(refused: CallError) -> flask.Response:
     return answer
 
 
-def _data(request: flask.Request) -> Any:
-    """The value of `data` in the request's body.
+def _data(request: flask.Request, max_bytes: int) -> Any:
+    """The value of `data` in the request's body of at most `max_bytes`.
 
     Raises:
         CallError: `invalid-argument`, with a message that says what to change.
     """
-    body = bounded_body(request, MAX_BODY_BYTES)
+    body = bounded_body(request, max_bytes)
     if request.method != "POST":
         _refuse("Send the request with the method POST.")
     if request.mimetype != "application/json":
@@ -131,7 +137,7 @@ def _data(request: flask.Request) -> Any:
     if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8"):
         _refuse("Send the body as UTF-8, which is JSON's encoding.")
     if body is None:
-        _refuse(f"Send a body of at most {MAX_BODY_BYTES} bytes.")
+        _refuse(f"Send a body of at most {max_bytes} bytes.")
     parsed = _parsed(body)
     if not isinstance(parsed, dict) or "data" not in parsed:
         _refuse('Send a JSON object with the parameters under its key "data".')

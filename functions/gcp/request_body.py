@@ -20,7 +20,8 @@ import flask
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
 
 FIRST_SECONDS: Final = 1.0
-"""Deadline for a body, from the first read on; each `BYTES_A_SECOND` that come add a second."""
+"""Deadline for a body, from the first read on; each `BYTES_A_SECOND` that come add a second, as far
+as the function's limit goes."""
 
 BYTES_A_SECOND: Final = 25_000
 
@@ -79,6 +80,9 @@ class TimedBody:
 
     body: Any
     connection: socket.socket
+    timed_bytes: int = 0
+    """The function's limit: bytes beyond it add no time."""
+
     late: bool = False
     _left: int = MAX_BYTES
     _read: int = 0
@@ -136,7 +140,8 @@ class TimedBody:
 
     def _look(self) -> None:
         """Stop a body that is late, or look again when it will be."""
-        seconds = min(FIRST_SECONDS + self._read / BYTES_A_SECOND, BODY_SECONDS)
+        timed = min(self._read, self.timed_bytes)
+        seconds = min(FIRST_SECONDS + timed / BYTES_A_SECOND, BODY_SECONDS)
         left = (self._begun or 0.0) + seconds - time.monotonic()
         if left > 0 and not self._ended:
             _ALARM.set(left, self._look)
@@ -190,13 +195,15 @@ def bounded_body(request: flask.Request, at_most: int) -> bytes | None:
         RequestTimeout: the body is late.
     """
     request.max_content_length = at_most
+    source = request.environ.get(_INPUT)
+    if isinstance(source, TimedBody):
+        source.timed_bytes = at_most
     try:
         body = request.get_data()
     except RequestEntityTooLarge:
         # Without a stream the framework does not read the rest of the body before it answers.
         request.stream = io.BytesIO()
         return None
-    source = request.environ.get(_INPUT)
     if isinstance(source, TimedBody) and source.late:
         raise RequestTimeout("Send the body faster.")
     return body

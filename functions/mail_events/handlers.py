@@ -1,8 +1,10 @@
 """The handler of `mailEvents`: the mail provider's requests, in the words of this package."""
 
 import functools
+import threading
 from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Final
 
 import flask
 
@@ -11,6 +13,9 @@ from functions.gcp.request_body import bounded_body, stop_reading
 from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.tracking import TrackingEvent
 from functions.mail_events import wiring
+
+_RECORDING: Final = threading.BoundedSemaphore(20)
+"""Genuine requests at work at a time: parsing takes memory and CPU."""
 
 
 def mail_events(request: flask.Request) -> flask.Response:
@@ -36,11 +41,12 @@ def mail_events(request: flask.Request) -> flask.Response:
         return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
     if not webhook.is_genuine(headers, body, now):
         return refused()
-    events = webhook.events(body)
-    if events is None:
-        log.warning("mail.unreadable", bytes=len(body))  # a repetition would be unreadable too
-        return _text(HTTPStatus.OK, "No list of events.")
-    return _recorded(events)
+    with _RECORDING:
+        events = webhook.events(body)
+        if events is None:
+            log.warning("mail.unreadable", bytes=len(body))  # a repetition would be unreadable too
+            return _text(HTTPStatus.OK, "No list of events.")
+        return _recorded(events)
 
 
 def _recorded(events: Sequence[TrackingEvent]) -> flask.Response:

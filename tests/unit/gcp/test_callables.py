@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
 from functions.call_error import CallError, Code
-from functions.gcp.callables import MAX_BODY_BYTES, anonymous, signed_in
+from functions.gcp import callables
+from functions.gcp.callables import MAX_ANONYMOUS_BYTES, MAX_BODY_BYTES, anonymous, signed_in
 
 JSON = {"Content-Type": "application/json"}
 PRIVATE = "guest@example.com"
@@ -102,9 +103,7 @@ def test_manifest_entry() -> None:
         (gzip.compress(b'{"data": {}}', mtime=0), "UTF-8"),
         (b'{"data": "\\ud83d"}', "whole characters"),
         (b'{"data": {"\\ud800": 1}}', "whole characters"),
-        (b'{"data": ' + b"[" * 40_000 + b"]" * 40_000 + b"}", "nested"),
-        (b'{"data": ' + b'{"a":' * 15_000 + b"1" + b"}" * 15_000 + b"}", "nested"),
-        (b'{"data": "' + b"x" * MAX_BODY_BYTES + b'"}', "at most"),
+        (b'{"data": "' + b"x" * MAX_ANONYMOUS_BYTES + b'"}', "at most 6000"),
     ],
     ids=lambda value: repr(value)[:40],
 )
@@ -114,6 +113,16 @@ def test_malformed_body(body: bytes, hint: str, capfd: pytest.CaptureFixture[str
     assert (code, status) == (400, "INVALID_ARGUMENT")
     assert hint in message
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 40_000 + b"]" * 40_000, b'{"a":' * 15_000 + b"1" + b"}" * 15_000]
+)
+def test_a_body_that_is_nested_deeply(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Design 3.6: it is `invalid-argument`, also where a body may be long."""
+    monkeypatch.setattr(callables, "MAX_ANONYMOUS_BYTES", MAX_BODY_BYTES)
+    answer = serve(echo).post("/", data=b'{"data": ' + body + b"}", headers=JSON)
+    assert "nested" in error_of(answer)[2]
 
 
 @pytest.mark.parametrize(
