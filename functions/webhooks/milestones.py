@@ -54,7 +54,12 @@ class Milestones:
         for number in others:
             self._claimed.put((event_id, number), value=True)
         new = [number for number in due if number not in recorded]
-        passed = self._passed(event_id, new[-1], urls_changed_at) if new else 0
+        # A photo dated earlier than its own write is a script's, and so may others be that are
+        # counted by `createdAt`: the milestone is reached now.
+        is_dated_back = photo.updated_at - photo.created_at > BEHIND_BEFORE
+        passed = 0
+        if new and not is_dated_back:
+            passed = self._passed(event_id, new[-1], urls_changed_at)
         behind = [number for number in new if number <= passed]
         return Unclaimed(
             [number for number in due if number not in others and number not in behind], behind

@@ -250,6 +250,22 @@ def test_what_was_reached_just_before_the_urls_were_written_fires(
     assert [body["data"]["milestone"] for body in bodies] == told * 2
 
 
+@pytest.mark.parametrize(("minutes", "told"), [(10, []), (11, [100])])
+def test_a_milestone_that_photos_dated_back_by_a_script_reach_fires(
+    parts: Parts, minutes: int, told: list[int]
+) -> None:
+    """Design 3.11: a photo dated more than ten minutes before its own write was not there then."""
+    parts.subscribe(URL, urlsChangedAt=NOW + timedelta(hours=1))
+    dated = NOW - timedelta(days=1)
+    for number in range(100):
+        parts.now = NOW + timedelta(days=1)
+        photo = parts.photo(f"p{number}", createdAt=dated)
+    publish(parts, replace(photo, created_at=photo.updated_at - timedelta(minutes=minutes)))
+
+    bodies = [json.loads(record.body) for record in parts.records if record.event_type == MILESTONE]
+    assert [body["data"]["milestone"] for body in bodies] == told
+
+
 def test_a_late_trigger_tells_a_milestone_whatever_else_was_saved_meanwhile(parts: Parts) -> None:
     """Spec 6.1: it is twenty minutes late, and an admin has named the URL by then."""
     changed = NOW - timedelta(days=1)
