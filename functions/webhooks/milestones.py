@@ -1,28 +1,19 @@
 """Which milestones of an event are due and unclaimed (spec 6.1, design 3.11)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from functions.recent import Recent
 from functions.wall.photo import Photo
-from functions.webhooks.messages.milestone import MILESTONES, milestones_due
+from functions.webhooks.messages.milestone import MILESTONES, Milestone
 from functions.webhooks.store import WallStore
 
-BEHIND_BEFORE: Final = timedelta(minutes=10)
+PASSED_BEFORE: Final = timedelta(minutes=10)
 """A milestone that was passed this long before the URLs last changed makes no message."""
 
 _REMEMBERED_SECONDS: Final = 60.0
 _REMEMBERED: Final = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Unclaimed:
-    """Milestones that no other photo has: `crossed` now, or `behind` without a message."""
-
-    crossed: Sequence[int] = ()
-    behind: Sequence[int] = ()
 
 
 class Milestones:
@@ -35,37 +26,44 @@ class Milestones:
             seconds=_REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
         )
 
-    def unclaimed(self, event_id: str, photo: Photo, urls_changed_at: datetime) -> Unclaimed:
+    def unclaimed(
+        self, event_id: str, photo: Photo, urls_changed_at: datetime
+    ) -> Sequence[Milestone]:
         """Milestones that the event has reached and that no other photo is recorded for.
 
-        One round trip, or none if all were claimed a moment ago; two at a milestone, and a third if
-        the milestone is not recorded.
+        `photo` has reached them, but for milestones that the event had passed before. One round
+        trip, or none if all were claimed a moment ago; two at a milestone, and a third if the
+        milestone is not recorded.
         """
-        claimed = {number for number in MILESTONES if self._claimed.get((event_id, number))}
-        if len(claimed) == len(MILESTONES):
-            return Unclaimed()
+        wanted = [number for number in MILESTONES if not self._claimed.get((event_id, number))]
+        if not wanted:
+            return []
         count = self._wall.count_photos(event_id, at_most=MILESTONES[-1])
-        due = milestones_due(count, claimed)
+        due = [number for number in wanted if number <= count]
         if not due:
-            return Unclaimed()
+            return []
         recorded = self._wall.milestones(event_id, due)
         # A record for this photo means that its trigger runs again and may have more to do.
         others = {number for number, photo_id in recorded.items() if photo_id != photo.id}
         for number in others:
             self._claimed.put((event_id, number), value=True)
         new = [number for number in due if number not in recorded]
-        # A photo dated earlier than its own write is a script's, and so may others be that are
-        # counted by `createdAt`: the milestone is reached now.
-        is_dated_back = photo.updated_at - photo.created_at > BEHIND_BEFORE
-        passed = 0
-        if new and not is_dated_back:
-            passed = self._passed(event_id, new[-1], urls_changed_at)
-        behind = [number for number in new if number <= passed]
-        return Unclaimed(
-            [number for number in due if number not in others and number not in behind], behind
-        )
+        passed = self._passed(event_id, photo, new[-1], urls_changed_at) if new else 0
+        return [
+            Milestone(number=number)
+            if number in new and number <= passed
+            else Milestone(number=number, photo_id=photo.id, reached_at=photo.updated_at)
+            for number in due
+            if number not in others
+        ]
 
-    def _passed(self, event_id: str, at_most: int, urls_changed_at: datetime) -> int:
-        """How many photos the event had shortly before its URLs last changed."""
-        until = urls_changed_at - BEHIND_BEFORE
+    def _passed(self, event_id: str, photo: Photo, at_most: int, urls_changed_at: datetime) -> int:
+        """How many photos the event had shortly before its URLs last changed.
+
+        None where `photo` is dated earlier than its own write: a script dates photos back, and
+        they are counted by `createdAt`.
+        """
+        if photo.updated_at - photo.created_at > PASSED_BEFORE:
+            return 0
+        until = urls_changed_at - PASSED_BEFORE
         return self._wall.count_photos(event_id, at_most=at_most, until=until)

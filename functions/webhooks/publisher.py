@@ -6,8 +6,10 @@ Each step can be repeated: ids follow from what happened, a record is made once,
 used once. A trigger that fails half-way is run again by Eventarc and ends where it would have.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
 
 from functions import log
 from functions.clock import Clock
@@ -19,7 +21,6 @@ from functions.wall.wall_event import WallEvent
 from functions.webhooks.deliveries.attempt_task import attempt_task
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.endpoint_url import host_of
-from functions.webhooks.deliveries.fan_out import fan_out
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages import transitions
@@ -31,6 +32,9 @@ from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 from functions.webhooks.store import WallStore
+
+_Wanted: TypeAlias = tuple[Milestone | None, Sequence[Delivery]]
+"""The deliveries of a message, and the milestone that is recorded with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,19 +61,20 @@ class Publisher:
         settings = self.settings.load(event_id)
         if after is None and not self._is_told_of_deletions(event_id, settings):
             return
-        behind: Sequence[Milestone] = ()
+        passed: Sequence[Milestone] = ()
         if before is None and after is not None:
             if settings.wants(EventType.MILESTONE_REACHED):
                 unclaimed = self.milestones.unclaimed(event_id, after, settings.urls_changed_at)
-                crossed = [
-                    Message.of_milestone(event_id, number, after, place=place)
-                    for place, number in enumerate(unclaimed.crossed)
+                passed = [milestone for milestone in unclaimed if not milestone.photo_id]
+                reached = [milestone for milestone in unclaimed if milestone.photo_id]
+                told = [
+                    Message.of_milestone(event_id, milestone, after, place=place)
+                    for place, milestone in enumerate(reached)
                 ]
-                behind = [Milestone(number=number) for number in unclaimed.behind]
-                messages = [*messages, *crossed]
+                messages = [*messages, *told]
             if settings.wants(EventType.GUEST_JOINED) and (after.guest or after.uploader_uid):
                 messages = [*messages, *self._joined(event_id, after)]
-        self._publish(event_id, messages, settings.subscriptions, behind)
+        self._publish(event_id, messages, settings.subscriptions, passed)
 
     def event_written(
         self, write_id: str, event_id: str, before: WallEvent | None, after: WallEvent | None
@@ -109,58 +114,22 @@ class Publisher:
         event_id: str,
         messages: Sequence[Message],
         subscribed: Sequence[Subscription],
-        behind: Sequence[Milestone] = (),
+        passed: Sequence[Milestone] = (),
     ) -> None:
-        untried = self._record(event_id, messages, subscribed, behind)
-        self.in_parallel(self.enqueue, [attempt_task(delivery) for delivery in untried])
-
-    def _record(
-        self,
-        event_id: str,
-        messages: Sequence[Message],
-        subscribed: Sequence[Subscription],
-        behind: Sequence[Milestone],
-    ) -> Sequence[Delivery]:
-        """Record deliveries and milestones; the deliveries whose first attempt is still owed.
-
-        Where a record exists, this trigger ran before or another photo was first: what exists is
-        read, and the rest is recorded.
-        """
+        """Record the deliveries of the messages, and milestones, then queue what is untried."""
         now = self.clock.now()
-        owed = [
-            (self._paced(fan_out(message, event_id, subscribed, now)), message.milestone)
+        wanted: list[_Wanted] = [
+            (message.milestone, self._fan_out(message, event_id, subscribed, now))
             for message in messages
         ]
-        owed += [([], milestone) for milestone in behind]
-        counted = [delivery for deliveries, _ in owed for delivery in deliveries]
-        there: Mapping[str, Delivery] = {}
-        reached_by: Mapping[int, str | None] = {}
+        wanted += [(milestone, []) for milestone in passed]
+        counted = [made.id for _, part in wanted for made in part if made.outcome.is_open]
         new: Sequence[Delivery] = ()
         try:
-            while True:
-                owed = [
-                    (deliveries, milestone)
-                    for deliveries, milestone in owed
-                    # No other photo, or none, was first.
-                    if milestone is None
-                    or reached_by.get(milestone.number, milestone.photo_id) == milestone.photo_id
-                ]
-                deliveries = [delivery for part, _ in owed for delivery in part]
-                milestones = [milestone for _, milestone in owed if milestone]
-                missing = [delivery for delivery in deliveries if delivery.id not in there]
-                unreached = [found for found in milestones if found.number not in reached_by]
-                try:
-                    if missing or unreached:
-                        self.deliveries.create(event_id, missing, unreached)
-                    new = missing
-                    break
-                except AlreadyRecordedError:
-                    ids = [delivery.id for delivery in deliveries]
-                    there = self.deliveries.find(event_id, ids)
-                    numbers = [milestone.number for milestone in milestones]
-                    reached_by = self.wall.milestones(event_id, numbers)
-        finally:
-            self._take_back(counted, new)
+            new, there = self._record(event_id, wanted)
+        finally:  # the pace counts only what is recorded anew
+            for _ in set(counted) - {delivery.id for delivery in new}:
+                self.pace.take_back(event_id)
         for delivery in new:
             if delivery.outcome is Outcome.SKIPPED:
                 log.warning(
@@ -171,20 +140,65 @@ class Publisher:
                     host=host_of(delivery.url),
                     reason=delivery.reason,
                 )
-        recorded = [there.get(delivery.id, delivery) for delivery in deliveries]
-        return [delivery for delivery in recorded if delivery.is_untried]
+        untried = [delivery for delivery in (*new, *there) if delivery.is_untried]
+        self.in_parallel(self.enqueue, [attempt_task(delivery) for delivery in untried])
 
-    def _take_back(self, counted: Iterable[Delivery], new: Iterable[Delivery]) -> None:
-        """Have the pace count only what is recorded anew."""
-        recorded = {delivery.id for delivery in new}
-        for delivery in counted:
-            if delivery.outcome.is_open and delivery.id not in recorded:
-                self.pace.take_back(delivery.event_id)
-
-    def _paced(self, deliveries: Iterable[Delivery]) -> Sequence[Delivery]:
+    def _fan_out(
+        self, message: Message, event_id: str, subscribed: Sequence[Subscription], now: datetime
+    ) -> Sequence[Delivery]:
+        """A delivery for each URL that takes the message's type (spec 6.3.4), due at its pace."""
+        takers = [entry for entry in subscribed if message.event_type in entry.event_types]
+        if not takers:
+            return []
+        data = message.payload()
+        made = [
+            Delivery.create(
+                cause=message.cause,
+                event_id=event_id,
+                event_type=message.event_type,
+                url=taker.url,
+                endpoint=taker.id,
+                data=data,
+                now=now,
+                disabled=taker.disabled,
+                written_at=message.written_at,
+            )
+            for taker in takers
+        ]
         return [
-            delivery.due_after(delivery.created_at + self.pace.wait(delivery.event_id))
+            delivery.due_after(now + max(message.wait, self.pace.wait(event_id)))
             if delivery.outcome.is_open
             else delivery
-            for delivery in deliveries
+            for delivery in made
         ]
+
+    def _record(
+        self, event_id: str, wanted: Sequence[_Wanted]
+    ) -> tuple[Sequence[Delivery], Sequence[Delivery]]:
+        """Record milestones with their deliveries; what is new, and what was recorded before.
+
+        Where a record exists, this trigger ran before or another photo was first: what exists is
+        read, and the rest is recorded.
+        """
+        deliveries = [delivery for _, made in wanted for delivery in made]
+        milestones = [milestone for milestone, _ in wanted if milestone]
+        if not deliveries and not milestones:
+            return [], []
+        try:
+            self.deliveries.create(event_id, deliveries, milestones)
+        except AlreadyRecordedError:
+            recorded = self.deliveries.find(event_id, [delivery.id for delivery in deliveries])
+            numbers = [milestone.number for milestone in milestones]
+            reached_by = self.wall.milestones(event_id, numbers)
+            rest: list[_Wanted] = []
+            there = []
+            for milestone, made in wanted:
+                is_new = milestone is None or milestone.number not in reached_by
+                if milestone and not is_new and reached_by[milestone.number] != milestone.photo_id:
+                    continue  # another photo, or none, was first
+                missing = [delivery for delivery in made if delivery.id not in recorded]
+                rest.append((milestone if is_new else None, missing))
+                there += [recorded[delivery.id] for delivery in made if delivery.id in recorded]
+            new, found = self._record(event_id, rest)
+            return new, [*there, *found]
+        return deliveries, []

@@ -34,19 +34,21 @@ class Message:
     wait: timedelta = timedelta(0)
 
     @classmethod
-    def of_milestone(cls, event_id: str, number: int, photo: Photo, *, place: int = 0) -> Self:
-        """The message that `photo` brought the event to `number` photos; once (design 3.11).
+    def of_milestone(
+        cls, event_id: str, milestone: Milestone, photo: Photo, *, place: int = 0
+    ) -> Self:
+        """The message that `photo` brought the event to the milestone; once (design 3.11).
 
         Of several milestones of one photo each has its `place`, and is due that many seconds later,
         so that receivers get them in order.
         """
-        reached_at = photo.updated_at
+        number, reached_at = milestone.number, photo.updated_at
         return cls(
             f"{event_id}\nmilestone\n{number}",
             EventType.MILESTONE_REACHED,
             lambda: payloads.milestone_reached(number, reached_at=reached_at, latest=photo),
             reached_at,
-            Milestone(number=number, photo_id=photo.id, reached_at=reached_at),
+            milestone,
             wait=timedelta(seconds=place),
         )
 

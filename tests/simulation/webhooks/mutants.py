@@ -7,8 +7,8 @@ from typing import Any, Final
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker
 from functions.webhooks.deliveries.delivery import Delivery
+from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
-from functions.webhooks.publisher import Publisher
 from tests.simulation.mutant import Mutant, instead_of
 
 _save = DeliveryStore.save
@@ -33,8 +33,8 @@ MUTANTS: Final = (
     _webhooks(
         "counted-again",
         "that a trigger that runs again counts nothing",
-        Publisher,
-        "_take_back",
+        Pace,
+        "take_back",
         lambda *_: None,
     ),
     _webhooks("no-sweeper", "the sweeper", Sweeper, "sweep", lambda _: 0),

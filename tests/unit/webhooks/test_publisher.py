@@ -166,6 +166,30 @@ def test_photos_are_not_counted_for_an_archive_that_nobody_takes(parts: Parts) -
     assert parts.calls == ["get settings"]
 
 
+@pytest.mark.parametrize(
+    ("count", "recorded", "due"),
+    [
+        (99, [], []),
+        (100, [], [100]),
+        (101, [100], []),
+        (499, [100], []),
+        (500, [], [100, 500]),
+        (500, [100], [500]),
+        (1000, [100, 500], [1000]),
+        (5000, [100, 500, 1000], [5000]),
+        (10_001, [100, 500, 1000, 5000], [10_000]),
+        (10_001, [100, 500, 1000, 5000, 10_000], []),
+    ],
+)
+def test_milestones_due(parts: Parts, count: int, recorded: list[int], due: list[int]) -> None:
+    """Spec 6.1: 100, 500, 1000, 5000 and 10000, each for the first write at or past it."""
+    for number in recorded:
+        parts.put(_milestone(number), {"photoId": "x"})
+    parts.crowd(count - 1)
+    unclaimed = parts.publisher().milestones.unclaimed(EVENT, parts.photo(), NOW - timedelta(2))
+    assert due == [milestone.number for milestone in unclaimed]
+
+
 @pytest.mark.parametrize("clock", [0.0, 29.9, 1e6])
 @pytest.mark.parametrize("number", [100, 500])
 def test_a_milestone_fires_on_a_machine_whose_clock_has_just_begun(

@@ -1,4 +1,4 @@
-"""Spec 3.1, 3.2 and 6.1: which write of a document fires which event types."""
+"""Spec 3.1 and 3.2: which write of a document fires which event types."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -10,7 +10,6 @@ from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 from functions.webhooks.messages import transitions
 from functions.webhooks.messages.message import Message
-from functions.webhooks.messages.milestone import milestones_due
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 
@@ -108,25 +107,3 @@ def test_an_unknown_status_is_a_photo_nobody_moderated(status: Any) -> None:
     assert types(transitions.of_photo("w1", None, photo(status))) == ["photo.uploaded"]
     moderated = transitions.of_photo("w1", photo(status), photo("approved"))
     assert types(moderated) == ["photo.approved"]
-
-
-@pytest.mark.parametrize(
-    ("count", "recorded", "due"),
-    [
-        (0, [], []),
-        (99, [], []),
-        (100, [], [100]),
-        (101, [], [100]),
-        (101, [100], []),
-        (499, [100], []),
-        (500, [100], [500]),
-        (500, [], [100, 500]),
-        (1000, [100, 500], [1000]),
-        (5000, [100, 500, 1000], [5000]),
-        (10_000, [100, 500, 1000, 5000], [10_000]),
-        (1_000_000, [100, 500, 1000, 5000, 10_000], []),
-    ],
-)
-def test_milestones_due(count: int, recorded: list[int], due: list[int]) -> None:
-    """Spec 6.1: 100, 500, 1000, 5000 and 10000, each for the first write at or past it."""
-    assert due == list(milestones_due(count, set(recorded)))
