@@ -20,7 +20,6 @@ from functions.webhooks.deliveries.delivery import (
 )
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
-from functions.webhooks.settings.webhook_settings import key
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +239,7 @@ def read_delivery(document: Document) -> Delivery:
         event_id=event_id,
         event_type=EventType(fields["event"]),
         url=fields["url"],
-        endpoint=fields.get("endpoint") or key(fields["url"]),
+        endpoint=fields["endpoint"],
         body=fields["body"],
         created_at=fields["createdAt"],
         outcome=Outcome(fields["outcome"]),

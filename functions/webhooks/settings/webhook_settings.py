@@ -7,8 +7,8 @@ deliveries are sent again by themselves. `notify` lists e-mail addresses. `off` 
 which an admin switched an endpoint off, and `disabled` holds `{url, reason, at}`: the service sends
 nothing there until an admin removes the entry.
 
-`recover`, `off` and `disabled` name an endpoint by its id. Settings from before name it by its URL,
-and have `recover: true` inside the entry.
+`recover`, `off` and `disabled` name an endpoint by its id; where its entry has none, by the key of
+its URL or by the URL itself.
 """
 
 import hashlib
@@ -91,30 +91,22 @@ class WebhookSettings:
         script may have.
         """
         merged: dict[str, Subscription] = {}
-        taken: set[str] = set()
         for entry in _list(fields.get("urls"))[:MAX_URLS]:
             found = _entry(entry)
             known = merged.get(found.url)
             if known:
-                found = replace(
-                    known,
-                    event_types=known.event_types | found.event_types,
-                    recover=known.recover or found.recover,
-                )
-            elif found.id in taken:  # two endpoints of one id: the first one has it
-                found = replace(found, given_id=None)
-            taken.add(found.id)
+                found = replace(known, event_types=known.event_types | found.event_types)
+            elif any(found.id == earlier.id for earlier in merged.values()):
+                found = replace(found, given_id=None)  # the first endpoint of that id has it
             merged[found.url] = found
         off, given_up = _map(fields.get("off")), _map(fields.get("disabled"))
-        recovered = [name for name in _list(fields.get("recover")) if isinstance(name, str)]
+        recovered = _list(fields.get("recover"))
         return cls(
             subscriptions=tuple(
                 replace(
                     endpoint,
-                    disabled=SWITCHED_OFF
-                    if any(name in off for name in _names(endpoint))
-                    else _reason(given_up, endpoint),
-                    recover=endpoint.recover or any(name in recovered for name in _names(endpoint)),
+                    disabled=_reason(endpoint, off, given_up),
+                    recover=any(name in recovered for name in _names(endpoint)),
                 )
                 for endpoint in merged.values()
             ),
@@ -157,7 +149,7 @@ def key(url: str) -> str:
 
 
 def _names(endpoint: Subscription) -> Sequence[str]:
-    """The names of an endpoint in the document, which may be its URL."""
+    """The names of an endpoint in the document."""
     return (*endpoint.names, endpoint.url)
 
 
@@ -169,13 +161,18 @@ def _map(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _reason(given_up: Mapping[str, Any], endpoint: Subscription) -> str | None:
-    entries = [given_up[name] for name in _names(endpoint) if name in given_up]
-    if not entries:
-        return None
-    entry = entries[0]
-    reason = entry.get("reason") if isinstance(entry, Mapping) else None
-    return f"the URL is disabled: {reason}" if isinstance(reason, str) else "the URL is disabled"
+def _reason(
+    endpoint: Subscription, off: Mapping[str, Any], given_up: Mapping[str, Any]
+) -> str | None:
+    """Why nothing is sent to the endpoint, or None."""
+    names = _names(endpoint)
+    if any(name in off for name in names):
+        return SWITCHED_OFF
+    for name in names:
+        if name in given_up:
+            reason = _map(given_up[name]).get("reason")
+            return "the URL is disabled" + (f": {reason}" if isinstance(reason, str) else "")
+    return None
 
 
 def _entry(entry: object) -> Subscription:
@@ -187,7 +184,6 @@ def _entry(entry: object) -> Subscription:
     return Subscription(
         url.strip() if isinstance(url, str) else "",
         BY_DEFAULT if events is None else _event_types(events),
-        recover=entry.get("recover") is True,
         given_id=str(given_id) if is_id(given_id) else None,
     )
 

@@ -8,7 +8,6 @@ from functions.documents.documents import Documents
 from functions.documents.query import Query
 from functions.documents.refusals import AlreadyRecordedError
 from functions.documents.write import Create, Update
-from functions.webhooks.settings.webhook_settings import key
 from functions.webhooks.shared_logs.log_share import LogShare
 
 
@@ -45,7 +44,7 @@ class LogShareStore:
             id=share_id,
             event_id=event_id,
             url=fields["url"],
-            endpoint=fields.get("endpoint") or key(fields["url"]),
+            endpoint=fields["endpoint"],
             can_resend=fields["canResend"],
             created_by=fields["createdBy"],
             created_at=fields["createdAt"],

@@ -31,9 +31,7 @@ URL = "https://example.com/hook"
             [Subscription(URL, frozenset({EventType.GUEST_JOINED}))],
         ),
         ([f" {URL}\n"], [Subscription(URL, BY_DEFAULT)]),
-        ([{"url": URL, "recover": True}], [Subscription(URL, BY_DEFAULT, recover=True)]),
-        ([{"url": URL, "recover": "yes"}], [Subscription(URL, BY_DEFAULT)]),
-        ([URL, {"url": URL, "recover": True}], [Subscription(URL, BY_DEFAULT, recover=True)]),
+        ([{"url": URL, "recover": True}], [Subscription(URL, BY_DEFAULT)]),
         # one delivery for each URL, also where it is configured twice
         ([URL, URL], [Subscription(URL, BY_DEFAULT)]),
         (
