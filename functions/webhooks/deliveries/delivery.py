@@ -307,12 +307,3 @@ class EndedWithin:
     def of_tests(self) -> Self:
         """The tests among the deliveries."""
         return replace(self, tests_only=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentTo:
-    """Deliveries to one endpoint; `outcome` and `event_type` narrow the selection."""
-
-    endpoints: tuple[str, ...]
-    outcome: Outcome | None = None
-    event_type: EventType | None = None

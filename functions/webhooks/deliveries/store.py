@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from functions.documents.document import Document
 from functions.documents.documents import Documents
@@ -16,10 +16,12 @@ from functions.webhooks.deliveries.delivery import (
     EndedWithin,
     Outcome,
     Place,
-    SentTo,
 )
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
+
+NEWEST_AT_MOST: Final = 50
+"""Deliveries of one page of the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +100,26 @@ class DeliveryStore:
         return self.documents.count(_ended_within(event_id, wanted))
 
     def newest(
-        self, event_id: str, wanted: SentTo, after: Place | None, limit: int
+        self,
+        event_id: str,
+        endpoints: Sequence[str],
+        outcome: Outcome | None,
+        event_type: EventType | None,
+        after: Place | None,
     ) -> Iterator[Delivery]:
-        """The `wanted` deliveries, newest first; a caller that stops reads no more."""
+        """Deliveries to an endpoint with these names, newest first, `NEWEST_AT_MOST`.
+
+        `outcome` and `event_type` narrow the selection. A caller that stops reads no more.
+        """
         page = Query(
             collection=_deliveries(event_id),
             where=[
-                ("endpoint", "in", wanted.endpoints),
-                *_equal(outcome=wanted.outcome, event=wanted.event_type),
+                ("endpoint", "in", endpoints),
+                *_equal(outcome=outcome, event=event_type),
             ],
             order=["-createdAt"],
             after=(after.at, _path(event_id, after.delivery_id)) if after else (),
-            limit=limit,
+            limit=NEWEST_AT_MOST,
         )
         yield from map(read_delivery, self.documents.stream(page))
 

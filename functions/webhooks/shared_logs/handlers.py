@@ -25,12 +25,8 @@ def share_log(request: CallableRequest[Any]) -> dict[str, Any]:
     caller, wanted = staff_call(
         "shareWebhookLog", request, ShareArguments.read, roles=access.ADMINS
     )
-    shared = wiring.log_links().give_out(caller, wanted)
-    return {
-        "link": shared.link,
-        "shareId": shared.share.id,
-        "expiresAt": wire_time(shared.share.expire_at),
-    }
+    link, share = wiring.log_links().give_out(caller, wanted)
+    return {"link": link, "shareId": share.id, "expiresAt": wire_time(share.expire_at)}
 
 
 def revoke_log(request: CallableRequest[Any]) -> dict[str, Any]:

@@ -16,17 +16,9 @@ from functions.webhooks.arguments import endpoint_at
 from functions.webhooks.deliveries.endpoint_url import host_of
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
-from functions.webhooks.shared_logs.log_share import LIVING_AT_MOST, LogShare
+from functions.webhooks.shared_logs.log_share import LogShare
 from functions.webhooks.shared_logs.store import LogShareStore
 from functions.webhooks.store import WallStore
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """A link, and the share that it leads to."""
-
-    link: str
-    share: LogShare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,21 +38,15 @@ class LogLinks:
     new_id: Callable[[], str]
     """An id that no share has."""
 
-    def give_out(self, caller: Caller, wanted: ShareArguments) -> Shared:
-        """Let the bearer of the link see the deliveries to a URL, for some days.
+    def give_out(self, caller: Caller, wanted: ShareArguments) -> tuple[str, LogShare]:
+        """A link whose bearer sees the deliveries to a URL for some days, and its share.
 
         Raises:
-            CallError: `invalid-argument` where the event has no such URL, `resource-exhausted`
-                where it has enough links.
+            CallError: `invalid-argument` where the event has no such URL.
         """
         self._check(caller, wanted)
         endpoint = endpoint_at(wanted.url, self.settings.load(wanted.event_id))
         now = self.clock.now()
-        if self.shares.count_living(wanted.event_id, now, LIVING_AT_MOST) >= LIVING_AT_MOST:
-            raise CallError(
-                Code.RESOURCE_EXHAUSTED,
-                f"The event has {LIVING_AT_MOST} links to its logs; end one of them first.",
-            )
         share = LogShare(
             id=self.new_id(),
             event_id=wanted.event_id,
@@ -83,7 +69,7 @@ class LogLinks:
             expiresAt=wire_time(share.expire_at),
             uid=caller.uid,
         )
-        return Shared(f"{self.base_url.rstrip('/')}/deliveries#token={token}", share)
+        return f"{self.base_url.rstrip('/')}/deliveries#token={token}", share
 
     def revoke(self, caller: Caller, wanted: RevokeArguments) -> datetime:
         """End a share at once; the time at which it ended, also if it had ended before.

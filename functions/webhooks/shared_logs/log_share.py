@@ -9,9 +9,6 @@ from functions.documents.document import Version
 LONGEST_DAYS: Final = 7
 """How long a share lasts at most, and by default."""
 
-LIVING_AT_MOST: Final = 50
-"""Shares of an event that have not ended; of calls at the same moment some more may pass."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogShare:

@@ -13,17 +13,14 @@ from functions.call_error import CallError, Code
 from functions.clock import Clock
 from functions.signed_links.link import TO_A_LOG
 from functions.webhooks.arguments import place_text
-from functions.webhooks.deliveries.delivery import Delivery, Place, SentTo
+from functions.webhooks.deliveries.delivery import Delivery, Place
 from functions.webhooks.deliveries.next_round import NextRound
-from functions.webhooks.deliveries.store import DeliveryStore
+from functions.webhooks.deliveries.store import NEWEST_AT_MOST, DeliveryStore
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import Subscription
 from functions.webhooks.shared_logs.arguments import LogArguments, ResendSharedArguments
 from functions.webhooks.shared_logs.log_share import LogShare
 from functions.webhooks.shared_logs.store import LogShareStore
-
-PAGE: Final = 50
-"""Deliveries of one answer at most."""
 
 PAGE_BYTES: Final = 1_000_000
 """Of bodies and receivers' answers in one page at most, where it has more than one delivery."""
@@ -58,14 +55,16 @@ class SharedLog:
             CallError: the refusal of the link, where the share has ended.
         """
         share = self._living(event_id, share_id)
-        sent_to = SentTo(
-            endpoints=Subscription(share.url, given_id=share.endpoint).names,
-            outcome=wanted.outcome,
-            event_type=wanted.event_type,
+        deliveries = self.deliveries.newest(
+            event_id,
+            Subscription(share.url, given_id=share.endpoint).names,
+            wanted.outcome,
+            wanted.event_type,
+            wanted.after,
         )
         page: list[Delivery] = []
         last, size, read = None, 0, 0
-        for delivery in self.deliveries.newest(event_id, sent_to, wanted.after, PAGE):
+        for delivery in deliveries:
             answers = "".join(attempt.answer or "" for attempt in delivery.log)
             size += len(delivery.body.encode("utf-8", "surrogatepass")) + len(answers.encode())
             if last and size > PAGE_BYTES:
@@ -75,7 +74,7 @@ class SharedLog:
             if delivery.url == share.url:  # another URL may be another receiver's
                 page.append(delivery)
         else:
-            has_next = read == PAGE
+            has_next = read == NEWEST_AT_MOST
         log.info("webhook.log_read", eventId=event_id, shareId=share_id, deliveries=len(page))
         return LogPage(
             share=share,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from functions.documents.documents import Documents
-from functions.documents.query import Query
 from functions.documents.refusals import AlreadyRecordedError
 from functions.documents.write import Create, Update
 from functions.webhooks.shared_logs.log_share import LogShare
@@ -54,23 +53,13 @@ class LogShareStore:
         )
 
     def revoke(self, share: LogShare, at: datetime) -> None:
-        """End the share `at` that moment: it no longer counts as living, and may be deleted.
+        """End the share `at` that moment: the record may be deleted from then on.
 
         Raises:
             ChangedMeanwhileError: the record is not in the share's version any more.
         """
         ended = {"revokedAt": at, "expireAt": at}
         self.documents.commit(Update(_path(share.event_id, share.id), ended, version=share.version))
-
-    def count_living(self, event_id: str, now: datetime, at_most: int) -> int:
-        """How many shares of the event have not ended; counts to `at_most`."""
-        living = Query(
-            collection=f"events/{event_id}/shares",
-            where=[("expireAt", ">", now)],
-            order=["expireAt"],
-            limit=at_most,
-        )
-        return self.documents.count(living)
 
 
 def _path(event_id: str, share_id: str) -> str:

@@ -12,9 +12,9 @@ from functions.access import Caller, Role
 from functions.signed_links import wiring as links
 from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
+from functions.webhooks.deliveries.store import NEWEST_AT_MOST
 from functions.webhooks.shared_logs import handlers, wiring
 from functions.webhooks.shared_logs.arguments import LogArguments, ShareArguments
-from functions.webhooks.shared_logs.shared_log import PAGE
 from tests.suite.actions.conftest import TENANT, Configure, Record
 from tests.suite.operations import Counting, Operations, admit_staff
 from tests.suite.preferences.here import request
@@ -35,7 +35,7 @@ def test_a_link_and_its_first_page(
 ) -> None:
     """Nothing is read that is not shown but the event, and the share that says what may be."""
     configure(URL, "https://example.com/other")
-    for number in range(PAGE + 1):
+    for number in range(NEWEST_AT_MOST + 1):
         made = _now() - timedelta(seconds=number)
         record(URL, f"d{number}", createdAt=made)
     record("https://example.com/other", "other")
@@ -54,7 +54,7 @@ def test_a_link_and_its_first_page(
         patch.object(links, "limiter", lambda: limiter),
     ):
         page = handlers.get_log(request(client, token=token))
-    assert len(page["deliveries"]) == PAGE
+    assert len(page["deliveries"]) == NEWEST_AT_MOST
     assert here.counted.calls == Counter({"Commit": 1, "BatchGetDocuments": 1, "RunQuery": 1})
     assert here.counted.cost() == COSTS["a page of 50 of a shared log"]
 

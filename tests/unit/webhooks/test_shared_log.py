@@ -10,6 +10,7 @@ from functions.access import Caller, Role
 from functions.call_error import CallError, Code
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.deliveries.endpoint_url import name_of
+from functions.webhooks.deliveries.store import NEWEST_AT_MOST
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.shared_logs.arguments import (
     LogArguments,
@@ -17,7 +18,7 @@ from functions.webhooks.shared_logs.arguments import (
     RevokeArguments,
     ShareArguments,
 )
-from functions.webhooks.shared_logs.shared_log import PAGE, PAGE_BYTES, LogPage
+from functions.webhooks.shared_logs.shared_log import PAGE_BYTES, LogPage
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
@@ -34,7 +35,7 @@ def parts() -> Parts:
 def share(parts: Parts, url: str = URL, **fields: Any) -> str:
     """Give a link out; the share's id."""
     wanted = ShareArguments(event_id=EVENT, url=url, **fields)
-    return parts.log_links().give_out(ADMIN, wanted).share.id
+    return parts.log_links().give_out(ADMIN, wanted)[1].id
 
 
 def read(parts: Parts, share_id: str, **fields: Any) -> LogPage:
@@ -73,7 +74,7 @@ def several(parts: Parts, count: int, **fields: Any) -> list[Delivery]:
 
 def test_a_link_shows_what_went_to_its_url_under_any_id_of_the_endpoint(parts: Parts) -> None:
     """Deliveries to the URL that the endpoint had before may be another receiver's."""
-    elsewhere = several(parts, PAGE, url=OTHER, endpoint="screen")
+    elsewhere = several(parts, NEWEST_AT_MOST, url=OTHER, endpoint="screen")
     mine = [parts.delivery(cause="before the id"), parts.delivery(cause="x", endpoint="screen")]
     parts.subscribe({"url": URL, "id": "screen"})
     link = share(parts)
@@ -87,10 +88,10 @@ def test_a_link_shows_what_went_to_its_url_under_any_id_of_the_endpoint(parts: P
 
 def test_pages(parts: Parts) -> None:
     """Each delivery once, the latest first, two of the same moment included."""
-    made = several(parts, 2 * PAGE)
+    made = several(parts, 2 * NEWEST_AT_MOST)
     made.append(parts.delivery(cause="at the same moment"))
     share_id, seen, after = share(parts), list[str](), None
-    for size in (PAGE, PAGE, 1):
+    for size in (NEWEST_AT_MOST, NEWEST_AT_MOST, 1):
         page = read(parts, share_id, after=after)
         assert len(page.deliveries) == size
         seen += ids(page)
