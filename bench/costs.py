@@ -49,8 +49,8 @@ COSTS: Final = {
     "a look-up of preferences": Cost(rpcs=2, reads=1, writes=1),
     # And the flags.
     "an update of preferences": Cost(rpcs=3, reads=1, writes=2),
-    # A call of staff is counted, for its limit; event, settings, a count of its links, the share.
-    "a link to a log": Cost(rpcs=5, reads=3, writes=2),
+    # A call of staff is counted, for its limit; event, settings, the share.
+    "a link to a log": Cost(rpcs=4, reads=2, writes=2),
     # The call is counted; event and share; the deliveries, and nothing that is not shown.
     "a page of 50 of a shared log": Cost(rpcs=3, reads=52, writes=1),
     # Reads: event, lock and no account 1 each, the stops of event and tenant 2, photos 5, guest

@@ -32,7 +32,7 @@ from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.samples import sample
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
-from functions.webhooks.signing.remembered_secrets import SECRET_KEPT, RememberedSecrets
+from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 from functions.webhooks.store import WallStore
 
 PAGE: Final = 300
@@ -55,24 +55,11 @@ class Resent:
 class Foreseen:
     """What a dry run has counted: deliveries that would be sent again, and deliveries left alone.
 
-    `barred` counts deliveries to URLs with an obstacle; `tests` counts tests at all other URLs.
+    `left_alone` counts deliveries to URLs with an `Obstacle`, and `tests` at all other URLs.
     """
 
     matching: int
-    tests: int
-    barred: Mapping[Obstacle, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Rotated:
-    """When the new secret begins to sign, and until when processes may sign with the old one.
-
-    `announced` tells that it does not sign yet.
-    """
-
-    active_from: datetime
-    old_secret_used_until: datetime
-    announced: bool
+    left_alone: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,41 +137,37 @@ class Actions:
         def count(selected: EndedWithin) -> int:
             return self.deliveries.count_ended(wanted.event_id, selected)
 
-        def counted(endpoint: Subscription) -> tuple[Obstacle | None, int, int]:
-            obstacle = obstacle_at(endpoint)
+        def counted(endpoint: Subscription) -> Mapping[str, int]:
             there = replace(matching, endpoints=endpoint.names)
-            found = count(there)
-            return obstacle, found, count(there.of_tests()) if found and not obstacle else 0
+            found, obstacle = count(there), obstacle_at(endpoint)
+            if obstacle:
+                return {obstacle: found}
+            of_tests = count(there.of_tests()) if found else 0
+            return {"": found - of_tests, "tests": of_tests}
 
         endpoints = [
             endpoint
             for endpoint in settings.subscriptions
             if matching.endpoints in ((), endpoint.names)
         ]
-        barred: Counter[Obstacle] = Counter()
-        sent = tests = 0
-        for obstacle, found, of_tests in self.in_parallel(counted, endpoints):
-            tests += of_tests
-            if obstacle:
-                barred[obstacle] += found
-            else:
-                sent += found - of_tests
+        left_alone = Counter(dict.fromkeys((*Obstacle, "tests"), 0))
+        for at_url in self.in_parallel(counted, endpoints):
+            left_alone.update(at_url)
         if not matching.endpoints:
-            known = sent + tests + barred.total()
-            barred[Obstacle.REMOVED] += max(0, count(matching) - known)
-        return Foreseen(matching=sent, tests=tests, barred=barred)
+            left_alone[Obstacle.REMOVED] = max(0, count(matching) - left_alone.total())
+        return Foreseen(matching=left_alone.pop("", 0), left_alone=left_alone)
 
-    def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> Rotated:
-        """Give the event a new webhook secret, at once or announced for later.
+    def rotate_secret(self, caller: Caller, wanted: RotateArguments) -> datetime:
+        """Give the event a new webhook secret, at once or announced; when it begins to sign.
 
-        Each attempt is signed with one secret. A new secret replaces an announced one.
+        Each attempt is signed with one secret. A new secret replaces an announced one. A process
+        may sign with the old secret for `SECRET_KEPT` longer.
         """
         self._check(caller, wanted)
         if not wanted.active_in:
             self.secrets.rotate(wanted.event_id)
-            now = self.clock.now()
             log.warning("webhook.secret_rotated", eventId=wanted.event_id, uid=caller.uid)
-            return Rotated(now, now + SECRET_KEPT, announced=False)
+            return self.clock.now()
         active_from = self.clock.now() + wanted.active_in
         self.secrets.announce(wanted.event_id, active_from)
         log.warning(
@@ -193,7 +176,7 @@ class Actions:
             uid=caller.uid,
             activeFrom=wire_time(active_from),
         )
-        return Rotated(active_from, active_from + SECRET_KEPT, announced=True)
+        return active_from
 
     def withdraw_secret(self, caller: Caller, wanted: RotateArguments) -> bool:
         """End the announced secret before it signs; returns whether there was one."""
@@ -224,19 +207,14 @@ class Actions:
         resent = sum(self.in_parallel(begin, wanted))
         is_full = len(found) == self.page
         next_ = next_page(matching.until, found[-1].end) if is_full else None
-        return Resent(
-            resent=resent,
-            left_alone=len(found) - resent,
-            next=next_,
-        )
+        return Resent(resent=resent, left_alone=len(found) - resent, next=next_)
 
     def _matching(self, page: Page, settings: WebhookSettings) -> EndedWithin:
         # A delivery that fails again between two pages ends after `until`, and is not met twice.
         now = self.clock.now()
-        until = page.looked_until or min(page.until or now, now)
         return EndedWithin(
             since=page.since,
-            until=until,
+            until=min(page.until or now, now),
             outcomes=page.outcomes,
             endpoints=() if page.url is None else endpoint_at(page.url, settings).names,
             event_type=page.event_type,

@@ -58,12 +58,11 @@ class Page:
     """Deliveries that ended with one of `outcomes`, from `since` to `until` (now by default).
 
     `url` and `event_type` narrow the selection. A later page goes on `after` a delivery, and has
-    the first page's end in `looked_until`. A dry run counts the deliveries and sends none.
+    the first page's `until`. A dry run counts the deliveries and sends none.
     """
 
     since: datetime
     until: datetime | None = None
-    looked_until: datetime | None = None
     after: Place | None = None
     outcomes: tuple[Outcome, ...] = UNDELIVERED
     url: str | None = None
@@ -148,9 +147,9 @@ def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
         return page
     if dry_run:
         refuse("dryRun counts everything from since on; leave next out.")
-    looked_until, _, place = next_.partition("~") if isinstance(next_, str) else ("", "", "")
-    page = replace(page, looked_until=time_argument(looked_until), after=place_argument(place))
-    if page.looked_until is None or page.after is None:
+    first_until, _, place = next_.partition("~") if isinstance(next_, str) else ("", "", "")
+    page = replace(page, until=time_argument(first_until), after=place_argument(place))
+    if page.until is None or page.after is None:
         refuse("next must be what the answer before had as next.")
     return page
 

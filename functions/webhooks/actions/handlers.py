@@ -15,7 +15,7 @@ from functions.webhooks.actions.arguments import (
     RotateArguments,
     TestArguments,
 )
-from functions.webhooks.deliveries.next_round import Obstacle
+from functions.webhooks.signing.remembered_secrets import SECRET_KEPT
 
 
 def send_test(request: CallableRequest[Any]) -> dict[str, Any]:
@@ -47,8 +47,7 @@ def resend(request: CallableRequest[Any]) -> dict[str, Any]:
     )
     if isinstance(wanted.what, Page) and wanted.what.dry_run:
         foreseen = wiring.actions().foresee(caller, wanted, wanted.what)
-        barred = {str(obstacle): foreseen.barred.get(obstacle, 0) for obstacle in Obstacle}
-        return {"matching": foreseen.matching, "leftAlone": barred | {"tests": foreseen.tests}}
+        return {"matching": foreseen.matching, "leftAlone": foreseen.left_alone}
     done = wiring.actions().resend(caller, wanted)
     return {
         "resent": done.resent,
@@ -73,14 +72,13 @@ def rotate_secret(request: CallableRequest[Any]) -> dict[str, Any]:
         words = "never signs" if withdrawn else "was withdrawn before, or signs already"
         times = ("rotatedAt", "activeFrom", "oldSecretUsedUntil")
         return dict.fromkeys(times) | {"message": f"The announced secret {words}."}
-    rotated = wiring.actions().rotate_secret(caller, wanted)
-    active_from = wire_time(rotated.active_from)
-    until = wire_time(rotated.old_secret_used_until)
+    signs_from = wiring.actions().rotate_secret(caller, wanted)
+    active_from, until = wire_time(signs_from), wire_time(signs_from + SECRET_KEPT)
     message = f"Deliveries may be signed with the old secret until {until}: accept both."
-    if rotated.announced:
+    if wanted.active_in:
         message = f"The new secret signs from {active_from} on. {message}"
     return {
-        "rotatedAt": None if rotated.announced else active_from,
+        "rotatedAt": None if wanted.active_in else active_from,
         "activeFrom": active_from,
         "oldSecretUsedUntil": until,
         "message": message,

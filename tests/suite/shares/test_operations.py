@@ -42,12 +42,12 @@ def test_a_link_and_its_first_page(
     here = Counting(Operations(), keys=keys)
     wanted = ShareArguments(event_id=event.id, url=URL)
     admit_staff("shareWebhookLog", here.documents())
-    shared = here.log_links().give_out(Caller("u1", Role.ADMIN, TENANT), wanted)
+    link, _ = here.log_links().give_out(Caller("u1", Role.ADMIN, TENANT), wanted)
     assert here.counted.cost() == COSTS["a link to a log"]
     here.counted.clear()
 
     limiter = Limiter(here.documents(), now=_now)
-    token = shared.link.partition("#token=")[2]
+    token = link.partition("#token=")[2]
     with (
         patch.dict(os.environ, local_parameters()),
         patch.object(wiring, "shared_log", here.shared_log),
@@ -71,8 +71,8 @@ def test_a_page_that_is_cut_reads_no_further(
         record(URL, f"d{number}", body="x" * 600_000)
     here = Counting(Operations(), keys=keys)
     wanted = ShareArguments(event_id=event.id, url=URL)
-    shared = here.log_links().give_out(Caller("u1", Role.ADMIN, TENANT), wanted)
+    _, share = here.log_links().give_out(Caller("u1", Role.ADMIN, TENANT), wanted)
     here.counted.clear()
-    page = here.shared_log().read_page(event.id, shared.share.id, LogArguments(token="t"))
+    page = here.shared_log().read_page(event.id, share.id, LogArguments(token="t"))
     assert (len(page.deliveries), page.next is None) == (1, False)
     assert here.counted.reads == 2 + 2

@@ -33,7 +33,7 @@ PLACE = Place(datetime(2026, 5, 2, 1, 2, 3, 456789, tzinfo=UTC), "d-1")
         ({"since": "2026-05-01T20:30:00+02:00"}, Page(since=SINCE)),
         (
             {"since": "2026-05-01T18:30:00Z", "next": next_page(SINCE, PLACE)},
-            Page(since=SINCE, looked_until=SINCE, after=PLACE),
+            Page(since=SINCE, until=SINCE, after=PLACE),
         ),
         ({"since": "2026-05-01T18:30:00Z", "dryRun": True}, Page(since=SINCE, dry_run=True)),
         ({"since": "2026-05-01T18:30:00Z", "dryRun": False}, Page(since=SINCE)),

@@ -20,6 +20,7 @@ from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 SINCE = NOW - timedelta(hours=1)
+NOTHING: dict[str, int] = dict.fromkeys((*Obstacle, "tests"), 0)
 UPLOADED, APPROVED = EventType.PHOTO_UPLOADED, EventType.PHOTO_APPROVED
 
 
@@ -146,7 +147,7 @@ def test_what_ended_later_is_left_alone(parts: Parts) -> None:
 
     asked = {"eventId": EVENT, "since": SINCE.isoformat(), "until": first.isoformat()}
     next_ = next_page(first, Place(first, "d1"))
-    assert _page(asked | {"next": next_}).looked_until == first
+    assert _page(asked | {"next": next_}).until == first
     with pytest.raises(CallError, match="until must not be before since"):
         ResendArguments.read(asked | {"until": (SINCE - timedelta(seconds=1)).isoformat()})
 
@@ -164,9 +165,9 @@ def test_a_dry_run_counts_what_is_left_alone_by_the_reason(parts: Parts) -> None
     parts.page = 300
 
     barred = {Obstacle.REMOVED: 2, Obstacle.DISABLED: 3, Obstacle.UNUSABLE: 1}
-    assert foresee(parts) == Foreseen(matching=10, tests=1, barred=barred)
-    assert foresee(parts, url=given_up).barred == {Obstacle.DISABLED: 3}
-    assert foresee(parts, url=URL) == Foreseen(matching=5, tests=1, barred={})
+    assert foresee(parts) == Foreseen(matching=10, left_alone=barred | {"tests": 1})
+    assert foresee(parts, url=given_up).left_alone == NOTHING | {Obstacle.DISABLED: 3}
+    assert foresee(parts, url=URL) == Foreseen(matching=5, left_alone=NOTHING | {"tests": 1})
     assert resend(parts) == Resent(resent=10, left_alone=7)
 
 
@@ -175,7 +176,7 @@ def test_a_dry_run_counts_what_failed_before_its_endpoint_had_an_id(parts: Parts
     parts.subscribe({"url": URL, "id": "screen"}, OTHER)
     parts.page = 300
 
-    assert foresee(parts) == Foreseen(matching=10, tests=0, barred={Obstacle.REMOVED: 0})
+    assert foresee(parts) == Foreseen(matching=10, left_alone=NOTHING)
     assert foresee(parts, url=URL).matching == 5 == resend(parts, url=URL).resent
 
 
