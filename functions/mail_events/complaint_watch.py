@@ -16,7 +16,6 @@ from functions.recap.quota.complaints import (
     Limit,
     RecapComplaints,
     Stop,
-    StoredStop,
     beside_the_worst,
     day_of,
     stop_path,
@@ -34,65 +33,66 @@ class ComplaintWatch:
     now: Callable[[], datetime]
     limits: Sequence[Limit] = LIMITS
 
-    def look(self, key: RecapKey) -> None:
+    def check_day(self, key: RecapKey) -> None:
         """Check the day of a recap after new complaints were recorded.
 
-        Recaps that began before an operator's pardon no longer count.
+        Recaps that started before an operator's pardon no longer count.
         """
-        begun = self.records.begun(key)
-        if begun is None:
+        tenant_id, started_at = self.records.tenant_and_start(key) or ("", None)
+        if started_at is None:
             return
-        tenant_id, began_at = begun
-        begin, end = day_of(began_at)
         while True:
             of_event, of_tenant = self.records.find(tenant_id, key.event_id)
-            recaps = self.records.recaps(tenant_id, begin, end)
+            recaps = self.records.recaps(tenant_id, *day_of(started_at))
+            about_event = [recap for recap in recaps if recap.event_id == key.event_id]
             try:
-                if not self._look(tenant_id, key.event_id, of_event, recaps, began_at):
-                    self._look(tenant_id, None, of_tenant, recaps, began_at)
+                if not self._check_recaps(
+                    tenant_id, key.event_id, of_event, about_event, started_at
+                ):
+                    self._check_recaps(tenant_id, None, of_tenant, recaps, started_at)
             except ChangedMeanwhileError:
-                continue  # another look has stopped them, or an operator has pardoned
+                continue  # another check has stopped them, or an operator has pardoned
             return
 
-    def _look(
+    def _check_recaps(
         self,
         tenant_id: str,
         event_id: str | None,
-        found: StoredStop | None,
+        stop: Stop | None,
         recaps: Sequence[RecapComplaints],
-        began_at: datetime,
+        started_at: datetime,
     ) -> bool:
         """Check the recaps of an event, or all recaps of the tenant; whether that is enough.
 
         Raises:
             ChangedMeanwhileError: the stop was written meanwhile.
         """
-        pardoned_at = found.stop.pardoned_at if found else None
-        if pardoned_at and began_at < pardoned_at:
+        pardoned_at = stop.pardoned_at if stop else None
+        if pardoned_at and started_at < pardoned_at:
             return event_id is not None
-        recaps = [recap for recap in recaps if not pardoned_at or recap.began_at >= pardoned_at]
-        if event_id:
-            recaps = [recap for recap in recaps if recap.event_id == event_id]
+        recaps = [recap for recap in recaps if not pardoned_at or recap.started_at >= pardoned_at]
         counted = Complaints.of(recaps)
         level = counted.level(self.limits)
         if event_id is None and level is Level.STOP and beside_the_worst(recaps) < SEVERAL:
             level = Level.WARNING
         if level is None or (event_id and level is not Level.STOP):
             return False
-        is_new = level is Level.STOP and not (found and found.stop.holds)
+        day = day_of(started_at)[0].date()
+        is_new = level is Level.STOP and not (stop and stop.holds)
         if is_new:
-            stop = Stop(
+            found = Stop(
                 since=self.now(),
-                day=day_of(began_at)[0].date(),
+                day=day,
                 complaints=counted,
                 pardoned_at=pardoned_at,
                 event_id=event_id,
+                version=stop.version if stop else None,
             )
-            self.records.put(tenant_id, stop, found.version if found else None)
+            self.records.put(tenant_id, found)
         log.warning(
             "recap.complaints",
             tenantId=tenant_id,
-            day=day_of(began_at)[0].date().isoformat(),
+            day=day.isoformat(),
             level=level,
             complained=counted.complained,
             sent=counted.sent,

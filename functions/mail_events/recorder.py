@@ -96,8 +96,8 @@ class MailEvents:
         key, reports = recap
         changed = self._record_new(key, reports)
         if any(DeliveryStatus.COMPLAINED in report.status for report in reports.values()):
-            # Also for a known complaint: an earlier request may have ended before its look.
-            self.complaints.look(key)
+            # Also for a known complaint: an earlier request may have ended before its check.
+            self.complaints.check_day(key)
         return changed
 
     def _record_new(self, key: RecapKey, reports: Mapping[str, _Report]) -> int:

@@ -2,17 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any
 
 from firebase_functions.https_fn import CallableRequest
 
 from functions.mail.address import deliverable
 from functions.recap import wiring
 from functions.recap.arguments import PreviewArguments, RecapArguments
-from functions.recap.sending.places import Places
 from functions.signed_in import staff_call
-
-_PLACES: Final = Places()
 
 
 def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
@@ -22,8 +19,7 @@ def send_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
         CallError: as in spec 7.1.
     """
     caller, wanted = staff_call("sendEventRecap", request, RecapArguments.read)
-    with _PLACES.place(caller.tenant_id or caller.uid):
-        result = wiring.sender().send(caller, wanted)
+    result = wiring.sender().send(caller, wanted)
     answer: dict[str, Any] = {"sent": result.sent, "skipped": result.skipped}
     return answer | ({"message": result.message} if result.message else {})
 

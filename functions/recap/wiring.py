@@ -22,6 +22,7 @@ from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.sending.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
+from functions.recap.sending.places import Places
 from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.sending.send_recap import RecapSender
@@ -59,6 +60,7 @@ def sender() -> RecapSender:
     """The use case of `sendEventRecap`."""
     return RecapSender(
         planner=_planner(),
+        places=Places(),
         mailer=mail.mailer,
         links=_links,
         in_parallel=Threads(REQUESTS_AT_ONCE, "mail"),
@@ -74,6 +76,7 @@ def previewer() -> RecapPreview:
     """The use case of `previewEventRecap`."""
     return RecapPreview(
         planner=_planner(),
+        places=Places(),
         statuses=StatusStore(documents()),
         mailer=mail.mailer,
         links=_links,

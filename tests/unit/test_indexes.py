@@ -71,7 +71,7 @@ BY_NAME: Final = {
     *("create", "find", "load", "save", "restart"),
     *("event", "milestones"),
     *("revoke", "note_failure", "note_notice", "forget"),
-    *("begun", "put"),
+    *("tenant_and_start", "put"),
 }
 """Those that read and write documents by their names."""
 

@@ -91,7 +91,7 @@ class Audience:
         at_most: Guests whose pictures are kept.
         room: Bytes for one guest's pictures, on average.
         hidden: Number of photos at addresses that may not be shown.
-        crowded: Whether there are more guests than that.
+        pictures_dropped: Whether there were more guests than `at_most`.
     """
 
     mode: Mode
@@ -101,13 +101,12 @@ class Audience:
     room: int
     photo_count: int = 0
     hidden: int = 0
-    crowded: bool = False
+    pictures_dropped: bool = False
     reel: Newest = field(default_factory=lambda: Newest(MAIL_BYTES, MAX_REEL))
     by_id: dict[str, Guest] = field(default_factory=dict)
-    _guests: dict[str, Guest] = field(default_factory=dict)
     _by_spelling: dict[str, Guest | None] = field(default_factory=dict)
     _first_uploads: dict[str, dict[str, datetime]] = field(default_factory=dict)
-    _scarce: bool = False
+    _narrowed: bool = False
     _left: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -131,7 +130,7 @@ class Audience:
         if guest:
             guest.count(photo)
             self._remember_uploader(guest, photo)
-            if picture and self.mode is Mode.PERSONAL and not self.crowded:
+            if picture and self.mode is Mode.PERSONAL and not self.pictures_dropped:
                 self._keep(guest, photo, picture)
 
     def add_again(self, photo: ApprovedPhoto, chosen: Mapping[str, Guest]) -> None:
@@ -144,16 +143,16 @@ class Audience:
         before = guest.newest.memory
         guest.newest.add(photo.id, (False, photo.created_at), picture)
         self._left -= guest.newest.memory - before
-        if self._left < 0 and not self._scarce:
-            self._scarce = True
-            for narrowed in self._guests.values():
-                narrowed.newest.limit(self.room, _PHOTOS_OF_MANY)
+        if self._left < 0 and not self._narrowed:
+            self._narrowed = True
+            for each in self.by_id.values():
+                each.newest.limit(self.room, _PHOTOS_OF_MANY)
 
     def find(self, email: str) -> Guest | None:
         """The guest with this address, in any spelling; None without such a guest."""
         guest = self._by_spelling.get(normalised(email))
         if guest is None and (address := deliverable(email)):
-            guest = self._guests.get(address.casefold())
+            guest = self.by_id.get(address_hash(address.casefold()))
         return guest
 
     def in_fair_order(self) -> list[Guest]:
@@ -168,7 +167,7 @@ class Audience:
             by_time = sorted((at, guest_id) for guest_id, at in uploads.items())
             for nth, (at, guest_id) in enumerate(by_time):
                 places[guest_id] = min(places.get(guest_id, (nth, at)), (nth, at))
-        return sorted(self._guests.values(), key=lambda guest: (places[guest.id], guest.id))
+        return sorted(self.guests, key=lambda guest: (places[guest.id], guest.id))
 
     def _remember_uploader(self, guest: Guest, photo: ApprovedPhoto) -> None:
         # A photo written by a script may lack the uploader; its address counts as an uploader.
@@ -179,22 +178,22 @@ class Audience:
         address = deliverable(email)
         if address is None:
             return None
-        guest = self._guests.setdefault(address.casefold(), Guest(address))
-        if self._scarce:
+        guest = Guest(address)
+        guest = self.by_id.setdefault(guest.id, guest)
+        if self._narrowed:
             guest.newest.limit(self.room, _PHOTOS_OF_MANY)
-        self.by_id[guest.id] = guest
         guest.spellings = (*guest.spellings, spelling)
-        if len(self._guests) > self.at_most and not self.crowded:
-            self.crowded = True
-            for crowded_out in self._guests.values():
-                crowded_out.newest.forget()
+        if len(self.by_id) > self.at_most and not self.pictures_dropped:
+            self.pictures_dropped = True
+            for each in self.by_id.values():
+                each.newest.forget()
             self._left = self.at_most * self.room
         return guest
 
     @property
     def guests(self) -> list[Guest]:
         """All guests with a valid address."""
-        return list(self._guests.values())
+        return list(self.by_id.values())
 
     @property
     def invalid(self) -> int:

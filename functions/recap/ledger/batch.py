@@ -12,11 +12,13 @@ Only the call that started a batch, and knows that its mails were refused, moves
 """
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Final, Self
+
+from functions.documents.document import Version
 
 RECIPIENTS_PER_CALL: Final = 5000
 
@@ -96,7 +98,7 @@ class Batch:
     holder: str = ""
     started_at: datetime | None = None
     note: str | None = None
-    version: Any = field(default=None, compare=False)
+    version: Version | None = field(default=None, compare=False)
 
     @property
     def counts(self) -> Counts:
@@ -109,39 +111,21 @@ class Batch:
             left=0 if sent else count,
         )
 
-    def started(
-        self,
-        holder: str,
-        at: datetime,
-        *,
-        recipients: Sequence[str] | None = None,
-        refused: Sequence[str] | None = None,
-        opted_out: int | None = None,
-    ) -> "Batch":
-        """This batch, started by the call `holder`; a None leaves the field as it is."""
-        return replace(
-            self.settled(BatchState.STARTED, holder=holder, recipients=recipients, refused=refused),
-            opted_out=self.opted_out if opted_out is None else opted_out,
-            started_at=at,
-        )
+    def started(self, holder: str, at: datetime) -> "Batch":
+        """This batch, started by the call `holder`."""
+        return replace(self.settled(BatchState.STARTED, holder), started_at=at)
 
-    def settled(
-        self,
-        state: BatchState,
-        *,
-        holder: str,
-        recipients: Sequence[str] | None = None,
-        refused: Sequence[str] | None = None,
-        note: str | None = None,
-    ) -> "Batch":
-        """This batch in `state`, settled by the call `holder`; a None leaves the field as it is."""
+    def settled(self, state: BatchState, holder: str, note: str | None = None) -> "Batch":
+        """This batch in `state`, settled by the call `holder`."""
+        return replace(self, state=state, holder=holder, note=note)
+
+    def without_refused(self, indices: Collection[int]) -> "Batch":
+        """This batch without the recipients with these indices, whose address was refused."""
+        refused = [guest for n, guest in enumerate(self.recipients) if n in indices]
         return replace(
             self,
-            state=state,
-            recipients=self.recipients if recipients is None else tuple(recipients),
-            refused=self.refused if refused is None else tuple(refused),
-            holder=holder,
-            note=note,
+            recipients=tuple(guest for guest in self.recipients if guest not in refused),
+            refused=(*self.refused, *refused),
         )
 
 

@@ -1,12 +1,11 @@
 """The lock of an event: whose turn it is to send a recap (spec 3.3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from functions.call_error import CallError, Code
 from functions.documents.document import Version
-from functions.recap.arguments import Mode
 from functions.timestamps import wire_time
 
 COOLDOWN: Final = timedelta(hours=24)
@@ -40,6 +39,7 @@ class Lock:
         leased_until: End of that call's lease; None after it released the lock.
         cooldown_until: When the next recap may be sent; None where the last recap sent nothing.
         unfinished: Whether the recap may have batches left.
+        version: Version of the record, as last read or written.
     """
 
     recap_id: str
@@ -47,6 +47,7 @@ class Lock:
     leased_until: datetime | None
     cooldown_until: datetime | None
     unfinished: bool
+    version: Version | None = field(default=None, compare=False)
 
 
 def resumable(lock: Lock | None, now: datetime) -> str | None:
@@ -74,49 +75,8 @@ def resumable(lock: Lock | None, now: datetime) -> str | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class StoredLock:
-    """A lock, with the version of its document that a write must still find."""
-
-    lock: Lock
-    version: Version
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecapHead:
-    """What a call writes into its recap; kept to show later which texts the guests got.
-
-    `tenant_id` is empty where the event has none. `subject` and `message` are None where the mail
-    has the templated texts; `sender` is the organizer's address, if the account has one.
-    """
-
-    tenant_id: str
-    mode: Mode
-    started_by: str
-    sender: str | None = None
-    subject: str | None = None
-    message: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taking:
-    """What a call decides when it takes the lock.
-
-    Attributes:
-        lock: The new lock; the state of its recap becomes `sending`.
-        began: Start of a new recap; None where the call continues one.
-        ended: Id of an older recap that becomes `interrupted` for good, if any.
-        first: Whether the event had no lock before.
-    """
-
-    lock: Lock
-    began: datetime | None
-    ended: str | None
-    first: bool
-
-
-def taking(before: Lock | None, *, holder: str, recap_id: str, at: datetime) -> Taking:
-    """How the call `holder` takes the lock, which is `before` now; `recap_id` is for a new recap.
+def taken(before: Lock | None, *, holder: str, recap_id: str, at: datetime) -> Lock:
+    """The lock after the call `holder` took it, from `before`; `recap_id` is for a new recap.
 
     Raises:
         CallError: as `resumable` says.
@@ -124,7 +84,7 @@ def taking(before: Lock | None, *, holder: str, recap_id: str, at: datetime) -> 
     # The lock of this very call: only the answer to its commit was lost.
     is_own = before is not None and before.holder == holder
     resumed = before.recap_id if before and is_own else resumable(before, at)
-    lock = Lock(
+    return Lock(
         recap_id=resumed or recap_id,
         holder=holder,
         leased_until=at + LEASE,
@@ -132,11 +92,4 @@ def taking(before: Lock | None, *, holder: str, recap_id: str, at: datetime) -> 
         # crash.
         cooldown_until=before.cooldown_until if before and resumed else at + COOLDOWN,
         unfinished=True,
-    )
-    return Taking(
-        lock=lock,
-        began=None if resumed else at,
-        # The cooldown of an older recap is over, so no call can continue it.
-        ended=before.recap_id if before and before.unfinished and not resumed else None,
-        first=before is None,
     )

@@ -10,13 +10,15 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from functions.documents.document import Document, Version
+from functions.access import Caller
+from functions.documents.document import Document
 from functions.documents.documents import Documents
 from functions.documents.query import NAME, Query
 from functions.documents.write import Create, Delete, Merge, Put, Update, Write
 from functions.mail.tracking import Tally
+from functions.recap.arguments import RecapArguments
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState
-from functions.recap.ledger.lock import Lock, RecapHead, RecapKey, StoredLock, Taking
+from functions.recap.ledger.lock import Lock, RecapKey, taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,46 +26,55 @@ class RecapStore:
     """The locks, the recaps and their ledgers. Every write is one atomic commit.
 
     Every method except `take` and `sent_at` is one round trip. A write raises
-    `ChangedMeanwhileError` where the lock or a batch was written since it was read.
+    `ChangedMeanwhileError` where the lock or a batch was written since it was read, and returns
+    the lock and the batches with the versions that it wrote.
     """
 
     documents: Documents
 
-    def event(self, event_id: str) -> Document | None:
-        """The event; None where it does not exist."""
-        return self.documents.get(f"events/{event_id}")
+    def event_and_lock(self, event_id: str) -> tuple[Document | None, Lock | None]:
+        """The event and its lock; None where the event does not exist or had no recap."""
+        event, found = self.documents.get_all([f"events/{event_id}", _lock_path(event_id)])
+        return event, lock_of(found) if found else None
 
-    def lock(self, event_id: str) -> StoredLock | None:
+    def lock(self, event_id: str) -> Lock | None:
         """The event's lock; None before the first recap."""
         found = self.documents.get(_lock_path(event_id))
-        return StoredLock(lock_of(found.fields), found.version) if found else None
+        return lock_of(found) if found else None
 
     def take(
-        self, event_id: str, head: RecapHead, decide: Callable[[Lock | None], Taking]
-    ) -> tuple[Taking, Version]:
-        """Take the event's lock in one transaction: read the lock, let `decide` judge, write.
+        self,
+        caller: Caller,
+        wanted: RecapArguments,
+        tenant_id: str,
+        *,
+        holder: str,
+        new_id: Callable[[], str],
+        now: Callable[[], datetime],
+    ) -> tuple[Lock | None, Lock]:
+        """Take the event's lock for the call `holder`, in one transaction; begin or continue.
 
-        `decide` raises to refuse. It is called again where the lock was written meanwhile, also by
-        this very call where the answer to its commit was lost.
+        The lock is judged again where it was written meanwhile, also by this very call where the
+        answer to its commit was lost. `tenant_id` is empty where the event has none.
 
         Returns:
-            The decision, and the version of the lock.
+            The lock before and after.
 
         Raises:
+            CallError: as `taken` says.
             ChangedMeanwhileError: other calls kept writing the lock.
         """
-        decided: list[Taking] = []
+        locks: list[tuple[Lock | None, Lock]] = []
 
         def writes(found: Document | None) -> Sequence[Write]:
-            taking = decide(lock_of(found.fields) if found else None)
-            decided.append(taking)
-            return [
-                Put(_lock_path(event_id), _lock_fields(taking.lock)),
-                *_heads(event_id, head, taking),
-            ]
+            before, at = lock_of(found) if found else None, now()
+            lock = taken(before, holder=holder, recap_id=new_id(), at=at)
+            locks.append((before, lock))
+            return _taking(wanted.event_id, _head(caller, wanted, tenant_id), before, lock, at)
 
-        lock_written, *_ = self.documents.transact(_lock_path(event_id), writes)
-        return decided[-1], lock_written.version
+        lock_written, *_ = self.documents.transact(_lock_path(wanted.event_id), writes)
+        before, lock = locks[-1]
+        return before, replace(lock, version=lock_written.version)
 
     def batches(self, key: RecapKey) -> list[Batch]:
         """The batches of the ledger, in order."""
@@ -81,18 +92,15 @@ class RecapStore:
         older: Iterable[Batch],
         batches: Sequence[Batch],
         counts: Counts,
-        held: StoredLock,
-    ) -> tuple[list[Batch], Version]:
+        lock: Lock,
+    ) -> tuple[list[Batch], Lock]:
         """Replace the `older` batches by `batches`, and set the recap's counts.
 
-        The lock `held` is written in the same commit, so that a call without the lock cannot plan.
-
-        Returns:
-            The batches and the lock's version, as written.
+        The lock is written in the same commit, so that a call without it cannot plan.
         """
         recipients = sum(len(batch.recipients) for batch in batches)
         lock_written, *written = self.documents.commit(
-            _held(key, held),
+            _held(key, lock),
             *(Create(_batch_path(key, batch.number), _batch_fields(batch)) for batch in batches),
             *(Delete(_batch_path(key, batch.number), batch.version) for batch in older),
             Merge(key.path, {"recipients": recipients, **asdict(counts)}),
@@ -101,30 +109,27 @@ class RecapStore:
             replace(batch, version=created.version)
             for batch, created in zip(batches, written, strict=False)
         ]
-        return planned, lock_written.version
+        return planned, replace(lock, version=lock_written.version)
 
-    def start(
-        self, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
-    ) -> tuple[Batch, Version]:
-        """Record that a request of the batch is about to be sent, and write the lock `held`.
-
-        Returns:
-            The batch and the lock's version, as written.
-        """
+    def start(self, key: RecapKey, batch: Batch, change: Counts, lock: Lock) -> tuple[Batch, Lock]:
+        """Record that a request of the batch is about to be sent, and write the lock."""
         lock_written, written, *_ = self.documents.commit(
-            _held(key, held), *_changed(key, batch, change)
+            _held(key, lock), *_changed(key, batch, change)
         )
-        return replace(batch, version=written.version), lock_written.version
+        return (
+            replace(batch, version=written.version),
+            replace(lock, version=lock_written.version),
+        )
 
     def settle(self, key: RecapKey, batch: Batch, change: Counts) -> Batch:
         """Record the result of a started batch; adds `change` to the recap's counts."""
         written, *_ = self.documents.commit(*_changed(key, batch, change))
         return replace(batch, version=written.version)
 
-    def release(self, key: RecapKey, held: StoredLock, state: RecapState, at: datetime) -> None:
-        """Release the lock, and record the recap's state."""
+    def release(self, key: RecapKey, lock: Lock, state: RecapState, at: datetime) -> None:
+        """Write the released lock, and record the recap's state."""
         recap = Merge(key.path, {"state": state, "finishedAt": at})
-        self.documents.commit(_held(key, held), recap)
+        self.documents.commit(_held(key, lock), recap)
 
     def sent_at(self, event_id: str) -> Mapping[str, datetime]:
         """When each guest, by id, was last in a started batch, even if the address was refused.
@@ -150,27 +155,38 @@ def _batch_path(key: RecapKey, number: int) -> str:
     return f"{key.path}/batches/{number}"
 
 
-def _heads(event_id: str, head: RecapHead, taking: Taking) -> Sequence[Write]:
-    recap: dict[str, Any] = {
-        "tenantId": head.tenant_id,
-        "mode": head.mode,
-        "startedBy": head.started_by,
-        "startedByEmail": head.sender,
-        "subject": head.subject,
-        "message": head.message,
+def _head(caller: Caller, wanted: RecapArguments, tenant_id: str) -> dict[str, Any]:
+    """What a call writes into its recap; the texts show later what the guests got."""
+    return {
+        "tenantId": tenant_id,
+        "mode": wanted.mode,
+        "startedBy": caller.uid,
+        "startedByEmail": caller.email,
+        "subject": wanted.subject,
+        "message": wanted.message,
         "state": RecapState.SENDING,
     }
-    if taking.began:
-        recap |= {"startedAt": taking.began, **asdict(Counts()), **asdict(Tally())}
-    writes = [Merge(RecapKey(event_id, taking.lock.recap_id).path, recap)]
-    if taking.ended:
+
+
+def _taking(
+    event_id: str, head: dict[str, Any], before: Lock | None, lock: Lock, at: datetime
+) -> Sequence[Write]:
+    """The writes that make `before` the lock, which is that of a new or of the same recap."""
+    is_new = before is None or before.recap_id != lock.recap_id
+    fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
+    writes: list[Write] = [
+        Put(_lock_path(event_id), _lock_fields(lock)),
+        Merge(RecapKey(event_id, lock.recap_id).path, head | fresh),
+    ]
+    if before and before.unfinished and is_new:
+        # The cooldown of the older recap is over, so no call can continue it.
         state = {"state": RecapState.INTERRUPTED}
-        writes.append(Merge(RecapKey(event_id, taking.ended).path, state))
+        writes.append(Merge(RecapKey(event_id, before.recap_id).path, state))
     return writes
 
 
-def _held(key: RecapKey, held: StoredLock) -> Update:
-    return Update(_lock_path(key.event_id), _lock_fields(held.lock), version=held.version)
+def _held(key: RecapKey, lock: Lock) -> Update:
+    return Update(_lock_path(key.event_id), _lock_fields(lock), version=lock.version)
 
 
 def _changed(key: RecapKey, batch: Batch, change: Counts) -> Sequence[Write]:
@@ -179,14 +195,16 @@ def _changed(key: RecapKey, batch: Batch, change: Counts) -> Sequence[Write]:
     return [written, Merge(key.path, add=counts)] if counts else [written]
 
 
-def lock_of(fields: Mapping[str, Any]) -> Lock:
-    """The lock in a document with these fields."""
+def lock_of(found: Document) -> Lock:
+    """The lock in a document."""
+    fields = found.fields
     return Lock(
         recap_id=fields["recapId"],
         holder=fields["holder"],
         leased_until=fields.get("leasedUntil"),
         cooldown_until=fields.get("cooldownUntil"),
         unfinished=fields.get("unfinished") is True,
+        version=found.version,
     )
 
 

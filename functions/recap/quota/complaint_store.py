@@ -1,11 +1,9 @@
 """Complaints in Firestore: summed over the recaps; stops are `recapStops/{tenant}` (design 4)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
 
-from functions.documents.document import Version
+from functions.documents.document import Document
 from functions.documents.documents import Documents
 from functions.documents.query import Query
 from functions.documents.write import write_as_read
@@ -14,7 +12,6 @@ from functions.recap.quota.complaints import (
     Complaints,
     RecapComplaints,
     Stop,
-    StoredStop,
     stop_path,
 )
 
@@ -25,7 +22,7 @@ class ComplaintStore:
 
     documents: Documents
 
-    def begun(self, key: RecapKey) -> tuple[str, datetime] | None:
+    def tenant_and_start(self, key: RecapKey) -> tuple[str, datetime] | None:
         """The tenant and the start of a recap; None where they are not recorded."""
         found = self.documents.get(key.path)
         if not found or not {"tenantId", "startedAt"} <= found.fields.keys():
@@ -33,7 +30,7 @@ class ComplaintStore:
         return found.fields["tenantId"], found.fields["startedAt"]
 
     def recaps(self, tenant_id: str, since: datetime, until: datetime) -> list[RecapComplaints]:
-        """The tenant's recaps that began at `since` or later, and before `until`."""
+        """The tenant's recaps that started at `since` or later, and before `until`."""
         recaps = self.documents.find(
             Query(
                 collection="recaps",
@@ -60,16 +57,13 @@ class ComplaintStore:
             for recap, outcome in zip(recaps, outcomes, strict=True)
         ]
 
-    def find(self, tenant_id: str, event_id: str) -> list[StoredStop | None]:
+    def find(self, tenant_id: str, event_id: str) -> list[Stop | None]:
         """The stop of the event, and that of the tenant; each pardoned or not, or None."""
         paths = [stop_path(tenant_id, event_id), stop_path(tenant_id)]
-        return [
-            StoredStop(_stop(found.fields), found.version) if found else None
-            for found in self.documents.get_all(paths)
-        ]
+        return [_stop(found) if found else None for found in self.documents.get_all(paths)]
 
-    def put(self, tenant_id: str, stop: Stop, version: Version | None) -> None:
-        """Replace the stop in `version`; None: create the first stop. An operator's pardon stays.
+    def put(self, tenant_id: str, stop: Stop) -> None:
+        """Create the stop, or replace that of the same version. An operator's pardon stays.
 
         Raises:
             ChangedMeanwhileError: the stop has another version.
@@ -83,14 +77,16 @@ class ComplaintStore:
             "sent": stop.complaints.sent,
         }
         path = stop_path(tenant_id, stop.event_id)
-        self.documents.commit(write_as_read(path, fields, version))
+        self.documents.commit(write_as_read(path, fields, stop.version))
 
 
-def _stop(fields: Mapping[str, Any]) -> Stop:
+def _stop(found: Document) -> Stop:
+    fields = found.fields
     return Stop(
         since=fields["since"],
         day=date.fromisoformat(fields["day"]),
         complaints=Complaints(fields["complained"], fields["sent"]),
         pardoned_at=fields.get("pardonedAt"),
         event_id=fields.get("eventId"),
+        version=found.version,
     )

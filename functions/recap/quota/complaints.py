@@ -9,7 +9,7 @@ first. The tenant stops where several events have complaints.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Final, Self
@@ -47,7 +47,7 @@ class RecapComplaints:
     """The complaints about one recap: the uploader by mailbox, both as hashes."""
 
     event_id: str
-    began_at: datetime
+    started_at: datetime
     sent: int
     uploaders: Mapping[str, str]
 
@@ -97,8 +97,9 @@ def beside_the_worst(recaps: Sequence[RecapComplaints]) -> int:
 class Stop:
     """The stop of an event's or a tenant's recaps until an operator lifts it.
 
-    `day` is that on which the recaps began, in UTC; `complaints` are those about these recaps.
-    `event_id` is None where all events of the tenant are stopped.
+    `day` is that on which the recaps started, in UTC; `complaints` are those about these recaps.
+    `event_id` is None where all events of the tenant are stopped. `version` is that of the record,
+    None before it is recorded.
     """
 
     since: datetime
@@ -106,6 +107,7 @@ class Stop:
     complaints: Complaints
     pardoned_at: datetime | None = None
     event_id: str | None = None
+    version: Version | None = field(default=None, compare=False)
 
     @property
     def holds(self) -> bool:
@@ -129,14 +131,6 @@ class Stop:
             f"{stopped} no recap until the operator of this service allows it again: ask the "
             "operator.",
         )
-
-
-@dataclass(frozen=True, slots=True)
-class StoredStop:
-    """A stop, with the version of its record."""
-
-    stop: Stop
-    version: Version
 
 
 def stop_path(tenant_id: str, event_id: str | None = None) -> str:

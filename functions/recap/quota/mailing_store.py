@@ -5,7 +5,7 @@ from datetime import datetime
 
 from functions.documents.documents import Documents
 from functions.documents.write import write_as_read
-from functions.recap.quota.mailings import Mailed, tenant_key
+from functions.recap.quota.mailings import PERIOD, Mailed, tenant_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +19,13 @@ class MailingStore:
         found = self.documents.get(_path(tenant_id))
         return Mailed(found.fields["entries"], found.version) if found else Mailed(b"", None)
 
-    def save(self, tenant_id: str, mailed: Mailed, expire_at: datetime) -> None:
-        """Write the record, which may be deleted after `expire_at`.
+    def save(self, tenant_id: str, mailed: Mailed, entries: bytes, now: datetime) -> None:
+        """Write `entries` into the record `mailed`, which may be deleted when all are too old.
 
         Raises:
             ChangedMeanwhileError: the record was written meanwhile.
         """
-        fields = {"entries": mailed.entries, "expireAt": expire_at}
+        fields = {"entries": entries, "expireAt": now + PERIOD}
         self.documents.commit(write_as_read(_path(tenant_id), fields, mailed.version))
 
 

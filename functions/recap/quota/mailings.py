@@ -7,10 +7,11 @@ text. The list contains no address, and no entry older than 24 hours.
 """
 
 import hashlib
+import itertools
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -38,16 +39,12 @@ class Mailed:
     version: Version | None
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """Mails that all other recaps planned in the last 24 hours: by mailbox, and in all."""
-
-    by_mailbox: Mapping[bytes, int]
-    mails: int
+class Counted(Counter[bytes]):
+    """Mails that other recaps planned in the last 24 hours, by the start of a mailbox's hash."""
 
     def of(self, mailbox: str) -> int:
         """Number of mails to the mailbox."""
-        return self.by_mailbox.get(_start(mailbox), 0)
+        return self[_start(mailbox)]
 
 
 def tenant_key(tenant_id: str) -> str:
@@ -57,13 +54,7 @@ def tenant_key(tenant_id: str) -> str:
 
 def counted(entries: bytes, recap_id: str, now: datetime) -> Counted:
     """Count the entries of other recaps than `recap_id`."""
-    found = Counter(mailbox for _, _, mailbox in _others(entries, recap_id, now))
-    return Counted(found, found.total())
-
-
-def without(entries: bytes, recap_id: str, now: datetime) -> bytes:
-    """The entries of the last 24 hours without those of the recap."""
-    return b"".join(_ENTRY.pack(*entry) for entry in _others(entries, recap_id, now))
+    return Counted(mailbox for _, _, mailbox in _others(entries, recap_id, now))
 
 
 def without_mailbox(entries: bytes, mailbox: str) -> bytes:
@@ -77,10 +68,11 @@ def without_mailbox(entries: bytes, mailbox: str) -> bytes:
 
 
 def with_recap(entries: bytes, recap_id: str, mailboxes: Iterable[str], now: datetime) -> bytes:
-    """The entries, with those of the recap replaced by entries for these mailboxes."""
+    """The entries of the last 24 hours, with those of the recap replaced by these mailboxes'."""
     recap, at = _recap(recap_id), int(now.timestamp())
-    added = (_ENTRY.pack(recap, at, _start(mailbox)) for mailbox in mailboxes)
-    return without(entries, recap_id, now) + b"".join(added)
+    added = ((recap, at, _start(mailbox)) for mailbox in mailboxes)
+    kept = _others(entries, recap_id, now)
+    return b"".join(_ENTRY.pack(*entry) for entry in itertools.chain(kept, added))
 
 
 def _others(entries: bytes, recap_id: str, now: datetime) -> Iterator[tuple[int, int, bytes]]:

@@ -44,41 +44,14 @@ MAX_BAD_ADDRESS_ROUNDS: Final = 50
 _LATE: Final = Refused("the call was held up for longer than its lease")
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedBatch:
-    """A batch with its remaining recipients, by guest id.
-
-    `opted_out` counts recipients who opted out since the batch was planned.
-    """
-
-    batch: Batch
-    recipients: Mapping[str, Recipient]
-    opted_out: int = 0
-
-
-@dataclass(slots=True)
-class _Progress:
-    """A started batch, with its remaining recipients and those with a refused address."""
-
-    batch: Batch
-    waiting: dict[str, Recipient]
-    refused: list[str]
-
-    def refuse(self, indices: frozenset[int]) -> None:
-        """Move the recipients with these indices to `refused`."""
-        ids = list(self.waiting)
-        for index in sorted(indices):
-            if index < len(ids):
-                del self.waiting[ids[index]]
-                self.refused.append(ids[index])
-
-
 @dataclass(slots=True, kw_only=True)
 class Dispatch:
     """Sends the batches of one call, and records the results in the ledger of its claim.
 
     Attributes:
         compose: Writes the message for some recipients.
+        batches: The planned batches, with the recipients who still get the mail.
+        recipients: The recipients of all batches, by guest id.
         small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
         give_up_at: End of all waiting, on `clock.monotonic`.
     """
@@ -86,6 +59,8 @@ class Dispatch:
     claim: Claim
     mailer: BulkMailer
     compose: Callable[[Sequence[Recipient]], EmailMessage]
+    batches: Sequence[Batch]
+    recipients: Mapping[str, Recipient]
     in_parallel: InParallel
     small_in_parallel: InParallel
     clock: Clock
@@ -103,37 +78,34 @@ class Dispatch:
         """Sentences that say who can fix `cause`; empty without a cause."""
         return self.cause.who_can_fix(self.mailer.key_name) if self.cause else ""
 
-    def send(self, batches: Sequence[PlannedBatch]) -> None:
+    def send(self) -> None:
         """Send all batches; a failure of a batch does not affect the others."""
-        small = [batch for batch in batches if len(batch.recipients) <= FEW_MAILS]
-        large = [batch for batch in batches if len(batch.recipients) > FEW_MAILS]
+        small = [batch for batch in self.batches if len(batch.recipients) <= FEW_MAILS]
+        large = [batch for batch in self.batches if len(batch.recipients) > FEW_MAILS]
         self.in_parallel(self._send, large)
         self.small_in_parallel(self._send, small)
 
-    def _send(self, planned: PlannedBatch) -> None:
+    def _send(self, batch: Batch) -> None:
         # After one unknown outcome no further batch is risked.
         if self._in_doubt or self.clock.monotonic() > self.give_up_at:
             return
         try:
-            started = self.claim.start(
-                planned.batch, list(planned.recipients), opted_out=planned.opted_out
-            )
-            self._post(_Progress(started, dict(planned.recipients), list(started.refused)))
+            self._post(self.claim.start(batch))
         except ChangedMeanwhileError:
             # This call outlived its lease, and another call continues the recap.
-            self._log(planned.batch, "taken elsewhere")
+            self._log(batch, "taken elsewhere")
         except Exception as error:  # noqa: BLE001 - the other batches go on
-            self._log(planned.batch, type(error).__name__)
+            self._log(batch, type(error).__name__)
 
-    def _post(self, progress: _Progress) -> None:
+    def _post(self, batch: Batch) -> None:
         outcome: SendOutcome = Refused("every address was refused")
         tries, rounds = 0, 0
-        while progress.waiting:
-            outcome = self._request(progress)
+        while batch.recipients:
+            outcome = self._request(batch)
             match outcome:
                 case BadAddresses(indices) if rounds < MAX_BAD_ADDRESS_ROUNDS:
                     rounds += 1
-                    progress.refuse(indices)
+                    batch = batch.without_refused(indices)
                 case Later(_, seconds) if tries < MAX_TRIES - 1:
                     pause = BACKOFF_SECONDS[tries] if seconds is None else seconds
                     tries += 1
@@ -142,19 +114,17 @@ class Dispatch:
                     self.clock.sleep(pause)
                 case _:
                     break
-            if progress.waiting:
+            if batch.recipients:
                 if not self.claim.in_time:
                     outcome = _LATE
                     break
                 # Every request is recorded before it is sent, not only the first.
-                progress.batch = self.claim.start(
-                    progress.batch, list(progress.waiting), refused=progress.refused
-                )
-        self._settle(progress, outcome)
+                batch = self.claim.start(batch)
+        self._settle(batch, outcome)
 
-    def _request(self, progress: _Progress) -> SendOutcome:
+    def _request(self, batch: Batch) -> SendOutcome:
         try:
-            message = self.compose(list(progress.waiting.values()))
+            message = self.compose([self.recipients[guest] for guest in batch.recipients])
         except Exception as error:  # noqa: BLE001 - nothing was sent, and the ledger has to say so
             return Refused(type(error).__name__)
         if not self.claim.in_time:
@@ -164,10 +134,10 @@ class Dispatch:
             self._in_doubt = True
         return outcome
 
-    def _settle(self, progress: _Progress, outcome: SendOutcome) -> None:
+    def _settle(self, batch: Batch, outcome: SendOutcome) -> None:
         state, note, cause = BatchState.PLANNED, None, None
         match outcome:
-            case _ if not progress.waiting:
+            case _ if not batch.recipients:
                 state = BatchState.ACCEPTED
             case Accepted(message_id):
                 state, note = BatchState.ACCEPTED, message_id or None
@@ -177,13 +147,7 @@ class Dispatch:
                 note, cause = reason, outcome.cause
             case BadAddresses():
                 note = "too many bad addresses"
-        batch = self.claim.settle(
-            progress.batch,
-            state,
-            recipients=list(progress.waiting),
-            refused=progress.refused,
-            note=note,
-        )
+        batch = self.claim.settle(batch, state, note)
         if cause:
             self._causes.add(cause)
         self._log(batch, None if state is BatchState.ACCEPTED else note, cause)

@@ -4,10 +4,11 @@ Cloud Run admits more calls than that: a body that drips holds a place of Cloud 
 """
 
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from functions.call_error import CallError, Code
 
@@ -17,21 +18,20 @@ PER_TENANT: Final = 2
 LARGE_EVENT: Final = 2_000
 """Photos from which on a preview takes seconds of CPU."""
 
-WAIT_SECONDS: Final = 20.0
-"""How long a call waits for a place of its tenant, and then for a place."""
+Photo = TypeVar("Photo")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Places:
-    """The places; one instance serves all threads of the process."""
+    """The places; one instance serves all threads of the process.
 
-    _free: threading.BoundedSemaphore = field(
-        default_factory=lambda: threading.BoundedSemaphore(PLACES)
-    )
-    _large: threading.BoundedSemaphore = field(
-        default_factory=lambda: threading.BoundedSemaphore(PLACES - 1)
-    )
-    _of_tenants: dict[str, threading.BoundedSemaphore] = field(default_factory=dict)
+    `seconds` is how long a call waits for a place.
+    """
+
+    seconds: float = 20.0
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _by_tenant: Counter[str] = field(default_factory=Counter)
+    _large: int = 0
 
     @contextmanager
     def place(self, tenant_id: str) -> Iterator["Place"]:
@@ -40,39 +40,58 @@ class Places:
         Raises:
             CallError: `resource-exhausted`, where no place gets free in time.
         """
-        own = self._of_tenants.setdefault(tenant_id, threading.BoundedSemaphore(PER_TENANT))
-        busy = f"{PER_TENANT} calls for your events are at work"
-        with ExitStack() as held:
-            held.enter_context(_taken(own, busy, WAIT_SECONDS))
-            held.enter_context(_taken(self._free, "All places are taken", WAIT_SECONDS))
-            yield Place(held, self._large)
+        place = Place(self)
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._is_free(tenant_id), self.seconds):
+                all_own = self._by_tenant[tenant_id] >= PER_TENANT
+                raise _busy(
+                    f"{PER_TENANT} calls for your events are at work"
+                    if all_own
+                    else "All places are taken"
+                )
+            self._by_tenant[tenant_id] += 1
+        try:
+            yield place
+        finally:
+            with self._changed:
+                self._by_tenant -= Counter([tenant_id])
+                self._large -= place.is_large
+                self._changed.notify_all()
+
+    def _is_free(self, tenant_id: str) -> bool:
+        return self._by_tenant[tenant_id] < PER_TENANT and self._by_tenant.total() < PLACES
+
+    def admit_large(self) -> None:
+        """Count a large event; the last place is for small ones.
+
+        Raises:
+            CallError: `resource-exhausted`: waiting would keep the last place.
+        """
+        with self._changed:
+            if self._large == PLACES - 1:
+                raise _busy("Large events have their places")
+            self._large += 1
 
 
 @dataclass(slots=True)
 class Place:
-    """The place of one call."""
+    """The place of one call; `is_large` once that call has read many photos."""
 
-    _held: ExitStack
-    _large: threading.BoundedSemaphore
-    _is_large: bool = False
+    _places: Places
+    is_large: bool = False
 
-    def read(self, photos: int) -> None:
-        """Take note of the number of photos read so far: the last place is for small events.
+    def admitted(self, photos: Iterable[Photo]) -> Iterator[Photo]:
+        """The `photos` of an event, one by one.
 
         Raises:
-            CallError: `resource-exhausted`, where large events have all other places.
+            CallError: as `Places.admit_large` says, as soon as the event turns out to be large.
         """
-        if photos > LARGE_EVENT and not self._is_large:
-            # Waiting would keep the last place.
-            self._held.enter_context(_taken(self._large, "Large events have their places", 0))
-            self._is_large = True
+        for number, photo in enumerate(photos):
+            if number == LARGE_EVENT:
+                self._places.admit_large()
+                self.is_large = True
+            yield photo
 
 
-@contextmanager
-def _taken(places: threading.BoundedSemaphore, busy: str, seconds: float) -> Iterator[None]:
-    if not places.acquire(timeout=seconds):
-        raise CallError(Code.RESOURCE_EXHAUSTED, f"{busy} right now; call again in a minute.")
-    try:
-        yield
-    finally:
-        places.release()
+def _busy(problem: str) -> CallError:
+    return CallError(Code.RESOURCE_EXHAUSTED, f"{problem} right now; call again in a minute.")

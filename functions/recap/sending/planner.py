@@ -17,17 +17,25 @@ from functions.preferences.reach import SkipReason
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Audience, Guest
-from functions.recap.audience.photos import web_address
+from functions.recap.audience.photos import ApprovedPhoto, web_address
 from functions.recap.audience.recipients import in_turn, skip_reasons
-from functions.recap.ledger.batch import Batch, open_batches, total
+from functions.recap.ledger.batch import Batch, Counts, open_batches, total
+from functions.recap.ledger.lock import Lock
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer, Recap, Recipient
-from functions.recap.quota.allowance import Allowance, RecapLimits, allowed
+from functions.recap.quota.allowance import RecapLimits, allowed
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.quota.mailings import Counted
 from functions.recap.sending.report import Report
 from functions.wall.wall_event import WallEvent
+
+
+class Choice(NamedTuple):
+    """The recipients of a call, by id, in the order of sending; and its report before any mail."""
+
+    ids: Sequence[str]
+    report: Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,63 +52,53 @@ class Gathered:
     only_new: bool
 
     @property
-    def willing(self) -> list[Guest]:
-        """The guests who want the recap, in the order of `Audience.in_fair_order`."""
+    def candidates(self) -> list[Guest]:
+        """The guests who may be mailed, in the order of `Audience.in_fair_order`."""
         skipped = self.skip_reasons
         return [guest for guest in self.audience.in_fair_order() if guest.id not in skipped]
 
-    def remaining(self, batch: Batch) -> list[str]:
-        """Ids of the recipients of a planned `batch` who still get the mail.
+    def remaining(self, batch: Batch) -> Batch:
+        """A planned `batch` with the recipients who still get the mail.
 
         A recipient who is on no approved photo any more is left out without being counted.
         """
-        guests, skipped = self.audience.by_id, self.skip_reasons
-        spared = self.spared(batch)
-        return [
-            guest
-            for guest in batch.recipients
-            if guest in guests and guest not in skipped and guest not in spared
-        ]
+        left_out = self.skip_reasons.keys() | self._not_new(batch)
+        return replace(
+            batch,
+            recipients=tuple(
+                guest
+                for guest in batch.recipients
+                if guest in self.audience.by_id and guest not in left_out
+            ),
+            opted_out=batch.opted_out + sum(map(self.skip_reasons.__contains__, batch.recipients)),
+        )
 
-    def spared(self, batch: Batch) -> set[str]:
-        """Ids of the recipients of a planned `batch` who get no second recap."""
+    def _not_new(self, batch: Batch) -> set[str]:
         return self.sent_at.keys() & batch.recipients if self.only_new else set()
 
     def had_recap(self, ids: Iterable[str]) -> int:
         """Number of these guests who have had a recap of the event."""
         return sum(guest in self.sent_at for guest in ids)
 
-    def continued(self, ledger: Collection[Batch]) -> "Choice | None":
+    def continued(self, ledger: Collection[Batch]) -> Choice | None:
         """The recipients of a call that continues a recap; None where the recap sent nothing."""
-        before, waiting = total(ledger), open_batches(ledger)
+        before, planned = total(ledger), open_batches(ledger)
         if not before.sent:
             return None
-        spared = sum(len(self.spared(batch)) for batch in waiting)
-        return Choice(
-            [guest for batch in waiting for guest in self.remaining(batch)],
-            Report(before=before, hidden=self.audience.hidden, spared=spared),
-            skipped=sum(map(self.skipped, waiting)),
+        remaining = [self.remaining(batch) for batch in planned]
+        skipped = total(remaining).skipped - total(planned).skipped
+        report = Report(
+            # The batches will count the guests who are skipped now; the report does already.
+            before=before + Counts(skipped=skipped),
+            skipped=skipped,
+            not_new=sum(len(self._not_new(batch)) for batch in planned),
+            hidden=self.audience.hidden,
         )
+        return Choice([guest for batch in remaining for guest in batch.recipients], report)
 
     def as_if_all_wanted(self) -> "Gathered":
         """The same without any guest's choice."""
         return replace(self, skip_reasons={})
-
-    def skipped(self, batch: Batch) -> int:
-        """Number of recipients of a planned `batch` who may get no mail any more."""
-        return sum(guest in self.skip_reasons for guest in batch.recipients)
-
-
-class Choice(NamedTuple):
-    """The recipients of a call, by id, in the order of sending.
-
-    `report` is that before any mail. `skipped` are all guests who would get a mail but for their
-    choice, their address or a limit.
-    """
-
-    ids: Sequence[str]
-    report: Report
-    skipped: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,15 +124,15 @@ class Planner:
     new_word: Callable[[], str]
     limits: RecapLimits = field(default_factory=RecapLimits)
 
-    def event(self, caller: Caller, wanted: RecapArguments) -> WallEvent:
-        """The event, if the caller may act on it.
+    def event(self, caller: Caller, wanted: RecapArguments) -> tuple[WallEvent, Lock | None]:
+        """The event and its lock, if the caller may act on it.
 
         Raises:
             CallError: as `access.check_event` says.
         """
-        found = self.recaps.event(wanted.event_id)
+        found, lock = self.recaps.event_and_lock(wanted.event_id)
         fields = check_event(caller, found.fields if found else None, wanted.tenant_id)
-        return WallEvent.read(fields, updated=found.written if found else self.now())
+        return WallEvent.read(fields, updated=found.written if found else self.now()), lock
 
     def stopped(self, event_id: str, event: WallEvent) -> CallError | None:
         """Why complaints stop the recaps of the event or its tenant; None where they do not.
@@ -142,25 +140,23 @@ class Planner:
         A superadmin's call is refused as well: the mails would be the same.
         """
         stops = self.complaints.find(event.tenant_id, event_id)
-        return next((found.stop.refusal for found in stops if found and found.stop.holds), None)
+        return next((stop.refusal for stop in stops if stop and stop.holds), None)
 
     def gather(
         self,
         wanted: RecapArguments,
-        room: int,
+        photos: Iterable[ApprovedPhoto],
         *,
+        room: int,
         first: bool,
-        read: Callable[[int], None] = lambda _: None,
     ) -> Gathered:
-        """Read photos, user records and earlier recaps.
+        """Read the `photos` of the event, the user records and the earlier recaps.
 
         A guest's pictures have `room` bytes. `first` says that the event had no recap before.
-        `read` hears how many photos were read, and may refuse.
         """
         audience = Audience(wanted.mode, shows=self.shows, at_most=self.limits.per_call, room=room)
-        for photo in self.guests.approved_photos(wanted.event_id):
+        for photo in photos:
             audience.add(photo)
-            read(audience.photo_count)
         return Gathered(
             audience=audience,
             skip_reasons=skip_reasons(self.guests, audience.guests, self.skip_reason),
@@ -168,40 +164,33 @@ class Planner:
             only_new=wanted.only_new,
         )
 
-    def allowance(self, event: WallEvent, recap_id: str, *, reserved: bool) -> Allowance:
-        """The allowance of the event's tenant; `reserved` where an earlier call recorded it."""
-        return Allowance(
-            store=self.mailings,
-            tenant_id=event.tenant_id,
-            recap_id=recap_id,
-            now=self.now,
-            reserved=reserved,
-        )
-
     def choose(self, gathered: Gathered, others: Counted) -> Choice:
         """Choose the recipients of a new recap; `others` are the mails of the tenant's others."""
-        audience, willing = gathered.audience, gathered.willing
-        waiting = in_turn(willing, gathered.sent_at, only_new=gathered.only_new)
-        may = allowed(waiting, others, self.limits)
-        skipped, spared = audience.invalid + len(gathered.skip_reasons), len(willing) - len(waiting)
-        nobody = not may.guests and not may.full and not may.short
-        report = Report(
-            skipped=skipped + may.full,
-            left=may.left,
-            full=may.full,
-            short=may.short,
-            spared=spared,
-            hidden=audience.hidden,
-            nobody=_why_nobody(audience, skipped, spared) if nobody else None,
+        audience, candidates = gathered.audience, gathered.candidates
+        guests = in_turn(candidates, gathered.sent_at, only_new=gathered.only_new)
+        found = allowed(guests, others, self.limits)
+        skipped, not_new = (
+            audience.invalid + len(gathered.skip_reasons),
+            len(candidates) - len(guests),
         )
-        return Choice([guest.id for guest in may.guests], report, report.skipped)
+        nobody = not found.guests and not found.over_limit and not found.tenant_limited
+        report = Report(
+            skipped=skipped + found.over_limit,
+            left=found.left,
+            over_limit=found.over_limit,
+            tenant_limited=found.tenant_limited,
+            not_new=not_new,
+            hidden=audience.hidden,
+            why_nobody=_why_nobody(audience, skipped, not_new) if nobody else None,
+        )
+        return Choice([guest.id for guest in found.guests], report)
 
     def with_pictures(
         self, wanted: RecapArguments, audience: Audience, ids: Iterable[str]
     ) -> Mapping[str, Guest]:
         """The guests with these ids, with their pictures."""
         chosen = {guest: audience.by_id[guest] for guest in ids if guest in audience.by_id}
-        if audience.crowded and wanted.mode is Mode.PERSONAL:
+        if audience.pictures_dropped and wanted.mode is Mode.PERSONAL:
             # While photos were collected it was not known whose pictures to keep.
             for photo in self.guests.approved_photos(wanted.event_id):
                 audience.add_again(photo, chosen)
@@ -244,8 +233,8 @@ def recipient(
     )
 
 
-def _why_nobody(audience: Audience, skipped: int, spared: int) -> str:
-    if spared:
+def _why_nobody(audience: Audience, skipped: int, not_new: int) -> str:
+    if not_new:
         return "Every guest has had a recap of this event; leave onlyNew out to send another one."
     if not audience.photo_count:
         return "There are no approved photos, so there is nobody to send to."

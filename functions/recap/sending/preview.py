@@ -5,7 +5,7 @@ caller.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -21,8 +21,9 @@ from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import PreviewArguments
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.ledger.batch import Batch, BatchState
-from functions.recap.ledger.lock import RecapKey, StoredLock, resumable
+from functions.recap.ledger.lock import Lock, RecapKey, resumable
 from functions.recap.ledger.status_store import StatusStore
+from functions.recap.quota.mailings import counted
 from functions.recap.sending.places import Place, Places
 from functions.recap.sending.planner import Choice, Gathered, Planner, recipient
 from functions.recap.sending.report import outlook
@@ -86,13 +87,13 @@ class RecapPreview:
     """
 
     planner: Planner
+    places: Places
     statuses: StatusStore
     mailer: Callable[[], BulkMailer]
     links: Callable[[], object]
     links_of_nobody: Callable[[], PreferencesLinks]
     count: Callable[[str], None]
     now: Callable[[], datetime]
-    places: Places = field(default_factory=Places)
     min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED
 
     def show(self, caller: Caller, wanted: PreviewArguments, own_address: str | None) -> Preview:
@@ -101,29 +102,33 @@ class RecapPreview:
         Raises:
             CallError: as in spec 7.4.
         """
-        event = self.planner.event(caller, wanted)
+        event, lock = self.planner.event(caller, wanted)
         with self.places.place(event.tenant_id) as place:
-            return self._show(caller, wanted, own_address, event, place)
+            return self._show(caller, wanted, own_address, event=event, lock=lock, place=place)
 
     def _show(
         self,
         caller: Caller,
         wanted: PreviewArguments,
         own_address: str | None,
+        *,
         event: WallEvent,
+        lock: Lock | None,
         place: Place,
     ) -> Preview:
         to = self._own_mailbox(caller, own_address) if wanted.send_to_me else None
         try:
             mailer = self.mailer()
             self.links()  # a recap needs them; a preview shows nobody's
-            found = self.planner.recaps.lock(wanted.event_id)
             gathered = self.planner.gather(
-                wanted, mailer.bytes_per_recipient, first=found is None, read=place.read
+                wanted,
+                place.admitted(self.planner.guests.approved_photos(wanted.event_id)),
+                room=mailer.bytes_per_recipient,
+                first=lock is None,
             )
             is_told = len(gathered.audience.guests) >= self.min_guests
             choice, blocked = self._plan(
-                event, wanted, gathered if is_told else gathered.as_if_all_wanted(), found
+                event, wanted, gathered if is_told else gathered.as_if_all_wanted(), lock
             )
             # With few guests the choice of the shown guest would reveal who opted out.
             ids = choice.ids if is_told else []
@@ -147,7 +152,7 @@ class RecapPreview:
             html=html,
             text=text,
             recipients=len(choice.ids),
-            skipped=choice.skipped if is_told else None,
+            skipped=choice.report.skipped if is_told else None,
             had_recap=gathered.had_recap(choice.ids),
             left=choice.report.left,
             hidden=gathered.audience.hidden,
@@ -195,20 +200,21 @@ class RecapPreview:
         event: WallEvent,
         wanted: PreviewArguments,
         gathered: Gathered,
-        found: StoredLock | None,
+        lock: Lock | None,
     ) -> tuple[Choice, CallError | None]:
-        """The recipients of `sendEventRecap` now, with the lock that was `found`; its refusal."""
+        """The recipients of `sendEventRecap` now, with this lock; its refusal."""
         blocked, continued = self.planner.stopped(wanted.event_id, event), None
         try:
-            continued = resumable(found.lock if found else None, self.now())
+            continued = resumable(lock, self.now())
         except CallError as refused:
             blocked = blocked or refused
         key = RecapKey(wanted.event_id, continued or "")
         batches = self.planner.recaps.batches(key) if continued else []
         choice = gathered.continued([_without_its_call(batch) for batch in batches])
         if choice is None:
-            allowance = self.planner.allowance(event, key.recap_id, reserved=False)
-            choice = self.planner.choose(gathered, allowance.others(allowance.load()))
+            found = self.planner.mailings.load(event.tenant_id)
+            others = counted(found.entries, key.recap_id, self.now())
+            choice = self.planner.choose(gathered, others)
         return choice, blocked
 
     def _message(

@@ -25,11 +25,11 @@ class Report:
         under_way: Recipients of batches whose result is not recorded.
         skipped: Guests who were skipped before the batches were planned.
         left: Guests who are in no batch, and the first of the next recap.
-        full: Skipped guests whose address had the tenant's maximum of recaps today.
-        short: Whether the tenant's maximum of mails today is below the number that is left.
-        spared: Guests who had a recap of this event and get no second one now.
+        over_limit: Skipped guests whose mailbox had the tenant's maximum of recaps today.
+        tenant_limited: Whether the tenant's maximum of mails today is below the number of guests.
+        not_new: Guests who had a recap of this event and get no second one now.
         hidden: Photos on hosts that are not allowed in mails.
-        nobody: Why there are no recipients.
+        why_nobody: Why there are no recipients.
         advice: Who can fix that the mail service refuses mails; empty where that is unknown.
     """
 
@@ -38,11 +38,11 @@ class Report:
     under_way: int = 0
     skipped: int = 0
     left: int = 0
-    full: int = 0
-    short: bool = False
-    spared: int = 0
+    over_limit: int = 0
+    tenant_limited: bool = False
+    not_new: int = 0
     hidden: int = 0
-    nobody: str | None = None
+    why_nobody: str | None = None
     advice: str = ""
 
     def after(self, batches: Collection[Batch]) -> "Report":
@@ -105,7 +105,7 @@ def outlook(report: Report, recipients: int) -> str | None:
 
 
 def _notes(report: Report, *, ahead: bool = False) -> list[str]:
-    notes = [report.nobody] if report.nobody else []
+    notes = [report.why_nobody] if report.why_nobody else []
     if report.before.sent:
         continues = "would continue" if ahead else "continued"
         has = "would then have" if ahead else "has now"
@@ -120,19 +120,19 @@ def _notes(report: Report, *, ahead: bool = False) -> list[str]:
         )
     if report.batches.skipped and not report.batches.sent:
         notes.append("The mail service takes none of the guests' addresses.")
-    if report.full:
+    if report.over_limit:
         notes.append(
-            f"{report.full} guests were left out, as they have had as many recaps of your events "
-            "in 24 hours as one address gets (RECAPS_PER_ADDRESS_A_DAY)."
+            f"{report.over_limit} guests were left out, as they have had as many recaps of your "
+            "events in 24 hours as one address gets (RECAPS_PER_ADDRESS_A_DAY)."
         )
-    if report.short:
+    if report.tenant_limited:
         notes.append(
             "Your events have sent as many recap mails as they may in 24 hours "
             "(RECAP_MAILS_PER_DAY)."
         )
-    if report.spared and not report.nobody:
+    if report.not_new and not report.why_nobody:
         notes.append(
-            f"{report.spared} guests have had a recap of this event before: this one "
+            f"{report.not_new} guests have had a recap of this event before: this one "
             f"{'would go' if ahead else 'went'} to guests without one alone."
         )
     if report.left:

@@ -1,7 +1,7 @@
 """One call of `sendEventRecap`, from the lock to the answer (spec 3.3, 4.1, 7.1)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,12 +19,12 @@ from functions.recap.arguments import RecapArguments
 from functions.recap.audience.guests import Guest
 from functions.recap.ledger.batch import Batch, RecapState, open_batches, plan, total
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.lock import TIMEOUT, RecapHead
+from functions.recap.ledger.lock import TIMEOUT, RecapKey, resumable
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.mail.labels import MailLabels
-from functions.recap.quota.allowance import Allowance
-from functions.recap.quota.mailings import Counted
-from functions.recap.sending.dispatch import Dispatch, PlannedBatch
+from functions.recap.quota.mailings import counted, with_recap
+from functions.recap.sending.dispatch import Dispatch
+from functions.recap.sending.places import Places
 from functions.recap.sending.planner import Choice, Gathered, Planner, recipient
 from functions.recap.sending.report import RecapResult, Report, answer
 from functions.wall.wall_event import WallEvent
@@ -38,7 +38,7 @@ then, and the records after it, still end within the function's timeout."""
 class RecapSender:
     """Sends recaps; one instance serves all threads of the process.
 
-        take the lock ▸ gather ▸ choose ▸ reserve ▸ plan ▸ send ▸ release ▸ report
+        place ▸ take the lock ▸ gather ▸ choose ▸ reserve ▸ plan ▸ send ▸ release ▸ report
 
     Attributes:
         mailer: Gives the mail service, with its current key.
@@ -49,6 +49,7 @@ class RecapSender:
     """
 
     planner: Planner
+    places: Places
     mailer: Callable[[], BulkMailer]
     links: Callable[[], Callable[[str], PreferencesLinks]]
     in_parallel: InParallel
@@ -64,74 +65,75 @@ class RecapSender:
             CallError: as in spec 7.1.
         """
         give_up_at = self.clock.monotonic() + _LAST_WAIT_SECONDS
-        event = self.planner.event(caller, wanted)
+        event, lock = self.planner.event(caller, wanted)
         if stopped := self.planner.stopped(wanted.event_id, event):
             raise stopped
-        head = RecapHead(
-            tenant_id=event.tenant_id,
-            mode=wanted.mode,
-            started_by=caller.uid,
-            sender=caller.email,
-            subject=wanted.subject,
-            message=wanted.message,
-        )
+        resumable(lock, self.clock.now())  # a call that is refused waits for no place
+        with self.places.place(event.tenant_id):
+            return self._send(caller, wanted, event, give_up_at)
+
+    def _send(
+        self, caller: Caller, wanted: RecapArguments, event: WallEvent, give_up_at: float
+    ) -> RecapResult:
         claim = Claim.take(
             self.planner.recaps,
-            wanted.event_id,
-            head,
+            caller,
+            wanted,
+            event.tenant_id,
             now=self.clock.now,
             new_id=self.new_word,
             one_at_a_time=self.new_mutex(),
         )
-        allowance = self.planner.allowance(event, claim.key.recap_id, reserved=claim.resumed)
         try:
-            report, dispatch, batches = self._prepare(claim, allowance, event, wanted, give_up_at)
+            report, dispatch = self._prepare(claim, event, wanted, give_up_at)
         except Exception as error:
             setting, who = who_can_fix(error)
             event_id, recap_id = claim.key
             log.fault("recap.failed", error, eventId=event_id, recapId=recap_id, setting=setting)
-            _release(claim, allowance, failed=True)
+            self._release(claim, event, failed=True)
             raise CallError(
                 Code.INTERNAL, f"The recap could not be prepared, and nothing was sent. {who}"
             ) from error
-        dispatch.send(batches)
-        state = _release(claim, allowance)
+        dispatch.send()
+        state = self._release(claim, event)
         report = replace(report.after(claim.ledger.values()), advice=dispatch.advice)
         _log(claim, report, state, dispatch.cause)
         return answer(report, state)
 
     def _prepare(
-        self,
-        claim: Claim,
-        allowance: Allowance,
-        event: WallEvent,
-        wanted: RecapArguments,
-        give_up_at: float,
-    ) -> tuple[Report, Dispatch, Sequence[PlannedBatch]]:
+        self, claim: Claim, event: WallEvent, wanted: RecapArguments, give_up_at: float
+    ) -> tuple[Report, Dispatch]:
         """Plan the call; nothing is sent yet."""
         if claim.resumed:
             claim.read_ledger()
         mailer = self.mailer()
-        gathered = self.planner.gather(wanted, mailer.bytes_per_recipient, first=claim.first)
+        gathered = self.planner.gather(
+            wanted,
+            self.planner.guests.approved_photos(wanted.event_id),
+            room=mailer.bytes_per_recipient,
+            first=claim.first,
+        )
         audience = gathered.audience
         composer = self.planner.composer(event, wanted, audience, mailer.bytes_per_recipient)
         continued = gathered.continued(claim.ledger.values())
-        choice = continued or self._reserve(claim, allowance, gathered)
+        choice = continued or self._reserve(claim, event, gathered)
         guests = self.planner.with_pictures(wanted, audience, choice.ids)
         if not continued:
             _plan(claim, choice, guests, composer, mailer.recipients_per_request)
-        dispatch = Dispatch(
+        batches = [gathered.remaining(batch) for batch in open_batches(claim.ledger.values())]
+        return choice.report, Dispatch(
             claim=claim,
             mailer=mailer,
             compose=composer.message,
+            batches=batches,
+            recipients=_recipients(claim.key, batches, guests, self.links()),
             in_parallel=self.in_parallel,
             small_in_parallel=self.small_in_parallel,
             clock=self.clock,
             give_up_at=give_up_at,
         )
-        return choice.report, dispatch, self._planned(claim, guests, gathered)
 
-    def _reserve(self, claim: Claim, allowance: Allowance, gathered: Gathered) -> Choice:
+    def _reserve(self, claim: Claim, event: WallEvent, gathered: Gathered) -> Choice:
         """Choose the recipients, and record them in the tenant's allowance.
 
         The choice is made again where another event of the tenant was recorded meanwhile.
@@ -139,41 +141,54 @@ class RecapSender:
         Raises:
             ChangedMeanwhileError: the lease is over; another call may have the recap.
         """
-        by_id = gathered.audience.by_id
-        if not gathered.willing:
-            return self.planner.choose(gathered, Counted({}, 0))
+        by_id, recap_id = gathered.audience.by_id, claim.key.recap_id
         while True:
-            found = allowance.load()
-            choice = self.planner.choose(gathered, allowance.others(found))
+            found, now = self.planner.mailings.load(event.tenant_id), self.clock.now()
+            choice = self.planner.choose(gathered, counted(found.entries, recap_id, now))
+            mailboxes = [by_id[guest].mailbox for guest in choice.ids]
+            entries = with_recap(found.entries, recap_id, mailboxes, now)
             if not claim.in_time:
                 raise ChangedMeanwhileError
-            if allowance.reserve(found, [by_id[guest].mailbox for guest in choice.ids]):
+            with suppress(ChangedMeanwhileError):
+                if choice.ids:
+                    self.planner.mailings.save(event.tenant_id, found, entries, now)
                 return choice
 
-    def _planned(
-        self, claim: Claim, guests: Mapping[str, Guest], gathered: Gathered
-    ) -> Sequence[PlannedBatch]:
-        links = self.links()
+    def _release(
+        self, claim: Claim, event: WallEvent, *, failed: bool = False
+    ) -> RecapState | None:
+        """Release the lock; returns the recap's state, None where it is not recorded.
 
-        def mail(batch: Batch, guest: Guest) -> Recipient:
+        A recap without mails gives back its allowance first: after a crash in between, the next
+        call continues the same recap, so that it counts once. After the release it would be a new
+        one.
+        """
+        try:
+            state = claim.state(failed=failed)
+            if state in (RecapState.FAILED, RecapState.EMPTY):
+                self._give_back(claim, event)
+            return claim.release(state)
+        except Exception as error:  # noqa: BLE001 - the answer matters more, and the lease ends
             event_id, recap_id = claim.key
-            labels = MailLabels(
-                event_id=event_id,
-                recap_id=recap_id,
-                batch=batch.number,
-                guest_id=guest.id,
-                uploader=guest.uploader,
-            )
-            return recipient(guest, links(guest.uid), labels.as_texts())
+            log.fault("recap.held", error, eventId=event_id, recapId=recap_id)
+            return None
 
-        return [
-            PlannedBatch(
-                batch,
-                {guest: mail(batch, guests[guest]) for guest in gathered.remaining(batch)},
-                batch.opted_out + gathered.skipped(batch),
-            )
-            for batch in open_batches(claim.ledger.values())
-        ]
+    def _give_back(self, claim: Claim, event: WallEvent) -> None:
+        """Remove the recap from the tenant's allowance.
+
+        A call that takes the lock later records the recap anew. So the lock is read after the
+        allowance: if another call has the lock by then, the entries belong to that call. The
+        allowance is written even if the recap is not in it, so that a call that was held up since
+        before its lease ended cannot record the recap any more.
+        """
+        while True:
+            found, now = self.planner.mailings.load(event.tenant_id), self.clock.now()
+            if not claim.is_held:
+                return
+            entries = with_recap(found.entries, claim.key.recap_id, [], now)
+            with suppress(ChangedMeanwhileError):
+                self.planner.mailings.save(event.tenant_id, found, entries, now)
+                return
 
 
 def _plan(
@@ -192,21 +207,28 @@ def _plan(
     claim.plan(batches, counts)
 
 
-def _release(claim: Claim, allowance: Allowance, *, failed: bool = False) -> RecapState | None:
-    """Release the lock; returns the recap's state, None where it is not recorded.
-
-    A recap without mails gives back its allowance first: after a crash in between, the next call
-    continues the same recap, so that it counts once. After the release it would be a new one.
-    """
-    try:
-        state = claim.state(failed=failed)
-        if state in (RecapState.FAILED, RecapState.EMPTY):
-            allowance.give_back(claim.is_held)
-        return claim.release(state)
-    except Exception as error:  # noqa: BLE001 - the answer matters more, and the lease ends
-        event_id, recap_id = claim.key
-        log.fault("recap.held", error, eventId=event_id, recapId=recap_id)
-        return None
+def _recipients(
+    key: RecapKey,
+    batches: Iterable[Batch],
+    guests: Mapping[str, Guest],
+    links: Callable[[str], PreferencesLinks],
+) -> Mapping[str, Recipient]:
+    """The recipients of all batches, by guest id, with the labels of their mails."""
+    return {
+        guest.id: recipient(
+            guest,
+            links(guest.uid),
+            MailLabels(
+                event_id=key.event_id,
+                recap_id=key.recap_id,
+                batch=batch.number,
+                guest_id=guest.id,
+                uploader=guest.uploader,
+            ).as_texts(),
+        )
+        for batch in batches
+        for guest in map(guests.__getitem__, batch.recipients)
+    }
 
 
 def _log(claim: Claim, report: Report, state: RecapState | None, cause: Cause | None) -> None:

@@ -1,6 +1,6 @@
 """The recap with one thought left out each: those that no unit test sees, and one of each kind."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
@@ -11,7 +11,7 @@ from functions.mail.sendgrid import refusal
 from functions.mail.tracking import Tally
 from functions.recap.ledger.batch import Batch, Counts
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.lock import RecapKey, StoredLock
+from functions.recap.ledger.lock import Lock, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.ledger.status_store import StatusStore
 from tests.in_memory import mailer
@@ -22,14 +22,14 @@ _settle = RecapStore.settle
 _save = StatusStore.save
 
 
-def _started_in_memory_only(self: Claim, batch: Batch, recipients: Any, **changed: Any) -> Batch:
-    return batch.started(self._lock.holder, self.now(), recipients=recipients, **changed)
+def _started_in_memory_only(self: Claim, batch: Batch) -> Batch:
+    return batch.started(self._lock.holder, self.now())
 
 
 def _start_any_version(
-    self: RecapStore, key: RecapKey, batch: Batch, change: Counts, held: StoredLock
+    self: RecapStore, key: RecapKey, batch: Batch, change: Counts, lock: Lock
 ) -> Any:
-    return _start(self, key, replace(batch, version=None), change, replace(held, version=None))  # type: ignore[arg-type]
+    return _start(self, key, replace(batch, version=None), change, replace(lock, version=None))
 
 
 def _settle_in_two_commits(self: RecapStore, key: RecapKey, batch: Batch, change: Counts) -> Batch:
@@ -51,7 +51,7 @@ def _save_in_two_commits(
     self.documents.commit(Update(key.path, add=asdict(change)))
 
 
-def _recap(name: str, left_out: str, of: Any, what: str, do: Callable[..., Any]) -> Mutant:
+def _recap(name: str, left_out: str, of: Any, what: str, do: Any) -> Mutant:
     return Mutant("recap", name, left_out, instead_of(of, what, do))
 
 
@@ -89,7 +89,7 @@ MUTANTS: Final = (
         "that only the holder of the lock gives the allowance back",
         Claim,
         "is_held",
-        lambda _: True,
+        property(lambda _: True),
     ),
     _recap(
         "outcomes-by-themselves",

@@ -33,6 +33,7 @@ from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.complaints import Complaints, Level, Limit, day_of, stop_path
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.quota.mailings import tenant_key
+from functions.recap.sending.places import Places
 from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import Preview, RecapPreview
 from functions.recap.sending.report import RecapResult
@@ -217,7 +218,7 @@ class RecapWorld:
         self._simulation.note("guest", f"{address} opts out")
 
     def _parts(self, instance: Instance) -> Parts:
-        through = self._held_up(instance)
+        through, places = self._held_up(instance), Places(seconds=0)
         documents = InMemoryDocuments(self._firestore, through)
         recaps = RecapStore(documents)
         planner = Planner(
@@ -234,6 +235,7 @@ class RecapWorld:
         )
         preview = RecapPreview(
             planner=planner,
+            places=places,
             statuses=StatusStore(documents),
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: None,
@@ -248,6 +250,7 @@ class RecapWorld:
 
         sender = RecapSender(
             planner=planner,
+            places=places,
             mailer=lambda: InMemoryMailer(self._answer, through),
             links=lambda: lambda uid: PreferencesLinks(uid, uid),
             in_parallel=three_at_once,
@@ -401,11 +404,7 @@ class RecapWorld:
         entries: bytes = found.fields["entries"] if found else b""
         now = self._simulation.now
         everything, others = (mailings.counted(entries, of, now) for of in ("", recap_id))
-        of_recap = {
-            guest: count - others.by_mailbox.get(guest, 0)
-            for guest, count in everything.by_mailbox.items()
-        }
-        return mailings.Counted(of_recap, everything.mails - others.mails)
+        return mailings.Counted(everything - others)
 
     def _recap(self, recap_id: str) -> Mapping[str, Any]:
         found = self._firestore.get(RecapKey(EVENT, recap_id).path)
@@ -507,8 +506,8 @@ class RecapWorld:
     def _written(self, path: str, before: Document | None, after: Document | None) -> None:
         match path.split("/"):
             case ["events", _, "locks", "recap"] if after:
-                lock = lock_of(after.fields)
-                self._check_lock(lock_of(before.fields) if before else None, lock)
+                lock = lock_of(after)
+                self._check_lock(lock_of(before) if before else None, lock)
                 self._holder = lock.holder
             case ["events", _, "recaps", recap_id] if after:
                 # The call that takes the lock names itself in the recap with the same commit.
@@ -516,7 +515,7 @@ class RecapWorld:
                 self._recap_of[call] = recap_id
                 self._holder_of.setdefault(call, self._holder)
                 ended_without = after.fields["state"] in (RecapState.FAILED, RecapState.EMPTY)
-                if ended_without and self._mailed_of(recap_id).mails:
+                if ended_without and self._mailed_of(recap_id).total():
                     self._simulation.violation("a recap that sent nothing counts as one")
             case ["recapStops", _] if after:
                 pardoned = after.fields.get("pardonedAt")
@@ -560,7 +559,7 @@ class RecapWorld:
         yield from self._wrong_state(RecapState(recap["state"]), batches)
         mailed = {address_hash(mail.address) for mail in self._mails if mail.recap_id == recap_id}
         known = {guest for batch in batches for guest in batch.recipients + batch.refused}
-        spared = self._had_a_turn()
+        had_a_turn = self._had_a_turn()
         for batch in batches:
             if batch.state is BatchState.ACCEPTED and not set(batch.recipients) <= mailed:
                 yield "a batch is accepted, and somebody of it has no mail"
@@ -570,7 +569,7 @@ class RecapWorld:
             yield "somebody has a mail and is in no batch"
         if recap["state"] == RecapState.SENT and len(self._guests) < LIMITS.per_call:
             there = {address_hash(guest) for guest in self._guests if guest not in self._opted_out}
-            if not there <= known | spared:
+            if not there <= known | had_a_turn:
                 yield "somebody is in no batch, and has neither opted out nor is left"
 
     def _wrong_counts(self, recap: Mapping[str, Any], counts: Counts) -> Iterator[str]:

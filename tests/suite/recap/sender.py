@@ -21,6 +21,7 @@ from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.sending.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
+from functions.recap.sending.places import Places
 from functions.recap.sending.planner import Planner
 from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.sending.send_recap import RecapSender
@@ -58,6 +59,7 @@ def recap_sender(documents: Documents, host: str) -> RecapSender:
     """As the deployed function has it, with the mail service at `host`."""
     return RecapSender(
         planner=planner(documents),
+        places=Places(),
         mailer=lambda: mailer(host),
         links=links,
         in_parallel=Threads(REQUESTS_AT_ONCE, "mail"),
@@ -76,6 +78,7 @@ def recap_preview(documents: Documents, host: str) -> RecapPreview:
     )
     return RecapPreview(
         planner=planner(documents),
+        places=Places(),
         statuses=StatusStore(documents),
         mailer=lambda: mailer(host),
         links=links,

@@ -135,7 +135,7 @@ class House:
     hosts: PhotoHosts = field(default_factory=lambda: PhotoHosts.read("*", ""))
     lacks: str | None = None
     counted: list[str] = field(default_factory=list)
-    places: Places = field(default_factory=Places)
+    places: Places = field(default_factory=lambda: Places(seconds=0))
     previews_an_hour: int = 10
     _words: Any = field(default_factory=itertools.count)
 
@@ -192,6 +192,7 @@ class House:
         """The use case, with two recipients a batch."""
         return RecapSender(
             planner=self._planner(through, limits),
+            places=self.places,
             mailer=lambda: self._mailer(through),
             links=lambda: links_of,
             in_parallel=one_after_the_other,

@@ -58,8 +58,7 @@ def refusal(house: House, event_id: str = EVENT) -> CallError | None:
 def stop_of(house: House) -> Stop | None:
     """The recorded stop of the tenant."""
     of_event, of_tenant = ComplaintStore(house.documents).find(TENANT, EVENT)
-    found = of_tenant or of_event
-    return found.stop if found else None
+    return of_tenant or of_event
 
 
 def pardon(house: House) -> None:

@@ -20,9 +20,8 @@ from functions.recap.ledger.lock import (
     COOLDOWN,
     LEASE,
     Lock,
-    Taking,
     resumable,
-    taking,
+    taken,
 )
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -149,32 +148,26 @@ def test_the_cooldown_counts_from_the_last_mail() -> None:
     assert last_mail(batches[:2]) is None
 
 
-def _taking(before: Lock | None, holder: str = "me", recap_id: str = "new") -> Taking:
-    return taking(before, holder=holder, recap_id=recap_id, at=NOW)
-
-
 @pytest.mark.parametrize(
-    ("before", "recap_id", "resumed", "ended"),
+    ("before", "recap_id"),
     [
-        (None, "new", False, None),
-        (_lock(None, None, unfinished=False), "new", False, None),
-        (_lock(BEFORE, SOON, unfinished=True), "r", True, None),
-        (_lock(BEFORE, BEFORE, unfinished=True), "new", False, "r"),
+        (None, "new"),
+        (_lock(None, None, unfinished=False), "new"),
+        (_lock(BEFORE, SOON, unfinished=True), "r"),
+        (_lock(BEFORE, BEFORE, unfinished=True), "new"),
     ],
 )
-def test_what_a_call_writes_follows_from_the_lock_as_it_was_read(
-    before: Lock | None, recap_id: str, ended: str | None, *, resumed: bool
+def test_the_lock_that_a_call_takes_follows_from_the_lock_before(
+    before: Lock | None, recap_id: str
 ) -> None:
-    """Design 3.43: the same lock gives the same records."""
-    taken = _taking(before)
-    assert taken == _taking(before)
-    assert (taken.lock.recap_id, taken.began is None, taken.ended) == (recap_id, resumed, ended)
-    assert taken.first is (before is None)
-    assert (taken.lock.holder, taken.lock.leased_until) == ("me", NOW + LEASE)
+    """Design 3.43: of a new recap, or of the one that the call continues, with its cooldown."""
+    lock = taken(before, holder="me", recap_id="new", at=NOW)
+    cooldown = before.cooldown_until if before and recap_id == "r" else NOW + COOLDOWN
+    assert (lock.recap_id, lock.cooldown_until) == (recap_id, cooldown)
+    assert (lock.holder, lock.leased_until) == ("me", NOW + LEASE)
 
 
 def test_a_call_finds_its_own_lock_where_the_answer_was_lost() -> None:
-    """The same recap goes on, with nothing counted anew."""
-    lock = _taking(None).lock
-    again = _taking(lock, recap_id="another")
-    assert (again.lock.recap_id, again.began, again.ended) == ("new", None, None)
+    """The same recap goes on."""
+    lock = taken(None, holder="me", recap_id="new", at=NOW)
+    assert taken(lock, holder="me", recap_id="another", at=NOW) == lock

@@ -18,7 +18,7 @@ from functions.recap.quota import mailings
 from functions.recap.quota.allowance import RecapLimits
 from functions.recap.sending.report import RecapResult
 from functions.wall.address import address_hash
-from tests.in_memory.through import Crash
+from tests.in_memory.through import Crash, ServiceError
 from tests.unit.recap.parts import ERRORS, NOON, TENANT, At, House, guest
 
 
@@ -154,6 +154,24 @@ def test_a_recap_that_is_continued_counts_once(house: House) -> None:
     assert house.send(limits=limits).sent == 1
 
 
+def test_a_late_record_of_a_recap_that_another_call_gave_up_counts_nothing(house: House) -> None:
+    """The call is held up before it records its mails; the next call fails before it does so."""
+
+    def fail() -> None:
+        raise ServiceError
+
+    def fail_after_the_lease() -> None:
+        house.now += LEASE
+        with pytest.raises(CallError):
+            house.send(At("guests.approved_photos", fail))
+
+    house.guests(1)
+    limits = RecapLimits(per_address=1)
+    with pytest.raises(CallError):
+        house.send(At("mailings.save", fail_after_the_lease, before=True), limits=limits)
+    assert house.send(limits=limits).sent == 1
+
+
 def test_two_events_at_once_count_both(house: House) -> None:
     """Another event's plan comes in between a look and a write: it is looked at again."""
     first, second = _events(house, 2)
@@ -171,10 +189,10 @@ def test_the_record_is_a_list_of_hashes(house: House) -> None:
     assert len(entries) < 1_000_000
     assert b"guest-" not in entries
     counted = mailings.counted(entries, "r2", now + timedelta(hours=23))
-    assert (counted.mails, counted.of(ids[7])) == (mailings.MAX_MAILS_PER_DAY, 1)
-    assert mailings.counted(entries, "r1", now).mails == 0
-    assert mailings.without(entries, "r1", now) == b""
-    assert mailings.without(entries, "r2", now + timedelta(hours=24)) == b""
+    assert (counted.total(), counted.of(ids[7])) == (mailings.MAX_MAILS_PER_DAY, 1)
+    assert mailings.counted(entries, "r1", now).total() == 0
+    assert mailings.with_recap(entries, "r1", [], now) == b""
+    assert mailings.with_recap(entries, "r2", [], now + timedelta(hours=24)) == b""
     assert mailings.with_recap(entries, "r1", ids[:1], now) == entries[:16]
     house.guests(1)
     house.send()

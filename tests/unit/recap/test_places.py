@@ -1,70 +1,150 @@
 """No tenant's recaps and previews keep another tenant waiting (spec 8)."""
 
-from contextlib import ExitStack
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from itertools import count
+from typing import Any
 
 import pytest
 
 from functions.call_error import CallError, Code
-from functions.recap.sending import places
+from functions.parallel import Threads
+from functions.recap import wiring
 from functions.recap.sending.places import LARGE_EVENT, PLACES, Places
-from tests.unit.recap.parts import TENANT, House
+from tests.unit.recap.parts import At, House
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing waits for a place."""
-    monkeypatch.setattr(places, "WAIT_SECONDS", 0)
+@pytest.fixture
+def places() -> Places:
+    """Places for which nobody waits."""
+    return Places(seconds=0)
 
 
-def test_as_many_are_at_work_as_fit_into_memory() -> None:
+@pytest.fixture
+def taken() -> Iterator[Callable[[Places], None]]:
+    """Takes every place, for other tenants, until the test ends."""
+    with ExitStack() as stack:
+
+        def take(places: Places) -> None:
+            for number in range(PLACES):
+                stack.enter_context(places.place(f"other-{number}"))
+
+        yield take
+
+
+def test_as_many_are_at_work_as_fit_into_memory(places: Places) -> None:
     """Two of a tenant, five in all; a place that is given back serves the next call."""
-    made = Places()
     with ExitStack() as stack:
         for tenants, refused in ((["t0", "t0"], "t0"), (["t1", "t1", "t2"], "other")):
             for tenant_id in tenants:
-                stack.enter_context(made.place(tenant_id))
-            with pytest.raises(CallError, match="call again in a minute"), made.place(refused):
+                stack.enter_context(places.place(tenant_id))
+            with pytest.raises(CallError, match="call again in a minute"), places.place(refused):
                 pass
-    with made.place("other"):
-        pass
+    for _ in range(PLACES + 1):
+        with places.place("other"):
+            pass
 
 
-def test_a_large_event_does_not_take_the_last_place() -> None:
-    """Four large events leave the fifth place to small ones."""
-    made = Places()
+class Queue(threading.Condition):
+    """A condition that tells when somebody waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entered = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """See `Condition`; the lock is held until the wait begins."""
+        self.entered.set()
+        return super().wait(timeout)
+
+
+def test_a_waiting_call_gets_the_first_free_place() -> None:
+    """The call waits while two calls of its tenant are at work."""
+    queue, served = Queue(), threading.Event()
+    places = Places(seconds=600, _changed=queue)
+
+    def call() -> None:
+        with places.place("t"):
+            served.set()
+
+    with places.place("t"):
+        with places.place("t"):
+            threading.Thread(target=call, daemon=True).start()
+            assert queue.entered.wait(60)
+            assert not served.is_set()
+        assert served.wait(10)
+
+
+def test_a_large_event_does_not_take_the_last_place(places: Places) -> None:
+    """Four large events leave the fifth place to small ones, and large ones after them."""
     with ExitStack() as stack:
-        held = [stack.enter_context(made.place(f"t{number}")) for number in range(PLACES)]
-        for place in held[:-1]:
-            place.read(LARGE_EVENT + 1)
-            place.read(LARGE_EVENT + 2)
-        held[-1].read(LARGE_EVENT)
+        held = [stack.enter_context(places.place(f"t{number}")) for number in range(PLACES)]
+        photos = [place.admitted(count()) for place in held]
+        read = [[next(each) for _ in range(LARGE_EVENT + 1)] for each in photos[:-1]]
+        assert read == [list(range(LARGE_EVENT + 1))] * (PLACES - 1)
+        assert [next(photos[-1]) for _ in range(LARGE_EVENT)] == read[0][:-1]
         with pytest.raises(CallError) as refused:
-            held[-1].read(LARGE_EVENT + 1)
+            next(photos[-1])
     assert refused.value.code is Code.RESOURCE_EXHAUSTED
-    with made.place("t1") as place:
-        place.read(LARGE_EVENT + 1)
+    with places.place("t1") as place:
+        assert sum(1 for _ in place.admitted(range(LARGE_EVENT + 1))) == LARGE_EVENT + 1
 
 
-def test_a_large_preview_tells_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The photos of a preview count while they are read."""
-    monkeypatch.setattr(places, "LARGE_EVENT", 2)
+def test_without_a_place_nothing_is_read_or_counted(
+    taken: Callable[[Places], None],
+) -> None:
+    """Spec 7.1, 7.4: a call that is refused for want of a place leaves no trace."""
     house = House()
     house.guests(3)
-    with ExitStack() as stack:
-        for number in range(PLACES - 1):
-            stack.enter_context(house.places.place(f"o{number}")).read(3)
-        with pytest.raises(CallError, match="Large events have their places"):
-            house.preview()
-    assert house.preview().recipients == 3
-
-
-def test_a_preview_takes_a_place_and_gives_it_back() -> None:
-    """A preview by mail that finds no place is not counted."""
-    house = House()
-    house.guests(3)
-    with house.places.place(TENANT), house.places.place(TENANT):
+    taken(house.places)
+    for call in (house.send, lambda: house.preview(sendToMe=True, address="me@example.com")):
         with pytest.raises(CallError) as refused:
-            house.preview(sendToMe=True, address="me@example.com")
-        assert (refused.value.code, house.counted) == (Code.RESOURCE_EXHAUSTED, [])
-    for _ in range(places.PLACES + 1):
-        assert house.preview().recipients == 3
+            call()
+        assert refused.value.code is Code.RESOURCE_EXHAUSTED
+    assert (house.counted, house.recaps()) == ([], {})
+
+
+@pytest.mark.parametrize(
+    ("port", "code"),
+    [("mailer.send", Code.ABORTED), ("recaps.release", Code.RESOURCE_EXHAUSTED)],
+)
+def test_a_call_about_a_recap_that_was_begun_is_refused_at_once(
+    taken: Callable[[Places], None], port: str, code: Code
+) -> None:
+    """Spec 3.3: `aborted` while it is sent, and the cooldown after it, wait for no place."""
+    house = House()
+    house.guests(1)
+    refusals: list[CallError] = []
+
+    def call_again() -> None:
+        house.places = Places(seconds=0)
+        taken(house.places)
+        with pytest.raises(CallError) as refused:
+            house.send()
+        refusals.append(refused.value)
+
+    assert house.send(At(port, call_again)).sent == 1
+    assert [refused.code for refused in refusals] == [code]
+    assert "call again in a minute" not in refusals[0].message
+
+
+def test_calls_that_come_first_at_the_same_moment_share_the_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A cold instance makes one use case, whose places hold all calls."""
+    path = wiring.__file__
+    loader = SourceFileLoader("wiring_of_another_process", path)
+    fresh: Any = module_from_spec(spec_from_loader(loader.name, loader, origin=path))  # type: ignore[arg-type]
+    loader.exec_module(fresh)
+    both_made = threading.Barrier(2)
+
+    def make_slowly() -> None:
+        with suppress(threading.BrokenBarrierError):
+            both_made.wait(0.2)
+
+    monkeypatch.setattr(fresh, "_planner", make_slowly)
+    first, second = Threads(2, "calls")(lambda _: fresh.sender(), range(2))
+    assert first.places is second.places

@@ -318,13 +318,16 @@ def test_who_may_look_is_who_may_send(house: House) -> None:
 
     caller = Caller("u", Role.ADMIN, "t2")
     refused = refusal(house, through, caller=caller, sendToMe=True, address="u@example.com")
-    assert (refused.code, names, house.counted) == (Code.PERMISSION_DENIED, ["recaps.event"], [])
+    assert (refused.code, names, house.counted) == (
+        Code.PERMISSION_DENIED,
+        ["recaps.event_and_lock"],
+        [],
+    )
 
 
 @pytest.mark.parametrize(
     "port",
     [
-        "recaps.lock",
         "guests.approved_photos",
         "guests.records",
         "guests.records_with",

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from functions.access import Caller, Role
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.documents.write import Create
 from functions.mail.tracking import DeliveryStatus, Tally
-from functions.recap.arguments import Mode
+from functions.recap.arguments import RecapArguments
 from functions.recap.ledger.batch import BatchState, Counts, RecapState, plan, total
 from functions.recap.ledger.claim import Claim
-from functions.recap.ledger.lock import LEASE, RecapHead, RecapKey, StoredLock
+from functions.recap.ledger.lock import COOLDOWN, LEASE, Lock, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.complaint_store import ComplaintStore
@@ -67,15 +68,16 @@ def stores() -> Stores:
 def _take(stores: Stores, now: datetime = NOW) -> Claim:
     return Claim.take(
         stores.recaps,
-        EVENT,
-        RecapHead(tenant_id=TENANT, mode=Mode.ALL, started_by="u"),
+        Caller("u", Role.ADMIN, TENANT),
+        RecapArguments(event_id=EVENT),
+        TENANT,
         now=lambda: now,
         new_id=lambda: uuid.uuid4().hex,
         one_at_a_time=threading.Lock(),
     )
 
 
-def _held(stores: Stores) -> StoredLock:
+def _held(stores: Stores) -> Lock:
     held = stores.recaps.lock(EVENT)
     assert held
     return held
@@ -84,18 +86,16 @@ def _held(stores: Stores) -> StoredLock:
 def test_what_is_written_is_read_again(stores: Stores) -> None:
     """Every field of a batch and of the lock, and what the recap counts."""
     key = _take(stores).key
-    planned, version = stores.recaps.plan(
+    planned, lock = stores.recaps.plan(
         key, [], plan([["a", "b", "c"]], per_batch=2), Counts(skipped=1, left=4), _held(stores)
     )
     assert [batch.recipients for batch in planned] == [("a", "b"), ("c",)]
     assert stores.recaps.batches(key) == planned
     held = _held(stores)
-    assert held.version == version
-    started = planned[0].started("me", NOW)
-    started, _ = stores.recaps.start(key, started, Counts(), held)
-    settled = started.settled(
-        BatchState.UNKNOWN, holder="me", recipients=["b"], refused=["a"], note="no answer"
-    )
+    assert (held, held.version) == (lock, lock.version)
+    started, _ = stores.recaps.start(key, planned[0].started("me", NOW), Counts(), held)
+    settled = started.without_refused([0]).settled(BatchState.UNKNOWN, "me", "no answer")
+    assert (settled.recipients, settled.refused) == (("b",), ("a",))
     settled = stores.recaps.settle(key, settled, settled.counts - started.counts)
     assert stores.recaps.batch(key, 0) == settled
     assert stores.recaps.batch(key, 2) is None
@@ -127,14 +127,14 @@ def test_the_mails_of_a_tenant_are_written_as_they_were_read(stores: Stores) -> 
     mailings, tenant = stores.mailings, f"a/b {uuid.uuid4().hex}"
     found = mailings.load(tenant)
     assert found == Mailed(b"", None)
-    mailings.save(tenant, replace(found, entries=b"x" * 16), NOW)
+    mailings.save(tenant, found, b"x" * 16, NOW)
     with pytest.raises(ChangedMeanwhileError):
-        mailings.save(tenant, replace(found, entries=b"y" * 16), NOW)
+        mailings.save(tenant, found, b"y" * 16, NOW)
     written = mailings.load(tenant)
     assert written.entries == b"x" * 16
-    mailings.save(tenant, replace(written, entries=b"z" * 960_000), NOW)
+    mailings.save(tenant, written, b"z" * 960_000, NOW)
     with pytest.raises(ChangedMeanwhileError):
-        mailings.save(tenant, replace(written, entries=b""), NOW)
+        mailings.save(tenant, written, b"", NOW)
     assert mailings.load(tenant).entries[:1] == b"z"
     assert mailings.load("another").entries == b""
 
@@ -142,10 +142,9 @@ def test_the_mails_of_a_tenant_are_written_as_they_were_read(stores: Stores) -> 
 def test_a_call_without_the_lock_writes_nothing(stores: Stores) -> None:
     """A call that has lost the lock cannot plan, start or release."""
     key = RecapKey(EVENT, _take(stores).key.recap_id)
-    (batch,), version = stores.recaps.plan(
+    (batch,), own_lock = stores.recaps.plan(
         key, [], plan([["a"]], per_batch=2), Counts(left=1), _held(stores)
     )
-    own_lock = StoredLock(_held(stores).lock, version)
     _take(stores, NOW + LEASE)
     with pytest.raises(ChangedMeanwhileError):
         stores.recaps.plan(key, [batch], [], Counts(), own_lock)
@@ -157,14 +156,21 @@ def test_a_call_without_the_lock_writes_nothing(stores: Stores) -> None:
     assert stores.recap(key)["state"] == "sending"
 
 
+def test_an_open_recap_that_no_call_can_continue_is_interrupted_for_good(stores: Stores) -> None:
+    """A day after a crash a call begins a new recap."""
+    older, newer = _take(stores).key, _take(stores, NOW + COOLDOWN).key
+    states = [stores.recap(key)["state"] for key in (older, newer)]
+    assert states == ["interrupted", "sending"]
+
+
 def test_complaints_of_a_tenant_and_day(stores: Stores) -> None:
     """A recap counts for its tenant, where it began within the time."""
     claim = _take(stores)
-    assert stores.complaints.begun(claim.key) == (TENANT, NOW)
-    assert stores.complaints.begun(RecapKey(EVENT, "none")) is None
+    assert stores.complaints.tenant_and_start(claim.key) == (TENANT, NOW)
+    assert stores.complaints.tenant_and_start(RecapKey(EVENT, "none")) is None
     claim.plan(plan([["g1", "g2"]], per_batch=2), Counts(left=2))
     [batch] = claim.ledger.values()
-    claim.settle(claim.start(batch, ["g1", "g2"]), BatchState.ACCEPTED)
+    claim.settle(claim.start(batch), BatchState.ACCEPTED)
     later = NOW + timedelta(seconds=1)
     assert stores.complaints.recaps(TENANT, NOW, later) == [RecapComplaints(EVENT, NOW, 2, {})]
     assert stores.complaints.recaps(TENANT, later, later + timedelta(days=1)) == []
@@ -176,19 +182,17 @@ def test_a_stop_is_written_over_the_version_that_was_read(stores: Stores) -> Non
     assert stores.complaints.find(TENANT, EVENT) == [None, None]
     for event_id in (EVENT, None):
         stop = Stop(since=NOW, day=NOW.date(), complaints=Complaints(5, 10), event_id=event_id)
-        stores.complaints.put(TENANT, stop, None)
+        stores.complaints.put(TENANT, stop)
         found = stores.complaints.find(TENANT, EVENT)[event_id is None]
         assert found
-        assert found.stop == stop
+        assert found == stop
         with pytest.raises(ChangedMeanwhileError):
-            stores.complaints.put(TENANT, stop, None)
-        again = replace(stop, since=NOW + timedelta(days=1))
-        stores.complaints.put(TENANT, again, found.version)
+            stores.complaints.put(TENANT, stop)
+        again = replace(found, since=NOW + timedelta(days=1))
+        stores.complaints.put(TENANT, again)
         with pytest.raises(ChangedMeanwhileError):
-            stores.complaints.put(TENANT, stop, found.version)
-        last = stores.complaints.find(TENANT, EVENT)[event_id is None]
-        assert last
-        assert last.stop == again
+            stores.complaints.put(TENANT, found)
+        assert stores.complaints.find(TENANT, EVENT)[event_id is None] == again
 
 
 def test_facts_and_counts_are_written_together(stores: Stores) -> None:
