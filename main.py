@@ -304,7 +304,7 @@ def updateEmailPreferences(request: https_fn.CallableRequest[Any]) -> Any:
 
 @https_fn.on_request(**_PUBLIC)
 def unsubscribe(request: flask.Request) -> flask.Response:
-    """A mail program's unsubscribe button, and the answer to a question about notices."""
+    """A mail program's unsubscribe button."""
     from functions.preferences import handlers
 
     return handlers.unsubscribe(request)

@@ -39,6 +39,17 @@ def test_a_personal_recap_shows_a_guest_their_own_photos(
     assert "data:," not in ben.html
 
 
+def test_the_local_suite_sends_one_mailbox_many_recaps_a_day(
+    wall: Wall, mailbox: Mailbox, recap: Recap
+) -> None:
+    """Whoever tries recaps out gets a fourth one of a day: `.env.demo-wall` raises the limit."""
+    wall.photos({"uploaderEmail": "anna@example.com"})
+    for _ in range(4):
+        recap()
+        wall.end_cooldown()
+    assert len(mailbox.to("anna@example.com")) == 4
+
+
 def test_every_mail_can_be_unsubscribed_from_by_one_click(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
