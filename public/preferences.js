@@ -9,13 +9,12 @@ const RIGHT_TO_LEFT = ["ar"];
 let texts = {};
 const text = (english) => texts[english] ?? english;
 
+const NO_GOOD = () =>
+  text("This link has expired, or is not complete. Please open the one in the newest mail from us.");
 const MESSAGES = {
   NO_TOKEN: () => text("To see your preferences, open the link at the end of a mail from us."),
-  INVALID_ARGUMENT: () => text("This link is not complete. Please open it from the mail again."),
-  PERMISSION_DENIED: () =>
-    oneClick
-      ? text("This link has expired, or is not complete. It works for a year: please use the one in the newest mail from us.")
-      : text("This link has expired, or is not complete. Links work for 30 days: please open the one in the newest mail from us."),
+  INVALID_ARGUMENT: NO_GOOD,
+  PERMISSION_DENIED: NO_GOOD,
   RESOURCE_EXHAUSTED: () =>
     text("There were many requests from your network. Please try again in an hour."),
 };

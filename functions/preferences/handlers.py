@@ -5,7 +5,7 @@ also limits guessing of tokens; the token. Only then is anything read or written
 """
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import flask
 from firebase_functions.https_fn import CallableRequest
@@ -26,12 +26,9 @@ from functions.signed_links import keys
 from functions.signed_links import wiring as links
 from functions.signed_links.admission import admitted, client_of
 from functions.signed_links.limiter import TooManyCallsError
-from functions.signed_links.link import IN_A_MAIL
+from functions.signed_links.link import IN_A_MAIL, TOO_MANY_CALLS
 from functions.signed_links.token import InvalidTokenError, Scope, TokenKeys
 from functions.wall.address import address_hash, guest_uid, normalised
-
-if TYPE_CHECKING:
-    from functions.mail.texts import Texts
 
 _ONE_CLICK: Final = ("List-Unsubscribe", "One-Click")
 _ONE_CLICK_MAX_BYTES: Final = 4096
@@ -89,31 +86,20 @@ def unsubscribe(request: flask.Request) -> flask.Response:
     name, value = _ONE_CLICK
     if body is None or request.form.get(name) != value:
         return _text(HTTPStatus.BAD_REQUEST, f"Send {name}={value} as a form in the body.")
-    texts = _texts(request)
     try:
-        status, said = _one_click(request, token, texts)
+        return _one_click(request, token)
     except Exception as error:  # noqa: BLE001 - the text may hold data: see `log.fault`
         log.fault("unsubscribe.failed", error)
-        status, said = (
-            HTTPStatus.INTERNAL_SERVER_ERROR,
-            texts.text("Something went wrong on our side, or you are offline. Please try again."),
+        return _text(
+            HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong on our side; try again."
         )
-    answer = _text(status, said)
-    answer.headers["Content-Language"] = texts.language
-    return answer
 
 
-def _texts(request: flask.Request) -> "Texts":
-    """The texts of the language that the request asks for."""
-    from functions.mail.texts import LANGUAGES, Texts  # noqa: PLC0415 - the look-up needs none
+def _one_click(request: flask.Request, token: str) -> flask.Response:
+    """Turn the recaps of the owner of `token` off.
 
-    tags = request.accept_languages.values()  # the preferred language first
-    wanted = (tag for tag in tags if tag.partition("-")[0].lower() in LANGUAGES)
-    return Texts.of(next(wanted, None))
-
-
-def _one_click(request: flask.Request, token: str, texts: "Texts") -> tuple[HTTPStatus, str]:
-    """Turn the recaps of the owner of `token` off; the answer, for people."""
+    A mail program shows its own words for the answer, and so does the page.
+    """
     values = keys.values()
     try:
         about = TokenKeys(values).check(token, links.now(), Scope.UNSUBSCRIBE)
@@ -121,20 +107,16 @@ def _one_click(request: flask.Request, token: str, texts: "Texts") -> tuple[HTTP
         try:
             links.limiter().pass_or_raise("unsubscribe", client_of(request), values[0])
         except TooManyCallsError:
-            return HTTPStatus.TOO_MANY_REQUESTS, texts.text(
-                "There were many requests from your network. Please try again in an hour."
-            )
-        return HTTPStatus.FORBIDDEN, texts.text(
-            "This link has expired, or is not complete. It works for a year: please use the one in"
-            " the newest mail from us."
-        )
+            return _text(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_CALLS)
+        return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
     users = wiring.users()
     # A repeated click writes nothing: a write costs, and calls a trigger.
     if EmailPreferences.read(users.find(about)).recap:
         users.choose(about, {Flag.RECAP: False})
         log.info("preferences.unsubscribed")
-    return HTTPStatus.OK, texts.text(
-        "Done: you get no more event recaps. The link at the end of the mail turns them on again."
+    return _text(
+        HTTPStatus.OK,
+        "Done: you get no more event recaps. The link at the end of the mail turns them on again.",
     )
 
 

@@ -353,13 +353,9 @@ class Composer:
     def _alts(self, pictures: Sequence[Picture]) -> Sequence[str]:
         """The alternative texts of the pictures."""
         text, number = self._texts.text, self._texts.number
-        if self._personal and len(pictures) == 1:
-            return [text("Your photo")]
         return [
-            text("Your photo %(number)s", number=number(place))
-            if self._personal
-            else text("Photo by %(name)s", name=picture.by)
-            if picture.by
+            text("Photo by %(name)s", name=picture.by)
+            if picture.by and not self._personal
             else text("Photo %(number)s", number=number(place))
             for place, picture in enumerate(pictures, start=1)
         ]

@@ -102,8 +102,7 @@ def test_a_one_click_link_that_is_no_good_is_explained(browse: Browse, token: st
     (visit,) = browse({"link": link, "press": "Unsubscribe"})
 
     assert visit.said == (
-        "This link has expired, or is not complete. It works for a year: please use the one in "
-        "the newest mail from us."
+        "This link has expired, or is not complete. Please open the one in the newest mail from us."
     )
 
 
@@ -185,8 +184,8 @@ def test_a_link_that_is_no_good_is_explained(browse: Browse, token: str, old_tok
 
     for visit in browse(*({"link": page_link(SITE, bad)} for bad in (altered, old_token))):
         assert visit.said == (
-            "This link has expired, or is not complete. Links work for 30 days: please open the "
-            "one in the newest mail from us."
+            "This link has expired, or is not complete. "
+            "Please open the one in the newest mail from us."
         )
         assert visit.switches == {}
         assert visit.address == f"{SITE}/preferences"

@@ -111,14 +111,6 @@ def test_opening_a_link_leads_to_the_page_and_changes_nothing(
     assert record(documents, "u1") is None
 
 
-def test_a_click_is_answered_in_the_language_of_the_mail_program(visit: Visit) -> None:
-    """The answer is in the first language of the request that has a catalogue."""
-    for of, said in ((token(), "Erledigt: "), ("nonsense", "Dieser Link")):
-        answer = visit(of, headers={"Accept-Language": "tlh, de-AT, en;q=0.5"})
-        assert answer.text.startswith(said)
-        assert answer.headers["Content-Language"] == "de"
-
-
 @pytest.mark.parametrize("has_account", [False, True])
 def test_an_owner_frees_an_address_that_a_mail_came_back_from(
     documents: InMemoryDocuments, *, has_account: bool
