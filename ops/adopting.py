@@ -1,7 +1,6 @@
-"""Records an app's state before the service came: milestones, spellings, opt-outs.
+"""Records what an app knew of its users before the service came: spellings and opt-outs.
 
-Records that are right already stay, so that a second run does nothing. A lack that the service
-cannot mend is reported.
+Records that are right already stay, so that a second run does nothing.
 """
 
 import argparse
@@ -12,11 +11,9 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from functions.wall.address import address_hash, guest_uid, normalised
-from functions.webhooks.messages.milestone import MILESTONES
-from ops import sendgrid
+from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 from ops.cloud import Cloud, OpsError, Outside, say
 from ops.documents import Document, Documents, Write, raw
 
@@ -24,50 +21,29 @@ FLAGS: Final = ("lifecycle", "recap", "marketing")
 _ALL: Final = "all"
 _SHOWN: Final = 3
 _ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
-_STATUSES: Final = ("pending", "approved", "rejected")
 _DESCRIPTION: Final = """\
-Records an app's state before the service: milestones that were passed, accounts whose address has
-capitals, opt-outs of a file and of SendGrid. Reports events and photos that lack something.
-A second run does nothing.
+Records what an app knew of its users: accounts whose address is not written as its mailbox, and the
+opt-outs of a file. A second run does nothing.
 """
 
 OptOuts = Mapping[str, set[str]]
-"""Flags that are off, by the normalised address."""
+"""Flags that are off, by the mailbox."""
 
 
 def main(arguments: Sequence[str] | None = None, outside: Outside | None = None) -> int:
     """Read the command line and adopt; the exit status."""
     parser = argparse.ArgumentParser(prog="ops/adopt", description=_DESCRIPTION)
     parser.add_argument("project", help="the project's id")
-    parser.add_argument("--tenant", help="only events of this tenant")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument(
         "--optouts", type=Path, help=f"CSV of `address,what`; what: {', '.join(FLAGS)} or {_ALL}"
-    )
-    parser.add_argument(
-        "--sendgrid", action="store_true", help="take SendGrid's global unsubscribes, and --group"
-    )
-    parser.add_argument(
-        "--group",
-        action="append",
-        default=[],
-        type=_group,
-        metavar="ID=WHAT",
-        help="what somebody does not want who has left the unsubscribe group ID",
     )
     given = parser.parse_args(arguments)
     outside = outside or Outside()
     cloud = Cloud(given.project, outside)
     try:
-        wanted: dict[str, set[str]] = defaultdict(set)
-        if given.optouts:
-            _take(wanted, _of_file(given.optouts))
-        if given.sendgrid or given.group:
-            key = cloud.type_in("    SendGrid key that may read suppressions: ")
-            account = sendgrid.Account(outside.root, given.project, key)
-            _take(wanted, _of_sendgrid(account, dict(given.group)))
+        wanted = _of_file(given.optouts) if given.optouts else {}
         adoption = Adoption(Documents(cloud), dry_run=given.dry_run)
-        adoption.events(given.tenant)
         adoption.users(wanted)
     except OpsError as error:
         sys.stderr.write(f"{error}\n")
@@ -81,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
 
 
 class Adoption:
-    """Brings the records of one project in line with its events and users.
+    """Brings the records of one project in line with its users.
 
     Attributes:
         changes: How many records were written, or would have been.
@@ -94,21 +70,6 @@ class Adoption:
         self.changes = 0
         self.overtaken = 0
 
-    def events(self, tenant: str | None) -> None:
-        """Milestones that are behind; events without a tenant, photos that lack something.
-
-        Raises:
-            OpsError: Firestore refuses.
-        """
-        writes: list[Write] = []
-        for event in self._documents.walk("events", select=["tenantId"]):
-            own = event.fields.get("tenantId")
-            if not isinstance(own, str) or not own:
-                say(f"{event.path}: no tenantId, so nobody is its staff")
-            if tenant in (None, own):
-                writes += self._behind(event.path, self._look_at_photos(event.path))
-        self._make("milestones behind, told to nobody", writes)
-
     def users(self, wanted: OptOuts) -> None:
         """Accounts in a spelling of their own, noted; opt-outs, in the records of addresses.
 
@@ -118,20 +79,21 @@ class Adoption:
         records: dict[str, Document] = {}
         notes: dict[str, set[str]] = defaultdict(set)
         writes: list[Write] = []
-        off = dict(wanted)
         for user in self._documents.walk("users"):
             uid, email = user.path.partition("/")[2], user.fields.get("email")
             if uid.startswith("guest-"):
                 records[uid] = user
             elif isinstance(email, str) and "@" in email:
-                address = canonical(email)
-                if address != email:
-                    notes[_record(address)].add(uid)
-                writes += _turned_off(user, off.get(address, set()))
-        spelled = {uid for accounts in notes.values() for uid in accounts}
-        self._say_some("accounts whose address has capitals or blanks", spelled)
-        for address, flags in off.items():
-            uid = _record(address)
+                owner = _mailbox(email)
+                if owner != email:  # a query by the mailbox does not find the account
+                    notes[_record(owner)].add(uid)
+                writes += _turned_off(user, wanted.get(owner, set()))
+        spelled = sorted(uid for accounts in notes.values() for uid in accounts)
+        if spelled:
+            some = ", ".join([*spelled[:_SHOWN], *["…"][: len(spelled) - _SHOWN]])
+            say(f"accounts whose address is written in another way: {len(spelled)} ({some})")
+        for owner, flags in wanted.items():
+            uid = _record(owner)
             record = records.get(uid) or Document(f"users/{uid}", {}, "")
             records[uid] = record
             writes += _turned_off(record, flags)
@@ -140,78 +102,24 @@ class Adoption:
             for uid, accounts in notes.items()
             for write in _noted(records.get(uid) or Document(f"users/{uid}", {}, ""), accounts)
         ]
-        self._make("records of addresses and accounts", _joined(writes + noted))
+        self._make(_joined(writes + noted))
 
-    def _look_at_photos(self, event: str) -> int:
-        """Report the photos that lack something; how many photos there are."""
-        lacks: dict[str, list[str]] = defaultdict(list)
-        count = 0
-        looked_at = ("status", "url", "uploaderName", "uploaderEmail", "uploaderUid", "createdAt")
-        for photo in self._documents.walk(f"{event}/photos", select=looked_at):
-            count += 1
-            for lack in _lacks(photo.fields):
-                lacks[lack].append(photo.path.rpartition("/")[2])
-        for lack, photos in lacks.items():
-            self._say_some(f"{event}: photos with {lack}", photos)
-        return count
-
-    def _behind(self, event: str, count: int) -> Iterator[Write]:
-        passed = [number for number in MILESTONES if number <= count]
-        if not passed:
-            return
-        there = {
-            found.path.rpartition("/")[2]
-            for found in self._documents.walk(f"{event}/milestones", select=[])
-        }
-        for number in passed:
-            if str(number) not in there:
-                fields = {"photoId": raw(None), "reachedAt": raw(None)}
-                yield Write(f"{event}/milestones/{number}", fields, "")
-
-    def _make(self, what: str, writes: Sequence[Write]) -> None:
-        if not writes:
-            return
-        say(f"{'would write' if self._dry_run else 'writing'} {what}: {len(writes)}")
+    def _make(self, writes: Sequence[Write]) -> None:
         made = len(writes) if self._dry_run else self._documents.write(writes)
         self.changes += made
         self.overtaken += len(writes) - made
 
-    def _say_some(self, what: str, names: Any) -> None:
-        if names:
-            some = sorted(names)[:_SHOWN]
-            more = ", …" if len(names) > _SHOWN else ""
-            say(f"{what}: {len(names)} ({', '.join(some)}{more})")
 
-
-def canonical(email: str) -> str:
-    """The form in which the service looks an address up: its domain in ASCII."""
+def _mailbox(email: str) -> str:
+    """The form in which the service looks an opt-out up: the mailbox, its domain in ASCII."""
     local, at, domain = normalised(email).rpartition("@")
     with contextlib.suppress(UnicodeError):
         domain = domain.encode("idna").decode()
-    return f"{local}{at}{domain}"
+    return mailbox(f"{local}{at}{domain}")
 
 
-def _record(address: str) -> str:
-    return guest_uid(address_hash(address))
-
-
-def _lacks(photo: Mapping[str, Any]) -> Iterator[str]:
-    """What a photo lacks for the wall, the mails and the webhooks."""
-    if photo.get("status") not in _STATUSES:
-        yield "a status that is none of pending, approved, rejected: they count as pending"
-    if not isinstance(photo.get("url"), str):
-        yield "no url: they are in no mail"
-    email = photo.get("uploaderEmail")
-    if not isinstance(email, str) or not email.strip():
-        yield "no uploaderEmail: their guests get no recap"
-    elif not _ADDRESS.fullmatch(email.strip()):
-        yield "an uploaderEmail that is no address: their guests are skipped"
-    if not photo.get("uploaderName"):
-        yield "no uploaderName: the mail greets nobody by name"
-    if not photo.get("uploaderUid"):
-        yield "no uploaderUid: their guests can neither list nor delete them"
-    if not photo.get("createdAt"):
-        yield "no createdAt: Firestore's own time of the document counts"
+def _record(owner: str) -> str:
+    return guest_uid(address_hash(owner))
 
 
 def _turned_off(user: Document, flags: set[str]) -> Iterator[Write]:
@@ -248,11 +156,6 @@ def _joined(writes: Sequence[Write]) -> list[Write]:
     return list(found.values())
 
 
-def _take(wanted: dict[str, set[str]], optouts: OptOuts) -> None:
-    for address, flags in optouts.items():
-        wanted[address] |= flags
-
-
 def _flags(what: str) -> set[str]:
     """The flags of `recap`, or of `all`."""
     if what == _ALL:
@@ -260,14 +163,6 @@ def _flags(what: str) -> set[str]:
     if what not in FLAGS:
         raise ValueError(f"{what!r} is none of {', '.join(FLAGS)}, {_ALL}")
     return {what}
-
-
-def _group(text: str) -> tuple[int, set[str]]:
-    number, _, what = text.partition("=")
-    try:
-        return int(number), _flags(what)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text}: write 12345=marketing") from error
 
 
 def _of_file(path: Path) -> OptOuts:
@@ -285,26 +180,7 @@ def _of_file(path: Path) -> OptOuts:
                     continue
                 if len(cells) < 2 or not _ADDRESS.fullmatch(cells[0]):  # noqa: PLR2004 - a pair
                     raise OpsError(f"{path}, line {number}: write `address,what`.")
-                found[canonical(cells[0])] |= _flags(cells[1].lower())
+                found[_mailbox(cells[0])] |= _flags(cells[1].lower())
     except (OSError, ValueError) as error:
         raise OpsError(f"{path}: {error}") from error
-    return found
-
-
-def _of_sendgrid(account: sendgrid.Account, groups: Mapping[int, set[str]]) -> OptOuts:
-    """Global unsubscribes turn everything off, groups what the operator says.
-
-    Raises:
-        OpsError: SendGrid refuses, or a group is not there.
-    """
-    found: dict[str, set[str]] = {canonical(email): set(FLAGS) for email in account.unsubscribed()}
-    names = account.groups()
-    if unknown := groups.keys() - names.keys():
-        raise OpsError(f"SendGrid has no group {', '.join(map(str, sorted(unknown)))}.")
-    for number, name in names.items():
-        if number not in groups:
-            say(f"not taken: the unsubscribe group {number}, {name} (--group {number}=marketing)")
-            continue
-        for email in account.unsubscribed_from(number):
-            found.setdefault(canonical(email), set()).update(groups[number])
     return found

@@ -86,20 +86,6 @@ class Documents:
             last = {"referenceValue": page[-1]["name"]}
             query["startAt"] = {"values": [last], "before": False}
 
-    def count(self, collection: str, *, at_most: int) -> int:
-        """How many documents a collection has, counted no further than `at_most`."""
-        parent, _, name = collection.rpartition("/")
-        query = {"from": [{"collectionId": name}], "limit": at_most}
-        body = {"structuredQuery": query, "aggregations": [{"count": {}, "alias": "n"}]}
-        path = f"v1/{self._root}/{parent}" if parent else f"v1/{self._root}"
-        answers = self._cloud.call(
-            "POST",
-            "firestore",
-            f"{path}:runAggregationQuery",
-            {"structuredAggregationQuery": body},
-        )
-        return int(answers[0]["result"]["aggregateFields"]["n"]["integerValue"])
-
     def write(self, writes: Sequence[Write]) -> int:
         """Make each write by itself; how many were, the others having been overtaken.
 

@@ -1,4 +1,4 @@
-"""SendGrid's API for operators: erasure, and who has unsubscribed there.
+"""SendGrid's API for operators: erasure.
 
 https://www.twilio.com/docs/sendgrid/api-reference
 """
@@ -6,14 +6,13 @@ https://www.twilio.com/docs/sendgrid/api-reference
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from ops.cloud import OpsError
 from ops.wanted import settings_of
 
-_PAGE: Final = 500
 _SECONDS: Final = 60
 _TOLD: Final = 300  # characters of a refusal
 
@@ -33,40 +32,6 @@ class Account:
             OpsError: SendGrid refuses.
         """
         self._call("POST", "v3/recipients/erasejob", {"email_addresses": list(addresses)})
-
-    def groups(self) -> dict[int, str]:
-        """Names of the unsubscribe groups, by their ids.
-
-        Raises:
-            OpsError: SendGrid refuses.
-        """
-        return {
-            int(group["id"]): str(group["name"]) for group in self._call("GET", "v3/asm/groups")
-        }
-
-    def unsubscribed_from(self, group: int) -> Sequence[str]:
-        """Addresses that have left a group.
-
-        Raises:
-            OpsError: SendGrid refuses.
-        """
-        found: list[str] = self._call("GET", f"v3/asm/groups/{group}/suppressions")
-        return found
-
-    def unsubscribed(self) -> Iterator[str]:
-        """Addresses that want no mail of the account at all.
-
-        Raises:
-            OpsError: SendGrid refuses.
-        """
-        start = 0
-        while True:
-            path = f"v3/suppression/unsubscribes?limit={_PAGE}&offset={start}"
-            page = self._call("GET", path)
-            yield from (entry["email"] for entry in page)
-            if len(page) < _PAGE:
-                return
-            start += _PAGE
 
     def _call(self, method: str, path: str, body: Any = None) -> Any:
         request = urllib.request.Request(  # noqa: S310 - the setting of the service itself

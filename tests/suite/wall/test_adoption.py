@@ -12,19 +12,11 @@ from google.cloud import firestore
 
 from functions.wall.address import address_hash, guest_uid
 from ops import adopting
-from tests.suite.wall.conftest import SendGrid, scan
+from tests.suite.wall.conftest import scan
 
 PAGE: Final = Path(__file__).parents[3] / "docs/into-your-project.md"
 NOON: Final = datetime(2026, 5, 1, 12, tzinfo=UTC)
 Operator = Callable[..., tuple[int, str, str]]
-PHOTO: Final = {
-    "status": "approved",
-    "url": "https://example.com/1.jpg",
-    "uploaderName": "Ann",
-    "uploaderEmail": "ann@example.com",
-    "uploaderUid": "u",
-    "createdAt": firestore.SERVER_TIMESTAMP,
-}
 OFF: Final = {"lifecycle": False, "recap": False, "marketing": False}
 
 
@@ -41,21 +33,19 @@ def put(database: firestore.Client, documents: dict[str, Any]) -> None:
     writer.close()
 
 
-def test_passed_milestones_are_recorded_once(operator: Operator, database: Any) -> None:
-    """Milestones and accounts in other spellings are recorded; what events lack is reported."""
-    photos: dict[str, Any] = {f"events/e1/photos/p{number:03}": PHOTO for number in range(99)}
-    odd = {"status": "visible", "uploaderEmail": "ann at home"}
-    photos |= {"events/e1/photos/odd": odd, "events/e2/photos/p1": PHOTO}
-    events = {"events/e1": {"tenantId": "a"}, "events/e2": {"name": "nobody's"}}
+def test_accounts_that_no_query_finds_are_noted_once(operator: Operator, database: Any) -> None:
+    """The record of the mailbox names accounts in another spelling; a second run does nothing."""
     users: dict[str, Any] = {
         "users/u1": {"email": " Ann@Example.com", "plan": 1},
         "users/u2": {"email": "bob@example.com"},
+        "users/u3": {"email": "ann+party@example.com"},
+        "users/u4": {"email": "c.a.t@googlemail.com"},
         record_of("ann@example.com"): {
             "emailPreferences": {"recap": False},
             "accounts": {"u0": True},
         },
     }
-    put(database, photos | events | users)
+    put(database, users)
     before = scan(database)
 
     status, said, _ = operator(adopting.main, "--dry-run")
@@ -64,15 +54,13 @@ def test_passed_milestones_are_recorded_once(operator: Operator, database: Any) 
 
     status, said, _ = operator(adopting.main)
     assert (status, "recorded: 2" in said) == (0, True)
-    assert "events/e2: no tenantId" in said
-    assert "events/e1: photos with no url: they are in no mail: 1 (odd)" in said
-    assert "events/e1: photos with a status that is none of" in said
-    assert "events/e1: photos with an uploaderEmail that is no address" in said
-    assert "accounts whose address has capitals or blanks: 1 (u1)" in said
+    assert "accounts whose address is written in another way: 3 (u1, u3, u4)" in said
     after = scan(database)
-    behind = {"events/e1/milestones/100": {"photoId": None, "reachedAt": None}}
-    noted = {"emailPreferences": {"recap": False}, "accounts": {"u0": True, "u1": True}}
-    assert after == before | behind | {record_of("ann@example.com"): noted}
+    accounts = {"u0": True, "u1": True, "u3": True}
+    assert after == before | {
+        record_of("ann@example.com"): {"emailPreferences": {"recap": False}, "accounts": accounts},
+        record_of("cat@gmail.com"): {"accounts": {"u4": True}},
+    }
 
     assert "Everything is recorded." in operator(adopting.main)[1]
     assert scan(database) == after
@@ -104,10 +92,10 @@ def test_photos_of_an_app_with_other_names_are_copied(database: firestore.Client
 
 
 def test_opt_outs_of_a_file(operator: Operator, database: Any, tmp_path: Path) -> None:
-    """An opt-out stands in the record of the address, and in that of its account."""
+    """An opt-out stands in the record of the mailbox, and in that of its account."""
     put(database, {"users/u1": {"email": "Ann@example.com", "emailPreferences": {"recap": False}}})
     path = tmp_path / "opt-outs.csv"
-    path.write_text("\ufeffaddress,what\nANN@example.com, marketing\nnew@example.com,ALL\n\n")
+    path.write_text("\ufeffaddress,what\nANN+news@example.com, marketing\nnew@example.com,ALL\n\n")
     assert operator(adopting.main, f"--optouts={path}")[0] == 0
     after = scan(database)
     assert after["users/u1"]["emailPreferences"] == {"recap": False, "marketing": False}
@@ -129,33 +117,4 @@ def test_a_line_that_cannot_be_read(
     path.write_text(f"address,what\nbob@example.com,all\n{line}\n")
     status, _, errors = operator(adopting.main, f"--optouts={path}")
     assert (status, str(path) in errors) == (1, True)
-    assert scan(database) == {}
-
-
-def test_opt_outs_of_sendgrid(operator: Operator, database: Any, sendgrid: SendGrid) -> None:
-    """The global list is off for everything, a group for what the operator says."""
-    some = [{"email": f"g{number}@example.com", "created": 1} for number in range(500)]
-    sendgrid.answers |= {
-        "GET /v3/suppression/unsubscribes?limit=500&offset=0": some,
-        "GET /v3/suppression/unsubscribes?limit=500&offset=500": [{"email": "Last@example.com"}],
-        "GET /v3/asm/groups": [{"id": 7, "name": "News"}, {"id": 8, "name": "Recaps"}],
-        "GET /v3/asm/groups/7/suppressions": ["g1@example.com", "news@example.com"],
-    }
-    arguments = ["--sendgrid", "--group=7=marketing"]
-    status, said, errors = operator(adopting.main, *arguments)
-    assert status == 0, errors
-    assert "not taken: the unsubscribe group 8, Recaps" in said
-    after = scan(database)
-    assert len(after) == 502
-    assert after[record_of("last@example.com")] == {"emailPreferences": OFF}
-    assert after[record_of("g1@example.com")] == {"emailPreferences": OFF}
-    assert after[record_of("news@example.com")] == {"emailPreferences": {"marketing": False}}
-    assert "Everything is recorded." in operator(adopting.main, *arguments)[1]
-
-
-def test_a_key_that_sendgrid_refuses(operator: Operator, database: Any, sendgrid: SendGrid) -> None:
-    """SendGrid's refusal is passed on, and nothing is written."""
-    sendgrid.answers.clear()
-    status, _, errors = operator(adopting.main, "--sendgrid")
-    assert (status, "SendGrid refuses v3/suppression/unsubscribes: 403" in errors) == (1, True)
     assert scan(database) == {}
