@@ -341,20 +341,6 @@ def test_pages_from_before_the_functions_are_released_anew(ready: Operator) -> N
     ready.done("check")
 
 
-def test_photos_of_other_hosts_are_told(ready: Operator) -> None:
-    """Hosts of new photos outside `PHOTO_HOSTS` are told, and no part is missing."""
-    own = "https://firebasestorage.googleapis.com/v0/b/acme.appspot.com/o/1"
-    urls = [own, "https://cdn.example.com/1", "https://cdn.example.com/2"]
-    ready.google.documents = {
-        "events": [{"publishedAt": {"timestampValue": "2026-05-01T00:00:00Z"}}],
-        "photos": [{"url": {"stringValue": url}} for url in urls],
-    }
-    told = "2 of the newest photos are at cdn.example.com, and PHOTO_HOSTS is project"
-    assert told in ready.done("check")
-    (ready.checkout / ".env.acme").write_text("PHOTO_HOSTS=project,cdn.example.com\n")
-    assert "photos are at" not in ready.done("check")
-
-
 def test_guests_without_app_check_are_told(ready: Operator) -> None:
     """App Check is named where guests sign in anonymously or may list the wall."""
     told = "App Check is not enforced for Firestore"
