@@ -17,14 +17,9 @@ import {
 import { type Attempt, type Delivery, isOutcome } from "../domain/delivery.ts";
 import { type Filters, beginning } from "../domain/filters.ts";
 import { date, number, text } from "./fields.ts";
-import { type Fail, type Tell, listenToAll, listenToOne } from "./listen.ts";
+import { type List, type Watch, watchList, watchOne } from "./listen.ts";
 
 export const DELIVERIES_PAGE = 25;
-
-export interface DeliveryList {
-  readonly deliveries: readonly Delivery[];
-  readonly hasMore: boolean;
-}
 
 interface Wanted {
   readonly eventId: string;
@@ -33,16 +28,10 @@ interface Wanted {
   readonly filters: Filters;
   /** Where a period ends. */
   readonly now: Date;
-  readonly most: number;
 }
 
 /** The `most` newest deliveries that fit, whenever they change. */
-export function watchDeliveries(
-  db: Firestore,
-  { eventId, endpointId, filters, now, most }: Wanted,
-  tell: Tell<DeliveryList>,
-  fail: Fail,
-): () => void {
+export function watchDeliveries(db: Firestore, { eventId, endpointId, filters, now }: Wanted, most: number): Watch<List<Delivery>> {
   const from = beginning(filters, now);
   const fitting = query(
     collection(db, "events", eventId, "deliveries"),
@@ -53,23 +42,8 @@ export function watchDeliveries(
     ...(filters.until ? [where("createdAt", "<", filters.until)] : []),
     orderBy("createdAt", "desc"),
     orderBy(documentId(), "desc"),
-    // One more tells whether there are more.
-    limit(most + 1),
   );
-  // What has not changed stays the same object, so that its row is not drawn again.
-  const known = new Map<string, Delivery>();
-  return listenToAll(
-    fitting,
-    (found) => {
-      for (const { type, doc: changed } of found.docChanges()) {
-        if (type === "removed") known.delete(changed.id);
-        else known.set(changed.id, read(changed));
-      }
-      const deliveries = found.docs.slice(0, most).map((one) => known.get(one.id) ?? read(one));
-      tell({ deliveries, hasMore: found.size > most });
-    },
-    fail,
-  );
+  return watchList(fitting, most, read);
 }
 
 /**
@@ -81,9 +55,8 @@ export async function hearFrom(db: Firestore, eventId: string): Promise<void> {
 }
 
 /** Reports a delivery at each change; null if it does not exist. */
-export function watchDelivery(db: Firestore, eventId: string, id: string, tell: Tell<Delivery | null>, fail: Fail): () => void {
-  const one = doc(db, "events", eventId, "deliveries", id);
-  return listenToOne(one, (found) => tell(found.exists() ? read(found) : null), fail);
+export function watchDelivery(db: Firestore, eventId: string, id: string): Watch<Delivery | null> {
+  return watchOne(doc(db, "events", eventId, "deliveries", id), read);
 }
 
 /** A record; a default stands for each missing field. */

@@ -6,7 +6,7 @@ import { type Endpoint, MAX_URLS, keyOf } from "../domain/endpoint.ts";
 import { EVENT_TYPES, type EventType, USUAL_EVENT_TYPES } from "../domain/event_type.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, text } from "./fields.ts";
-import { type Fail, type Tell, listenToOne } from "./listen.ts";
+import { type Watch, watchOne } from "./listen.ts";
 
 export interface Settings {
   readonly endpoints: readonly Endpoint[];
@@ -14,12 +14,13 @@ export interface Settings {
 }
 
 /** The settings, whenever they change; without any where there is no document. */
-export function watchSettings(db: Firestore, eventId: string, tell: Tell<Settings>, fail: Fail): () => void {
+export function watchSettings(db: Firestore, eventId: string): Watch<Settings> {
   let latest = 0;
-  return listenToOne(settingsOf(db, eventId), (found) => {
-    const mine = (latest += 1);
-    read(found.data() ?? {}).then((settings) => mine === latest && tell(settings), fail);
-  }, fail);
+  return (tell, fail) =>
+    watchOne(settingsOf(db, eventId), (found) => found.data())((fields) => {
+      const mine = (latest += 1);
+      read(fields ?? {}).then((settings) => mine === latest && tell(settings), fail);
+    }, fail);
 }
 
 /** Puts `endpoint` in the place of the endpoint with its id, or at the end. */

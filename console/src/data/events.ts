@@ -2,6 +2,7 @@
 
 import {
   type Firestore,
+  type QueryDocumentSnapshot,
   collection,
   doc,
   documentId,
@@ -20,7 +21,7 @@ import {
 import { ENGLISH, type EventStatus, STATUSES } from "../domain/event.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, number, text } from "./fields.ts";
-import { type Fail, type Tell, listenToAll, listenToOne } from "./listen.ts";
+import { type List, type Watch, watchList, watchOne } from "./listen.ts";
 
 export const EVENTS_PAGE = 50;
 
@@ -47,21 +48,15 @@ export interface WallEvent extends EventFields {
   readonly archivedAt: Date | null;
 }
 
-export interface EventList {
-  readonly events: readonly WallEvent[];
-  readonly hasMore: boolean;
-}
-
 /** The first `most` events of a tenant by their ids, whenever they change; of all tenants where null. */
-export function watchEvents(db: Firestore, tenantId: string | null, most: number, tell: Tell<EventList>, fail: Fail): () => void {
+export function watchEvents(db: Firestore, tenantId: string | null, most: number): Watch<List<WallEvent>> {
   const own = tenantId === null ? [] : [where("tenantId", "==", tenantId)];
-  const list = query(collection(db, "events"), ...own, orderBy(documentId()), limit(most + 1));
-  return listenToAll(list, ({ docs }) => tell({ events: docs.slice(0, most).map((one) => read(one.id, one.data())), hasMore: docs.length > most }), fail);
+  return watchList(query(collection(db, "events"), ...own, orderBy(documentId())), most, read);
 }
 
 /** Reports an event at each change; null if it does not exist. */
-export function watchEvent(db: Firestore, eventId: string, tell: Tell<WallEvent | null>, fail: Fail): () => void {
-  return listenToOne(doc(db, "events", eventId), (found) => tell(found.exists() ? read(found.id, found.data()) : null), fail);
+export function watchEvent(db: Firestore, eventId: string): Watch<WallEvent | null> {
+  return watchOne(doc(db, "events", eventId), read);
 }
 
 /** Makes a draft under an id that is free. */
@@ -110,10 +105,11 @@ function onRecord({ galleryUrl, replyTo, ...fields }: EventFields) {
   return { ...fields, galleryUrl: galleryUrl || null, replyTo: replyTo || null };
 }
 
-function read(id: string, fields: Record<string, unknown>): WallEvent {
+function read(found: QueryDocumentSnapshot): WallEvent {
+  const fields = found.data();
   return {
-    id,
-    name: text(fields["name"]) || id,
+    id: found.id,
+    name: text(fields["name"]) || found.id,
     status: STATUSES.find((status) => status === fields["status"]) ?? "draft",
     tenantId: text(fields["tenantId"]),
     autoApprove: fields["autoApprove"] === true,

@@ -11,7 +11,8 @@ import {
   where,
 } from "firebase/firestore";
 
-import { COUNTED, DAY_MS, type Health, SAMPLE, health } from "../domain/health.ts";
+import { DAY_MS, type Health, SAMPLE, health } from "../domain/health.ts";
+import { COUNTED } from "../domain/words.ts";
 import { read } from "./deliveries.ts";
 
 /** Whether the last delivery to the endpoint that ended has failed: two deliveries are read. */

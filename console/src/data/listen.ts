@@ -2,24 +2,54 @@
 // that it knows nothing of; and it tells of a write before the server has taken it. So only what the
 // server has said is told.
 
-import { type DocumentReference, type DocumentSnapshot, type Query, type QuerySnapshot, onSnapshot } from "firebase/firestore";
+import {
+  type DocumentReference,
+  type DocumentSnapshot,
+  type Query,
+  type QueryDocumentSnapshot,
+  type QuerySnapshot,
+  limit,
+  onSnapshot,
+  query,
+} from "firebase/firestore";
 
-export type Tell<Value> = (value: Value) => void;
-export type Fail = (error: unknown) => void;
+/** Tells a value, and each one that follows, until the function that it returns is called. */
+export type Watch<Value> = (tell: (value: Value) => void, fail: (error: unknown) => void) => () => void;
+
+/** The beginning of a list. */
+export interface List<Item> {
+  readonly items: readonly Item[];
+  /** Whether there are more behind them. */
+  readonly hasMore: boolean;
+}
 
 // That the server has nothing further is told by the metadata alone.
 const OPTIONS = { includeMetadataChanges: true };
 
-export function listenToOne(document: DocumentReference, tell: Tell<DocumentSnapshot>, fail: Fail): () => void {
-  return onSnapshot(document, OPTIONS, (found) => {
-    if (isServers(found)) tell(found);
-  }, fail);
+/** A document as it is read, whenever it changes; null where it does not exist. */
+export function watchOne<Value>(document: DocumentReference, read: (found: QueryDocumentSnapshot) => Value): Watch<Value | null> {
+  return (tell, fail) =>
+    onSnapshot(document, OPTIONS, (found) => {
+      if (isServers(found)) tell(found.exists() ? read(found) : null);
+    }, fail);
 }
 
-export function listenToAll(list: Query, tell: Tell<QuerySnapshot>, fail: Fail): () => void {
-  return onSnapshot(list, OPTIONS, (found) => {
-    if (isServers(found)) tell(found);
-  }, fail);
+/** The first `most` documents that fit, whenever they change. */
+export function watchList<Item>(fitting: Query, most: number, read: (found: QueryDocumentSnapshot) => Item): Watch<List<Item>> {
+  return (tell, fail) => {
+    // What has not changed stays the same object, so that its row is not drawn again.
+    const known = new Map<string, Item>();
+    // One more tells whether there are more.
+    return onSnapshot(query(fitting, limit(most + 1)), OPTIONS, (found) => {
+      for (const { type, doc } of found.docChanges()) {
+        if (type === "removed") known.delete(doc.id);
+        else known.set(doc.id, read(doc));
+      }
+      if (!isServers(found)) return;
+      const items = found.docs.slice(0, most).map((one) => known.get(one.id) ?? read(one));
+      tell({ items, hasMore: found.size > most });
+    }, fail);
+  };
 }
 
 function isServers({ metadata }: DocumentSnapshot | QuerySnapshot): boolean {

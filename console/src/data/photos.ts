@@ -16,32 +16,20 @@ import {
 } from "firebase/firestore";
 
 import { type Decision, type Photo, STATUSES, type Status } from "../domain/photo.ts";
+import { COUNTED } from "../domain/words.ts";
 import { ChangedMeanwhileError, answered } from "./errors.ts";
 import { date, text } from "./fields.ts";
-import { type Fail, type Tell, listenToAll } from "./listen.ts";
+import { type List, type Watch, watchList } from "./listen.ts";
 
 export const PHOTOS_PAGE = 48;
-/** Most that the rules let anybody count at once. */
-export const COUNTED = 500;
-
-export interface PhotoList {
-  readonly photos: readonly Photo[];
-  readonly hasMore: boolean;
-}
 
 /**
  * The first `most` photos of that status, whenever they change. Waiting photos come oldest first, so
  * that an upload moves none of them; the others newest first.
  */
-export function watchPhotos(db: Firestore, eventId: string, status: Status, most: number, tell: Tell<PhotoList>, fail: Fail): () => void {
-  const list = query(
-    photosOf(db, eventId),
-    where("status", "==", status),
-    orderBy("createdAt", status === "pending" ? "asc" : "desc"),
-    // One more tells whether there are more.
-    limit(most + 1),
-  );
-  return listenToAll(list, ({ docs }) => tell({ photos: docs.slice(0, most).map(read), hasMore: docs.length > most }), fail);
+export function watchPhotos(db: Firestore, eventId: string, status: Status, most: number): Watch<List<Photo>> {
+  const order = orderBy("createdAt", status === "pending" ? "asc" : "desc");
+  return watchList(query(photosOf(db, eventId), where("status", "==", status), order), most, read);
 }
 
 /** How many photos have that status; `COUNTED` stands for as many or more. */

@@ -1,10 +1,10 @@
 // Recaps of an event, and who may send one now.
 
-import { type Firestore, collection, doc, limit, orderBy, query } from "firebase/firestore";
+import { type Firestore, type QueryDocumentSnapshot, collection, doc, orderBy, query } from "firebase/firestore";
 
 import type { RecapCounts } from "../domain/recap.ts";
 import { date, number, text } from "./fields.ts";
-import { type Fail, type Tell, listenToAll, listenToOne } from "./listen.ts";
+import { type List, type Watch, watchList, watchOne } from "./listen.ts";
 
 export const RECAPS_PAGE = 10;
 
@@ -29,32 +29,27 @@ export interface RecapLock {
   readonly isUnfinished: boolean;
 }
 
-/** The latest recaps, whenever one moves. */
-export function watchRecaps(db: Firestore, eventId: string, most: number, tell: Tell<readonly Recap[]>, fail: Fail): () => void {
-  const latest = query(collection(db, "events", eventId, "recaps"), orderBy("startedAt", "desc"), limit(most));
-  return listenToAll(latest, (found) => tell(found.docs.map((one) => read(one.id, one.data()))), fail);
+/** The `most` latest recaps, whenever one moves. */
+export function watchRecaps(db: Firestore, eventId: string, most: number): Watch<List<Recap>> {
+  return watchList(query(collection(db, "events", eventId, "recaps"), orderBy("startedAt", "desc")), most, read);
 }
 
-/** The lock; open where there never was one. */
-export function watchLock(db: Firestore, eventId: string, tell: Tell<RecapLock>, fail: Fail): () => void {
-  return listenToOne(
-    doc(db, "events", eventId, "locks", "recap"),
-    (found) =>
-      tell({
-        leasedUntil: date(found.get("leasedUntil")),
-        cooldownUntil: date(found.get("cooldownUntil")),
-        isUnfinished: found.get("unfinished") === true,
-      }),
-    fail,
-  );
+/** The lock; null where there never was one. */
+export function watchLock(db: Firestore, eventId: string): Watch<RecapLock | null> {
+  return watchOne(doc(db, "events", eventId, "locks", "recap"), (found) => ({
+    leasedUntil: date(found.get("leasedUntil")),
+    cooldownUntil: date(found.get("cooldownUntil")),
+    isUnfinished: found.get("unfinished") === true,
+  }));
 }
 
 const TOLD = ["delivered", "bounced", "dropped", "complained"] as const;
 
-function read(id: string, fields: Record<string, unknown>): Recap {
+function read(found: QueryDocumentSnapshot): Recap {
+  const fields = found.data();
   const [delivered, bounced, dropped, complained] = TOLD.map((name) => number(fields[name])) as [number, number, number, number];
   return {
-    id,
+    id: found.id,
     subject: text(fields["subject"]),
     message: text(fields["message"]),
     sender: text(fields["startedByEmail"]),

@@ -92,11 +92,6 @@ export async function leave(auth: Auth): Promise<void> {
   await signOut(auth);
 }
 
-/** Whether somebody may see what holds webhook URLs, as the rules say (`isOwnerOf`). */
-export function seesDeliveries({ role }: Staff): boolean {
-  return role === "admin" || role === "superadmin";
-}
-
 /** Whether somebody may change events and webhook URLs. */
 export function isAdmin({ role }: Staff): boolean {
   return role === "admin";

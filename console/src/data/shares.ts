@@ -1,9 +1,9 @@
 // Links to the log of one URL that were given out and have not ended.
 
-import { type Firestore, collection, limit, orderBy, query, where } from "firebase/firestore";
+import { type Firestore, collection, orderBy, query, where } from "firebase/firestore";
 
 import { date, text } from "./fields.ts";
-import { type Fail, type Tell, listenToAll } from "./listen.ts";
+import { type List, type Watch, watchList } from "./listen.ts";
 
 /** More active links than these are not shown at once. */
 export const SHARES_PAGE = 50;
@@ -14,33 +14,19 @@ export interface ActiveShare {
   readonly canResend: boolean;
   readonly createdAt: Date | null;
   readonly expireAt: Date;
+  /** Whether an admin has ended it: it leaves the list with the clock. */
+  readonly isRevoked: boolean;
 }
 
 /** Links that have not ended, the one that ends first at the top. */
-export function watchShares(db: Firestore, eventId: string, now: Date, tell: Tell<readonly ActiveShare[]>, fail: Fail): () => void {
-  const active = query(
-    collection(db, "events", eventId, "shares"),
-    where("expireAt", ">", now),
-    orderBy("expireAt"),
-    limit(SHARES_PAGE),
-  );
-  return listenToAll(
-    active,
-    (found) =>
-      tell(
-        found.docs.flatMap((one) => {
-          const expireAt = date(one.get("expireAt"));
-          // One that was ended has its end as `expireAt`, and leaves with the clock.
-          if (!expireAt || one.get("revokedAt")) return [];
-          return {
-            id: one.id,
-            url: text(one.get("url")),
-            canResend: one.get("canResend") === true,
-            createdAt: date(one.get("createdAt")),
-            expireAt,
-          };
-        }),
-      ),
-    fail,
-  );
+export function watchShares(db: Firestore, eventId: string, now: Date): Watch<List<ActiveShare>> {
+  const active = query(collection(db, "events", eventId, "shares"), where("expireAt", ">", now), orderBy("expireAt"));
+  return watchList(active, SHARES_PAGE, (found) => ({
+    id: found.id,
+    url: text(found.get("url")),
+    canResend: found.get("canResend") === true,
+    createdAt: date(found.get("createdAt")),
+    expireAt: date(found.get("expireAt")) ?? now,
+    isRevoked: Boolean(found.get("revokedAt")),
+  }));
 }

@@ -1,12 +1,10 @@
 // How a URL is doing, from the little that is read for it.
 
 import { type Delivery, lastAttempt } from "./delivery.ts";
-import { count } from "./words.ts";
+import { COUNTED, count } from "./words.ts";
 
 /** Acknowledged deliveries of a URL that are read for its times. */
 export const SAMPLE = 10;
-/** The highest count of an outcome: the rules allow no larger page. */
-export const COUNTED = 500;
 export const DAY_MS = 86_400_000;
 
 export interface Health {

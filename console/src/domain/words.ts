@@ -77,6 +77,14 @@ export function lastWords(delivery: Delivery): string {
   return delivery.slow ? "waits with the slow receivers" : "waits for earlier deliveries of this busy event";
 }
 
+/** The highest count that is asked for: the rules allow no larger page. */
+export const COUNTED = 500;
+
+/** `7`; `500+` where the counting ended. */
+export function counted(number: number): string {
+  return number < COUNTED ? String(number) : `${COUNTED}+`;
+}
+
 /** `1 delivery`, `2 deliveries`. */
 export function count(number: number, one: string, many: string): string {
   return `${number.toLocaleString(LANGUAGE)} ${number === 1 ? one : many}`;

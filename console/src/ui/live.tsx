@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
+import type { List, Watch } from "../data/listen.ts";
 import { wordsOf } from "./errors.ts";
 import { Notice, Skeleton } from "./notice.tsx";
 
@@ -16,18 +17,16 @@ export interface Live<Value> {
 
 const UNKNOWN = { value: undefined, error: null, news: 0 };
 
-type Watch<Value> = (onValue: (value: Value | null) => void, onError: (error: unknown) => void) => () => void;
-
 /**
  * What a listener tells, from the moment on at which the component is there. What was known of the
  * same thing stays while `most`, the length of a list, grows.
  */
-export function useLive<Value>(watch: Watch<Value>, inputs: readonly unknown[], most = 0): Live<Value> {
+export function useLive<Value>(watch: () => Watch<Value | null>, inputs: readonly unknown[], most = 0): Live<Value> {
   const [live, setLive] = useState<Live<Value>>(UNKNOWN);
   const stop = useRef<(() => void) | null>(null);
   const start = () => {
     let isWanted = true;
-    const end = watch(
+    const end = watch()(
       (value) => isWanted && setLive(({ news }) => ({ value, error: null, news: news + 1 })),
       (error) => isWanted && setLive(({ news }) => ({ value: undefined, error, news })),
     );
@@ -50,6 +49,20 @@ export function useLive<Value>(watch: Watch<Value>, inputs: readonly unknown[], 
     before?.();
   }, [...inputs, most]);
   return live;
+}
+
+/** A list, as much of it as was asked for. */
+export interface LiveList<Item> extends Live<List<Item>> {
+  /** Asks for another page. */
+  readonly more: () => void;
+}
+
+/** The first page of a list, and further ones. */
+export function useList<Item>(watch: (most: number) => Watch<List<Item>>, page: number, inputs: readonly unknown[]): LiveList<Item> {
+  const [most, setMost] = useState(page);
+  useEffect(() => setMost(page), inputs);
+  const live = useLive<List<Item>>(() => watch(most), inputs, most);
+  return useMemo(() => ({ ...live, more: () => setMost(most + page) }), [live, most]);
 }
 
 // News may come many times a second.
@@ -100,4 +113,25 @@ export function Shown<Value>({ live: { value, error }, rows = 1, label = "Loadin
   if (value === undefined && error) return <Notice kind="error">{wordsOf(error)}</Notice>;
   if (value === undefined) return <Skeleton rows={rows} label={label} />;
   return <>{value === null ? missing : children(value)}</>;
+}
+
+interface ListProps<Item> extends Pick<ShownProps<unknown>, "rows" | "label"> {
+  readonly list: LiveList<Item>;
+  /** What the button says that asks for another page. */
+  readonly more?: string;
+  readonly children: (items: readonly Item[]) => ComponentChildren;
+}
+
+/** The items of a list, and the way to more. */
+export function ShownList<Item>({ list, more = "Show more", children, ...place }: ListProps<Item>) {
+  return (
+    <Shown live={list} {...place}>
+      {({ items, hasMore }) => (
+        <>
+          {children(items)}
+          {hasMore && <div class="actions middle-row"><button type="button" onClick={list.more}>{more}</button></div>}
+        </>
+      )}
+    </Shown>
+  );
 }

@@ -1,20 +1,20 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 
 import { Calls } from "../data/calls.ts";
 import { Decisions } from "../data/decisions.ts";
 import { type WallEvent, watchEvent } from "../data/events.ts";
-import { PHOTOS_PAGE, type PhotoList, watchPhotos } from "../data/photos.ts";
+import { PHOTOS_PAGE, watchPhotos } from "../data/photos.ts";
 import { type Staff, idToken } from "../data/session.ts";
 import { type Place, ROOMS, type Room, isOpenTo, linkTo } from "../domain/address.ts";
 import { statusWords } from "../domain/event.ts";
 import { isRefusal, wordsOf } from "../ui/errors.ts";
 import { Heading } from "../ui/heading.tsx";
-import { useLive } from "../ui/live.tsx";
+import { useList, useLive } from "../ui/live.tsx";
 import { Empty, Notice, Skeleton } from "../ui/notice.tsx";
 import { Foreign } from "../ui/text.tsx";
 import { OverviewView } from "./overview/overview_view.tsx";
 import { PhotosView } from "./photos/photos_view.tsx";
-import { PlaceContext, type Sdk, WaitingContext } from "./place.ts";
+import { PlaceContext, type Sdk } from "./place.ts";
 import { RecapView } from "./recap/recap_view.tsx";
 import { ReceiversView } from "./receivers/receivers_view.tsx";
 import { TopBar } from "./top_bar.tsx";
@@ -28,54 +28,47 @@ interface Props {
 /** One event: its name, the ways to its rooms, and one of them. */
 export function EventPage({ sdk, staff, route }: Props) {
   const { eventId, at } = route;
-  const { value: event, error } = useLive<WallEvent>((onEvent, onError) => watchEvent(sdk.db, eventId, onEvent, onError), [eventId]);
-  const actions = useMemo(
-    () => ({ sdk, staff, eventId, calls: new Calls(() => idToken(sdk.auth), eventId), decisions: new Decisions(sdk.db, eventId, staff.email) }),
-    [sdk, staff, eventId],
-  );
+  const { value: event, error } = useLive(() => watchEvent(sdk.db, eventId), [sdk, eventId]);
+  const waiting = useList((most) => watchPhotos(sdk.db, eventId, "pending", most), PHOTOS_PAGE, [sdk, eventId]);
+  const calls = useMemo(() => new Calls(() => idToken(sdk.auth), eventId), [sdk, eventId]);
+  // `staff` is another object with each ID token, an hour later; what was decided stays.
+  const decisions = useMemo(() => new Decisions(sdk.db, eventId, staff.email), [sdk, eventId, staff.email]);
   const eventName = event?.name ?? eventId;
-  const place = useMemo(() => ({ ...actions, eventName }), [actions, eventName]);
-  const [most, setMost] = useState(PHOTOS_PAGE);
-  const live = useLive<PhotoList>((onValue, onError) => watchPhotos(sdk.db, eventId, "pending", most, onValue, onError), [sdk, eventId], most);
-  const waiting = useMemo(() => ({ live, more: () => setMost(most + PHOTOS_PAGE) }), [live, most]);
+  const tally = waiting.value?.items.length ?? 0;
 
   return (
-    <PlaceContext.Provider value={place}>
-      <WaitingContext.Provider value={waiting}>
-        <TopBar auth={sdk.auth} staff={staff}>
-          <div class="event-name">
-            <span class="slash" aria-hidden="true">/</span>
-            <a href={linkTo("overview", eventId)} aria-current={at === "overview" ? "page" : undefined}><Foreign>{eventName}</Foreign></a>
-            {event && <span class="badge">{statusWords(event.status)}</span>}
-          </div>
-        </TopBar>
-        <nav class="tabs" aria-label="Rooms of the event">
-          <ul>
-            {(Object.keys(ROOMS) as Room[]).filter((room) => isOpenTo(staff.role, room)).map((room) => (
-              <li key={room}>
-                <a href={linkTo(room, eventId)} aria-current={room === at ? "page" : undefined}>
-                  {ROOMS[room]}
-                  {room === "photos" && live.value != null && live.value.photos.length > 0 && (
-                    <span class="tally">{live.value.photos.length}{live.value.hasMore && "+"}<span class="unseen"> waiting</span></span>
-                  )}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        <main tabIndex={-1} class={at === "receivers" ? "wide" : ""}>
-          {event === null || error ? (
-            <Empty title="This event cannot be shown">
-              <p>{error && !isRefusal(error) ? wordsOf(error) : "There is no event with this id, or it belongs to another organization."}</p>
-              <p><a href="#/events">All events</a></p>
-            </Empty>
-          ) : !isOpenTo(staff.role, at) ? (
-            <NotForThem eventId={eventId} />
-          ) : (
-            event ? <Body route={route} event={event} /> : <Skeleton />
-          )}
-        </main>
-      </WaitingContext.Provider>
+    <PlaceContext.Provider value={{ sdk, staff, eventId, eventName, calls, decisions, waiting }}>
+      <TopBar auth={sdk.auth} staff={staff}>
+        <div class="event-name">
+          <span class="slash" aria-hidden="true">/</span>
+          <a href={linkTo("overview", eventId)} aria-current={at === "overview" ? "page" : undefined}><Foreign>{eventName}</Foreign></a>
+          {event && <span class="badge">{statusWords(event.status)}</span>}
+        </div>
+      </TopBar>
+      <nav class="tabs" aria-label="Rooms of the event">
+        <ul>
+          {(Object.keys(ROOMS) as Room[]).filter((room) => isOpenTo(staff.role, room)).map((room) => (
+            <li key={room}>
+              <a href={linkTo(room, eventId)} aria-current={room === at ? "page" : undefined}>
+                {ROOMS[room]}
+                {room === "photos" && tally > 0 && <span class="tally">{tally}{waiting.value?.hasMore && "+"}<span class="unseen"> waiting</span></span>}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main tabIndex={-1} class={at === "receivers" ? "wide" : ""}>
+        {event === null || error ? (
+          <Empty title="This event cannot be shown">
+            <p>{error && !isRefusal(error) ? wordsOf(error) : "There is no event with this id, or it belongs to another organization."}</p>
+            <p><a href="#/events">All events</a></p>
+          </Empty>
+        ) : !isOpenTo(staff.role, at) ? (
+          <NotForThem eventId={eventId} />
+        ) : (
+          event ? <Body route={route} event={event} /> : <Skeleton />
+        )}
+      </main>
     </PlaceContext.Provider>
   );
 }

@@ -1,13 +1,14 @@
 import type { Firestore } from "firebase/firestore";
 import { useState } from "preact/hooks";
 
-import { EVENTS_PAGE, type EventList, type WallEvent, createEvent, watchEvents } from "../data/events.ts";
-import { COUNTED, countPhotos } from "../data/photos.ts";
+import { EVENTS_PAGE, type WallEvent, createEvent, watchEvents } from "../data/events.ts";
+import { countPhotos } from "../data/photos.ts";
 import { type Staff, isAdmin } from "../data/session.ts";
 import { linkTo } from "../domain/address.ts";
 import { statusWords } from "../domain/event.ts";
+import { counted } from "../domain/words.ts";
 import { Heading } from "../ui/heading.tsx";
-import { Shown, useAsked, useLive } from "../ui/live.tsx";
+import { ShownList, useAsked, useList } from "../ui/live.tsx";
 import { Empty } from "../ui/notice.tsx";
 import { Foreign } from "../ui/text.tsx";
 import { EventForm } from "./overview/event_form.tsx";
@@ -20,9 +21,8 @@ interface Props {
 /** The events to choose from, as many as are asked for. */
 export function EventsView({ db, staff }: Props) {
   const { tenantId } = staff;
-  const [most, setMost] = useState(EVENTS_PAGE);
   const [isMaking, setMaking] = useState(false);
-  const live = useLive<EventList>((onValue, onError) => watchEvents(db, tenantId, most, onValue, onError), [db, tenantId], most);
+  const list = useList((most) => watchEvents(db, tenantId, most), EVENTS_PAGE, [db, tenantId]);
   return (
     <div class="column">
       <div class="view-head">
@@ -32,16 +32,11 @@ export function EventsView({ db, staff }: Props) {
         )}
       </div>
       <p class="quiet-text">{tenantId ? <>Of <Foreign>{tenantId}</Foreign></> : "Of all organizations"}</p>
-      <Shown live={live} rows={5}>
-        {({ events, hasMore }) => (
-          <>
-            {events.length === 0
-              ? <Empty title="No events yet"><p>An event shows here as soon as an admin has made one.</p></Empty>
-              : <ul class="rows">{events.map((event) => <Row key={event.id} db={db} event={event} />)}</ul>}
-            {hasMore && <div class="actions middle-row"><button type="button" onClick={() => setMost(most + EVENTS_PAGE)}>Show more</button></div>}
-          </>
-        )}
-      </Shown>
+      <ShownList list={list} rows={5}>
+        {(events) => events.length === 0
+          ? <Empty title="No events yet"><p>An event shows here as soon as an admin has made one.</p></Empty>
+          : <ul class="rows">{events.map((event) => <Row key={event.id} db={db} event={event} />)}</ul>}
+      </ShownList>
       {isMaking && tenantId !== null && (
         <EventForm
           title="New event"
@@ -69,8 +64,4 @@ function Row({ db, event: { id, name, status } }: { readonly db: Firestore; read
       {counts && <span class="quiet-text">{waiting > 0 && <strong>{counted(waiting)} waiting, </strong>}{counted(approved)} approved</span>}
     </li>
   );
-}
-
-function counted(number: number): string {
-  return number < COUNTED ? String(number) : `${COUNTED}+`;
 }

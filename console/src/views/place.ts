@@ -7,9 +7,9 @@ import { useContext } from "preact/hooks";
 
 import type { Calls } from "../data/calls.ts";
 import type { Decisions } from "../data/decisions.ts";
-import type { PhotoList } from "../data/photos.ts";
 import type { Staff } from "../data/session.ts";
-import type { Live } from "../ui/live.tsx";
+import type { Photo } from "../domain/photo.ts";
+import type { LiveList } from "../ui/live.tsx";
 
 /** Firebase, as the views use it. */
 export interface Sdk {
@@ -24,26 +24,14 @@ export interface Place {
   readonly eventName: string;
   readonly calls: Calls;
   readonly decisions: Decisions;
-}
-
-/** The photos that wait, the oldest first, and how to see more of them. */
-export interface Waiting {
-  readonly live: Live<PhotoList>;
-  readonly more: () => void;
+  /** The photos that wait, the oldest first. */
+  readonly waiting: LiveList<Photo>;
 }
 
 export const PlaceContext = createContext<Place | null>(null);
-export const WaitingContext = createContext<Waiting | null>(null);
 
 export function usePlace(): Place {
-  return there(useContext(PlaceContext));
-}
-
-export function useWaiting(): Waiting {
-  return there(useContext(WaitingContext));
-}
-
-function there<Value>(value: Value | null): Value {
-  if (value === null) throw new Error("outside of an event");
-  return value;
+  const place = useContext(PlaceContext);
+  if (place === null) throw new Error("outside of an event");
+  return place;
 }

@@ -1,24 +1,24 @@
 import { useMemo, useState } from "preact/hooks";
 
-import { type DeliveryList, watchDeliveries } from "../../data/deliveries.ts";
+import { watchDeliveries } from "../../data/deliveries.ts";
 import { type WallEvent, archiveEvent, changeEvent, deleteEvent, publishEvent } from "../../data/events.ts";
 import { failsAt } from "../../data/health.ts";
-import { COUNTED, type PhotoList, countPhotos, watchPhotos } from "../../data/photos.ts";
-import { type Recap, type RecapLock, watchLock, watchRecaps } from "../../data/recaps.ts";
-import { isAdmin, seesDeliveries } from "../../data/session.ts";
-import { linkTo } from "../../domain/address.ts";
+import { countPhotos, watchPhotos } from "../../data/photos.ts";
+import { watchLock, watchRecaps } from "../../data/recaps.ts";
+import { isAdmin } from "../../data/session.ts";
+import { isOpenTo, linkTo } from "../../domain/address.ts";
 import { type EventStatus, languageName, statusWords } from "../../domain/event.ts";
 import { problem } from "../../domain/endpoint.ts";
 import { NO_FILTERS } from "../../domain/filters.ts";
 import { STATUS_WORDS } from "../../domain/photo.ts";
 import { recapWords } from "../../domain/recap.ts";
-import { count } from "../../domain/words.ts";
+import { count, counted } from "../../domain/words.ts";
 import { Ask } from "../../ui/form.tsx";
 import { Heading } from "../../ui/heading.tsx";
 import { Shown, useAsked, useLive } from "../../ui/live.tsx";
 import { Foreign } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
-import { usePlace, useWaiting } from "../place.ts";
+import { usePlace } from "../place.ts";
 import { LockWords } from "../recap/lock.tsx";
 import { useSettings } from "../receivers/settings.ts";
 import { EventForm } from "./event_form.tsx";
@@ -36,7 +36,7 @@ export function OverviewView({ event }: { readonly event: WallEvent }) {
       </div>
       <dl class="figures headline">
         <Photos />
-        {seesDeliveries(staff) && <Receivers />}
+        {isOpenTo(staff.role, "receivers") && <Receivers />}
         <LastRecap />
       </dl>
       <section class="card" aria-label="The event">
@@ -59,19 +59,18 @@ export function OverviewView({ event }: { readonly event: WallEvent }) {
 const DECIDED = ["approved", "rejected"] as const;
 
 function Photos() {
-  const { sdk, eventId } = usePlace();
-  const { live } = useWaiting();
-  const approved = useLive<PhotoList>((onValue, onError) => watchPhotos(sdk.db, eventId, "approved", 1, onValue, onError), [sdk, eventId]);
+  const { sdk, eventId, waiting } = usePlace();
+  const approved = useLive(() => watchPhotos(sdk.db, eventId, "approved", 1), [sdk, eventId]);
   // Counted again whenever a photo comes or is decided on.
   const counts = useAsked(
     () => Promise.all(DECIDED.map((status) => countPhotos(sdk.db, eventId, status))),
     [sdk, eventId],
-    `${live.news} ${approved.news}`,
+    `${waiting.news} ${approved.news}`,
   );
   return (
     <>
       <Figure name={STATUS_WORDS.pending} link={linkTo("photos", eventId)}>
-        <Shown live={live}>{({ photos, hasMore }) => `${photos.length}${hasMore ? "+" : ""}`}</Shown>
+        <Shown live={waiting}>{({ items, hasMore }) => `${items.length}${hasMore ? "+" : ""}`}</Shown>
       </Figure>
       {DECIDED.map((status, place) => (
         <Figure key={status} name={STATUS_WORDS[status]} link={linkTo("photos", eventId, { status })}>
@@ -87,7 +86,7 @@ function Receivers() {
   const { sdk, eventId } = usePlace();
   const settings = useSettings();
   const opened = useMemo(() => new Date(), []);
-  const latest = useLive<DeliveryList>((onValue, onError) => watchDeliveries(sdk.db, { eventId, endpointId: null, filters: NO_FILTERS, now: opened, most: 10 }, onValue, onError), [sdk, eventId]);
+  const latest = useLive(() => watchDeliveries(sdk.db, { eventId, endpointId: null, filters: NO_FILTERS, now: opened }, 10), [sdk, eventId]);
   const on = settings.value?.endpoints.filter(({ offSince }) => !offSince) ?? [];
   const failing = useAsked(
     async () => {
@@ -95,7 +94,7 @@ function Receivers() {
       return fails.filter(Boolean).length;
     },
     [sdk, eventId, JSON.stringify(on)],
-    latest.value?.deliveries.map(({ id, outcome }) => id + outcome).join(),
+    latest.value?.items.map(({ id, outcome }) => id + outcome).join(),
   );
   return (
     <Figure name="Receivers" link={linkTo("receivers", eventId)}>
@@ -112,12 +111,12 @@ function Receivers() {
 
 function LastRecap() {
   const { sdk, eventId } = usePlace();
-  const recaps = useLive<readonly Recap[]>((onValue, onError) => watchRecaps(sdk.db, eventId, 1, onValue, onError), [sdk, eventId]);
-  const lock = useLive<RecapLock>((onValue, onError) => watchLock(sdk.db, eventId, onValue, onError), [sdk, eventId]);
+  const recaps = useLive(() => watchRecaps(sdk.db, eventId, 1), [sdk, eventId]);
+  const lock = useLive(() => watchLock(sdk.db, eventId), [sdk, eventId]);
   return (
     <Figure name="Last recap" link={linkTo("recap", eventId)}>
       <Shown live={recaps}>
-        {([latest]) => !latest ? "none" : (
+        {({ items: [latest] }) => !latest ? "none" : (
           <span class="small">
             {latest.startedAt && <><When at={latest.startedAt} />: </>}{recapWords(latest)}{" "}
             {lock.value && <LockWords lock={lock.value} />}
@@ -132,10 +131,6 @@ function Figure({ name, link, children }: { readonly name: string; readonly link
   return <div><dt><a href={link}>{name}</a></dt><dd>{children}</dd></div>;
 }
 
-function counted(number: number): string {
-  return number < COUNTED ? String(number) : `${COUNTED}+`;
-}
-
 const BADGES: Readonly<Record<EventStatus, string>> = { draft: "pending", published: "success", archived: "skipped" };
 const EXPLAINED: Readonly<Record<EventStatus, string>> = {
   draft: "Only you and the other organizers see it. Guests can upload once it is published.",
@@ -144,9 +139,8 @@ const EXPLAINED: Readonly<Record<EventStatus, string>> = {
 };
 
 function Actions({ event }: { readonly event: WallEvent }) {
-  const { sdk, staff, eventId } = usePlace();
+  const { sdk, staff, eventId, waiting } = usePlace();
   const [open, setOpen] = useState<"" | "edit" | "publish" | "archive" | "delete">("");
-  const { live } = useWaiting();
   const close = () => setOpen("");
   return (
     <div class="actions">
@@ -186,7 +180,7 @@ function Actions({ event }: { readonly event: WallEvent }) {
         >
           <p>This goes with <strong><Foreign>{event.name}</Foreign></strong>, and cannot be brought back:</p>
           <ul>
-            <li>all its photos{live.value != null && live.value.photos.length > 0 && `, of which ${live.value.photos.length}${live.value.hasMore ? " or more" : ""} still wait`}, with names and addresses of guests</li>
+            <li>all its photos{!!waiting.value?.items.length && `, of which ${waiting.value.items.length}${waiting.value.hasMore ? " or more" : ""} still wait`}, with names and addresses of guests</li>
             <li>its receivers, their deliveries, links and the secret</li>
             <li>its recaps and what is known of their mails</li>
           </ul>

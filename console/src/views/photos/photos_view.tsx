@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { isOpen } from "../../data/decisions.ts";
-import { PHOTOS_PAGE, type PhotoList, watchPhotos } from "../../data/photos.ts";
+import { PHOTOS_PAGE, watchPhotos } from "../../data/photos.ts";
 import { moderates } from "../../data/session.ts";
 import { linkTo } from "../../domain/address.ts";
 import { EMPTY, type Grid, arranged } from "../../domain/grid.ts";
@@ -10,24 +10,16 @@ import { count } from "../../domain/words.ts";
 import { wordsOf } from "../../ui/errors.ts";
 import { Ask } from "../../ui/form.tsx";
 import { Heading } from "../../ui/heading.tsx";
-import { type Live, Shown, useLive } from "../../ui/live.tsx";
+import { type LiveList, ShownList, useList } from "../../ui/live.tsx";
 import { Empty, Notice } from "../../ui/notice.tsx";
 import { Picture } from "../../ui/picture.tsx";
-import { usePlace, useWaiting } from "../place.ts";
+import { usePlace } from "../place.ts";
 import { PhotoDialog } from "./photo_dialog.tsx";
 import { PhotoTile } from "./photo_tile.tsx";
 
 /** The photos of one status, as many as are asked for, and the decisions on them. */
 export function PhotosView({ status }: { readonly status: Status }) {
-  const { sdk, staff, eventId } = usePlace();
-  const [most, setMost] = useState(PHOTOS_PAGE);
-  const waiting = useWaiting();
-  const others = useLive<PhotoList>(
-    (onValue, onError) => (status === "pending" ? () => {} : watchPhotos(sdk.db, eventId, status, most, onValue, onError)),
-    [sdk, eventId, status],
-    most,
-  );
-  const live: Live<PhotoList> = status === "pending" ? waiting.live : others;
+  const { staff, eventId, waiting } = usePlace();
   return (
     <div class="column">
       <div class="view-head">
@@ -45,30 +37,38 @@ export function PhotosView({ status }: { readonly status: Status }) {
           Decisions bear your e-mail address, and yours is not verified yet. Sign in by a mailed link once: that verifies it.
         </Notice>
       )}
-      <Shown live={live} rows={6} label="Loading photos…">
-        {(list) => (
-          <>
-            <PhotoGrid list={list} status={status} />
-            {list.hasMore && (
-              <div class="actions middle-row">
-                <button type="button" onClick={() => (status === "pending" ? waiting.more() : setMost(most + PHOTOS_PAGE))}>Show more</button>
-              </div>
-            )}
-          </>
-        )}
-      </Shown>
+      {status === "pending" ? <PhotoList status={status} list={waiting} /> : <Decided status={status} />}
     </div>
   );
 }
 
-function PhotoGrid({ list, status }: { readonly list: PhotoList; readonly status: Status }) {
+function Decided({ status }: { readonly status: Status }) {
+  const { sdk, eventId } = usePlace();
+  return <PhotoList status={status} list={useList((most) => watchPhotos(sdk.db, eventId, status, most), PHOTOS_PAGE, [sdk, eventId])} />;
+}
+
+function PhotoList({ list, status }: { readonly list: LiveList<Photo>; readonly status: Status }) {
+  return (
+    <ShownList list={list} rows={6} label="Loading photos…">
+      {(photos) => <PhotoGrid photos={photos} hasMore={Boolean(list.value?.hasMore)} status={status} />}
+    </ShownList>
+  );
+}
+
+interface GridProps {
+  readonly photos: readonly Photo[];
+  readonly hasMore: boolean;
+  readonly status: Status;
+}
+
+function PhotoGrid({ photos, hasMore, status }: GridProps) {
   const { staff, decisions } = usePlace();
   const mayDecide = moderates(staff) && staff.isVerified;
   const [, drawAgain] = useState(0);
   useEffect(() => decisions.watch(() => drawAgain((times) => times + 1)), [decisions]);
   const [beginning, setBeginning] = useState(0);
   const shown = useRef<Grid>(EMPTY);
-  const grid = useMemo(() => (shown.current = arranged(shown.current, list.photos, !list.hasMore)), [list, beginning]);
+  const grid = useMemo(() => (shown.current = arranged(shown.current, photos, !hasMore)), [photos, beginning]);
   const [currentId, setCurrentId] = useState<string | null>(null);
   const [openId, setOpenId] = useState<string | null>(null);
   const [asked, setAsked] = useState<Photo | "all" | null>(null);

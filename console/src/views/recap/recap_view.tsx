@@ -1,6 +1,6 @@
-import { RECAPS_PAGE, type Recap, type RecapLock, watchLock, watchRecaps } from "../../data/recaps.ts";
+import { RECAPS_PAGE, watchLock, watchRecaps } from "../../data/recaps.ts";
 import { Heading } from "../../ui/heading.tsx";
-import { Shown, useLive } from "../../ui/live.tsx";
+import { ShownList, useList, useLive } from "../../ui/live.tsx";
 import { Empty, Notice } from "../../ui/notice.tsx";
 import { usePlace } from "../place.ts";
 import { Compose } from "./compose.tsx";
@@ -10,8 +10,9 @@ import { RecapCard } from "./recap_card.tsx";
 /** The next recap, the one under way, and those that were sent. */
 export function RecapView() {
   const { sdk, eventId } = usePlace();
-  const recaps = useLive<readonly Recap[]>((onValue, onError) => watchRecaps(sdk.db, eventId, RECAPS_PAGE, onValue, onError), [sdk, eventId]);
-  const lock = useLive<RecapLock>((onValue, onError) => watchLock(sdk.db, eventId, onValue, onError), [sdk, eventId]);
+  const recaps = useList((most) => watchRecaps(sdk.db, eventId, most), RECAPS_PAGE, [sdk, eventId]);
+  const lock = useLive(() => watchLock(sdk.db, eventId), [sdk, eventId]);
+  const hasRecap = Boolean(recaps.value?.items.length);
   return (
     <div class="column">
       <Heading title="Recap">Recap</Heading>
@@ -19,15 +20,15 @@ export function RecapView() {
         One mail to every guest whose address is on an approved photo: their own photos, or the event's highlights. Nobody
         gets two mails of one recap, and a guest who has opted out gets none.
       </p>
-      {lock.value && recaps.value != null && recaps.value.length > 0 && (
+      {lock.value && hasRecap && (
         <Notice kind={lock.value.isUnfinished ? "warning" : "info"}><LockWords lock={lock.value} /></Notice>
       )}
-      <Compose hasRecap={recaps.value != null && recaps.value.length > 0} />
-      <Shown live={recaps} rows={3} label="Loading recaps…">
+      <Compose hasRecap={hasRecap} />
+      <ShownList list={recaps} rows={3} label="Loading recaps…">
         {(sent) => sent.length
           ? sent.map((recap) => <RecapCard key={recap.id} recap={recap} />)
           : <Empty title="No recap yet"><p>A preview sends nothing, and says how many guests the recap would go to.</p></Empty>}
-      </Shown>
+      </ShownList>
     </div>
   );
 }

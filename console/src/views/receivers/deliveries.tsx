@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 
-import { type DeliveryList, hearFrom } from "../../data/deliveries.ts";
+import { hearFrom } from "../../data/deliveries.ts";
 import { type Place, linkTo } from "../../domain/address.ts";
 import type { Delivery } from "../../domain/delivery.ts";
 import { type Filters, NO_FILTERS, type Period, isFiltered } from "../../domain/filters.ts";
 import { fromInput, toInput } from "../../domain/time.ts";
 import { count } from "../../domain/words.ts";
 import { Field } from "../../ui/form.tsx";
-import { type Live, Shown } from "../../ui/live.tsx";
+import { type LiveList, ShownList } from "../../ui/live.tsx";
 import { Connection } from "../../ui/news.tsx";
 import { Empty } from "../../ui/notice.tsx";
 import { replace } from "../../ui/route.ts";
@@ -18,19 +18,18 @@ import { DeliveryRows } from "./rows.tsx";
 
 interface Props {
   readonly place: Place;
-  readonly list: Live<DeliveryList>;
+  readonly list: LiveList<Delivery>;
   /** What people call the receivers, by their ids. */
   readonly labels: ReadonlyMap<string, string>;
-  readonly onMore: () => void;
 }
 
 /** The deliveries that fit, live, as many as are asked for: of one receiver, or of all. */
-export function Deliveries({ place, list, labels, onMore }: Props) {
+export function Deliveries({ place, list, labels }: Props) {
   const { sdk, eventId } = usePlace();
   const { filters, endpointId } = place;
   const [asked, setAsked] = useState<readonly Delivery[] | null>(null);
   const change = (changed: Filters) => replace({ ...place, filters: changed });
-  const shown = list.value?.deliveries ?? [];
+  const shown = list.value?.items ?? [];
   const failed = filters.outcome === "failed" ? shown.filter(({ test }) => !test) : [];
   return (
     <section class="column list" aria-labelledby="deliveries">
@@ -39,8 +38,8 @@ export function Deliveries({ place, list, labels, onMore }: Props) {
         {list.news > 0 && <Connection news={list} ask={() => hearFrom(sdk.db, eventId)} />}
       </div>
       <FilterBar filters={filters} onChange={change} onOpen={(deliveryId) => void (location.hash = linkTo("receivers", eventId, { deliveryId }))} />
-      <Shown live={list} rows={8} label="Loading deliveries…">
-        {({ deliveries, hasMore }) => (
+      <ShownList list={list} rows={8} label="Loading deliveries…" more="Show older">
+        {(deliveries) => (
           <>
             {failed.length > 0 && (
               <div class="actions">
@@ -57,10 +56,9 @@ export function Deliveries({ place, list, labels, onMore }: Props) {
                 linkOf={(delivery) => linkTo("receivers", eventId, { deliveryId: delivery.id, endpointId, filters })}
               />
             )}
-            {hasMore && <div class="actions middle-row"><button type="button" onClick={onMore}>Show older</button></div>}
           </>
         )}
-      </Shown>
+      </ShownList>
       {asked && <ResendDialog deliveries={asked} labels={labels} onClose={() => setAsked(null)} />}
     </section>
   );

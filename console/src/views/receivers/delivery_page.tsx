@@ -1,8 +1,6 @@
 import { watchDelivery } from "../../data/deliveries.ts";
-import { readSecret } from "../../data/secret.ts";
-import { seesSecret } from "../../data/session.ts";
 import { type Place, linkTo, writeRoute } from "../../domain/address.ts";
-import { isCallable, signedCurl, signingCurl } from "../../domain/curl.ts";
+import { isCallable, signingCurl } from "../../domain/curl.ts";
 import { type Delivery, isOpen } from "../../domain/delivery.ts";
 import { type Endpoint, callName } from "../../domain/endpoint.ts";
 import { Act } from "../../ui/busy.tsx";
@@ -21,7 +19,7 @@ interface Props {
 /** One delivery, live, and what can be done with it. */
 export function DeliveryPage({ place, deliveryId, endpoints }: Props) {
   const { sdk, eventId } = usePlace();
-  const live = useLive<Delivery>((onValue, onError) => watchDelivery(sdk.db, eventId, deliveryId, onValue, onError), [sdk, eventId, deliveryId]);
+  const live = useLive(() => watchDelivery(sdk.db, eventId, deliveryId), [sdk, eventId, deliveryId]);
   const back = writeRoute({ ...place, deliveryId: null });
   const missing = (
     <Empty title="There is no such delivery">
@@ -44,16 +42,12 @@ export function DeliveryPage({ place, deliveryId, endpoints }: Props) {
 }
 
 function Actions({ delivery, endpoint }: { readonly delivery: Delivery; readonly endpoint: Endpoint | undefined }) {
-  const { sdk, staff, eventId, calls } = usePlace();
-  const curl = async () => {
-    const secret = seesSecret(staff) ? await readSecret(sdk.db, eventId) : null;
-    return secret ? signedCurl(delivery, eventId, secret.secret, new Date()) : signingCurl(delivery, eventId);
-  };
+  const { eventId, calls } = usePlace();
   return (
     <div class="actions">
       <Act kind="primary" run={() => calls.resend(delivery.id)} disabled={isOpen(delivery)}>Send again</Act>
       {endpoint && <a class="button" href={linkTo("receivers", eventId, { endpointId: endpoint.id })}>The receiver</a>}
-      {isCallable(delivery) && <CopyButton label="Copy as curl" text={curl} />}
+      {isCallable(delivery) && <CopyButton label="Copy as curl" text={() => signingCurl(delivery, eventId)} />}
       <CopyButton label="Copy link" text={() => location.href} />
       {isOpen(delivery) && <span class="quiet-text">It can be sent again once it has ended.</span>}
       {endpoint && endpoint.url !== delivery.url && <span class="quiet-text">It is sent again to the receiver's present URL.</span>}

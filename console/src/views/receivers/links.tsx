@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 
 import type { Share } from "../../data/calls.ts";
-import { type ActiveShare, watchShares } from "../../data/shares.ts";
+import { watchShares } from "../../data/shares.ts";
 import type { Endpoint } from "../../domain/endpoint.ts";
 import { Act } from "../../ui/busy.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
@@ -17,7 +17,7 @@ export function Links({ endpoint: { url, label } }: { readonly endpoint: Endpoin
   const { sdk, eventId, calls } = usePlace();
   const [isMaking, setMaking] = useState(false);
   const now = useMemo(() => new Date(), []);
-  const live = useLive<readonly ActiveShare[]>((onValue, onError) => watchShares(sdk.db, eventId, now, onValue, onError), [sdk, eventId]);
+  const live = useLive(() => watchShares(sdk.db, eventId, now), [sdk, eventId]);
   return (
     <section class="card" aria-labelledby="links">
       <h2 id="links">Links for its people</h2>
@@ -26,8 +26,8 @@ export function Links({ endpoint: { url, label } }: { readonly endpoint: Endpoin
         attempt comes. They need no account, and see nothing of other receivers, nor the secret.
       </p>
       <Shown live={live}>
-        {(all) => {
-          const links = all.filter((link) => link.url === url);
+        {({ items }) => {
+          const links = items.filter((link) => link.url === url && !link.isRevoked);
           if (!links.length) return <p>No active link.</p>;
           return (
             <ul class="rows">

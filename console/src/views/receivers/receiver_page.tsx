@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 
-import type { DeliveryList } from "../../data/deliveries.ts";
 import { type Settings, removeEndpoint, saveEndpoint } from "../../data/endpoints.ts";
 import { isAdmin } from "../../data/session.ts";
 import { linkTo } from "../../domain/address.ts";
+import type { Delivery } from "../../domain/delivery.ts";
 import { type Endpoint, callName, nameOf, problem } from "../../domain/endpoint.ts";
 import { EVENT_WORDS } from "../../domain/event_type.ts";
 import { verdict } from "../../domain/verdict.ts";
@@ -11,7 +11,7 @@ import { Act } from "../../ui/busy.tsx";
 import { Ask } from "../../ui/form.tsx";
 import { Heading } from "../../ui/heading.tsx";
 import { BackIcon } from "../../ui/icons.tsx";
-import { type Live, useAsked } from "../../ui/live.tsx";
+import { type LiveList, useAsked } from "../../ui/live.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Foreign, Url } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
@@ -24,7 +24,7 @@ import { SecretCard } from "./secret.tsx";
 interface Props {
   readonly endpoint: Endpoint;
   readonly settings: Settings;
-  readonly list: Live<DeliveryList>;
+  readonly list: LiveList<Delivery>;
   /** Its deliveries. */
   readonly children: preact.ComponentChildren;
 }
@@ -36,7 +36,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const [open, setOpen] = useState<"" | "edit" | "remove" | "test" | "recover">("");
   // After a correction the new URL is known before the settings tell of it.
   const [missed, setMissed] = useState<{ readonly url: string; readonly from: Date | null }>({ url, from: null });
-  const health = useHealth(endpoint, list.value?.deliveries ?? []);
+  const health = useHealth(endpoint, list.value?.items ?? []);
   const name = useAsked(() => nameOf(url), [url]).value;
   const mayEdit = isAdmin(staff);
   const unusable = problem(url);
@@ -44,7 +44,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const since = disabled?.at ?? offSince;
   const failingSince = health.value?.failingSince ?? null;
   // What the latest failure says, where the receiver fails now.
-  const failed = failingSince && list.value?.deliveries.find(({ outcome }) => outcome === "failed" || outcome === "retrying");
+  const failed = failingSince && list.value?.items.find(({ outcome }) => outcome === "failed" || outcome === "retrying");
   const told = failed ? verdict(failed) : null;
   const close = () => setOpen("");
   const recoverSince = (from: Date | null, at = url) => {

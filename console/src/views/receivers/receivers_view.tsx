@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { DELIVERIES_PAGE, type DeliveryList, watchDeliveries } from "../../data/deliveries.ts";
+import { DELIVERIES_PAGE, watchDeliveries } from "../../data/deliveries.ts";
 import type { Settings } from "../../data/endpoints.ts";
 import { isAdmin } from "../../data/session.ts";
 import { type Place, linkTo } from "../../domain/address.ts";
@@ -9,7 +9,7 @@ import { type Endpoint, MAX_URLS } from "../../domain/endpoint.ts";
 import { NO_FILTERS } from "../../domain/filters.ts";
 import { count } from "../../domain/words.ts";
 import { Heading } from "../../ui/heading.tsx";
-import { type Live, Shown, useLive } from "../../ui/live.tsx";
+import { type Live, type LiveList, Shown, useList } from "../../ui/live.tsx";
 import { Empty, Notice } from "../../ui/notice.tsx";
 import { Foreign, Url } from "../../ui/text.tsx";
 import { usePlace } from "../place.ts";
@@ -24,9 +24,8 @@ import { useSettings } from "./settings.ts";
 
 /** The receivers of the event, one of them, or one delivery; behind that the list stays as it was. */
 export function ReceiversView({ place }: { readonly place: Place }) {
-  const { sdk, eventId } = usePlace();
   const settings = useSettings();
-  const { deliveryId, endpointId, filters } = place;
+  const { deliveryId } = place;
   // A list that is looked at from a delivery is the one that led there.
   const hasList = useRef(false);
   hasList.current ||= !deliveryId;
@@ -38,30 +37,11 @@ export function ReceiversView({ place }: { readonly place: Place }) {
     addEventListener("scroll", remember, { passive: true });
     return () => removeEventListener("scroll", remember);
   }, [deliveryId]);
-  const opened = useMemo(() => new Date(), [JSON.stringify(filters)]);
-  const [most, setMost] = useState(DELIVERIES_PAGE);
-  useEffect(() => setMost(DELIVERIES_PAGE), [endpointId, opened]);
-  const list = useLive<DeliveryList>(
-    (onList, onError) =>
-      hasList.current ? watchDeliveries(sdk.db, { eventId, endpointId, filters, now: opened, most }, onList, onError) : () => {},
-    [sdk, eventId, endpointId, opened, hasList.current],
-    most,
-  );
-  const labels = useMemo(() => new Map(settings.value?.endpoints.map(({ id, label }) => [id, label])), [settings.value]);
-  const deliveries = <Deliveries place={place} list={list} labels={labels} onMore={() => setMost(most + DELIVERIES_PAGE)} />;
-
   return (
     <>
       {hasList.current && (
         <div hidden={deliveryId !== null}>
-          <Shown live={settings} rows={4} label="Loading receivers…">
-            {(found) => {
-              const endpoint = found.endpoints.find(({ id }) => id === endpointId);
-              if (!endpointId) return <All settings={found} list={list}>{deliveries}</All>;
-              if (!endpoint) return <Unknown />;
-              return <ReceiverPage key={endpointId} endpoint={endpoint} settings={found} list={list}>{deliveries}</ReceiverPage>;
-            }}
-          </Shown>
+          <Lists place={place} settings={settings} />
         </div>
       )}
       {deliveryId && <DeliveryPage key={deliveryId} place={place} deliveryId={deliveryId} endpoints={settings.value?.endpoints ?? []} />}
@@ -69,9 +49,29 @@ export function ReceiversView({ place }: { readonly place: Place }) {
   );
 }
 
+/** All receivers or one, with the deliveries. */
+function Lists({ place, settings }: { readonly place: Place; readonly settings: Live<Settings> }) {
+  const { sdk, eventId } = usePlace();
+  const { endpointId, filters } = place;
+  const opened = useMemo(() => new Date(), [JSON.stringify(filters)]);
+  const list = useList((most) => watchDeliveries(sdk.db, { eventId, endpointId, filters, now: opened }, most), DELIVERIES_PAGE, [sdk, eventId, endpointId, opened]);
+  const labels = useMemo(() => new Map(settings.value?.endpoints.map(({ id, label }) => [id, label])), [settings.value]);
+  const deliveries = <Deliveries place={place} list={list} labels={labels} />;
+  return (
+    <Shown live={settings} rows={4} label="Loading receivers…">
+      {(found) => {
+        const endpoint = found.endpoints.find(({ id }) => id === endpointId);
+        if (!endpointId) return <All settings={found} list={list}>{deliveries}</All>;
+        if (!endpoint) return <Unknown />;
+        return <ReceiverPage key={endpointId} endpoint={endpoint} settings={found} list={list}>{deliveries}</ReceiverPage>;
+      }}
+    </Shown>
+  );
+}
+
 interface AllProps {
   readonly settings: Settings;
-  readonly list: Live<DeliveryList>;
+  readonly list: LiveList<Delivery>;
   readonly children: preact.ComponentChildren;
 }
 
@@ -98,7 +98,7 @@ function All({ settings: { endpoints, notify }, list, children }: AllProps) {
       )}
       {endpoints.length > 0 && (
         <ul class="rows" aria-label="Receivers">
-          {endpoints.map((endpoint) => <Row key={endpoint.id} endpoint={endpoint} latest={list.value?.deliveries ?? NONE} />)}
+          {endpoints.map((endpoint) => <Row key={endpoint.id} endpoint={endpoint} latest={list.value?.items ?? NONE} />)}
         </ul>
       )}
       {children}

@@ -5,5 +5,5 @@ import { usePlace } from "../place.ts";
 /** The receivers of the event, live. */
 export function useSettings(): Live<Settings> {
   const { sdk, eventId } = usePlace();
-  return useLive<Settings>((onValue, onError) => watchSettings(sdk.db, eventId, onValue, onError), [sdk, eventId]);
+  return useLive(() => watchSettings(sdk.db, eventId), [sdk, eventId]);
 }
