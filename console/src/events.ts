@@ -1,6 +1,6 @@
-// The maker of signed samples on the page of event types: `/events`. Everything stays in the browser.
+// The samples on the page of event types: `/events`. A sample is a command that signs where it runs.
 
-import { signedCurl } from "./domain/curl.ts";
+import { signingCurl } from "./domain/curl.ts";
 
 const EVENT_ID = "midsummer";
 
@@ -9,30 +9,21 @@ const form = document.querySelector("form");
 const told = document.querySelector("output");
 
 /** The example that the page shows of a type, as it would be delivered now. */
-function bodyOf(type: string, id: string, now: Date): string {
+function bodyOf(type: string, id: string): string {
   const example = document.getElementById(type)?.closest("section")?.querySelector("pre")?.textContent ?? "";
   const body = JSON.parse(example) as Record<string, unknown>;
-  return JSON.stringify({ ...body, eventId: EVENT_ID, deliveryId: id, timestamp: now.toISOString() });
+  return JSON.stringify({ ...body, eventId: EVENT_ID, deliveryId: id, timestamp: new Date().toISOString() });
 }
 
-async function make(): Promise<string> {
-  const [event, secret, url] = ["sample-type", "sample-secret", "sample-url"].map((id) => field(id).value.trim()) as [string, string, string];
-  const now = new Date();
-  const id = crypto.randomUUID();
-  return signedCurl({ id, event, url, body: bodyOf(event, id, now), test: true }, EVENT_ID, secret, now);
-}
-
-async function show(): Promise<void> {
+form?.addEventListener("submit", async (submitted) => {
+  submitted.preventDefault();
   const command = document.getElementById("sample-command");
   if (!told || !command) return;
-  command.textContent = await make();
+  const event = field("sample-type").value;
+  const id = crypto.randomUUID();
+  command.textContent = signingCurl({ id, event, url: field("sample-url").value.trim(), body: bodyOf(event, id), test: true }, EVENT_ID);
   command.hidden = false;
   const isCopied = await navigator.clipboard.writeText(command.textContent).then(() => true, () => false);
-  told.value = `${isCopied ? "Copied" : "Copy it from here"}. Its signature is good for five minutes.`;
-}
-
-form?.addEventListener("submit", (event) => {
-  event.preventDefault();
-  void show();
+  told.value = isCopied ? "Copied" : "Copy it from here";
 });
 if (form) form.hidden = false;

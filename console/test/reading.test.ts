@@ -4,9 +4,9 @@ import { createHmac } from "node:crypto";
 import { test } from "node:test";
 
 import { pretty, size, visible } from "../src/domain/body.ts";
-import { isCallable, signedCurl, signingCurl } from "../src/domain/curl.ts";
+import { isCallable, signingCurl } from "../src/domain/curl.ts";
 import { doubt, parts, problem } from "../src/domain/endpoint.ts";
-import { COUNTED, rateOf, successRate } from "../src/domain/health.ts";
+import { rateOf, successRate } from "../src/domain/health.ts";
 import { countdown, duration, relative, shortTime, utcTime } from "../src/domain/time.ts";
 import { verdict } from "../src/domain/verdict.ts";
 import { decisionOf, decisions } from "../src/domain/photo.ts";
@@ -14,24 +14,19 @@ import { imageSources, mayShow, readHosts } from "../src/domain/hosts.ts";
 import { suggestedId } from "../src/domain/event.ts";
 import { recapWords } from "../src/domain/recap.ts";
 import { timeline } from "../src/domain/timeline.ts";
-import { attemptWords, attemptsWords, lastWords, leftAloneWords } from "../src/domain/words.ts";
+import { COUNTED, attemptWords, attemptsWords, lastWords, leftAloneWords } from "../src/domain/words.ts";
 import { NOW, attempt, delivery } from "./samples.ts";
 import { wordsOf } from "../src/ui/errors.ts";
 
 const HOSTILE = `it's $(touch /tmp/x) \`id\` "\u202e" <b>&\\`;
 
-test("a command sends the same body, also with hostile characters", async () => {
+test("a command sends the same body, also with hostile characters", () => {
   const hostile = delivery({ body: JSON.stringify({ name: HOSTILE }), url: "https://example.com/a'b?c=[1]&d" });
   const key = Buffer.alloc(32, 7);
   const standard = `whsec_${key.toString("base64")}`;
   const older = "whsec_of-an-older-form";
-  for (const [secret, standardKey, command] of [
-    [standard, key, await signedCurl(hostile, "midsummer", standard, NOW)],
-    [standard, key, signingCurl(hostile, "midsummer")],
-    [older, older, await signedCurl(hostile, "midsummer", older, NOW)],
-    [older, older, signingCurl(hostile, "midsummer")],
-  ] as const) {
-    const { body, args } = ran(command, secret);
+  for (const [secret, standardKey] of [[standard, key], [older, older]] as const) {
+    const { body, args } = ran(signingCurl(hostile, "midsummer"), secret);
     const header = (name: string) => args.find((one) => one.startsWith(`${name}: `))?.slice(name.length + 2) ?? "";
     const mac = (by: string | Buffer, text: string) => createHmac("sha256", by).update(text);
     const t = header("webhook-timestamp");

@@ -2,7 +2,6 @@
 
 import type { Delivery } from "./delivery.ts";
 import { problem } from "./endpoint.ts";
-import { signatureHeaders } from "./signature.ts";
 
 export const USER_AGENT = "Wall-Webhooks/1.0";
 
@@ -26,20 +25,19 @@ export function isCallable(delivery: Sendable): boolean {
   return problem(delivery.url) === null;
 }
 
-/** A command that sends the delivery as it is sent, signed with `secret` at `now`. */
-export async function signedCurl(
-  delivery: Sendable,
-  eventId: string,
-  secret: string,
-  now: Date,
-): Promise<string> {
-  const at = Math.floor(now.getTime() / 1000);
-  const signatures = await signatureHeaders(secret, delivery.id, at, delivery.body);
-  return command(delivery, eventId, signatures.map(([name, value]) => quoted(`${name}: ${value}`)));
-}
-
 /** A command that sends the delivery and signs where the command runs, with the secret in `WALL_SECRET`. */
 export function signingCurl(delivery: Sendable, eventId: string): string {
+  // The body comes by a pipe: as an argument it could be too long for the system, and what begins with
+  // an @ would be taken for a file.
+  const call = [
+    `printf %s "$body" | curl --globoff --request POST --url ${quoted(delivery.url)}`,
+    '--header "Wall-Signature: t=$t,v1=$v1"',
+    '--header "webhook-id: $id"',
+    '--header "webhook-timestamp: $t"',
+    '--header "webhook-signature: v1,$standard"',
+    ...headers(delivery, eventId).map(([name, value]) => `--header ${quoted(`${name}: ${value}`)}`),
+    "--data-binary @-",
+  ];
   return [
     "# Needs the event's webhook secret: WALL_SECRET=whsec_…",
     `body=${quoted(delivery.body)}`,
@@ -52,25 +50,8 @@ export function signingCurl(delivery: Sendable, eventId: string): string {
     // Standard Webhooks: keyed with the bytes behind the prefix; a secret without padding is of an older form.
     'case $WALL_SECRET in *=) key=$(printf %s "${WALL_SECRET#whsec_}" | openssl base64 -d -A | hex) ;; esac',
     'standard=$(printf %s "$id.$t.$body" | mac "$key" | openssl base64 -A)',
-    command(
-      delivery,
-      eventId,
-      ['"Wall-Signature: t=$t,v1=$v1"', '"webhook-id: $id"', '"webhook-timestamp: $t"', '"webhook-signature: v1,$standard"'],
-      '"$body"',
-    ),
+    call.join(" \\\n  "),
   ].join("\n");
-}
-
-// The body comes by a pipe: as an argument it could be too long for the system, and what begins with
-// an @ would be taken for a file.
-function command(delivery: Sendable, eventId: string, signatures: readonly string[], body?: string): string {
-  const lines = [
-    `printf %s ${body ?? quoted(delivery.body)} | curl --globoff --request POST --url ${quoted(delivery.url)}`,
-    ...signatures.map((header) => `--header ${header}`),
-    ...headers(delivery, eventId).map(([name, value]) => `--header ${quoted(`${name}: ${value}`)}`),
-    "--data-binary @-",
-  ];
-  return lines.join(" \\\n  ");
 }
 
 function quoted(text: string): string {

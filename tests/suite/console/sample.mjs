@@ -1,6 +1,6 @@
-// A developer has a sample signed on the page of event types.
+// A developer copies a sample on the page of event types.
 
-export default async function sample({ site, secret, type, visitor }) {
+export default async function sample({ site, type, visitor }) {
   const page = await visitor();
   await page.goto(`${site}/events`);
   const asked = [];
@@ -8,7 +8,6 @@ export default async function sample({ site, secret, type, visitor }) {
     if (!request.url().endsWith("/icon.svg")) asked.push(request.url()); // the browser's own, late
   });
   await page.getByLabel("Event type", { exact: true }).selectOption(type);
-  await page.getByLabel("Secret").fill(secret);
   await page.getByLabel("Your receiver").fill("http://localhost:3000/in");
   await page.getByRole("button", { name: "Copy the command" }).click();
   await page.getByText("Copied").waitFor();

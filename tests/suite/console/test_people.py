@@ -1,12 +1,10 @@
 """Who sees what, and what nobody can smuggle in."""
 
 import json
-import re
 from collections.abc import Callable
 
 from google.cloud import firestore
 
-from functions.webhooks.signing.signature import sign
 from tests.suite.console.conftest import SITE, Browser, Record
 
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script><b>bold</b>"
@@ -27,7 +25,7 @@ def test_everybody_sees_what_is_theirs(
     """Tabs of no use are not there; another tenant's admin learns nothing, not even a name."""
     url = "https://hooks.example.com/in?key=a-key"
     configure(url)
-    delivery = event.collection("deliveries").document(record(url))
+    record(url)
     secret = event.collection("secrets").document("webhooks")
     secret.set({"secret": "whsec_present"})
 
@@ -52,11 +50,8 @@ def test_everybody_sees_what_is_theirs(
     assert seen["secret"] == "whsec_present"
     assert seen["next"].startswith("whsec_")
     assert (secret.get().to_dict() or {}).keys() == {"secret"}
-    signed = re.search(r"Wall-Signature: t=(\d+),v1=(\w+)", seen["curl"])
-    assert signed
-    body = delivery.get().get("body").encode()
-    assert sign("whsec_present", body, at=int(signed[1])) == signed[0].partition(": ")[2]
     assert f"--url '{url}'" in seen["curl"]
+    assert "whsec_present" not in seen["curl"]
     assert event.id not in seen["strangersEvents"]
     assert "Garden party" not in seen["strangersEvents"]
     assert nobody["email"] in seen["nobody"]
