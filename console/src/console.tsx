@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type Connection, connect } from "./data/sdk.ts";
 import { type Session, watchSession } from "./data/session.ts";
 import { NoProjectError } from "./data/site.ts";
+import { keepFocus } from "./ui/focus.ts";
 import { Empty, Skeleton } from "./ui/notice.tsx";
 import { NobodyView, SignInView } from "./views/sign_in.tsx";
 
@@ -73,5 +74,6 @@ const page = document.getElementById("page");
 if (page) {
   // The frame that the HTML shows has done its work.
   page.replaceChildren();
+  keepFocus();
   render(<App />, page);
 }

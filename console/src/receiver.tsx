@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
+import { keepFocus } from "./ui/focus.ts";
 import { takeLink } from "./ui/token.ts";
 import { LinkPage } from "./views/link/link_page.tsx";
 import { NoLink } from "./views/link/refusals.tsx";
@@ -19,4 +20,7 @@ function App() {
 }
 
 const page = document.getElementById("page");
-if (page) render(<App />, page);
+if (page) {
+  keepFocus();
+  render(<App />, page);
+}

@@ -4,11 +4,14 @@ import { showPictures, signIn, upload, write } from "./steps.mjs";
 
 export default async function moving({ site, moderator, eventId, swapped, visitor }) {
   const found = {};
-  const page = await visitor();
+  const page = await visitor({ viewport: { width: 390, height: 844 } });
   await showPictures(page);
   await signIn(page, site, moderator, `#/events/${eventId}/photos`);
   const tiles = page.getByRole("list", { name: "Waiting photos" }).getByRole("listitem");
   const tile = (name) => tiles.filter({ hasText: name });
+
+  const height = async () => (await tile("Guest 2").boundingBox()).y;
+  const before = await height();
 
   // Between look and key.
   await tile("Guest 0").getByRole("button", { name: "Look at" }).focus();
@@ -24,6 +27,7 @@ export default async function moving({ site, moderator, eventId, swapped, visito
   await tile("Late 2").waitFor();
   await page.mouse.click(aim.x + aim.width / 2, aim.y + aim.height / 2);
   await page.getByText("Approved: photo of").waitFor();
+  found.moved = (await height()) - before;
 
   // Another picture takes the photo's place before the decision arrives.
   await page.route(/batchGet/, async (route) => {

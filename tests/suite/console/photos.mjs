@@ -47,6 +47,8 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await tile("Guest 4").getByRole("button", { name: "Undo" }).click();
   await tile("Guest 4").getByText("Rejected").waitFor();
   await tile("Guest 4").getByRole("button", { name: "Undo" }).waitFor();
+  // The button that had the focus is gone; its photo has it now.
+  found.focused = await page.evaluate(() => document.activeElement.closest("[data-id]")?.dataset.id);
 
   await page.getByRole("link", { name: "Approved", exact: true }).click();
   const approved = page.getByRole("list", { name: "Approved photos" }).getByRole("listitem");
@@ -60,9 +62,11 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   await page.getByRole("link", { name: "Waiting", exact: true }).click();
   await tiles.nth(44).waitFor();
   await page.getByRole("button", { name: "Approve all" }).click();
+  await upload(eventId, "meanwhile", "Meanwhile");
+  await tiles.filter({ hasText: "Meanwhile" }).waitFor();
   found.question = await dialog.getByRole("heading").innerText();
   await dialog.getByRole("button", { name: "Approve all" }).click();
-  await page.getByText("No photo is waiting").waitFor();
+  await page.getByRole("button", { name: "Put away 45" }).waitFor();
   await page.waitForFunction(() => !document.querySelector(".photo .badge.retrying"));
 
   page = await visitor();
@@ -87,7 +91,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   const headline = page.locator(".headline");
   await headline.getByText("1 of 2 failing").waitFor();
   await upload(eventId, "late");
-  await headline.getByText("1", { exact: true }).waitFor();
+  await headline.getByText("2", { exact: true }).waitFor();
   await page.waitForFunction(() => !document.querySelector(".skeleton"));
   found.headline = await headline.innerText();
 

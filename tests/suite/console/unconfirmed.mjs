@@ -5,6 +5,7 @@ import { showPictures, signIn } from "./steps.mjs";
 export default async function unconfirmed({ site, moderator, eventId, visitor }) {
   const found = {};
   const page = await visitor();
+  await page.clock.install();
   await showPictures(page);
   await signIn(page, site, moderator, `#/events/${eventId}/photos`);
   const tile = page.getByRole("list", { name: "Waiting photos" }).getByRole("listitem");
@@ -22,5 +23,10 @@ export default async function unconfirmed({ site, moderator, eventId, visitor })
   await question.dismiss();
   await page.unroute(/batchGet|commit/);
   await tile.getByText("Approved").waitFor();
+  const token = page.waitForResponse(/securetoken/);
+  await page.clock.fastForward(3_600_000);
+  await token;
+  await tile.getByRole("button", { name: "Undo" }).click();
+  await tile.getByText("Rejected").waitFor();
   return found;
 }

@@ -71,7 +71,9 @@ function PhotoGrid({ photos, hasMore, status }: GridProps) {
   const grid = useMemo(() => (shown.current = arranged(shown.current, photos, !hasMore)), [photos, beginning]);
   const [currentId, setCurrentId] = useState<string | null>(null);
   const [openId, setOpenId] = useState<string | null>(null);
-  const [asked, setAsked] = useState<Photo | "all" | null>(null);
+  // What a question is about: the photos that were shown when it was asked, and no later one.
+  const [toDelete, setToDelete] = useState<Photo | null>(null);
+  const [toApprove, setToApprove] = useState<readonly Photo[]>([]);
   const element = useRef<HTMLUListElement>(null);
 
   const made = (photo: Photo) => decisions.made.get(photo.id);
@@ -93,7 +95,7 @@ function PhotoGrid({ photos, hasMore, status }: GridProps) {
     element.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(photo.id)}"] .picture`)?.focus();
   };
   const decide = (photo: Photo, decision: Decision, reason = "") => {
-    if (decision === "delete" && asked !== photo) return setAsked(photo);
+    if (decision === "delete" && toDelete !== photo) return setToDelete(photo);
     void decisions.make(photo, decision, reason);
     return undefined;
   };
@@ -144,23 +146,6 @@ function PhotoGrid({ photos, hasMore, status }: GridProps) {
           <kbd>U</kbd> undo, <kbd>Delete</kbd> delete, <kbd>Enter</kbd> look closely.
         </p>
       )}
-      <div class="actions grid-actions">
-        {mayDecide && status === "pending" && left.length > 1 && (
-          <button type="button" onClick={() => setAsked("all")}>Approve all {left.length} shown…</button>
-        )}
-        {done > 0 && <button type="button" class="quiet" onClick={putAway}>Put away {count(done, "decided photo", "decided photos")}</button>}
-        {grid.heldBack > 0 && <button type="button" onClick={putAway}>Show {count(grid.heldBack, "newer photo", "newer photos")}</button>}
-        <span class="quiet-text" role="status">{latest?.progress === "done" && `${doneWords(latest.decision, latest.photo.status)}: ${photoOf(latest.photo)}.`}</span>
-      </div>
-      {late > 0 && (
-        <Notice kind="warning">
-          {count(late, "decision is", "decisions are")} not confirmed yet, and kept here: leave this page open. The service is asked again until it answers.
-        </Notice>
-      )}
-      {refused.map(({ photo, error }) => (
-        <Notice key={photo.id} kind="error"><bdi>{capital(photoOf(photo))}</bdi>: {wordsOf(error)}</Notice>
-      ))}
-      {left.length === 0 && <Nothing status={status} />}
       <ul ref={element} class="photos" aria-label={`${STATUS_WORDS[status]} photos`} onKeyDown={onKey}>
         {grid.photos.map((photo) => (
           <PhotoTile
@@ -177,6 +162,26 @@ function PhotoGrid({ photos, hasMore, status }: GridProps) {
           />
         ))}
       </ul>
+      {left.length === 0 && <Nothing status={status} />}
+      {/* Below the photos, so that none moves under the hand. */}
+      {mayDecide && (
+        <div class="column grid-actions">
+          {late > 0 && (
+            <Notice kind="warning">
+              {count(late, "decision is", "decisions are")} not confirmed yet, and kept here: leave this page open. The service is asked again until it answers.
+            </Notice>
+          )}
+          {refused.map(({ photo, error }) => (
+            <Notice key={photo.id} kind="error"><bdi>{capital(photoOf(photo))}</bdi>: {wordsOf(error)}</Notice>
+          ))}
+          <p class="quiet-text" role="status">{latest?.progress === "done" && `${doneWords(latest.decision, latest.photo.status)}: ${photoOf(latest.photo)}.`}</p>
+          <div class="actions">
+            {status === "pending" && left.length > 1 && <button type="button" onClick={() => setToApprove(left)}>Approve all {left.length} shown…</button>}
+            {done > 0 && <button type="button" class="quiet" onClick={putAway}>Put away {done}<span class="unseen"> decided</span></button>}
+            {grid.heldBack > 0 && <button type="button" onClick={putAway}>Show {count(grid.heldBack, "newer photo", "newer photos")}</button>}
+          </div>
+        </div>
+      )}
       {open && (
         <PhotoDialog
           photo={present(open)}
@@ -188,20 +193,20 @@ function PhotoGrid({ photos, hasMore, status }: GridProps) {
           onClose={() => setOpenId(null)}
         />
       )}
-      {asked === "all" && (
+      {toApprove.length > 0 && (
         <Ask
-          title={`Approve ${count(left.length, "photo", "photos")}?`}
+          title={`Approve ${count(toApprove.length, "photo", "photos")}?`}
           action="Approve all"
-          run={async () => left.forEach((photo) => decide(photo, "approve"))}
-          onClose={() => setAsked(null)}
+          run={async () => toApprove.filter(isLeft).forEach((photo) => decide(photo, "approve"))}
+          onClose={() => setToApprove([])}
         >
-          <p>All photos that are shown here and wait: from <bdi>{photoOf(left[0] ?? { uploaderName: "" })}</bdi> to <bdi>{photoOf(left.at(-1) ?? { uploaderName: "" })}</bdi>. Guests see them at once, and the receivers are notified.</p>
+          <p>Guests see them at once, and the receivers are notified. Photos that are uploaded meanwhile go on waiting.</p>
         </Ask>
       )}
-      {asked !== null && asked !== "all" && (
-        <Ask title="Delete this photo?" action="Delete" kind="danger" close="Keep it" run={async () => void decide(asked, "delete")} onClose={() => setAsked(null)}>
-          <div class="large"><Picture url={asked.thumbUrl ?? asked.url} alt={photoOf(asked)} /></div>
-          <p>The <bdi>{photoOf(asked)}</bdi> cannot be brought back. To hide a photo only, reject it or take it down.</p>
+      {toDelete && (
+        <Ask title="Delete this photo?" action="Delete" kind="danger" close="Keep it" run={async () => void decide(toDelete, "delete")} onClose={() => setToDelete(null)}>
+          <div class="large"><Picture url={toDelete.thumbUrl ?? toDelete.url} alt={photoOf(toDelete)} /></div>
+          <p>The <bdi>{photoOf(toDelete)}</bdi> cannot be brought back. To hide a photo only, reject it or take it down.</p>
         </Ask>
       )}
     </>

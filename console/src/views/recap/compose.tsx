@@ -124,6 +124,7 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
 
 /** The planner's count; of fewer than ten guests, how many have opted out is not told. */
 function recipientWords({ recipients, skipped }: Preview): string {
+  if (!recipients) return "No guest gets a mail.";
   if (skipped !== undefined) return `${count(recipients, "guest gets", "guests get")} a mail.`;
   return `${recipients === 1 ? "One guest gets" : `Up to ${count(recipients, "guest gets", "guests get")}`} a mail, less those who have opted out.`;
 }
