@@ -10,35 +10,28 @@ import { keepFocus } from "./ui/focus.ts";
 import { Empty, Skeleton } from "./ui/notice.tsx";
 import { NobodyView, SignInView } from "./views/sign_in.tsx";
 
-function App() {
-  const [connection, setConnection] = useState<Connection | null>(null);
-  const [failure, setFailure] = useState<unknown>(null);
-  useEffect(() => {
-    connect().then(setConnection, setFailure);
-  }, []);
-  if (failure) return <NotConnected failure={failure} />;
-  return connection ? <Console connection={connection} /> : <Loading />;
-}
-
 // Everything that reads, Firestore's part among it; it is not needed to sign in.
 const signedIn = () => import("./views/signed_in.tsx");
 type Rest = Awaited<ReturnType<typeof signedIn>>;
 
-function Console({ connection }: { readonly connection: Connection }) {
-  const { auth } = connection;
+function App() {
+  const [connection, setConnection] = useState<Connection | null>(null);
   const [session, setSession] = useState<Session>({ state: "loading" });
   const [rest, setRest] = useState<Rest | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
-  useEffect(() => watchSession(auth, setSession), [auth]);
+  useEffect(() => {
+    connect().then(setConnection, setFailure);
+  }, []);
+  useEffect(() => (connection ? watchSession(connection.auth, setSession) : undefined), [connection]);
   useEffect(() => {
     // While somebody types a password there is time to load what comes after it.
     if (session.state !== "loading") signedIn().then(setRest, setFailure);
   }, [session.state]);
 
-  if (session.state === "signed out") return <SignInView auth={auth} />;
-  if (session.state === "nobody") return <NobodyView auth={auth} email={session.email} />;
+  if (connection && session.state === "signed out") return <SignInView auth={connection.auth} />;
+  if (connection && session.state === "nobody") return <NobodyView auth={connection.auth} email={session.email} />;
   if (failure) return <NotConnected failure={failure} />;
-  if (session.state === "loading" || !rest) return <Loading />;
+  if (!connection || session.state !== "staff" || !rest) return <Loading />;
   return <rest.SignedIn connection={connection} staff={session.staff} />;
 }
 

@@ -33,7 +33,6 @@ export interface Rotated {
   readonly rotatedAt: string | null;
   readonly activeFrom: string;
   readonly oldSecretUsedUntil: string;
-  readonly message: string;
 }
 
 export interface RecapText {

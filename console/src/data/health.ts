@@ -2,6 +2,7 @@
 
 import {
   type Firestore,
+  type Query,
   collection,
   getCountFromServer,
   getDocsFromServer,
@@ -11,51 +12,46 @@ import {
   where,
 } from "firebase/firestore";
 
+import type { Delivery } from "../domain/delivery.ts";
 import { DAY_MS, type Health, SAMPLE, health } from "../domain/health.ts";
 import { COUNTED } from "../domain/words.ts";
 import { read } from "./deliveries.ts";
 
 /** Whether the last delivery to the endpoint that ended has failed: two deliveries are read. */
 export async function failsAt(db: Firestore, eventId: string, endpointId: string): Promise<boolean> {
-  const all = collection(db, "events", eventId, "deliveries");
-  const [success, failure] = await Promise.all(
-    ["success", "failed"].map(async (outcome) => {
-      const ended = [where("endpoint", "==", endpointId), where("outcome", "==", outcome)];
-      const found = await getDocsFromServer(query(all, ...ended, orderBy("endedAt", "desc"), limit(1)));
-      return found.docs.map(read)[0]?.endedAt ?? null;
-    }),
-  );
-  return Boolean(failure && (!success || failure > success));
+  const [successes, failures] = await Promise.all([endings(db, eventId, endpointId, "success", 1), endings(db, eventId, endpointId, "failed", 1)]);
+  return isFailing(successes[0], failures[0]);
 }
 
 export async function healthOf(db: Firestore, eventId: string, endpointId: string, now: Date): Promise<Health> {
-  const ended = (outcome: string) =>
-    query(
-      collection(db, "events", eventId, "deliveries"),
-      where("endpoint", "==", endpointId),
-      where("outcome", "==", outcome),
-    );
-  const latest = orderBy("endedAt", "desc");
   const ofTheDay = where("endedAt", ">=", new Date(now.getTime() - DAY_MS));
-  const counted = async (outcome: string) =>
-    (await getCountFromServer(query(ended(outcome), ofTheDay, latest, limit(COUNTED)))).data().count;
-
-  const [delivered, failed, successes, failures] = await Promise.all([
+  const counted = async (outcome: Ending) =>
+    (await getCountFromServer(query(ended(db, eventId, endpointId, outcome), ofTheDay, LATEST, limit(COUNTED)))).data().count;
+  const [delivered, failed, successes, [failure]] = await Promise.all([
     counted("success"),
     counted("failed"),
-    getDocsFromServer(query(ended("success"), latest, limit(SAMPLE))),
-    getDocsFromServer(query(ended("failed"), latest, limit(1))),
+    endings(db, eventId, endpointId, "success", SAMPLE),
+    endings(db, eventId, endpointId, "failed", 1),
   ]);
-  const acknowledged = successes.docs.map(read);
-  const lastSuccess = acknowledged[0]?.endedAt ?? null;
-  const lastFailure = failures.docs.map(read)[0]?.endedAt ?? null;
-  const isFailing = lastFailure !== null && (lastSuccess === null || lastFailure > lastSuccess);
-  const failingSince = isFailing ? await firstFailure() : null;
-  return health({ delivered, failed }, acknowledged, failingSince, now);
+  const lastSuccess = successes[0]?.endedAt;
+  const since = lastSuccess ? [where("endedAt", ">", lastSuccess)] : [];
+  const first = query(ended(db, eventId, endpointId, "failed"), ...since, orderBy("endedAt", "asc"), limit(1));
+  const failingSince = isFailing(successes[0], failure) ? ((await getDocsFromServer(first)).docs.map(read)[0]?.endedAt ?? null) : null;
+  return health({ delivered, failed }, successes, failingSince, now);
+}
 
-  async function firstFailure(): Promise<Date | null> {
-    const since = lastSuccess ? [where("endedAt", ">", lastSuccess)] : [];
-    const first = query(ended("failed"), ...since, orderBy("endedAt", "asc"), limit(1));
-    return (await getDocsFromServer(first)).docs.map(read)[0]?.endedAt ?? null;
-  }
+type Ending = "success" | "failed";
+const LATEST = orderBy("endedAt", "desc");
+
+function ended(db: Firestore, eventId: string, endpointId: string, outcome: Ending): Query {
+  return query(collection(db, "events", eventId, "deliveries"), where("endpoint", "==", endpointId), where("outcome", "==", outcome));
+}
+
+/** The deliveries that ended last so. */
+async function endings(db: Firestore, eventId: string, endpointId: string, outcome: Ending, most: number): Promise<readonly Delivery[]> {
+  return (await getDocsFromServer(query(ended(db, eventId, endpointId, outcome), LATEST, limit(most)))).docs.map(read);
+}
+
+function isFailing(success: Delivery | undefined, failure: Delivery | undefined): boolean {
+  return Boolean(failure?.endedAt && (!success?.endedAt || failure.endedAt > success.endedAt));
 }

@@ -1,5 +1,5 @@
-import type { ComponentChildren, TargetedEvent } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import type { ComponentChildren, JSX, TargetedEvent } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 import { ActionButton, useWork } from "./busy.tsx";
 import { Notice } from "./notice.tsx";
@@ -138,8 +138,11 @@ interface DialogProps {
   readonly title: string;
   /** What the button that carries it out says. */
   readonly action: ComponentChildren;
-  /** Carries it out; the dialog closes itself unless this says that it stays. */
-  readonly run: () => Promise<"stay" | void>;
+  /**
+   * Carries it out. The dialog closes then, unless this says that it stays, or gives what it came to, which
+   * is shown in place of what was asked.
+   */
+  readonly run: () => Promise<"stay" | JSX.Element | void>;
   readonly onClose: () => void;
   readonly kind?: "primary" | "danger";
   /** What the button that carries nothing out says. */
@@ -155,21 +158,25 @@ interface DialogProps {
 /** Everything that is asked in a dialog: a form, or a question that has no fields. */
 export function Ask({ title, action, run, onClose, kind = "primary", close = "Cancel", disabled = false, isDone = false, slow, children }: DialogProps) {
   const work = useWork();
+  const [result, setResult] = useState<JSX.Element | null>(null);
+  const isOver = isDone || result !== null;
   function submit(event: Event) {
     event.preventDefault();
-    if (disabled || isDone) return;
+    if (disabled || isOver) return;
     void work.run(async () => {
-      if ((await run()) !== "stay") onClose();
+      const came = await run();
+      if (!came) onClose();
+      else if (came !== "stay") setResult(came);
     });
   }
   return (
     <Dialog title={title} onClose={onClose}>
       <form class="stack" onSubmit={submit} noValidate>
-        {children}
+        {result ?? children}
         {work.error && <Notice kind="error">{work.error}</Notice>}
         <div class="actions end">
-          <button type="button" onClick={onClose}>{isDone ? "Close" : close}</button>
-          {!isDone && <ActionButton busy={work.isBusy} kind={kind} submits disabled={disabled} {...(slow && { slow })}>{action}</ActionButton>}
+          <button type="button" onClick={onClose}>{isOver ? "Close" : close}</button>
+          {!isOver && <ActionButton busy={work.isBusy} kind={kind} submits disabled={disabled} {...(slow && { slow })}>{action}</ActionButton>}
         </div>
       </form>
     </Dialog>

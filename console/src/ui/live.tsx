@@ -9,7 +9,7 @@ import { Notice, Skeleton } from "./notice.tsx";
 export interface Live<Value> {
   /** Undefined until it is known; null where the server has no such thing. */
   readonly value: Value | null | undefined;
-  /** Why it is not known (any more). */
+  /** Why it is not known, or not known any more. */
   readonly error: unknown;
   /** Counts the reports of the server. */
   readonly news: number;
@@ -19,35 +19,31 @@ const UNKNOWN = { value: undefined, error: null, news: 0 };
 
 /**
  * What a listener tells, from the moment on at which the component is there. What was known of the
- * same thing stays while `most`, the length of a list, grows.
+ * same thing stays while `again` changes: the length of a list, or a reason to ask once more.
  */
-export function useLive<Value>(watch: () => Watch<Value | null>, inputs: readonly unknown[], most = 0): Live<Value> {
+export function useLive<Value>(watch: () => Watch<Value | null>, inputs: readonly unknown[], again: unknown = null): Live<Value> {
   const [live, setLive] = useState<Live<Value>>(UNKNOWN);
   const stop = useRef<(() => void) | null>(null);
-  const start = () => {
-    let isWanted = true;
-    const end = watch()(
-      (value) => isWanted && setLive(({ news }) => ({ value, error: null, news: news + 1 })),
-      (error) => isWanted && setLive(({ news }) => ({ value: undefined, error, news })),
-    );
-    return () => {
-      isWanted = false;
-      end();
-    };
-  };
+  // What is told of something else is not wanted any more.
+  const subject = useRef(0);
   useEffect(() => {
     setLive(UNKNOWN);
     return () => {
+      subject.current += 1;
       stop.current?.();
       stop.current = null;
     };
   }, inputs);
   useEffect(() => {
+    const mine = subject.current;
     // The longer list is begun before the shorter one ends, so that the SDK keeps what it has.
     const before = stop.current;
-    stop.current = start();
+    stop.current = watch()(
+      (value) => mine === subject.current && setLive(({ news }) => ({ value, error: null, news: news + 1 })),
+      (error) => mine === subject.current && setLive((known) => ({ ...known, error })),
+    );
     before?.();
-  }, [...inputs, most]);
+  }, [...inputs, again]);
   return live;
 }
 
@@ -70,34 +66,20 @@ const ASK_AGAIN_MS = 3000;
 
 /** What is asked for when the view is opened, when `inputs` change, after `news`, and when the network is back. */
 export function useAsked<Value>(ask: () => Promise<Value>, inputs: readonly unknown[], news: unknown = null): Live<Value> {
-  const [live, setLive] = useState<Live<Value>>(UNKNOWN);
-  const [round, setRound] = useState(0);
-  const askedAt = useRef(-ASK_AGAIN_MS);
-  // An answer about something else is not wanted any more.
-  const subject = useRef(0);
-  useEffect(() => {
-    askedAt.current = -ASK_AGAIN_MS;
-    setLive(UNKNOWN);
-    return () => void (subject.current += 1);
-  }, inputs);
-  useEffect(() => {
-    const timer = setTimeout(() => {
+  const askedAt = useRef(0);
+  useEffect(() => void (askedAt.current = -ASK_AGAIN_MS), inputs);
+  return useLive<Value>(() => (tell, fail) => {
+    const go = () => {
       askedAt.current = performance.now();
-      const mine = subject.current;
-      ask().then(
-        (value) => mine === subject.current && setLive(({ news }) => ({ value, error: null, news: news + 1 })),
-        (error: unknown) => mine === subject.current && setLive((before) => ({ ...before, error })),
-      );
-    }, askedAt.current + ASK_AGAIN_MS - performance.now());
-    return () => clearTimeout(timer);
-  }, [...inputs, news, round]);
-  useEffect(() => {
-    if (!live.error) return;
-    const again = () => setRound(round + 1);
-    addEventListener("online", again);
-    return () => removeEventListener("online", again);
-  }, [live.error]);
-  return live;
+      ask().then(tell, fail);
+    };
+    const timer = setTimeout(go, askedAt.current + ASK_AGAIN_MS - performance.now());
+    addEventListener("online", go);
+    return () => {
+      clearTimeout(timer);
+      removeEventListener("online", go);
+    };
+  }, inputs, news);
 }
 
 interface ShownProps<Value> {
@@ -108,11 +90,15 @@ interface ShownProps<Value> {
   readonly children: (value: Value) => ComponentChildren;
 }
 
-/** What is known, once it is; before that its place, or why it cannot be shown. */
+/** What is known, once it is; before that its place; and why it is not known, or not any more. */
 export function Shown<Value>({ live: { value, error }, rows = 1, label = "Loading…", missing = null, children }: ShownProps<Value>) {
-  if (value === undefined && error) return <Notice kind="error">{wordsOf(error)}</Notice>;
-  if (value === undefined) return <Skeleton rows={rows} label={label} />;
-  return <>{value === null ? missing : children(value)}</>;
+  if (value === undefined && !error) return <Skeleton rows={rows} label={label} />;
+  return (
+    <>
+      {Boolean(error) && <Notice kind="error">{wordsOf(error)}</Notice>}
+      {value === null ? missing : value !== undefined && children(value)}
+    </>
+  );
 }
 
 interface ListProps<Item> extends Pick<ShownProps<unknown>, "rows" | "label"> {

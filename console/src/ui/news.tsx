@@ -40,11 +40,7 @@ export function Connection({ news, ask }: Props) {
   return (
     <p class={`connection ${isLive ? "live" : "stale"}`}>
       <span role="status">
-        {isLive
-          ? "Live"
-          : isOnline
-            ? "No news: the service may be away. This is what was known last."
-            : "Offline: this is what was known last. It goes on by itself."}
+        {isLive ? "Live" : "No news: this is what was known last. It goes on by itself."}
       </span>
       <span>last news {span(silence)} ago</span>
     </p>

@@ -10,7 +10,7 @@ export default async function offline({ site, admin, eventId, visitor }) {
   page.removeAllListeners("console"); // a network that is gone is no problem of the page's
   await page.context().setOffline(true);
   await page.evaluate(() => dispatchEvent(new Event("offline")));
-  await page.getByText("Offline: this is what was known last").waitFor();
+  await page.getByText("No news: this is what was known last").waitFor();
   const rows = await page.locator(".deliveries > li").count();
   // What was never looked at is not known: neither photos nor recaps.
   await page.getByRole("link", { name: "Overview" }).click();

@@ -1,6 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
 
-import type { Share } from "../../data/calls.ts";
 import { watchShares } from "../../data/shares.ts";
 import type { Endpoint } from "../../domain/endpoint.ts";
 import { Act } from "../../ui/busy.tsx";
@@ -56,32 +55,27 @@ function LinkDialog({ url, label, onClose }: { readonly url: string; readonly la
   const { calls, eventName } = usePlace();
   const [days, setDays] = useState("7");
   const [canResend, setCanResend] = useState(false);
-  const [share, setShare] = useState<Share | null>(null);
   const make = async () => {
-    const made = await calls.share(url, Number(days), canResend);
-    setShare({ ...made, link: withNames(made.link, eventName, label) });
-    return "stay" as const;
+    const { link, expiresAt } = await calls.share(url, Number(days), canResend);
+    const named = withNames(link, eventName, label);
+    return (
+      <Notice kind="success">
+        <p>
+          <strong>Copy it now: it is shown this once.</strong> Bodies hold names and addresses of guests; give it only
+          to the people behind that receiver.
+        </p>
+        <div class="key">
+          <code class="foreign" data-link>{named}</code>
+          <CopyButton label="Copy link" text={() => named} />
+        </div>
+        <p>It ends by itself on <When at={new Date(expiresAt)} long />.</p>
+      </Notice>
+    );
   };
   return (
-    <Ask title="Make a link" action="Make the link" run={make} onClose={onClose} isDone={share !== null}>
-      {share ? (
-        <Notice kind="success">
-          <p>
-            <strong>Copy it now: it is shown this once.</strong> Bodies hold names and addresses of guests; give it only
-            to the people behind that receiver.
-          </p>
-          <div class="key">
-            <code class="foreign" data-link>{share.link}</code>
-            <CopyButton label="Copy link" text={() => share.link} />
-          </div>
-          <p>It ends by itself on <When at={new Date(share.expiresAt)} long />.</p>
-        </Notice>
-      ) : (
-        <>
-          <Field label="Ends after" value={days} options={DAYS} onChange={setDays} />
-          <Check isOn={canResend} onChange={setCanResend}>Deliveries can be sent again from the link</Check>
-        </>
-      )}
+    <Ask title="Make a link" action="Make the link" run={make} onClose={onClose}>
+      <Field label="Ends after" value={days} options={DAYS} onChange={setDays} />
+      <Check isOn={canResend} onChange={setCanResend}>Deliveries can be sent again from the link</Check>
     </Ask>
   );
 }

@@ -1,6 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
 
-import type { Rotated } from "../../data/calls.ts";
 import { type WebhookSecret, readSecret } from "../../data/secret.ts";
 import { seesSecret } from "../../data/session.ts";
 import { Act } from "../../ui/busy.tsx";
@@ -18,6 +17,7 @@ export function SecretCard() {
   // Read when it is asked for, and not before.
   const reveal = async () => setSecret(await readSecret(sdk.db, eventId));
   const hide = () => setSecret(undefined);
+  const refresh = async () => secret !== undefined && reveal();
   useEffect(() => {
     const hidden = () => document.hidden && hide();
     document.addEventListener("visibilitychange", hidden);
@@ -41,15 +41,8 @@ export function SecretCard() {
           </div>
         </>
       )}
-      {open === "replace" && (
-        <RotateDialog
-          onClose={(hasRotated) => {
-            setOpen("");
-            if (hasRotated && secret !== undefined) void reveal();
-          }}
-        />
-      )}
-      {open === "withdraw" && <WithdrawDialog onDone={reveal} onClose={() => setOpen("")} />}
+      {open === "replace" && <RotateDialog onDone={refresh} onClose={() => setOpen("")} />}
+      {open === "withdraw" && <WithdrawDialog onDone={refresh} onClose={() => setOpen("")} />}
     </section>
   );
 }
@@ -93,57 +86,49 @@ const OVERLAPS = [
   ["0", "at once: the present one has leaked"],
 ] as const;
 
+interface DialogProps {
+  /** What to do once it was carried out. */
+  readonly onDone: () => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
 /** Ends the announced secret before it signs. */
-function WithdrawDialog({ onDone, onClose }: { readonly onDone: () => Promise<void>; readonly onClose: () => void }) {
+function WithdrawDialog({ onDone, onClose }: DialogProps) {
   const { calls } = usePlace();
-  const [told, setTold] = useState("");
   const withdraw = async () => {
-    setTold((await calls.withdraw()).message);
+    const { message } = await calls.withdraw();
     await onDone();
-    return "stay" as const;
+    return <Notice>{message}</Notice>;
   };
   return (
-    <Ask title="Withdraw the announced secret?" action="Withdraw" kind="danger" close="Keep it" run={withdraw} onClose={onClose} isDone={told !== ""}>
-      {told ? <Notice>{told}</Notice> : <p>It never signs, and the present secret goes on. Receivers that have both lose nothing.</p>}
+    <Ask title="Withdraw the announced secret?" action="Withdraw" kind="danger" close="Keep it" run={withdraw} onClose={onClose}>
+      <p>It never signs, and the present secret goes on. Receivers that have both lose nothing.</p>
     </Ask>
   );
 }
 
-function RotateDialog({ onClose }: { readonly onClose: (hasRotated: boolean) => void }) {
+function RotateDialog({ onDone, onClose }: DialogProps) {
   const { calls } = usePlace();
   const [minutes, setMinutes] = useState("1440");
-  const [rotated, setRotated] = useState<Rotated | null>(null);
   const isNow = minutes === "0";
   const rotate = async () => {
-    setRotated(await calls.rotate(Number(minutes)));
-    return "stay" as const;
+    const { rotatedAt, activeFrom, oldSecretUsedUntil } = await calls.rotate(Number(minutes));
+    await onDone();
+    return (
+      <Notice kind="success">
+        {rotatedAt ? "The new secret signs from now on." : <>The new secret signs from <When at={new Date(activeFrom)} long /> on.</>}{" "}
+        Deliveries may be signed with the old one until <When at={new Date(oldSecretUsedUntil)} long />.
+      </Notice>
+    );
   };
   return (
-    <Ask
-      title="Replace the secret"
-      action={isNow ? "Replace it now" : "Announce a new secret"}
-      kind={isNow ? "danger" : "primary"}
-      run={rotate}
-      onClose={() => onClose(rotated !== null)}
-      isDone={rotated !== null}
-    >
-      {rotated ? (
-        <Notice kind="success">
-          {rotated.rotatedAt
-            ? "The new secret signs from now on."
-            : <>The new secret signs from <When at={new Date(rotated.activeFrom)} long /> on.</>}{" "}
-          Deliveries may be signed with the old one until <When at={new Date(rotated.oldSecretUsedUntil)} long />.
-        </Notice>
-      ) : (
-        <>
-          <Field label="The new one signs" value={minutes} options={OVERLAPS} onChange={setMinutes} />
-          <Notice kind={isNow ? "warning" : "info"}>
-            {isNow
-              ? "Receivers refuse deliveries until they have the new secret; what they refuse is retried and can be recovered."
-              : "Both can be read here until then. Receivers that accept either lose nothing. A secret that was announced before is replaced."}
-          </Notice>
-        </>
-      )}
+    <Ask title="Replace the secret" action={isNow ? "Replace it now" : "Announce a new secret"} kind={isNow ? "danger" : "primary"} run={rotate} onClose={onClose}>
+      <Field label="The new one signs" value={minutes} options={OVERLAPS} onChange={setMinutes} />
+      <Notice kind={isNow ? "warning" : "info"}>
+        {isNow
+          ? "Receivers refuse deliveries until they have the new secret; what they refuse is retried and can be recovered."
+          : "Both can be read here until then. Receivers that accept either lose nothing. A secret that was announced before is replaced."}
+      </Notice>
     </Ask>
   );
 }
