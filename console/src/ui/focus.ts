@@ -1,15 +1,19 @@
-// A button may go away with what it has done. The focus then goes to the nearest thing that can have it,
-// and not to the beginning of the page.
+// A button may go away with what it has done. The focus then goes to the nearest thing of the view that can
+// have it, and not to the beginning of the page. A view that is new takes the focus by its heading.
 
 const FOCUSABLE = "button, a[href], input, select, textarea, [tabindex]";
 
-// The element that was focused last, with what it stood in, from inside out.
-let path: readonly Element[] = [];
+// What was focused last, and what of the view it stood in, from inside out.
+let path: readonly HTMLElement[] = [];
 
 function remember({ target }: FocusEvent): void {
-  const found: Element[] = [];
-  for (let element = target as Element | null; element && element !== document.body; element = element.parentElement) found.push(element);
-  path = found;
+  const found: HTMLElement[] = [];
+  let element = target as HTMLElement | null;
+  while (element && element.localName !== "main") {
+    found.push(element);
+    element = element.parentElement;
+  }
+  path = element ? found : [];
 }
 
 function recover(): void {

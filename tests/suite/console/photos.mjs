@@ -82,7 +82,7 @@ export default async function photos({ site, admin, moderator, eventId, newId, v
   for (const [action, shown] of [["Publish", "Published"], ["Archive", "Archived"]]) {
     await page.getByRole("button", { name: `${action}…` }).click();
     await page.getByRole("dialog").getByRole("button", { name: action, exact: true }).click();
-    await page.locator("main .badge").getByText(shown).waitFor();
+    await page.locator(".event-name .badge").getByText(shown).waitFor();
   }
   await page.getByRole("button", { name: "Publish again…" }).waitFor();
 

@@ -39,10 +39,8 @@ const LOOKS_MS = [1500, 6000, 20_000];
 /** The deliveries to one URL, for its people. */
 export function LinkPage({ link: { token, event: eventName, receiver } }: { readonly link: Link }) {
   const [place, setPlace] = useState(readPlace);
-  const [page, setPage] = useState<SharedPage | null>(null);
-  const [asOf, setAsOf] = useState(() => new Date());
-  const [failure, setFailure] = useState<unknown>(null);
-  const [error, setError] = useState("");
+  const [page, setPage] = useState<(SharedPage & { readonly asOf: Date }) | null>(null);
+  const [error, setError] = useState<unknown>(null);
   // The delivery that is looked at stays in sight, whatever the list holds by now.
   const [opened, setOpened] = useState<Delivery | null>(null);
   const { outcome, event, deliveryId } = place;
@@ -56,22 +54,16 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
 
   async function load(after: string | null = null): Promise<void> {
     const mine = (latest.current += 1);
-    setError("");
+    setError(null);
     try {
       const found = await readSharedLog(token, { outcome, event }, after);
       // What was asked for later has the say.
       if (mine !== latest.current) return;
       const known = after ? (page?.deliveries ?? []) : [];
       const ids = new Set(known.map(({ id }) => id));
-      setPage({ ...found, deliveries: [...known, ...found.deliveries.filter(({ id }) => !ids.has(id))] });
-      setAsOf(new Date());
-      setFailure(null);
+      setPage({ ...found, deliveries: [...known, ...found.deliveries.filter(({ id }) => !ids.has(id))], asOf: new Date() });
     } catch (caught) {
-      if (mine !== latest.current) return;
-      // The deliveries on the page stay, unless the link has ended.
-      const isEnded = caught instanceof RefusedError && caught.status === "PERMISSION_DENIED";
-      if (!page || isEnded) setFailure(caught);
-      else setError(wordsOf(caught));
+      if (mine === latest.current) setError(caught);
     }
   }
   useEffect(() => void load(), [outcome, event]);
@@ -99,7 +91,8 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
     }
   }
 
-  if (failure) return <Refusal error={failure} onRetry={() => void load()} />;
+  // The deliveries on the page stay, unless the link has ended.
+  if (error && (!page || (error instanceof RefusedError && error.status === "PERMISSION_DENIED"))) return <Refusal error={error} onRetry={() => void load()} />;
   if (!page) return <main class="middle"><Skeleton rows={4} label="Loading deliveries…" /></main>;
   const delivery = opened?.id === deliveryId ? opened : null;
   const list = fragmentOf({ ...place, deliveryId: null });
@@ -136,8 +129,8 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
             <form class="filters" role="search" aria-label="Deliveries" onSubmit={(submitted) => submitted.preventDefault()}>
               <KindFields filters={place} onChange={set} />
             </form>
-            <p class="connection still" role="status">As of <When at={asOf} /> <Act kind="quiet" run={() => load()}>Refresh</Act></p>
-            {error && <Notice kind="error">{error}</Notice>}
+            <p class="connection still" role="status">As of <When at={page.asOf} /> <Act kind="quiet" run={() => load()}>Refresh</Act></p>
+            {Boolean(error) && <Notice kind="error">{wordsOf(error)}</Notice>}
             {page.deliveries.length ? (
               <DeliveryRows deliveries={page.deliveries} isOneUrl linkOf={({ id }) => fragmentOf({ ...place, deliveryId: id })} />
             ) : (

@@ -7,7 +7,7 @@ import { countPhotos, watchPhotos } from "../../data/photos.ts";
 import { watchLock, watchRecaps } from "../../data/recaps.ts";
 import { isAdmin } from "../../data/session.ts";
 import { isOpenTo, linkTo } from "../../domain/address.ts";
-import { type EventStatus, languageName, statusWords } from "../../domain/event.ts";
+import { type EventStatus, languageName } from "../../domain/event.ts";
 import { problem } from "../../domain/endpoint.ts";
 import { NO_FILTERS } from "../../domain/filters.ts";
 import { STATUS_WORDS } from "../../domain/photo.ts";
@@ -30,10 +30,7 @@ export function OverviewView({ event }: { readonly event: WallEvent }) {
   const since = { draft: null, published: publishedAt, archived: archivedAt }[status];
   return (
     <div class="column">
-      <div class="head">
-        <Heading title={event.name}><Foreign>{event.name}</Foreign></Heading>
-        <span class={`badge ${BADGES[status]}`}>{statusWords(status)}</span>
-      </div>
+      <Heading title={event.name}><Foreign>{event.name}</Foreign></Heading>
       <dl class="figures headline">
         <Photos />
         {isOpenTo(staff.role, "receivers") && <Receivers />}
@@ -131,7 +128,6 @@ function Figure({ name, link, children }: { readonly name: string; readonly link
   return <div><dt><a href={link}>{name}</a></dt><dd>{children}</dd></div>;
 }
 
-const BADGES: Readonly<Record<EventStatus, string>> = { draft: "pending", published: "success", archived: "skipped" };
 const EXPLAINED: Readonly<Record<EventStatus, string>> = {
   draft: "Only you and the other organizers see it. Guests can upload once it is published.",
   published: "Guests can upload photos.",

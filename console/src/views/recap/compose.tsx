@@ -93,7 +93,7 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
             </Notice>
           )}
         </div>
-        {preview ? <Shown preview={preview} onSend={() => setAsking(true)} /> : (
+        {preview ? <Found preview={preview} onSend={() => setAsking(true)} /> : (
           <p class="quiet-text">The mail of one of the guests shows here, with the numbers. Looking at it sends nothing.</p>
         )}
       </div>
@@ -110,11 +110,8 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
           onClose={() => setAsking(false)}
           slow="Being sent; it goes on without this page."
         >
-          <p><strong>{recipientWords(preview)}</strong></p>
-          {preview.hadRecap > 0 && <p>{count(preview.hadRecap, "guest", "guests")} of them had a recap of this event before.</p>}
-          {!!preview.skipped && <p>{count(preview.skipped, "guest is", "guests are")} skipped: opted out, or not reachable.</p>}
-          {preview.left > 0 && <p>{count(preview.left, "guest is", "guests are")} left for the next recap.</p>}
-          {preview.hidden > 0 && <Notice kind="warning">{hiddenWords(preview.hidden)} Send it all the same?</Notice>}
+          <Numbers preview={preview} />
+          {preview.hidden > 0 && <p>Send it all the same?</p>}
           <p class="quiet-text">It cannot be taken back, and the next one is possible after 24 hours.</p>
         </Ask>
       )}
@@ -129,23 +126,33 @@ function recipientWords({ recipients, skipped }: Preview): string {
   return `${recipients === 1 ? "One guest gets" : `Up to ${count(recipients, "guest gets", "guests get")}`} a mail, less those who have opted out.`;
 }
 
-function hiddenWords(hidden: number): string {
-  return `${count(hidden, "approved photo shows", "approved photos show")} in no mail: it lies on a host that the operator of this service has not allowed (PHOTO_HOSTS).`;
-}
-
-function Shown({ preview, onSend }: { readonly preview: Preview; readonly onSend: () => void }) {
-  const { recipients, skipped, left, blocked, message, html, hadRecap, hidden } = preview;
+/** Whom the recap would reach, and what no mail would show. */
+function Numbers({ preview }: { readonly preview: Preview }) {
+  const { hadRecap, skipped = 0, left, hidden } = preview;
   return (
-    <div class="stack">
+    <>
       <p>
         <strong>{recipientWords(preview)}</strong>{" "}
         {[
-          hadRecap > 0 && `${hadRecap.toLocaleString(LANGUAGE)} of them had one before`,
-          !!skipped && `${skipped.toLocaleString(LANGUAGE)} skipped`,
-          left > 0 && `${left.toLocaleString(LANGUAGE)} left for the next recap`,
-        ].filter(Boolean).join(", ")}
+          hadRecap > 0 && `${count(hadRecap, "guest", "guests")} of them had one before.`,
+          skipped > 0 && `${count(skipped, "guest is", "guests are")} skipped: opted out, or not reachable.`,
+          left > 0 && `${count(left, "guest is", "guests are")} left for the next recap.`,
+        ].filter(Boolean).join(" ")}
       </p>
-      {hidden > 0 && <Notice kind="warning">{hiddenWords(hidden)}</Notice>}
+      {hidden > 0 && (
+        <Notice kind="warning">
+          {count(hidden, "approved photo shows", "approved photos show")} in no mail: it lies on a host that the operator of this service has not allowed (PHOTO_HOSTS).
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function Found({ preview, onSend }: { readonly preview: Preview; readonly onSend: () => void }) {
+  const { recipients, blocked, message, html } = preview;
+  return (
+    <div class="stack">
+      <Numbers preview={preview} />
       {message && <Notice><bdi>{message}</bdi></Notice>}
       {blocked && (
         <Notice kind="warning">

@@ -1,9 +1,10 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { hearFrom } from "../../data/deliveries.ts";
 import { type Place, linkTo } from "../../domain/address.ts";
 import type { Delivery } from "../../domain/delivery.ts";
 import { type Filters, NO_FILTERS, type Period, isFiltered } from "../../domain/filters.ts";
+import { DAY_MS } from "../../domain/health.ts";
 import { fromInput, toInput } from "../../domain/time.ts";
 import { count } from "../../domain/words.ts";
 import { Field } from "../../ui/form.tsx";
@@ -85,11 +86,7 @@ interface BarProps {
 /** What the list is limited to. */
 function FilterBar({ filters, onChange, onOpen }: BarProps) {
   const set = (change: Partial<Filters>) => onChange({ ...filters, ...change });
-  const hasTimes = filters.from !== null || filters.until !== null;
-  const [isCustom, setCustom] = useState(hasTimes);
-  useEffect(() => {
-    if (hasTimes) setCustom(true);
-  }, [hasTimes]);
+  const isCustom = filters.from !== null || filters.until !== null;
   const [isOpen, setOpen] = useState(false);
   const [id, setId] = useState("");
   const used = Object.values({ ...filters, from: null, until: filters.from ?? filters.until }).filter(Boolean).length;
@@ -107,10 +104,9 @@ function FilterBar({ filters, onChange, onOpen }: BarProps) {
         label="Time"
         value={isCustom ? "custom" : (filters.period ?? "")}
         options={PERIOD_WORDS}
-        onChange={(chosen) => {
-          setCustom(chosen === "custom");
-          if (chosen !== "custom") set({ period: (chosen || null) as Period | null, from: null, until: null });
-        }}
+        onChange={(chosen) =>
+          set(chosen === "custom" ? { period: null, from: new Date(Date.now() - DAY_MS) } : { period: (chosen || null) as Period | null, from: null, until: null })
+        }
       />
       {isCustom && <>{moment("From", "from")}{moment("Until", "until")}</>}
       <Field
@@ -126,18 +122,7 @@ function FilterBar({ filters, onChange, onOpen }: BarProps) {
           onOpen(wanted);
         }}
       />
-      {isFiltered(filters) && (
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => {
-            setCustom(false);
-            onChange(NO_FILTERS);
-          }}
-        >
-          Clear filters
-        </button>
-      )}
+      {isFiltered(filters) && <button type="button" class="quiet" onClick={() => onChange(NO_FILTERS)}>Clear filters</button>}
     </form>
   );
 }

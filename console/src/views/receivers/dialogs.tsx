@@ -252,7 +252,7 @@ export function ResendDialog({ deliveries, labels, onClose }: ResendProps) {
       slow="One after the other …"
     >
       <p>To {count(receivers.size, "receiver", "receivers")}:</p>
-      <ul class="plain-list">
+      <ul>
         {[...receivers].map((name) => <li key={name}><bdi>{name}</bdi></li>)}
       </ul>
       {(sent > 0 || refusals > 0) && (
