@@ -23,12 +23,7 @@ export function readDraft(eventId: string): Draft {
 }
 
 export function keepDraft(eventId: string, draft: Draft): void {
-  if (draft.subject || draft.message || draft.onlyNew || draft.mode !== EMPTY_DRAFT.mode) localStorage.setItem(PREFIX + eventId, JSON.stringify(draft));
-  else forgetDraft(eventId);
-}
-
-export function forgetDraft(eventId: string): void {
-  localStorage.removeItem(PREFIX + eventId);
+  localStorage.setItem(PREFIX + eventId, JSON.stringify(draft));
 }
 
 /** Leaves no words behind on a shared machine. */

@@ -61,19 +61,16 @@ export function watchEvent(db: Firestore, eventId: string): Watch<WallEvent | nu
 
 /** Makes a draft under an id that is free. */
 export async function createEvent(db: Firestore, tenantId: string, id: string, fields: EventFields): Promise<void> {
-  await answered(made(), "the list of events");
-
-  async function made(): Promise<void> {
-    // The rules let nobody get an event that is not there, but list the next one of their own.
-    const own = where("tenantId", "==", tenantId);
-    const next = query(collection(db, "events"), own, orderBy(documentId()), startAt(id), limit(1));
-    if ((await getDocsFromServer(next)).docs[0]?.id === id) throw new ChangedMeanwhileError("There is an event with this id already; choose another.");
-    try {
-      await setDoc(doc(db, "events", id), { tenantId, status: "draft", ...onRecord(fields) });
-    } catch (error) {
-      if ((error as { code?: string }).code !== "permission-denied") throw error;
-      throw new ChangedMeanwhileError("This id is not free: another event has it, or had it until now; choose another.");
-    }
+  // The rules let nobody get an event that is not there, but list the next one of their own.
+  const own = where("tenantId", "==", tenantId);
+  const next = query(collection(db, "events"), own, orderBy(documentId()), startAt(id), limit(1));
+  const found = await answered(getDocsFromServer(next), "the list of events");
+  if (found.docs[0]?.id === id) throw new ChangedMeanwhileError("There is an event with this id already; choose another.");
+  try {
+    await answered(setDoc(doc(db, "events", id), { tenantId, status: "draft", ...onRecord(fields) }), "the list of events");
+  } catch (error) {
+    if ((error as { code?: string }).code !== "permission-denied") throw error;
+    throw new ChangedMeanwhileError("This id is not free: another event has it, or had it until now; choose another.");
   }
 }
 

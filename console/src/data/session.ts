@@ -101,7 +101,3 @@ export function isAdmin({ role }: Staff): boolean {
 export function moderates({ role }: Staff): boolean {
   return role === "admin" || role === "moderator";
 }
-
-export function seesSecret({ role }: Staff): boolean {
-  return role === "superadmin";
-}

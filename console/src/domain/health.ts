@@ -1,7 +1,7 @@
 // How a URL is doing, from the little that is read for it.
 
 import { type Delivery, lastAttempt } from "./delivery.ts";
-import { COUNTED, count } from "./words.ts";
+import { COUNTED } from "./words.ts";
 
 /** Acknowledged deliveries of a URL that are read for its times. */
 export const SAMPLE = 10;
@@ -47,20 +47,9 @@ function median(sorted: readonly number[]): number | null {
   return low === undefined || high === undefined ? null : (low + high) / 2;
 }
 
-/** `98.5 %`; null where nothing has ended. A hundred is said only where it is a hundred. */
-export function successRate({ delivered, failed }: Pick<Health, "delivered" | "failed">): string | null {
-  const all = delivered + failed;
-  if (!all) return null;
-  if (delivered >= COUNTED && failed >= COUNTED) return `${COUNTED} or more`;
-  const percent = (100 * delivered) / all;
-  const shown = percent > 99.9 && percent < 100 ? 99.9 : percent < 0.1 && percent > 0 ? 0.1 : percent;
-  const bound = delivered >= COUNTED ? "at least " : failed >= COUNTED ? "at most " : "";
-  return `${bound}${Number(shown.toFixed(1))} %`;
-}
-
-/** What the rate was made of: `498 of 505 deliveries`, or `500 or more delivered, 7 failed`. */
+/** `498 of 505 delivered`, or `500 or more delivered, 7 failed` where the counting ended. */
 export function rateOf({ delivered, failed }: Pick<Health, "delivered" | "failed">): string {
-  if (delivered < COUNTED && failed < COUNTED) return `${delivered} of ${count(delivered + failed, "delivery", "deliveries")}`;
+  if (delivered < COUNTED && failed < COUNTED) return `${delivered} of ${delivered + failed} delivered`;
   const [taken, refused] = [delivered, failed].map((number) => (number < COUNTED ? `${number}` : `${COUNTED} or more`));
   return `${taken} delivered, ${refused} failed`;
 }

@@ -3,23 +3,17 @@
 /** Of the pages: their words are English, and so are times and numbers. */
 export const LANGUAGE = "en-GB";
 
-export interface Clock {
-  readonly locale?: string | undefined;
-  readonly timeZone?: string | undefined;
-}
-
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** `18:30:05` on the same day, `21 Nov, 18:30:05` on others, with the year in other years. */
-export function shortTime(moment: Date, now: Date, { locale = LANGUAGE, timeZone }: Clock = {}): string {
-  const time: Intl.DateTimeFormatOptions = { timeStyle: "medium" };
+export function shortTime(moment: Date, now: Date, timeZone?: string): string {
   const day = (one: Date) => one.toLocaleDateString("en-CA", { timeZone });
-  if (day(moment) === day(now)) return moment.toLocaleTimeString(locale, { ...time, timeZone });
+  if (day(moment) === day(now)) return moment.toLocaleTimeString(LANGUAGE, { timeStyle: "medium", timeZone });
   const sameYear = day(moment).slice(0, 4) === day(now).slice(0, 4);
-  return moment.toLocaleString(locale, {
+  return moment.toLocaleString(LANGUAGE, {
     timeZone,
     day: "numeric",
     month: "short",
@@ -31,9 +25,8 @@ export function shortTime(moment: Date, now: Date, { locale = LANGUAGE, timeZone
 }
 
 /** Day, time and zone, for where there is room. */
-export function longTime(moment: Date, { locale = LANGUAGE, timeZone }: Clock = {}): string {
-  return moment.toLocaleString(locale, {
-    timeZone,
+export function longTime(moment: Date): string {
+  return moment.toLocaleString(LANGUAGE, {
     weekday: "short",
     day: "numeric",
     month: "short",

@@ -121,7 +121,10 @@ export function Dialog({ title, onClose, children }: ModalProps) {
     // Not into a field that a key would write into, unless it asks for the focus.
     element?.showModal();
     (element?.querySelector<HTMLElement>("[data-focus=true]") ?? element)?.focus();
+    // What a link leads to is not looked at through a dialog.
+    addEventListener("hashchange", onClose);
     return () => {
+      removeEventListener("hashchange", onClose);
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };

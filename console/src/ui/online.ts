@@ -1,8 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 let known = true;
-addEventListener("online", () => (known = true));
-addEventListener("offline", () => (known = false));
+for (const name of ["online", "offline"]) addEventListener(name, () => (known = name === "online"));
 
 /**
  * Whether the browser has not lost its network since the page was opened. What it says at first is
@@ -11,13 +10,10 @@ addEventListener("offline", () => (known = false));
 export function useOnline(): boolean {
   const [isOnline, setOnline] = useState(known);
   useEffect(() => {
-    const come = () => setOnline(true);
-    const go = () => setOnline(false);
-    addEventListener("online", come);
-    addEventListener("offline", go);
+    const follow = ({ type }: Event) => setOnline(type === "online");
+    for (const name of ["online", "offline"]) addEventListener(name, follow);
     return () => {
-      removeEventListener("online", come);
-      removeEventListener("offline", go);
+      for (const name of ["online", "offline"]) removeEventListener(name, follow);
     };
   }, []);
   return isOnline;

@@ -5,11 +5,6 @@ import { mayShow } from "../domain/hosts.ts";
 // Which hosts the page may load pictures from; the build writes them into the page and its policy.
 const HOSTS = document.querySelector<HTMLMetaElement>('meta[name="photo-hosts"]')?.content.split(" ") ?? [];
 
-/** Whether this page may load the picture at `url`. */
-export function isShown(url: string): boolean {
-  return mayShow(url, HOSTS);
-}
-
 interface Props {
   readonly url: string;
   readonly alt: string;
@@ -18,7 +13,7 @@ interface Props {
 /** A guest's picture; in words where it is on a host that is not trusted, or does not load. */
 export function Picture({ url, alt }: Props) {
   const [hasFailed, setFailed] = useState(false);
-  if (!isShown(url)) return <span class="no-picture">Not shown: the operator allows no pictures of this host (PHOTO_HOSTS)</span>;
+  if (!mayShow(url, HOSTS)) return <span class="no-picture">Not shown: the operator allows no pictures of this host (PHOTO_HOSTS)</span>;
   if (hasFailed) return <span class="no-picture">The picture does not load</span>;
   return <img src={url} alt={alt} loading="lazy" decoding="async" onError={() => setFailed(true)} />;
 }

@@ -27,14 +27,14 @@ export default async function sharing({ site, admin, eventId, receiver, visitor 
   await guest.getByRole("heading", { name: "Attempts" }).waitFor();
   found.sheet = await guest.locator("main").innerText();
   await guest.getByRole("button", { name: "Send again" }).click();
-  await guest.getByText("Sent again, 1st time").waitFor();
+  await guest.getByText("Redelivery 1").waitFor();
   await guest.getByText("200 OK").waitFor();
   found.address = guest.url().replace(/#.*/, "");
   await guest.getByRole("link", { name: "All deliveries" }).click();
   await guest.getByLabel("Outcome").selectOption("");
   await rows.first().getByRole("link").click();
   await guest.reload();
-  await guest.getByText("Sent again, 1st time").waitFor();
+  await guest.getByText("Redelivery 1").waitFor();
   await guest.getByRole("link", { name: "All deliveries" }).click();
 
   await page.getByRole("button", { name: /^End it now/ }).click();

@@ -21,7 +21,7 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   await page.getByRole("list", { name: "Receivers" }).getByRole("link", { name: "/flaky" }).click();
   await page.getByRole("heading", { name: "/flaky" }).waitFor();
   const health = page.locator(".health");
-  await health.getByText("1 of 1 delivery").waitFor();
+  await health.getByText("1 of 1 delivered").waitFor();
   await page.getByLabel("Outcome").selectOption("success");
   // A choice is no loss of the network.
   const connections = await page.evaluateHandle(watchConnection);
@@ -34,14 +34,14 @@ export default async function watching({ site, admin, eventId, photoId, visitor 
   const attempts = await page.locator(".timeline li").allInnerTexts();
   const id = decodeURIComponent(page.url()).match(/deliveries\/([^?]+)/)[1];
   await page.getByRole("button", { name: "Send again" }).click();
-  await page.getByRole("heading", { name: "Sent again, 1st time" }).waitFor();
+  await page.getByRole("heading", { name: "Redelivery 1" }).waitFor();
   await page.getByText("200 OK").last().waitFor();
 
   await page.locator("article .back a").click();
   await row(page, "photo.uploaded", "again").first().waitFor();
   // The figures go on by themselves.
   await upload(eventId, `${photoId}-next`);
-  await health.getByText("2 of 2 deliveries").waitFor();
+  await health.getByText("2 of 2 delivered").waitFor();
   const back = page.url();
 
   // A colleague opens what they were sent.

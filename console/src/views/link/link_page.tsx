@@ -40,9 +40,9 @@ const LOOKS_MS = [1500, 6000, 20_000];
 export function LinkPage({ link: { token, event: eventName, receiver } }: { readonly link: Link }) {
   const [place, setPlace] = useState(readPlace);
   const [page, setPage] = useState<(SharedPage & { readonly asOf: Date }) | null>(null);
+  // As each was heard of last, by its id; also where the list does not hold it any more.
+  const [known, setKnown] = useState<ReadonlyMap<string, Delivery>>(new Map());
   const [error, setError] = useState<unknown>(null);
-  // The delivery that is looked at stays in sight, whatever the list holds by now.
-  const [opened, setOpened] = useState<Delivery | null>(null);
   const { outcome, event, deliveryId } = place;
   const latest = useRef(0);
 
@@ -52,6 +52,8 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
     return () => removeEventListener("popstate", follow);
   }, []);
 
+  const learn = (found: readonly Delivery[]) => setKnown((before) => new Map([...before, ...found.map((one) => [one.id, one] as const)]));
+
   async function load(after: string | null = null): Promise<void> {
     const mine = (latest.current += 1);
     setError(null);
@@ -59,22 +61,19 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
       const found = await readSharedLog(token, { outcome, event }, after);
       // What was asked for later has the say.
       if (mine !== latest.current) return;
-      const known = after ? (page?.deliveries ?? []) : [];
-      const ids = new Set(known.map(({ id }) => id));
-      setPage({ ...found, deliveries: [...known, ...found.deliveries.filter(({ id }) => !ids.has(id))], asOf: new Date() });
+      const before = after ? (page?.deliveries ?? []) : [];
+      const ids = new Set(before.map(({ id }) => id));
+      setPage({ ...found, deliveries: [...before, ...found.deliveries.filter(({ id }) => !ids.has(id))], asOf: new Date() });
+      learn(found.deliveries);
     } catch (caught) {
       if (mine === latest.current) setError(caught);
     }
   }
   useEffect(() => void load(), [outcome, event]);
-  useEffect(() => {
-    const found = page?.deliveries.find(({ id }) => id === deliveryId);
-    if (found) setOpened(found);
-  }, [page, deliveryId]);
 
   async function sendAgain(delivery: Delivery): Promise<void> {
     await resendShared(token, delivery.id);
-    setOpened({ ...delivery, outcome: "pending", attempts: 0, round: delivery.round + 1, nextAttemptAt: null, endedAt: null });
+    learn([{ ...delivery, outcome: "pending", attempts: 0, round: delivery.round + 1, nextAttemptAt: null, endedAt: null }]);
     void look(delivery.id);
   }
 
@@ -83,18 +82,16 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
       await new Promise((done) => setTimeout(done, wait));
       // Whatever the list is limited to: what was sent again may fit no more.
       const found = await readSharedLog(token, { outcome: null, event: null }, null).catch(() => null);
+      learn(found?.deliveries ?? []);
       const now = found?.deliveries.find((one) => one.id === id);
-      if (!now) continue;
-      setOpened((before) => (before?.id === id ? now : before));
-      setPage((before) => before && { ...before, deliveries: before.deliveries.map((one) => (one.id === id ? now : one)) });
-      if (!isOpen(now)) return;
+      if (now && !isOpen(now)) return;
     }
   }
 
   // The deliveries on the page stay, unless the link has ended.
   if (error && (!page || (error instanceof RefusedError && error.status === "PERMISSION_DENIED"))) return <Refusal error={error} onRetry={() => void load()} />;
   if (!page) return <main class="middle"><Skeleton rows={4} label="Loading deliveries…" /></main>;
-  const delivery = opened?.id === deliveryId ? opened : null;
+  const delivery = known.get(deliveryId ?? "");
   const list = fragmentOf({ ...place, deliveryId: null });
   const set = (change: Partial<Place>) => step(fragmentOf({ ...place, ...change }));
 
@@ -129,10 +126,10 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
             <form class="filters" role="search" aria-label="Deliveries" onSubmit={(submitted) => submitted.preventDefault()}>
               <KindFields filters={place} onChange={set} />
             </form>
-            <p class="connection still" role="status">As of <When at={page.asOf} /> <Act kind="quiet" run={() => load()}>Refresh</Act></p>
+            <p class="quiet-text" role="status">As of <When at={page.asOf} /> <Act kind="quiet" run={() => load()}>Refresh</Act></p>
             {Boolean(error) && <Notice kind="error">{wordsOf(error)}</Notice>}
             {page.deliveries.length ? (
-              <DeliveryRows deliveries={page.deliveries} isOneUrl linkOf={({ id }) => fragmentOf({ ...place, deliveryId: id })} />
+              <DeliveryRows deliveries={page.deliveries.map((one) => known.get(one.id) ?? one)} isOneUrl linkOf={({ id }) => fragmentOf({ ...place, deliveryId: id })} />
             ) : (
               <Empty title={outcome || event ? "No delivery fits" : "Nothing delivered yet"}>
                 <p>{outcome || event ? "No recorded delivery is of this kind." : "As soon as something is sent to this URL, it shows here."}</p>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 import type { Preview, RecapText, Sent } from "../../data/calls.ts";
-import { type Draft, EMPTY_DRAFT, forgetDraft, keepDraft, readDraft } from "../../data/draft.ts";
+import { type Draft, EMPTY_DRAFT, keepDraft, readDraft } from "../../data/draft.ts";
 import { guestsOf } from "../../data/photos.ts";
 import { count } from "../../domain/words.ts";
 import { LANGUAGE } from "../../domain/time.ts";
@@ -105,7 +105,6 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
             setSent(await calls.send(text));
             setPreview(null);
             setDraft(EMPTY_DRAFT);
-            forgetDraft(eventId);
           }}
           onClose={() => setAsking(false)}
           slow="Being sent; it goes on without this page."
@@ -134,7 +133,7 @@ function Numbers({ preview }: { readonly preview: Preview }) {
       <p>
         <strong>{recipientWords(preview)}</strong>{" "}
         {[
-          hadRecap > 0 && `${count(hadRecap, "guest", "guests")} of them had one before.`,
+          hadRecap > 0 && `${hadRecap.toLocaleString(LANGUAGE)} of them had one before.`,
           skipped > 0 && `${count(skipped, "guest is", "guests are")} skipped: opted out, or not reachable.`,
           left > 0 && `${count(left, "guest is", "guests are")} left for the next recap.`,
         ].filter(Boolean).join(" ")}

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Preview, RecapText, Unreached } from "../../data/calls.ts";
 import type { Recap } from "../../data/recaps.ts";
 import { TROUBLE_WORDS, recapWords } from "../../domain/recap.ts";
-import { LANGUAGE, duration } from "../../domain/time.ts";
+import { duration } from "../../domain/time.ts";
 import { count } from "../../domain/words.ts";
 import { Act } from "../../ui/busy.tsx";
 import { CrossIcon, OutcomeIcon, TickIcon, WarningIcon } from "../../ui/icons.tsx";
@@ -40,13 +40,13 @@ export function RecapCard({ recap }: { readonly recap: Recap }) {
       {state === "sending" && recipients > 0 && (
         <progress max={recipients} value={sent} aria-label="Mails sent">{sent} of {recipients}</progress>
       )}
-      <p>{recapWords(recap)}</p>
-      <p class="quiet-text">
+      <p>
         {[
-          skipped > 0 && `${count(skipped, "guest", "guests")} skipped`,
-          left > 0 && state === "sent" && `${count(left, "guest", "guests")} left for the next recap`,
-          unknown > 0 && `${unknown.toLocaleString(LANGUAGE)} of those sent not confirmed`,
-        ].filter(Boolean).join(", ")}
+          recapWords(recap),
+          skipped > 0 && `${count(skipped, "guest was", "guests were")} skipped.`,
+          left > 0 && state === "sent" && `${count(left, "guest is", "guests are")} left for the next recap.`,
+          unknown > 0 && `Of ${count(unknown, "mail", "mails")} it is not known whether the mail service has taken it.`,
+        ].filter(Boolean).join(" ")}
       </p>
       {(subject || message) && (
         <dl class="facts">

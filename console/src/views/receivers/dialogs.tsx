@@ -130,10 +130,14 @@ export function TestDialog({ endpoint, onClose }: Props) {
   );
 }
 
-interface Progress {
-  readonly resent: number;
-  readonly leftAlone: number;
-  readonly isDone: boolean;
+/** What sending deliveries again came to: how many, and why others were left alone. */
+function Resent({ sent, left }: { readonly sent: number; readonly left: readonly string[] }) {
+  return (
+    <Notice kind={left.length ? "warning" : "success"}>
+      <p>{count(sent, "delivery is", "deliveries are")} on the way again.</p>
+      {left.map((words) => <p key={words}>Left alone: {words}</p>)}
+    </Notice>
+  );
 }
 
 interface RecoverProps {
@@ -147,12 +151,12 @@ export function RecoverDialog({ url, from, onClose }: RecoverProps) {
   const { calls } = usePlace();
   const [since, setSince] = useState(() => toInput(from ?? new Date(Date.now() - DAY_MS)));
   const [foreseen, setForeseen] = useState<Foreseen | null>(null);
-  const [progress, setProgress] = useState<Progress | null>(null);
+  const [sent, setSent] = useState(0);
+  const [error, setError] = useState("");
   const isOpen = useRef(true);
   useEffect(() => () => void (isOpen.current = false), []);
   const moment = fromInput(since);
   const leftAlone = foreseen && leftAloneWords(foreseen.leftAlone);
-  const [error, setError] = useState("");
   const look = async () => {
     if (moment) setForeseen(await calls.foresee(url, moment));
     return "stay" as const;
@@ -161,15 +165,16 @@ export function RecoverDialog({ url, from, onClose }: RecoverProps) {
 
   const send = async () => {
     if (!moment || !foreseen) return look();
-    let sum = { resent: 0, leftAlone: 0 };
+    let [resent, left] = [0, 0];
     let next: string | null = null;
     do {
       const page = await calls.recover(url, moment, next);
-      sum = { resent: sum.resent + page.resent, leftAlone: sum.leftAlone + page.leftAlone };
+      resent += page.resent;
+      left += page.leftAlone;
       next = page.next;
-      setProgress({ ...sum, isDone: next === null });
+      setSent(resent);
     } while (next !== null && isOpen.current);
-    return "stay" as const;
+    return <Resent sent={resent} left={left ? [`${left.toLocaleString(LANGUAGE)}${leftAlone && ` (${leftAlone})`}.`] : []} />;
   };
 
   return (
@@ -179,7 +184,8 @@ export function RecoverDialog({ url, from, onClose }: RecoverProps) {
       run={send}
       onClose={onClose}
       disabled={!moment}
-      isDone={Boolean(progress?.isDone) || foreseen?.matching === 0}
+      isDone={foreseen?.matching === 0}
+      slow={`${count(sent, "delivery is", "deliveries are")} on the way again …`}
     >
       <p><Url url={url} full /></p>
       <Field
@@ -189,11 +195,10 @@ export function RecoverDialog({ url, from, onClose }: RecoverProps) {
         onChange={(value) => {
           setSince(value);
           setForeseen(null);
-          setProgress(null);
         }}
       />
       {error && !foreseen && <Notice kind="error">{error}</Notice>}
-      {foreseen && !progress && (
+      {foreseen && (
         <Notice kind={foreseen.matching ? "info" : "warning"}>
           <p>
             {foreseen.matching
@@ -201,13 +206,6 @@ export function RecoverDialog({ url, from, onClose }: RecoverProps) {
               : "There is nothing to send again since then."}
           </p>
           {leftAlone && <p>Left alone: {leftAlone}.</p>}
-        </Notice>
-      )}
-      {progress && (
-        <Notice kind={!progress.isDone ? "info" : progress.resent ? "success" : "warning"}>
-          {count(progress.resent, "delivery is", "deliveries are")} on the way again
-          {progress.leftAlone > 0 && <>, {progress.leftAlone.toLocaleString(LANGUAGE)} left alone{leftAlone && `: ${leftAlone}`}</>}
-          {progress.isDone ? "." : " …"}
         </Notice>
       )}
     </Ask>
@@ -224,23 +222,16 @@ interface ResendProps {
 /** Sends again the failed deliveries that were shown, and no other, once that is confirmed. */
 export function ResendDialog({ deliveries, labels, onClose }: ResendProps) {
   const { calls } = usePlace();
-  const [sent, setSent] = useState(0);
-  // Of the deliveries that were not sent: what was said, and how often.
-  const [refused, setRefused] = useState<ReadonlyMap<string, number>>(new Map());
-  const refusals = [...refused.values()].reduce((sum, number) => sum + number, 0);
-  const isDone = sent + refusals === deliveries.length;
   const receivers = new Set(deliveries.map(({ url, endpointId }) => callName({ url, label: labels.get(endpointId ?? "") ?? "" })));
   const send = async () => {
+    // Of the deliveries that were not sent: what was said, and how often.
+    const refused = new Map<string, number>();
     for (const { id } of deliveries) {
-      try {
-        await calls.resend(id);
-        setSent((before) => before + 1);
-      } catch (error) {
-        const words = wordsOf(error);
-        setRefused((before) => new Map(before).set(words, (before.get(words) ?? 0) + 1));
-      }
+      const said = await calls.resend(id).then(() => "", wordsOf);
+      if (said) refused.set(said, (refused.get(said) ?? 0) + 1);
     }
-    return "stay" as const;
+    const left = [...refused].map(([words, number]) => `${number.toLocaleString(LANGUAGE)}. ${words}`);
+    return <Resent sent={deliveries.length - [...refused.values()].reduce((sum, number) => sum + number, 0)} left={left} />;
   };
   return (
     <Ask
@@ -248,19 +239,10 @@ export function ResendDialog({ deliveries, labels, onClose }: ResendProps) {
       action={`Send ${count(deliveries.length, "delivery", "deliveries")}`}
       run={send}
       onClose={onClose}
-      isDone={isDone}
       slow="One after the other …"
     >
       <p>To {count(receivers.size, "receiver", "receivers")}:</p>
-      <ul>
-        {[...receivers].map((name) => <li key={name}><bdi>{name}</bdi></li>)}
-      </ul>
-      {(sent > 0 || refusals > 0) && (
-        <Notice kind={refusals ? "warning" : "success"}>
-          <p>{count(sent, "delivery is", "deliveries are")} on the way again.</p>
-          {[...refused].map(([words, number]) => <p key={words}>{number.toLocaleString(LANGUAGE)} left alone: {words}</p>)}
-        </Notice>
-      )}
+      <ul>{[...receivers].map((name) => <li key={name}><bdi>{name}</bdi></li>)}</ul>
     </Ask>
   );
 }

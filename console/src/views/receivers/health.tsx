@@ -1,11 +1,11 @@
 import { healthOf } from "../../data/health.ts";
 import type { Delivery } from "../../domain/delivery.ts";
 import { type Endpoint, problem } from "../../domain/endpoint.ts";
-import { type Health, rateOf, successRate } from "../../domain/health.ts";
+import { type Health, rateOf } from "../../domain/health.ts";
 import { duration } from "../../domain/time.ts";
 import { CrossIcon, OutcomeIcon, TickIcon } from "../../ui/icons.tsx";
 import { type Live, Shown, useAsked } from "../../ui/live.tsx";
-import { Ago } from "../../ui/when.tsx";
+import { Ago, When } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
 
 /** How a receiver is doing: asked again whenever one of the latest deliveries to it has changed. */
@@ -21,7 +21,7 @@ export function HealthBadge({ endpoint, live: { value: health } }: { readonly en
   if (endpoint.offSince) return <span class="badge"><OutcomeIcon outcome="skipped" />Switched off</span>;
   if (problem(endpoint.url)) return <span class="badge failed"><CrossIcon />Unusable URL</span>;
   if (!health) return null;
-  if (health.failingSince) return <span class="badge failed"><CrossIcon />Failing since&nbsp;<Ago at={health.failingSince} /></span>;
+  if (health.failingSince) return <span class="badge failed"><CrossIcon />Failing since&nbsp;<When at={health.failingSince} /></span>;
   if (!health.lastSuccess) return <span class="badge pending"><OutcomeIcon outcome="pending" />Nothing delivered yet</span>;
   return <span class="badge success"><TickIcon />Acknowledges</span>;
 }
@@ -30,13 +30,12 @@ export function HealthFacts({ live }: { readonly live: Live<Health> }) {
   return (
     <Shown live={live}>
       {(health) => {
-        const { median, slowest, sample, lastSuccess, failingSince } = health;
-        const rate = successRate(health);
+        const { delivered, failed, median, slowest, sample, lastSuccess, failingSince } = health;
         return (
           <dl class="figures health">
             <div>
               <dt>Last 24 hours</dt>
-              <dd>{rate === null ? "nothing sent" : <>{rate} <span class="quiet-text">{rateOf(health)}</span></>}</dd>
+              <dd>{delivered + failed ? rateOf(health) : "nothing sent"}</dd>
             </div>
             <div>
               <dt>Answers in</dt>

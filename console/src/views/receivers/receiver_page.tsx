@@ -33,9 +33,8 @@ interface Props {
 export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const { sdk, staff, eventId } = usePlace();
   const { id, url, label, events, disabled, offSince, recover } = endpoint;
-  const [open, setOpen] = useState<"" | "edit" | "remove" | "test" | "recover">("");
-  // After a correction the new URL is known before the settings tell of it.
-  const [missed, setMissed] = useState<{ readonly url: string; readonly from: Date | null }>({ url, from: null });
+  // To recover: after a correction the new URL is known before the settings tell of it.
+  const [open, setOpen] = useState<"" | "edit" | "remove" | "test" | { readonly url: string; readonly from: Date | null }>("");
   const health = useHealth(endpoint, list.value?.items ?? []);
   const name = useAsked(() => nameOf(url), [url]).value;
   const mayEdit = isAdmin(staff);
@@ -47,10 +46,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
   const failed = failingSince && list.value?.items.find(({ outcome }) => outcome === "failed" || outcome === "retrying");
   const told = failed ? verdict(failed) : null;
   const close = () => setOpen("");
-  const recoverSince = (from: Date | null, at = url) => {
-    setMissed({ url: at, from });
-    setOpen("recover");
-  };
+  const recoverSince = (from: Date | null, at = url) => setOpen({ url: at, from });
   // What happened meanwhile is offered to be sent.
   const switchOn = async () => {
     await saveEndpoint(sdk.db, eventId, { ...endpoint, disabled: null, offSince: null });
@@ -107,7 +103,7 @@ export function ReceiverPage({ endpoint, settings, list, children }: Props) {
       </div>
       {open === "edit" && <EndpointDialog before={endpoint} others={settings.endpoints} onClose={close} onMoved={failingSince ? (moved) => recoverSince(failingSince, moved) : undefined} />}
       {open === "test" && <TestDialog endpoint={endpoint} onClose={close} />}
-      {open === "recover" && <RecoverDialog {...missed} onClose={close} />}
+      {typeof open === "object" && <RecoverDialog {...open} onClose={close} />}
       {open === "remove" && (
         <Ask
           title="Remove this receiver?"

@@ -91,7 +91,7 @@ function RoundList({ round, isOnly }: { readonly round: Round; readonly isOnly: 
   return (
     <>
       {!isOnly && (
-        <h3>{round.number === 0 ? "First sending" : `Sent again, ${ordinal(round.number)} time`}</h3>
+        <h3>{round.number === 0 ? "First delivery" : `Redelivery ${round.number}`}</h3>
       )}
       <ol class="timeline">
         {round.steps.map((step) => <StepItem key={step.attempt.attempt} step={step} />)}
@@ -103,10 +103,10 @@ function RoundList({ round, isOnly }: { readonly round: Round; readonly isOnly: 
 function StepItem({ step: { attempt, waited, isAcknowledged } }: { readonly step: Step }) {
   const hint = isAcknowledged ? "" : diagnosis(attempt).advice;
   return (
-    <li class={isAcknowledged ? "good" : "bad"}>
+    <li>
       {waited !== null && <p class="waited">waited {duration(waited)}</p>}
       <div class="step">
-        <span class="mark">{isAcknowledged ? <TickIcon /> : <CrossIcon />}</span>
+        <span class={`mark ${isAcknowledged ? "success" : "failed"}`}>{isAcknowledged ? <TickIcon /> : <CrossIcon />}</span>
         <div>
           <p>
             <span class="unseen">Attempt {attempt.attempt}, {isAcknowledged ? "acknowledged" : "not acknowledged"}: </span>
@@ -141,9 +141,4 @@ function HeadersPanel({ delivery, eventId }: Pick<Props, "delivery" | "eventId">
       <dl class="facts">{shown.map(([name, value]) => <Fact key={name} name={name}><bdi class="mono">{value}</bdi></Fact>)}</dl>
     </section>
   );
-}
-
-function ordinal(number: number): string {
-  const end = number % 100 >= 11 && number % 100 <= 13 ? "th" : (["th", "st", "nd", "rd"][number % 10] ?? "th");
-  return `${number}${end}`;
 }
