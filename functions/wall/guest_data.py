@@ -51,36 +51,29 @@ class Forgetting:
         """Forget the guests of every event whose time has come.
 
         Raises:
-            TimeUpError: half a minute was not enough; the next sweep goes on.
+            TimeUpError: half a minute was not enough; the next sweep goes on, with other events
+                first.
         """
         until = self.clock.monotonic() + _AT_MOST
-        for event_id in self.photos.due(self.clock.now()):
+        for event_id, after in self.photos.due(self.clock.now()):
             at = due_at(self.photos.event(event_id))
             if at is None or at > self.clock.now():
                 self.photos.set_timer(event_id, at)
                 continue
-            forgotten = self._forget(event_id, until)
+            forgotten = self._forget(event_id, after, until)
             self.photos.set_timer(event_id, None)
             log.info("event.guests-forgotten", eventId=event_id, photos=forgotten)
 
-    def _forget(self, event_id: str, until: float) -> int:
-        """Walk through the photos until no photo tells of its guest; how many did."""
+    def _forget(self, event_id: str, after: str | None, until: float) -> int:
+        """Walk through the photos behind `after`; how many told of their guests."""
         forgotten = 0
-        while True:
-            telling, taken = self._walk(event_id, until)
-            forgotten += taken
-            if telling == taken:
-                return forgotten
-
-    def _walk(self, event_id: str, until: float) -> tuple[int, int]:
-        """How many photos named their guests, and of how many photos the names were removed."""
-        telling = taken = 0
-        after: str | None = None
         while page := self.photos.page(event_id, after):
-            if photos := [photo for photo in page if photo.tells]:
-                telling += len(photos)
-                taken += self.photos.forget(event_id, photos)
-            after = page[-1].id
+            telling = [photo for photo in page if photo.tells]
+            taken = self.photos.forget(event_id, telling) if telling else 0
+            forgotten += taken
+            if taken == len(telling):  # else the page is read again
+                after = page[-1].id
             if self.clock.monotonic() > until:
+                self.photos.set_timer(event_id, self.clock.now(), after)
                 raise TimeUpError
-        return telling, taken
+        return forgotten

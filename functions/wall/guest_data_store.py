@@ -35,13 +35,14 @@ class GuestPhotoStore:
         found = self.documents.get(f"events/{event_id}", ["status", "archivedAt", FIELD])
         return found.fields if found else None
 
-    def set_timer(self, event_id: str, at: datetime | None) -> None:
-        """Write the event's timer; None deletes it."""
+    def set_timer(self, event_id: str, at: datetime | None, after: str | None = None) -> None:
+        """Write the event's timer, and the last photo that a sweep has seen; None deletes it."""
         timer = _timer(event_id)
-        self.documents.commit(Put(timer, {"dueAt": at}) if at else Delete(timer))
+        place = {"after": after} if after else {}
+        self.documents.commit(Put(timer, {"dueAt": at} | place) if at else Delete(timer))
 
-    def due(self, now: datetime) -> Iterable[str]:
-        """Ids of events whose timer is due, the oldest first, some."""
+    def due(self, now: datetime) -> Iterable[tuple[str, str | None]]:
+        """Events whose timer is due, and the last photo that a sweep has seen; oldest first."""
         timers = Query(
             collection="guestData",
             group=True,
@@ -49,8 +50,12 @@ class GuestPhotoStore:
             order=["dueAt"],
             limit=_EVENTS,
         )
-        found = [(timer.path, timer.path.split("/")[1]) for timer in self.documents.find(timers)]
-        return [event_id for path, event_id in found if path == _timer(event_id)]
+        found = [(timer, timer.path.split("/")[1]) for timer in self.documents.find(timers)]
+        return [
+            (event_id, timer.fields.get("after"))
+            for timer, event_id in found
+            if timer.path == _timer(event_id)
+        ]
 
     def page(self, event_id: str, after: str | None) -> Sequence[GuestPhoto]:
         """Photos by id, from the one behind `after` on; none at the end."""
