@@ -137,13 +137,11 @@ _LOG: Final[dict[str, Any]] = {
 @firestore_fn.on_document_written(document="events/{eventId}/photos/{photoId}", **_TRIGGER)
 def onPhotoWritten(event: Any) -> None:
     """A photo was uploaded, moderated, edited or deleted."""
+    from functions.wall import handlers as wall
     from functions.webhooks import handlers as webhooks
 
     webhooks.photo_written(event)
-    if parameters.PUBLIC_WALL.value:
-        from functions.wall import handlers as wall
-
-        wall.photo_written(event)
+    wall.photo_written(event, is_public=parameters.PUBLIC_WALL.value)
 
 
 @trigger

@@ -12,16 +12,23 @@ from functions.wall.public_photo import public_fields
 from functions.wall.time_up import TimeUpError
 
 
-def photo_written(event: DocumentWritten) -> None:
+def photo_written(event: DocumentWritten, *, is_public: bool) -> None:
     """A write of `events/{eventId}/photos/{photoId}`, which may change its public fields.
+
+    Where the wall is not public (any more), an earlier copy of a photo that changes goes.
 
     Raises:
         InternalServerError: Eventarc is to run this again.
     """
-    if _public(event.before) == _public(event.after):
+    before = _public(event.before)
+    if before == _public(event.after) or not (before or is_public):
         return
+    wall, ids = wiring.public_wall(), (event.ids["eventId"], event.ids["photoId"])
     with run_again("photo.not-shown"):
-        wiring.public_wall().copy(event.ids["eventId"], event.ids["photoId"])
+        if is_public:
+            wall.copy(*ids)
+        else:
+            wall.remove(*ids)
 
 
 def event_written(event: DocumentWritten) -> None:

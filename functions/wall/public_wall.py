@@ -28,3 +28,7 @@ class PublicWall:
             return [Put(copied, fields) if fields else Delete(copied)]
 
         self.documents.transact(f"events/{event_id}/photos/{photo_id}", writes)
+
+    def remove(self, event_id: str, photo_id: str) -> None:
+        """Delete the copy, if there is one."""
+        self.documents.commit(Delete(f"events/{event_id}/wall/{photo_id}"))

@@ -21,6 +21,7 @@ PENDING = {
     "createdAt": NOW,
 }
 APPROVED = PENDING | {"status": "approved"}
+REJECTED = PENDING | {"status": "rejected"}
 PUBLIC = {
     "url": "https://example.com/1.jpg",
     "thumbUrl": None,
@@ -54,14 +55,19 @@ def test_the_wall_follows_moderation(event: firestore.DocumentReference) -> None
 def test_without_the_parameter_there_is_no_wall(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> None:
-    """Without PUBLIC_WALL an approved photo has no copy."""
-    photo = event.collection("photos").document("p1")
+    """Without PUBLIC_WALL no copy is made, and a photo that is taken down loses an older one."""
+    made, older = (event.collection("wall").document(photo) for photo in ("p1", "p2"))
     with silenced(event.id):
-        photo.set(APPROVED)
-    approved = Written(db, photo.path, event_id=event.id, before=PENDING, after=APPROVED)
+        event.collection("photos").document("p1").set(APPROVED)
+        older.set(PUBLIC)
+    writes = [
+        Written(db, f"{event.path}/photos/{copied.id}", event_id=event.id, before=old, after=new)
+        for copied, old, new in ((made, PENDING, APPROVED), (older, APPROVED, REJECTED))
+    ]
     with FunctionProcess("onPhotoWritten", event=True, PUBLIC_WALL="false") as trigger:
-        assert trigger.written(approved) == 200
-    assert not event.collection("wall").document("p1").get().exists
+        assert [trigger.written(write) for write in writes] == [200, 200]
+    assert not made.get().exists
+    assert not older.get().exists
 
 
 def test_what_a_copy_costs(event: firestore.DocumentReference) -> None:
