@@ -31,7 +31,7 @@ def admitted(
         WeakKeyError: one of the `keys`, of which the newest comes first, is too short.
     """
     try:
-        wiring.limiter().pass_or_raise(function, client_of(request), keys[0])
+        wiring.limiter().pass_or_raise(function, client_of(request), keys[0], link.calls_an_hour)
         return TokenKeys(keys).verify(token, wiring.now(), link.scope)
     except TooManyCallsError as error:
         raise CallError(

@@ -12,8 +12,8 @@ from typing import Final, Self
 from functions import log
 from functions.documents.documents import Documents
 from functions.documents.write import Merge
+from functions.signed_links.link import MAX_CALLS
 
-MAX_CALLS: Final = 20
 PERIOD: Final = timedelta(hours=1)
 
 _PURPOSE: Final = b"rate-limits"

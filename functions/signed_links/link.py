@@ -7,6 +7,9 @@ from typing import Final
 from functions.call_error import CallError, Code
 from functions.signed_links.token import MAX_LENGTH, Scope
 
+MAX_CALLS: Final = 20
+"""Calls of a function an hour from one address (spec 8), where a link has no other number."""
+
 TOO_MANY_CALLS: Final = "There were too many calls from this address; try again in an hour."
 
 
@@ -14,12 +17,15 @@ TOO_MANY_CALLS: Final = "There were too many calls from this address; try again 
 class Link:
     """A kind of link: its name, how to get a valid one, and the scope of its tokens.
 
+    An address has `calls_an_hour` of each function of the link.
+
     All refusals have the same text, so that it does not reveal the reason (spec 5).
     """
 
     name: str
     instead: str
     scope: Scope
+    calls_an_hour: int = MAX_CALLS
 
     @property
     def not_valid(self) -> CallError:
@@ -45,5 +51,8 @@ class Link:
 
 IN_A_MAIL: Final = Link("a link in a mail", "use the one in a newer mail", Scope.PREFERENCES)
 TO_A_LOG: Final = Link(
-    "a link to a delivery log", "ask the sender of the link for a new one", Scope.WEBHOOK_LOG
+    "a link to a delivery log",
+    "ask the sender of the link for a new one",
+    Scope.WEBHOOK_LOG,
+    calls_an_hour=120,  # the developer of a receiver looks again after each change
 )

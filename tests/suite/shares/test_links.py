@@ -44,6 +44,12 @@ def test_a_link_shows_its_urls_deliveries_and_nothing_else(
     ]
 
 
+def test_a_developer_looks_after_each_change(share: Share, look: Look) -> None:
+    """Spec 8: more than the 20 calls an hour of the links in mails, from one address."""
+    token = share()["token"]
+    assert {look(token).status for _ in range(25)} == {200}
+
+
 def test_one_refusal_for_every_link_that_is_none(
     event: firestore.DocumentReference,
     share: Share,

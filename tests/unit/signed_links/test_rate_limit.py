@@ -9,13 +9,13 @@ import pytest
 from functions.documents.document import Written
 from functions.documents.write import Write
 from functions.signed_links.limiter import (
-    MAX_CALLS,
     PATIENTLY,
     SOON,
     Limiter,
     TooManyCallsError,
     Window,
 )
+from functions.signed_links.link import MAX_CALLS
 from tests.in_memory.documents import InMemoryDocuments
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
