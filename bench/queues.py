@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Final
 
+from emulator.cloud import http
 from emulator.cloud.api_server import ApiServer
 from emulator.cloud.cloud_tasks import CloudTasks, Queued
-from emulator.cloud.dispatcher import NO_ANSWER, Dispatcher, Queue, Retries
+from emulator.cloud.dispatcher import Dispatcher, Queue, Retries
 from emulator.firebase import PROJECT
 from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE, SLOW_QUEUE
 
@@ -24,6 +25,8 @@ MAX_DISPATCHES: Final = 100
 
 A_SECOND: Final = 500.0
 """Dispatches of one queue, as main.py has it."""
+
+_JSON: Final = {"Content-Type": "application/json"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,26 +109,10 @@ class _Service:
         self._at_work = dict.fromkeys(ports, 0)
 
     async def post(self, task: Queued) -> int:
-        """The status; 0 where no answer came."""
+        """The status, `NO_ANSWER` where none came."""
         port = min(self._at_work, key=lambda port: self._at_work[port])
         self._at_work[port] += 1
         try:
-            async with asyncio.timeout(task.deadline_seconds):
-                return await _post(port, task.body)
-        except (OSError, ValueError, IndexError):
-            return NO_ANSWER
+            return await http.post(port, _JSON, task.body, task.deadline_seconds)
         finally:
             self._at_work[port] -= 1
-
-
-async def _post(port: int, body: bytes) -> int:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    try:
-        writer.write(
-            b"POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
-        )
-        answer = await reader.read()
-        return int(answer.split(b" ", 2)[1])
-    finally:
-        writer.close()

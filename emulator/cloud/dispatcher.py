@@ -17,9 +17,6 @@ from emulator.cloud.cloud_tasks import Queued
 BURST_SECONDS: Final = 0.2
 """What a queue may dispatch at once, of its rate: 100 of 500 a second, as Cloud Tasks sets it."""
 
-NO_ANSWER: Final = 0
-"""The status of a call that no answer came to."""
-
 
 @dataclass(frozen=True, slots=True)
 class Retries:
