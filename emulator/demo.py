@@ -7,9 +7,8 @@ followed to its end. The dead receiver's last attempt comes last.
 
 import json
 import re
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -22,6 +21,7 @@ from emulator.mailbox import Mailbox
 from emulator.midsummer import ANN, EVENT, TENANT, Midsummer
 from emulator.receiver import Request
 from emulator.stand_ins import StandIns
+from emulator.watching import wait_for
 
 FINAL = {"success", "failed", "skipped"}
 # Seconds. The dead receiver is given up 36 after its first attempt; the rest is for slow machines.
@@ -49,7 +49,6 @@ def run(stand_ins: StandIns) -> int:
         "\nAn event with four webhook URLs: /ok, /flaky (fails twice), /dead, and one without TLS."
     )
     midsummer.configure()
-    deliveries = _Watch(midsummer.event.collection("deliveries"))
     _say("It is published; its receiver gets:")
     midsummer.publish()
     stand_ins.receiver.wait_for(lambda seen: any(request.verified for request in seen), DEADLINE)
@@ -60,10 +59,8 @@ def run(stand_ins: StandIns) -> int:
     _say("\nTo look at in a browser until the dead receiver is given up, after half a minute:")
     _say(f"  the mails             {stand_ins.mailbox.url}/")
     _say(f"  Ann's preferences     {_preferences_link(stand_ins.mailbox)}\n")
-    rows = [
-        _row(delivery, stand_ins.receiver.requests)
-        for delivery in deliveries.wait_for(_ended, DELIVERIES, DEADLINE)
-    ]
+    deliveries = wait_for(midsummer.event.collection("deliveries"), _have_ended, DEADLINE)
+    rows = [_row(delivery, stand_ins.receiver.requests) for delivery in deliveries]
     print(_table(rows), flush=True)
     problems += [problem for row in rows if (problem := _problem(row))]
     if len(rows) != DELIVERIES:
@@ -179,49 +176,22 @@ def _recap(mailbox: Mailbox, event: firestore.DocumentReference) -> list[str]:
 
 def _outcomes(event: firestore.DocumentReference) -> dict[str, int]:
     """The counts of the event's recap, once its mails have been reported."""
-    [recap] = _Watch(event.collection("recaps")).wait_for(_told, GUESTS, TOLD_WITHIN)
+    [recap] = wait_for(event.collection("recaps"), _are_told, TOLD_WITHIN)
     return {status: recap[status] for status in STATUSES}
 
 
-def _told(recaps: Sequence[Mapping[str, Any]]) -> int:
-    return sum(recap.get(status, 0) for recap in recaps for status in STATUSES)
+def _are_told(recaps: Sequence[Mapping[str, Any]]) -> bool:
+    told: int = sum(recap.get(status, 0) for recap in recaps for status in STATUSES)
+    return told >= GUESTS
 
 
-def _ended(deliveries: Sequence[Mapping[str, Any]]) -> int:
-    return sum(delivery["outcome"] in FINAL for delivery in deliveries)
+def _have_ended(deliveries: Sequence[Mapping[str, Any]]) -> bool:
+    return sum(delivery["outcome"] in FINAL for delivery in deliveries) >= DELIVERIES
 
 
 def _preferences_link(mailbox: Mailbox) -> str:
     found = (_PREFERENCES.search(mail.text) for mail in mailbox.to(ANN.email))
     return next((match[0] for match in found if match), "")
-
-
-class _Watch:
-    """The documents of a collection, as they change."""
-
-    def __init__(self, collection: Any) -> None:
-        self._changed = threading.Condition()
-        self._records: list[dict[str, Any]] = []
-        self._watch = collection.on_snapshot(self._on_snapshot)
-
-    def wait_for(
-        self,
-        counted: Callable[[Sequence[Mapping[str, Any]]], int],
-        count: int,
-        timeout: float,
-    ) -> list[dict[str, Any]]:
-        """Wait for `count`, for `timeout` seconds at most, and stop watching; all documents."""
-        with self._changed:
-            self._changed.wait_for(lambda: counted(self._records) >= count, timeout)
-        self._watch.unsubscribe()
-        return self._records
-
-    def _on_snapshot(self, snapshots: Any, *_: object) -> None:
-        with self._changed:
-            self._records = [
-                {**(snapshot.to_dict() or {}), "id": snapshot.id} for snapshot in snapshots
-            ]
-            self._changed.notify_all()
 
 
 def _say(text: str) -> None:

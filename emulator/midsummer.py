@@ -1,13 +1,13 @@
 """A small made-up event, `midsummer` of the tenant `demo`, as clients would write it."""
 
 from dataclasses import dataclass
-from threading import Event
 from typing import Any
 
 from google.cloud import firestore
 
 from emulator.firebase import PROJECT
 from emulator.stand_ins import StandIns
+from emulator.watching import wait_for
 
 EVENT = "midsummer"
 TENANT = "demo"
@@ -75,21 +75,10 @@ class Midsummer:
         Raises:
             TimeoutError: The service has not made it in time.
         """
-        made = Event()
-        found: list[str] = []
-
-        def changed(documents: list[Any], *_: object) -> None:
-            found.extend(document.get("secret") for document in documents if document.exists)
-            if found:
-                made.set()
-
-        watch = self.event.collection("secrets").document("webhooks").on_snapshot(changed)
-        try:
-            if not made.wait(timeout):
-                raise TimeoutError(f"the event has no webhook secret after {timeout:.0f} s")
-        finally:
-            watch.unsubscribe()
-        return found[0]
+        record = self.event.collection("secrets").document("webhooks")
+        for made in wait_for(record, bool, timeout):
+            return str(made["secret"])
+        raise TimeoutError(f"the event has no webhook secret after {timeout:.0f} s")
 
     def upload(self) -> None:
         """Have both guests upload their photos."""

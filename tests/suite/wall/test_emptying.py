@@ -1,13 +1,10 @@
 """A deleted event, in Firestore itself and with the deployed trigger."""
 
-import threading
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from google.cloud import firestore
 
+from emulator.watching import wait_for
 from functions.wall.emptying import SETTLED
 from tests.suite.process import FunctionProcess, silenced
 
@@ -41,28 +38,6 @@ def under(db: firestore.Client, event: firestore.DocumentReference) -> set[str]:
     return found | {collection.id for collection in event.collections()}
 
 
-def wait_for(
-    reference: firestore.DocumentReference, predicate: Callable[[Any], bool], timeout: float = 120
-) -> None:
-    """Wait until the document satisfies `predicate`, which gets its snapshot; None: no document."""
-    seen = threading.Event()
-
-    def look(snapshots: Any, *_: Any) -> None:
-        found = snapshots[0] if snapshots and snapshots[0].exists else None
-        if predicate(found):
-            seen.set()
-
-    watch: Any = reference.on_snapshot(look)
-    end = time.monotonic() + timeout
-    try:
-        # The library's listener misses a document that is deleted while it begins: read it as well.
-        while not seen.wait(2):
-            look([reference.get()])
-            assert time.monotonic() < end
-    finally:
-        watch.unsubscribe()
-
-
 def tombstone_of(
     db: firestore.Client, event: firestore.DocumentReference
 ) -> firestore.DocumentReference:
@@ -82,7 +57,7 @@ def test_an_event_that_a_script_deletes_leaves_nothing(
     neighbour.collection("photos").document("1").set({"of": "a neighbour"})
     event.delete()
     for path in UNDER:
-        wait_for(db.document(f"{event.path}/{path}"), lambda document: document is None)
+        assert wait_for(db.document(f"{event.path}/{path}"), lambda found: not found, 120) == []
 
     assert under(db, event) == set()
     assert tombstone_of(db, event).get().exists

@@ -6,10 +6,10 @@ from typing import Any
 from google.cloud import firestore
 
 from bench.costs import COSTS
+from emulator.watching import wait_for
 from functions.wall.public_wall import PublicWall
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess, Written, silenced
-from tests.suite.wall.test_emptying import wait_for
 
 NOW = datetime(2026, 5, 1, 18, 30, tzinfo=UTC)
 PENDING = {
@@ -37,7 +37,8 @@ def test_the_wall_follows_moderation(event: firestore.DocumentReference) -> None
     copied = event.collection("wall").document("p1")
 
     def becomes(expected: dict[str, Any] | None) -> None:
-        wait_for(copied, lambda found: (found.to_dict() if found else None) == expected)
+        wanted = [expected | {"id": "p1"}] if expected else []
+        assert wait_for(copied, lambda found: found == wanted, 120) == wanted
 
     photo.set(PENDING)
     photo.update({"status": "approved"})

@@ -1,8 +1,8 @@
 """Receivers, and the records of the deliveries to them."""
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from google.cloud import firestore
 
 from emulator import certificates
 from emulator.receiver import Receiver, Request
+from emulator.watching import wait_for
 
 
 @pytest.fixture
@@ -47,30 +48,22 @@ def receiving(
     return start
 
 
+@dataclass(frozen=True, slots=True)
 class Deliveries:
-    """The records under an event, as they change."""
+    """The records under an event."""
 
-    def __init__(self, event: firestore.DocumentReference) -> None:
-        self._changed = threading.Condition()
-        self._records: dict[str, dict[str, Any]] = {}
-        self._watch = event.collection("deliveries").on_snapshot(self._on_snapshot)
-
-    def close(self) -> None:
-        """Stop watching."""
-        self._watch.unsubscribe()
+    event: firestore.DocumentReference
 
     def wait_for(
         self, predicate: Callable[[list[dict[str, Any]]], bool], timeout: float
     ) -> list[dict[str, Any]]:
         """Wait until the records satisfy `predicate`; they, with their `id`.
 
-        Raises:
-            TimeoutError: they do not after `timeout` seconds.
+        It fails if they do not after `timeout` seconds.
         """
-        with self._changed:
-            if not self._changed.wait_for(lambda: predicate(self._all()), timeout):
-                raise TimeoutError(f"after {timeout} s: {self._all()}")
-            return self._all()
+        found = wait_for(self.event.collection("deliveries"), predicate, timeout)
+        assert predicate(found), f"after {timeout} s: {found}"
+        return found
 
     def ended(self, count: int, timeout: float = 60) -> list[dict[str, Any]]:
         """Wait until `count` deliveries have ended; all records."""
@@ -79,20 +72,8 @@ class Deliveries:
             lambda all_: sum(entry["outcome"] in final for entry in all_) >= count, timeout
         )
 
-    def _all(self) -> list[dict[str, Any]]:
-        return list(self._records.values())
-
-    def _on_snapshot(self, snapshots: Any, *_: Any) -> None:
-        with self._changed:
-            self._records = {
-                snapshot.id: snapshot.to_dict() | {"id": snapshot.id} for snapshot in snapshots
-            }
-            self._changed.notify_all()
-
 
 @pytest.fixture
-def deliveries(event: firestore.DocumentReference) -> Iterator[Deliveries]:
+def deliveries(event: firestore.DocumentReference) -> Deliveries:
     """The deliveries of this test's event."""
-    watched = Deliveries(event)
-    yield watched
-    watched.close()
+    return Deliveries(event)

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -101,16 +100,13 @@ def begun(db: firestore.Client) -> Iterator[Begun]:
     scripts = {"/flaky": fails(2), "/dead": always(500), "/moved": always(308), "/slow": slow(20)}
     event = db.collection("events").document(f"event-{uuid.uuid4().hex[:12]}")
     certificates.ensure()
-    with (
-        Receiver(certificates.SERVER, scripts=scripts, secret_of=looked_up(db)) as receiver,
-        closing(Deliveries(event)) as deliveries,
-    ):
+    with Receiver(certificates.SERVER, scripts=scripts, secret_of=looked_up(db)) as receiver:
         configure(
             event,
             *({"url": receiver.url(path), "events": ["photo.uploaded"]} for path in scripts),
         )
         upload(event)
-        yield Begun(scripts, receiver, deliveries)
+        yield Begun(scripts, receiver, Deliveries(event))
 
 
 @pytest.mark.last
