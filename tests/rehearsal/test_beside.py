@@ -1,6 +1,5 @@
 """`ops/setup` in a project that an app lives in: nothing of the app is changed."""
 
-import copy
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +17,8 @@ from tests.rehearsal.app import (
     at_beside,
     merge,
 )
-from tests.rehearsal.conftest import ROOT, Operator, commands_of, operating
-from tests.rehearsal.fake_google import PROJECT, REGION, FakeGoogle
+from tests.rehearsal.conftest import ROOT, Operator, operating
+from tests.rehearsal.fake_google import PROJECT, REGION
 
 OURS: Final = (ROOT / "firestore.rules").read_text()
 OPEN: Final = "match /{document=**} { allow read: if request.auth != null; }"
@@ -64,30 +63,6 @@ def test_everything_of_the_app_stays(beside: Operator, beside_run: BesideRun) ->
     for script in ("check", "setup"):
         assert "Everything is there." in beside.done(script)
         assert not beside.google.changes + beside.commands
-
-
-def test_the_page_is_followed(beside: Operator) -> None:
-    """The commands of docs/into-your-project.md work in their order."""
-    merge(beside)
-    merged = copy.deepcopy(beside.google)
-    lines = [line for line in commands_of("docs/into-your-project.md") if "ops/adopt" not in line]
-    assert [line.split()[0] for line in lines] == ["ops/setup", "ops/deploy"]
-    for line in lines[1:]:
-        assert beside.follow(line) == 0, beside.said
-    changed = {change for change in beside.google.changes if " cloudfunctions " in change}
-    assert changed == set(), "the commit is the same"
-    assert len(_releases(beside.google)) == len(_releases(merged)) + 1
-    beside.done("check")
-    rules = "firebaserules projects/acme/releases/cloud.firestore"
-    assert beside.google.resources[rules] == merged.resources[rules]
-    kept = {key: resource for key, resource in app_project().resources.items() if key != rules}
-    assert {key: beside.google.resources.get(key) for key in kept} == kept
-    assert beside.google.policies == merged.policies
-
-
-def _releases(google: FakeGoogle) -> set[str]:
-    """Releases of our pages."""
-    return {key for key in google.resources if f"sites/{SITE}/releases/" in key}
 
 
 def test_our_pages_have_a_site_of_their_own(app: Operator) -> None:

@@ -285,21 +285,6 @@ def test_a_missing_program_is_named(operator: Operator) -> None:
     assert operator.run("setup")[::2] == (1, "Install first: python3 -m emulator setup\n")
 
 
-def test_a_parameter_sets_the_instances(operator: Operator) -> None:
-    """The CPU that a function asks for follows from `.env`, and the setting is named."""
-    manifest = json.loads((operator.checkout / "manifest.json").read_text())
-    name = next(iter(manifest["endpoints"]))
-    manifest["endpoints"][name]["maxInstances"] = "{{ params.INSTANCES }}"
-    (operator.checkout / "manifest.json").write_text(json.dumps(manifest))
-    with (operator.checkout / ".env").open("a") as env:
-        env.write("INSTANCES=70\n")
-    largest = wanted.read("acme", operator.checkout).largest
-    assert (largest.name, largest.max_cpu, largest.cpu_setting) == (name, 70, "INSTANCES")
-    _, said, _ = operator.run("setup")
-    assert "Set INSTANCES lower, or ask for more" in said
-    assert "--preferred-value=70000 --project=acme" in said
-
-
 def test_a_function_is_as_the_settings_have_it(ready: Operator) -> None:
     """A function that differs from its settings is named and deployed by its name."""
     function = f"cloudfunctions {REGION}/functions/deliverWebhook"

@@ -1,10 +1,10 @@
 """docs/receiving.md: its receivers run as they stand, and refuse forged deliveries."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
-import socket
 import ssl
 import subprocess
 import sys
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 from urllib.error import HTTPError
 
+import psutil
 import pytest
 
 from emulator import certificates
@@ -47,25 +48,28 @@ def listing(language: str, path: str) -> str:
 def running(command: list[str], **environment: str) -> Iterator[int]:
     """The receiver, once its port is open."""
     certificates.ensure()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    given = {**os.environ, "PORT": str(port), "WALL_SECRET": SECRET, **environment}
+    given = {**os.environ, "PORT": "0", "WALL_SECRET": SECRET, **environment}
     process = subprocess.Popen(
         command, cwd=ROOT, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        until = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("localhost", port), 1).close()
-                break
-            except OSError:
-                assert process.poll() is None, process.communicate()
-                assert time.monotonic() < until
-        yield port
+        yield port_of(process)
     finally:
         process.terminate()
         process.communicate(timeout=30)
+
+
+def port_of(process: "subprocess.Popen[str]") -> int:
+    """The port that the process has chosen, once it listens there."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        for connection in psutil.Process(process.pid).net_connections("tcp"):
+            if connection.status == psutil.CONN_LISTEN:
+                return connection.laddr.port
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.05)
+            pytest.fail(str(process.communicate()))
+    pytest.fail("it does not listen")
 
 
 def post(port: int, path: str, body: bytes, headers: Mapping[str, str]) -> int:
