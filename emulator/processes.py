@@ -1,17 +1,13 @@
 """The tree of processes that a command starts, ended as a whole however the command ends.
 
-Firebase's emulators leave workers behind: orphaned, and in sessions of their own. Two marks find
-the workers. Every process inherits an environment variable; and on Linux this process adopts
-orphans, so that a process that drops the variable is still a descendant.
+Commands leave workers behind: orphaned, and in sessions of their own. Every process inherits an
+environment variable, by which the workers are found.
 """
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
-import sys
-import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
@@ -21,9 +17,8 @@ import psutil
 
 from emulator.environment import say
 
+# Who started a process, as `pid@start time`: tells leftovers of a dead command from others.
 MARK = "WALL_SUITE"
-# Who started it, as `pid@start time`: tells leftovers of a dead command from another's suite.
-OWNER = "WALL_SUITE_OWNER"
 
 # Seconds for a command to end after the signal that ends us was handed on.
 COMMAND_GRACE = 10.0
@@ -38,7 +33,6 @@ ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SHELL_SIGNAL_BASE = 128
 STATUS_NOT_EXECUTABLE = 126
 STATUS_NOT_FOUND = 127
-PR_SET_CHILD_SUBREAPER = 36
 
 
 class Stopped(SystemExit):
@@ -57,14 +51,12 @@ class ProcessTree:
     """
 
     def __init__(self) -> None:
-        self.mark = uuid.uuid4().hex
+        self._mark = _owner(psutil.Process())
         self._ending = False
 
     def __enter__(self) -> Self:
         end_leftovers()
-        os.environ[MARK] = self.mark
-        os.environ[OWNER] = _owner(psutil.Process())
-        _adopt_orphans()
+        os.environ[MARK] = self._mark
         for number in ENDING_SIGNALS:
             # Under nohup a hang-up is to be survived. An interrupt is heeded even where a shell
             # that runs us in the background has switched it off.
@@ -106,7 +98,7 @@ class ProcessTree:
         children = psutil.Process().children(recursive=True)
         known = {process.pid for process in children} | {os.getpid()}
         marked = (p for p in _marked_processes() if p.pid not in known)
-        return children + [p for p in marked if _variable(p, MARK) == self.mark]
+        return children + [p for p in marked if _variable(p) == self._mark]
 
     def end(self) -> None:
         """End every process of the tree: asked first, killed when it stays."""
@@ -136,7 +128,7 @@ def end_leftovers() -> None:
 
 
 def _is_leftover(process: psutil.Process) -> bool:
-    owner = _variable(process, OWNER)
+    owner = _variable(process)
     pid, _, _ = owner.partition("@")
     if not pid.isdigit() or _pid_namespace(process.pid) != _pid_namespace(os.getpid()):
         return False
@@ -186,20 +178,14 @@ def _terminal_has_sent_it() -> bool:
         os.close(terminal)
 
 
-def _adopt_orphans() -> None:
-    if sys.platform == "linux":
-        # Without it the mark alone has to do.
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
 def _marked_processes() -> list[psutil.Process]:
-    return [p for p in psutil.process_iter() if p.pid != os.getpid() and _variable(p, MARK)]
+    return [p for p in psutil.process_iter() if p.pid != os.getpid() and _variable(p)]
 
 
-def _variable(process: psutil.Process, name: str) -> str:
-    """Return a variable of a process's environment; empty where it is not ours to read."""
+def _variable(process: psutil.Process) -> str:
+    """Return the mark of a process; empty where it has none, or its environment is not readable."""
     try:
-        return str(process.environ().get(name, ""))
+        return str(process.environ().get(MARK, ""))
     except (psutil.Error, OSError):
         return ""
 

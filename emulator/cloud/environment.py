@@ -9,15 +9,12 @@ from emulator import env_file
 from emulator.cloud.api_server import ADDRESS_VARIABLE
 from emulator.environment import ROOT, STATE, VENV
 from emulator.firebase import PROJECT
-from emulator.processes import MARK, OWNER
+from emulator.processes import MARK
 
 REGION: Final = "us-central1"
 
 STAND_INS: Final = ("FIRESTORE_EMULATOR_HOST", "FIREBASE_AUTH_EMULATOR_HOST", ADDRESS_VARIABLE)
 """What stands in for Google's servers."""
-
-_MARKS: Final = (MARK, OWNER)
-"""By these variables the runner finds processes that were left running, and ends them."""
 
 
 def parameters() -> dict[str, str]:
@@ -56,5 +53,5 @@ def of_function(name: str, signature: str, given: Mapping[str, str] = os.environ
         # By its line "Booting worker" the start is known to be over.
         "GUNICORN_LOG_LEVEL": "info",
         **parameters(),
-        **{variable: given[variable] for variable in (*STAND_INS, *_MARKS) if variable in given},
+        **{variable: given[variable] for variable in (*STAND_INS, MARK) if variable in given},
     }

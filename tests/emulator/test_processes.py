@@ -46,10 +46,9 @@ def start(code, *arguments, **options):
     return child, child.stdout.readline().strip()
 
 stubborn, _ = start(STUBBORN)
-unmarked, _ = start(STUBBORN, env={})
 session, _ = start(STUBBORN, start_new_session=True)
 _, orphan = start(ORPHAN, STUBBORN)
-print(stubborn.pid, unmarked.pid, session.pid, orphan, flush=True)
+print(stubborn.pid, session.pid, orphan, flush=True)
 """
 WAIT = "import time; time.sleep(600)"
 
@@ -66,7 +65,7 @@ def start(last_line: str) -> tuple[subprocess.Popen[str], list[int]]:
     )
     assert runner.stdout is not None
     pids = [int(word) for word in runner.stdout.readline().split()]
-    assert len(pids) == 4, runner.communicate(timeout=LIMIT)
+    assert len(pids) == 3, runner.communicate(timeout=LIMIT)
     return runner, pids
 
 
@@ -98,7 +97,7 @@ def test_the_end_of_the_command_ends_the_tree(last_line: str, status: int) -> No
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_tree(number: signal.Signals) -> None:
-    """A signal ends stubborn, orphaned and unmarked processes as well."""
+    """A signal ends stubborn and orphaned processes as well."""
     runner, pids = start(WAIT)
 
     runner.send_signal(number)
@@ -136,8 +135,4 @@ def test_the_next_run_ends_what_a_killed_one_left() -> None:
     runner, pids = start("sys.exit(0)")
     runner.communicate(timeout=LIMIT)
 
-    # Without the mark, and no descendant of anybody: the one that cannot be found.
-    unmarked = left[1]
-    assert alive(left) == [unmarked]
-    psutil.Process(unmarked).kill()
-    assert alive(pids) == []
+    assert alive(left) == alive(pids) == []

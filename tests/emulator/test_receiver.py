@@ -119,25 +119,3 @@ def test_a_wrong_signature_is_recorded_with_its_reason(
 
     problems = [request.problem for request in receiver.requests]
     assert problems == ["v1 does not match", "the event has no secret"]
-
-
-def test_waiting_in_vain_lists_what_arrived(receiver: Receiver, post: Callable[..., int]) -> None:
-    """A wait that fails lists the requests that arrived."""
-    post("/ok")
-
-    with pytest.raises(TimeoutError, match=r"/ok photo\.uploaded delivery d-1 attempt 1"):
-        receiver.wait_for(lambda requests: len(requests) > 1, 0.01)
-
-
-def test_a_slow_answer_does_not_hold_up_the_end(receiver: Receiver) -> None:
-    """Closing cuts requests that are still being answered."""
-    context = ssl.create_default_context(cafile=certificates.CA)
-    client = http.client.HTTPSConnection("localhost", receiver.port, context=context)
-    client.request("POST", "/slow", BODY)
-    receiver.wait_for(lambda requests: len(requests) == 1, LIMIT)
-
-    receiver.close()
-
-    with pytest.raises((http.client.RemoteDisconnected, OSError)):
-        client.getresponse()
-    client.close()

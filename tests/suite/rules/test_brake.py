@@ -3,17 +3,16 @@
 import base64
 import json
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from google.cloud import firestore
 
 from emulator.environment import ROOT
 from ops import braking
-from ops.cloud import Outside
+from tests.suite.operators import outside
 from tests.suite.process import FunctionProcess
 from tests.suite.rules.client import ADMINISTRATOR, PROJECT, Client, load_rules
 from tests.suite.rules.samples import approval, photo, upload
@@ -35,13 +34,9 @@ def braked(rules: str) -> Iterator[str]:
 @pytest.fixture
 def brake(tmp_path: Path) -> Brake:
     """Run `ops/brake` in a checkout of those rules, against the Firestore of these tests."""
-
-    def gcloud(command: Any, **_: Any) -> "subprocess.CompletedProcess[str]":
-        return subprocess.CompletedProcess(command, 0, stdout="owner\n")
-
     address = f"http://{os.environ['FIRESTORE_EMULATOR_HOST']}"
-    outside = Outside(run=gcloud, address=address, root=tmp_path)
-    return lambda what: braking.main([PROJECT, what], outside)
+    reached = outside(address, root=tmp_path)
+    return lambda what: braking.main([PROJECT, what], reached)
 
 
 def open_doors(guest: Client, wall: str) -> set[str]:

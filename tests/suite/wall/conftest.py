@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ from typing import Any, Final
 import pytest
 from google.cloud import firestore
 
-from ops.cloud import Outside
+from tests.suite.operators import outside
 
 KEY: Final = "SG.typed-in"
 
@@ -71,15 +70,11 @@ def operator(
     database: firestore.Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
     """Run a script's `main` against that database; its status, output and errors."""
-
-    def gcloud(command: Any, **_: Any) -> "subprocess.CompletedProcess[str]":
-        return subprocess.CompletedProcess(command, 0, stdout="owner\n")
-
     address = f"http://{os.environ['FIRESTORE_EMULATOR_HOST']}"
-    outside = Outside(run=gcloud, type_in=lambda _: KEY, address=address, root=tmp_path)
+    reached = outside(address, type_in=lambda _: KEY, root=tmp_path)
 
     def run(main: Callable[..., int], *arguments: str) -> tuple[int, str, str]:
-        status = main([database.project, *arguments], outside)
+        status = main([database.project, *arguments], reached)
         return status, *capsys.readouterr()
 
     return run

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import urllib.error
 import urllib.request
 import uuid
@@ -14,7 +13,7 @@ import pytest
 from firebase_admin import App, auth, delete_app, initialize_app
 
 from ops import staff
-from ops.cloud import Outside
+from tests.suite.operators import outside
 
 Run = Callable[..., tuple[int, str, str]]
 PASSWORD: Final = "correct horse battery"
@@ -23,15 +22,9 @@ PASSWORD: Final = "correct horse battery"
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run `ops/staff`; its status, output and errors."""
-
-    def gcloud(command: Any, **_: Any) -> "subprocess.CompletedProcess[str]":
-        return subprocess.CompletedProcess(command, 0, stdout="owner\n")
-
     address = f"http://{os.environ['FIREBASE_AUTH_EMULATOR_HOST']}/{{host}}"
     # A second later: a session of the same second as the revocation counts as a new one.
-    later = Outside(
-        run=gcloud, address=address, now=lambda: datetime.now(UTC) + timedelta(seconds=1)
-    )
+    later = outside(address, now=lambda: datetime.now(UTC) + timedelta(seconds=1))
 
     def run(*arguments: str) -> tuple[int, str, str]:
         status = staff.main([os.environ["GCLOUD_PROJECT"], *arguments], later)

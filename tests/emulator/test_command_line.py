@@ -1,4 +1,4 @@
-"""Which Python is used: any of 3.11 to 3.14, and else a sentence that helps."""
+"""`python3 -m emulator`, run as it cannot be run: a sentence that helps."""
 
 import os
 import subprocess
@@ -32,3 +32,17 @@ def test_an_unsupported_python_is_refused_with_a_sentence(minor: int) -> None:
     assert done.returncode == 2
     assert f"This is Python 3.{minor}. Python 3.11 to 3.14 is needed" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_exec_without_a_command_explains_itself() -> None:
+    """A wrong command line is answered with the right one."""
+    done = subprocess.run(
+        [sys.executable, "-m", "emulator", "exec", "--"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert "exec -- CMD" in done.stderr
