@@ -23,16 +23,6 @@ def test_the_lock_names_no_registry(folder: str) -> None:
     assert [name for name, package in lock["packages"].items() if "resolved" in package] == []
 
 
-def test_the_requirements_name_no_registry() -> None:
-    """The pins are of one resolution, and every file of every release has its hash."""
-    text = (ROOT / "requirements.txt").read_text()
-    pins = [line for line in text.splitlines() if line and not line.startswith((" ", "#"))]
-
-    assert re.findall(r"https?://|--\w*index|--find-links|--trusted", text) == []
-    assert [line for line in pins if not re.match(r"[a-z0-9.-]+==[\w.]+( ; .+)? \\$", line)] == []
-    assert text.count("\n    --hash=sha256:") >= len(pins)
-
-
 def test_what_is_pinned_is_installed() -> None:
     """The tools for local work, which are installed after it, change none of it."""
     pins = re.findall(r"^([a-z0-9.-]+)==([\w.]+)", python.DEPLOYED.read_text(), re.MULTILINE)

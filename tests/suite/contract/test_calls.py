@@ -218,6 +218,11 @@ def test_preferences_answer_as_told(token: str, headers: dict[str, str]) -> None
     assert changed.result["preferences"]["recap"] is False
 
 
+def was_sent_again(delivery: dict[str, Any]) -> bool:
+    """Whether the receiver has acknowledged a delivery in its second round."""
+    return (delivery.get("round"), delivery["outcome"]) == (1, "success")
+
+
 def test_webhook_calls_answer_as_told(
     event: firestore.DocumentReference,
     configure: Configure,
@@ -243,6 +248,7 @@ def test_webhook_calls_answer_as_told(
         since = (datetime.now(UTC) - timedelta(hours=2)).isoformat()
         page = of_event("resendWebhook", event.id, deliveryId=None, since=since)
         again = called("resendWebhook", page, id_token=admin.id_token)
+        deliveries.wait_for(lambda all_: any(map(was_sent_again, all_)), 60)
         deliveries.ended(4)
     assert [result["outcome"] for result in results] == ["success", "retrying", "skipped"]
     assert again.result["resent"] == 1
@@ -272,7 +278,7 @@ def test_calls_of_a_link_answer_as_told(
         assert [delivery["outcome"] for delivery in page["deliveries"]] == ["failed"]
         again = token | {"deliveryId": named("d1")}
         assert called("resendSharedWebhook", again, headers=headers).result == {"resent": 1}
-        deliveries.ended(1)
+        deliveries.wait_for(lambda all_: any(map(was_sent_again, all_)), 60)
     end = of_event("revokeWebhookLog", event.id, shareId=shared["shareId"])
     assert called("revokeWebhookLog", end, id_token=admin.id_token).status == 200
     assert called("getWebhookLog", token, headers=headers).status == 403

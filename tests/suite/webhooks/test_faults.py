@@ -9,14 +9,13 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import pytest
 from google.cloud import firestore
 
 from emulator.receiver import Request, always
-from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
 from tests.suite.process import FunctionProcess, Written, silenced
 from tests.suite.tasks import Tasks
 from tests.suite.wire import Wire
@@ -111,12 +110,6 @@ Owed = Callable[[str], dict[str, Any]]
 Uploaded = Callable[[str], Written]
 
 
-def _backdate(event: firestore.DocumentReference, task: dict[str, Any]) -> None:
-    """Let the wait before the attempt of `task` be over."""
-    record = event.collection("deliveries").document(task["deliveryId"])
-    record.update({"nextAttemptAt": datetime.now(UTC) - timedelta(seconds=1)})
-
-
 def test_a_trigger_dies_between_record_and_enqueue(
     start: Start, uploaded: Uploaded, tasks: Tasks, records: Records
 ) -> None:
@@ -154,18 +147,6 @@ def test_a_worker_dies_between_post_and_record(
     assert first.body == second.body
 
 
-def test_a_task_that_comes_too_early_or_is_none_is_refused(
-    start: Start, owed: Owed, tasks: Tasks, receiving: Any
-) -> None:
-    """Design 2: non-2xx, so that it comes back after the step's backoff; nothing is posted."""
-    with receiving({"/hook": always(500)}) as receiver:
-        task, worker = owed(receiver.url("/hook")), start()
-        assert worker.dispatch(task) == 200
-        assert worker.dispatch(tasks.queued[-1].data) == 409
-        assert worker.dispatch({"eventId": "e", "deliveryId": "d", "attempt": "1"}) == 400
-        assert len(receiver.requests) == 1
-
-
 def test_firestore_is_away_for_some_seconds(
     start: Start, owed: Owed, records: Records, receiving: Any
 ) -> None:
@@ -183,55 +164,6 @@ def test_firestore_is_away_for_some_seconds(
             assert len(receiver.requests) == 1
     [record] = records()
     assert (record["outcome"], record["attempts"]) == ("success", 1)
-
-
-def test_one_line_is_logged_for_an_attempt(
-    event: firestore.DocumentReference,
-    start: Start,
-    db: firestore.Client,
-    tasks: Tasks,
-    records: Records,
-    receiving: Any,
-) -> None:
-    """One structured line an attempt, a warning for skipped deliveries, an error for failed."""
-    with receiving({"/path-with-a-key": always(500)}) as receiver:
-        urls = [receiver.url("/path-with-a-key"), "http://example.com/another-key"]
-        event.collection("settings").document("webhooks").set(
-            {"urls": [{"url": url, "events": ["photo.uploaded"]} for url in urls]}
-        )
-        trigger, worker = start("onPhotoWritten"), start()
-        path = f"events/{event.id}/photos/p1"
-        assert trigger.written(Written(db, path, event_id=event.id, after=PHOTO)) == 200
-        for _ in RETRY_SCHEDULE:
-            _backdate(event, tasks.queued[-1].data)
-            assert worker.dispatch(tasks.queued[-1].data) == 200
-    trigger.kill()
-    worker.kill()
-    output = trigger.output + worker.output
-    printed = [json.loads(line) for line in output if line.startswith('{"severity"')]
-    lines = [line for line in printed if line.get("eventId") == event.id]
-    [skipped] = [line for line in lines if line["message"] == "delivery.skipped"]
-    attempted = [line for line in lines if line["message"] == "delivery.attempted"]
-    [failed] = [line for line in lines if line["message"] == "delivery.failed"]
-    assert (skipped["severity"], failed["severity"]) == ("WARNING", "ERROR")
-    assert [delivery["attempt"] for delivery in attempted] == [
-        step.attempt for step in RETRY_SCHEDULE
-    ]
-    *before, last = (delivery["outcome"] for delivery in attempted)
-    assert (set(before), last) == ({"retrying"}, "failed")
-    assert attempted[0].items() >= {
-        ("severity", "INFO"),
-        ("eventId", event.id),
-        ("event", "photo.uploaded"),
-        ("host", "localhost"),
-        ("status", 500),
-        ("error", None),
-    }
-    assert isinstance(attempted[0]["ms"], int)
-    assert {record["id"] for record in records()} == {skipped["deliveryId"], failed["deliveryId"]}
-    secret = event.collection("secrets").document("webhooks").get().get("secret")
-    for private in (secret, "ann@example.com", "path-with-a-key", "another-key", "p1.jpg"):
-        assert private not in "".join(output)
 
 
 @pytest.fixture

@@ -1,0 +1,36 @@
+"""What the log tells of a delivery (spec 3.4 and 7.3), and what it keeps to itself."""
+
+import json
+
+import pytest
+
+from functions.webhooks.deliveries.retry_schedule import RETRY_SCHEDULE
+from tests.unit.webhooks.parts import EVENT, Parts
+
+
+def test_one_line_is_logged_for_an_attempt(capfd: pytest.CaptureFixture[str]) -> None:
+    """One structured line an attempt, a warning for skipped deliveries, an error for failed."""
+    parts = Parts()
+    urls = ["https://example.com/path-with-a-key", "http://example.com/another-key"]
+    parts.subscribe(*({"url": url, "events": ["photo.uploaded"]} for url in urls))
+    photo = parts.photo(email="ann@example.com", url="https://example.com/p1.jpg")
+    parts.publisher().photo_written("write-1", EVENT, None, photo)
+    delivery = next(record for record in parts.records if record.url == urls[0])
+    parts.attempts(delivery, *(500 for _ in RETRY_SCHEDULE))
+
+    output = capfd.readouterr().out
+    lines = [json.loads(line) for line in output.splitlines()]
+    [skipped] = [line for line in lines if line["message"] == "delivery.skipped"]
+    attempted = [line for line in lines if line["message"] == "delivery.attempted"]
+    [failed] = [line for line in lines if line["message"] == "delivery.failed"]
+    assert (skipped["severity"], failed["severity"]) == ("WARNING", "ERROR")
+    assert [line["attempt"] for line in attempted] == [step.attempt for step in RETRY_SCHEDULE]
+    *before, last = (line["outcome"] for line in attempted)
+    assert (set(before), last) == ({"retrying"}, "failed")
+    told = {"severity": "INFO", "eventId": EVENT, "event": "photo.uploaded", "host": "example.com"}
+    assert attempted[0].items() >= (told | {"status": 500, "error": None}).items()
+    assert isinstance(attempted[0]["ms"], int)
+    named = {skipped["deliveryId"], failed["deliveryId"]}
+    assert {record.id for record in parts.records} == named
+    for private in ("whsec_", "ann@example.com", "path-with-a-key", "another-key", "p1.jpg"):
+        assert private not in output
