@@ -22,7 +22,8 @@ from functions.webhooks.deliveries.endpoint_url import EndpointUrl, UnusableUrlE
 from functions.webhooks.deliveries.pace import Pace
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.endpoints.failures import Failures
-from functions.webhooks.sender.ports import HostLimitError, Sender, SendError, Source
+from functions.webhooks.sender.host_limits import HostLimitError
+from functions.webhooks.sender.ports import Sender, SendError, Source
 from functions.webhooks.signing import signature
 from functions.webhooks.signing.remembered_secrets import RememberedSecrets
 

@@ -33,6 +33,9 @@ LOG_KEPT: Final = 40
 SLOW_AFTER: Final = timedelta(seconds=1)
 """A receiver that takes longer to answer is slow: its attempts have a queue of their own."""
 
+ACKNOWLEDGING: Final = range(200, 300)
+"""Statuses by which a receiver acknowledges a delivery (spec 4.3)."""
+
 _NAMESPACE: Final = uuid.UUID("6f2b8a52-0c5d-5d7e-9a0e-6d1f4f0b7c11")
 
 
@@ -71,7 +74,7 @@ class Attempt:
     @property
     def acknowledged(self) -> bool:
         """Whether the receiver answered 2xx (spec 4.3)."""
-        return self.status is not None and 200 <= self.status <= 299  # noqa: PLR2004 - it is 2xx
+        return self.status in ACKNOWLEDGING
 
     @property
     def was_slow(self) -> bool:

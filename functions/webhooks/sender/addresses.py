@@ -43,7 +43,6 @@ def is_public(address: str) -> bool:
     )
 
 
-@lru_cache(_KEPT)
 def is_loopback(address: str) -> bool:
     """Whether `address` is this machine itself."""
     return _unmapped(address).is_loopback

@@ -10,13 +10,15 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from functions.webhooks.sender.ports import HostLimitError
-
 OF_AN_EVENT: Final = 40
 """To one host: what a guest's first photo comes to at 20 URLs there."""
 
 OF_A_TENANT: Final = 80
 """To one address: two such events at once."""
+
+
+class HostLimitError(Exception):
+    """The event or its tenant has as many POSTs under way there as it may; nothing was sent."""
 
 
 class HostLimits:

@@ -13,10 +13,6 @@ Raises TimeoutError where that is too short, and socket.gaierror where there are
 """
 
 
-class HostLimitError(Exception):
-    """The event or its tenant has as many POSTs under way there as it may; nothing was sent."""
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
     """Whose POST it is."""
@@ -45,11 +41,6 @@ class Response:
 
     status: int
     excerpt: str | None = None
-
-    @property
-    def acknowledges(self) -> bool:
-        """Whether it is 2xx (spec 4.3)."""
-        return 200 <= self.status <= 299  # noqa: PLR2004 - it is 2xx
 
 
 class Sender(Protocol):

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
-from typing import Final, Self
+from typing import Final
 
 import dns.exception
 import dns.name
@@ -22,7 +22,6 @@ KEPT_SECONDS: Final = 60.0
 """How long an answer is used again at most; its time to live may be shorter."""
 
 _KEPT: Final = 10_000
-_LOOPBACK: Final = "127.0.0.1"
 
 
 class SystemResolver:
@@ -33,23 +32,15 @@ class SystemResolver:
     is attached. One instance serves all threads.
     """
 
-    def __init__(self, name_servers: dns.resolver.Resolver, monotonic: Callable[[], float]) -> None:
-        """Ask `name_servers`; `monotonic` gives seconds."""
-        self._name_servers = name_servers
+    def __init__(
+        self, monotonic: Callable[[], float], name_servers: dns.resolver.Resolver | None = None
+    ) -> None:
+        """Ask `name_servers`, by default those of this machine; `monotonic` gives seconds."""
+        self._name_servers = name_servers or dns.resolver.Resolver()
         self._monotonic = monotonic
         self._kept: Recent[str, Sequence[str]] = Recent(
             seconds=KEPT_SECONDS, at_most=_KEPT, monotonic=monotonic
         )
-
-    @classmethod
-    def of_system(cls, monotonic: Callable[[], float]) -> Self:
-        """With the settings of this machine as they are now."""
-        try:
-            name_servers = dns.resolver.Resolver()
-        except dns.resolver.NoResolverConfiguration:
-            name_servers = dns.resolver.Resolver(configure=False)
-            name_servers.nameservers = [_LOOPBACK]  # as resolv.conf(5) says
-        return cls(name_servers, monotonic)
 
     def __call__(self, host: str, seconds: float) -> Sequence[str]:
         """See `Resolver`."""
@@ -79,7 +70,7 @@ class SystemResolver:
 def _literal(host: str) -> Sequence[str]:
     """The address that `host` is itself, however it is spelt: `0x7f.1` is one, too."""
     if host == "localhost" or host.endswith(".localhost"):  # never leaves the machine (RFC 6761)
-        return [_LOOPBACK]
+        return ["127.0.0.1"]
     with suppress(ValueError):
         return [str(ip_address(host))]
     with suppress(OSError):

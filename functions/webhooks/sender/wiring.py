@@ -3,7 +3,6 @@
 import ssl
 import threading
 import time
-from collections.abc import Sequence
 
 import certifi
 
@@ -21,8 +20,8 @@ def sender() -> HttpSender:
     if further := parameters.webhook_ca_bundle():
         tls.load_verify_locations(further)
     return HttpSender(
-        tls,
-        resolve=_resolve,
+        tls=tls,
+        resolve=lambda host, seconds: _resolver()(host, seconds),  # noqa: PLW0108 - loaded late
         monotonic=time.monotonic,
         allow_loopback=parameters.webhook_allow_loopback(),
     )
@@ -32,8 +31,4 @@ def sender() -> HttpSender:
 def _resolver() -> Resolver:
     from functions.webhooks.sender.resolver import SystemResolver
 
-    return SystemResolver.of_system(time.monotonic)
-
-
-def _resolve(host: str, seconds: float) -> Sequence[str]:
-    return _resolver()(host, seconds)
+    return SystemResolver(time.monotonic)

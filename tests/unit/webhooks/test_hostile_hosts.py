@@ -55,7 +55,7 @@ def sender() -> Iterator[HttpSender]:
     records = {f"ours-{ip}.example.com": f"60 IN A {ip}" for ip in OURS}
     records |= {f"alias-{ip}.example.com": f"60 IN CNAME ours-{ip}.example.com." for ip in OURS}
     with answering(records) as names:
-        resolver = SystemResolver(names.settings, Clock())
+        resolver = SystemResolver(Clock(), names.settings)
         with sending(allow_loopback=False, resolve=resolver) as sender:
             yield sender
 

@@ -210,8 +210,8 @@ def test_a_certificate_of_nobody() -> None:
     """A certificate that none of the trusted authorities has signed."""
     with serving(answers(OK)) as server:
         sender = HttpSender(
-            ssl.create_default_context(),
-            resolve=SystemResolver.of_system(time.monotonic),
+            tls=ssl.create_default_context(),
+            resolve=SystemResolver(time.monotonic),
             monotonic=time.monotonic,
             allow_loopback=True,
             timeout_seconds=DEADLINE,
@@ -264,7 +264,7 @@ def test_a_name_that_changes_its_answer() -> None:
 
 def resolving(server: NameServer) -> SystemResolver:
     """A resolver that asks `server` for everything."""
-    return SystemResolver(server.settings, time.monotonic)
+    return SystemResolver(time.monotonic, server.settings)
 
 
 def test_a_name_server_that_never_answers() -> None:

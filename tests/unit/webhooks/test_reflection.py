@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from functions.webhooks.sender.ports import HostLimitError, SendError
+from functions.webhooks.sender.host_limits import HostLimitError
+from functions.webhooks.sender.ports import SendError
 from tests.unit.webhooks.tls_receivers import (
     OK,
     Server,

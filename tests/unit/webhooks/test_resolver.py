@@ -15,7 +15,7 @@ SECONDS = 5.0
 
 def resolver(server: NameServer, clock: Clock | None = None) -> SystemResolver:
     """One that asks `server`."""
-    return SystemResolver(server.settings, clock or Clock())
+    return SystemResolver(clock or Clock(), server.settings)
 
 
 def ips(found: SystemResolver, host: str) -> Sequence[str]:

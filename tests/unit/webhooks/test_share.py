@@ -6,8 +6,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from functions.webhooks.sender.host_limits import HostLimits
-from functions.webhooks.sender.ports import HostLimitError
+from functions.webhooks.sender.host_limits import HostLimitError, HostLimits
 
 HOST = "hooks.example.com"
 

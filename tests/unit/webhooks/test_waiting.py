@@ -15,7 +15,7 @@ from functions.webhooks.deliveries.attempt_task import AttemptRequest, attempt_t
 from functions.webhooks.deliveries.delivery import Outcome
 from functions.webhooks.deliveries.retry_schedule import SLOW_QUEUE
 from functions.webhooks.publisher import Publisher
-from functions.webhooks.sender.ports import HostLimitError
+from functions.webhooks.sender.host_limits import HostLimitError
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts, crashes, fails
 

@@ -119,8 +119,8 @@ def sending(
 ) -> Iterator[HttpSender]:
     """A sender with a short deadline, closed in the end."""
     sender = HttpSender(
-        trusting(),
-        resolve=resolve or SystemResolver.of_system(monotonic),
+        tls=trusting(),
+        resolve=resolve or SystemResolver(monotonic),
         of_an_event=of_an_event,
         of_a_tenant=of_a_tenant,
         monotonic=monotonic,
