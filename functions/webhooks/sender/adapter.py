@@ -57,6 +57,7 @@ class PinnedAdapter(HTTPAdapter):
         self.open: set[PinnedConnection] = set()
         self.closed = threading.Event()
         self._pool_of = lru_cache(_POOLS)(partial(_Pool, maxsize=_PLACES, adapter=self))
+        self._finding_pool = threading.Lock()  # the first POSTs to a receiver share its pool
         threading.Thread(target=self._watch, name="sender", daemon=True).start()
 
     def prepared(
@@ -70,7 +71,8 @@ class PinnedAdapter(HTTPAdapter):
         request.method, request.url, request.body = "POST", to.path, body
         # A plain dict: one that folds case costs 30 µs.
         request.headers = {"Host": to.authority, "Content-Length": str(len(body)), **headers}
-        request.pool = self._pool_of(to.host, to.port, addresses=found)
+        with self._finding_pool:
+            request.pool = self._pool_of(to.host, to.port, addresses=found)
         return request
 
     def get_connection_with_tls_context(self, request: Any, *_: Any, **__: Any) -> Any:

@@ -9,11 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from emulator import certificates
 from functions.webhooks.deliveries.endpoint_url import EndpointUrl
+from functions.webhooks.sender import adapter
 from functions.webhooks.sender.http_sender import HttpSender
 from functions.webhooks.sender.ports import SendError, Source
 from functions.webhooks.sender.resolver import SystemResolver
@@ -309,6 +312,26 @@ def test_the_next_address_is_tried_where_one_refuses() -> None:
         sending(resolve=addresses("127.0.0.3", "127.0.0.1")) as sender,
     ):
         assert post(sender, server.port) == 200
+
+
+def test_first_deliveries_at_once_share_their_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that post to a receiver first at the same time use one pool of connections."""
+    inside = threading.Barrier(2)
+
+    class SlowPool(adapter._Pool):  # noqa: SLF001 - its making is held up
+        def __init__(self, *where: Any, **how: Any) -> None:
+            with suppress(threading.BrokenBarrierError):
+                inside.wait(0.5)  # for a second thread, which must not come in
+            super().__init__(*where, **how)
+
+    monkeypatch.setattr(adapter, "_Pool", SlowPool)
+    to = EndpointUrl("localhost", 1, "/")
+    with sending() as sender, ThreadPoolExecutor(8) as threads:
+        prepared = sender._adapter.prepared  # noqa: SLF001 - the pool is no result
+        asking = [
+            threads.submit(prepared, to, {}, b"", frozenset({"127.0.0.1"})) for _ in "12345678"
+        ]
+        assert len({id(asked.result(10).pool) for asked in asking}) == 1
 
 
 def test_eighty_at_once_share_nothing_and_keep_their_connections() -> None:
