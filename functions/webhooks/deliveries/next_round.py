@@ -1,6 +1,5 @@
 """A delivery that has ended is sent again: four fresh attempts, same id and body."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -51,9 +50,13 @@ class NextRound:
         event_id: str,
         delivery_id: str,
         settings: WebhookSettings,
-        may: Callable[[Delivery], bool] = lambda _: True,
+        *,
+        only_at: str | None = None,
     ) -> None:
-        """Begin the next round of one delivery; a delivery that `may` refuses counts as not there.
+        """Begin the next round of one delivery.
+
+        `only_at` is the URL that the delivery went to and goes to again: a delivery to another URL
+        counts as not there.
 
         Raises:
             CallError: `not-found`, `aborted` where the last round has not ended, and
@@ -61,13 +64,15 @@ class NextRound:
         """
         while True:
             delivery = self.deliveries.load(event_id, delivery_id)
-            if delivery is None or not may(delivery):
+            if delivery is None or only_at not in (None, delivery.url):
                 raise CallError(Code.NOT_FOUND, "The event has no delivery with that deliveryId.")
             if delivery.outcome.is_open:
                 raise CallError(
                     Code.ABORTED, "The delivery is still being attempted; wait until it has ended."
                 )
             endpoint = settings.of(delivery.endpoint, delivery.url)
+            if endpoint and only_at not in (None, endpoint.url):
+                endpoint = settings.by_url.get(delivery.url)
             obstacle = obstacle_at(endpoint)
             if endpoint is None or obstacle:
                 raise CallError(

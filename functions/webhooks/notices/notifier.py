@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeAlias
 
 from functions import log
 from functions.clock import Clock
@@ -36,15 +37,8 @@ from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 from functions.webhooks.store import WallStore
 
-
-@dataclass(frozen=True, slots=True)
-class _News:
-    """A standing of an endpoint that people do not know."""
-
-    record: FailingEndpoint
-    endpoint: Subscription
-    standing: Standing
-    latest: Latest
+_News: TypeAlias = tuple[FailingEndpoint, Change]
+"""What people do not know of an endpoint, and its record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +81,7 @@ class Notifier:
         if not addresses:
             return
         message = compose(
-            [self._change(item) for item in news],
+            [change for _, change in news],
             event_id=event_id,
             event_name=text(event.get("name")) or "",
             addresses=addresses,
@@ -106,40 +100,40 @@ class Notifier:
             latest = observer.latest(self.deliveries, record, endpoint, has_people=True, now=now)
             # The sweep sends again, and not this function.
             step = what_follows(record.resent(now), endpoint, latest, has_people=True, now=now)
+            standing = Standing.DISABLED if endpoint.disabled else Standing.FAILING
             if step is Step.NOTIFY_OF_RECOVERY:
-                yield _News(record, endpoint, Standing.RECOVERED, latest)
+                yield record, self._change(record, endpoint, Standing.RECOVERED, latest)
             elif step is Step.NOTIFY:
-                standing = Standing.DISABLED if endpoint.disabled else Standing.FAILING
-                yield _News(record, endpoint, standing, latest)
+                yield record, self._change(record, endpoint, standing, latest)
 
-    def _change(self, news: _News) -> Change:
-        event_id, endpoint_id, now = news.record.event_id, news.record.id, self.clock.now()
-        since: datetime | None = news.record.since
-        if news.standing is not Standing.RECOVERED:
-            since = self.deliveries.first_failure(
-                event_id, endpoint_id, news.latest.acknowledged_at
-            )
-        missed = EndedWithin(since=since or now, until=now, endpoints=(endpoint_id,))
+    def _change(
+        self, record: FailingEndpoint, endpoint: Subscription, standing: Standing, latest: Latest
+    ) -> Change:
+        event_id, now = record.event_id, self.clock.now()
+        since: datetime | None = record.since
+        if standing is not Standing.RECOVERED:
+            since = self.deliveries.first_failure(event_id, record.id, latest.acknowledged_at)
+        missed = EndedWithin(since=since or now, until=now, endpoints=(record.id,))
         waiting = self.deliveries.count_ended(event_id, missed)
         skipped = 0
-        if waiting and news.standing is not Standing.FAILING:
+        if waiting and standing is not Standing.FAILING:
             not_tried = replace(missed, outcomes=(Outcome.SKIPPED,))
             skipped = self.deliveries.count_ended(event_id, not_tried)
-        failed = self.deliveries.last_failure(event_id, endpoint_id)
+        failed = self.deliveries.last_failure(event_id, record.id)
         return Change(
-            url=news.endpoint.url,
-            standing=news.standing,
+            url=endpoint.url,
+            standing=standing,
             since=since,
             waiting=waiting,
             skipped=skipped,
             status=failed.status if failed else None,
             error=failed.error if failed else None,
-            acknowledged_at=news.latest.acknowledged_at,
+            acknowledged_at=latest.acknowledged_at,
         )
 
     def _has_left(self, event_id: str, message: EmailMessage, news: Sequence[_News]) -> bool:
         """Send the mail; whether the mail service has taken it, or may have."""
-        told = ",".join(sorted({item.standing for item in news}))
+        told = ",".join(sorted({change.standing for _, change in news}))
         outcome, copies = _sent(self.mailer(), message)
         match outcome:
             case Accepted():
@@ -160,9 +154,9 @@ class Notifier:
         return False
 
     def _record(self, news: Iterable[_News]) -> None:
-        for item in news:
+        for record, change in news:
             with suppress(ChangedMeanwhileError):  # the record is gone
-                self.endpoints.note_notice(item.record.notified(item.standing, self.clock.now()))
+                self.endpoints.note_notice(record.notified(change.standing, self.clock.now()))
 
 
 def _sent(mailer: Mailer, message: EmailMessage) -> tuple[SendOutcome, int]:

@@ -137,11 +137,6 @@ class WebhookSettings:
         """The endpoint of that id, or else at that URL; None where neither is configured."""
         return self.by_id.get(endpoint_id) or self.by_url.get(url)
 
-    def only_at(self, url: str) -> Self:
-        """The settings without the endpoints at other URLs."""
-        there = tuple(endpoint for endpoint in self.subscriptions if endpoint.url == url)
-        return replace(self, subscriptions=there)
-
 
 def key(url: str) -> str:
     """The id of an endpoint whose entry has none; it needs no quotes in a field path."""

@@ -11,7 +11,7 @@ from functions.signed_links.link import TO_A_LOG
 from functions.timestamps import wire_time
 from functions.webhooks.deliveries.delivery import Delivery
 from functions.webhooks.deliveries.endpoint_url import name_of
-from functions.webhooks.shared_logs import keys, wiring
+from functions.webhooks.shared_logs import wiring
 from functions.webhooks.shared_logs.arguments import (
     LogArguments,
     ResendSharedArguments,
@@ -42,7 +42,7 @@ def get_log(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `getWebhookLog`, for the bearer of a link: a page of deliveries."""
     wanted = LogArguments.read(request.data)
     event_id, share_id = admitted(
-        "getWebhookLog", request.raw_request, wanted.token, TO_A_LOG, keys.values()
+        "getWebhookLog", request.raw_request, wanted.token, TO_A_LOG, wiring.keys()
     )
     page = wiring.shared_log().read_page(event_id, share_id, wanted)
     return {
@@ -58,7 +58,7 @@ def resend_shared(request: CallableRequest[Any]) -> dict[str, Any]:
     """A call of `resendSharedWebhook`, for the bearer of a link that may resend."""
     wanted = ResendSharedArguments.read(request.data)
     event_id, share_id = admitted(
-        "resendSharedWebhook", request.raw_request, wanted.token, TO_A_LOG, keys.values()
+        "resendSharedWebhook", request.raw_request, wanted.token, TO_A_LOG, wiring.keys()
     )
     wiring.shared_log().send_again(event_id, share_id, wanted)
     return {"resent": 1}

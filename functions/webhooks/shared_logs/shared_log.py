@@ -105,9 +105,8 @@ class SharedLog:
         self.next_round.begin_one(
             event_id,
             wanted.delivery_id,
-            # Not to another URL of the endpoint, which may be another receiver's.
-            self.settings.load(event_id).only_at(share.url),
-            lambda delivery: delivery.url == share.url,
+            self.settings.load(event_id),
+            only_at=share.url,  # another URL of the endpoint may be another receiver's
         )
         log.info(
             "webhook.log_resent",

@@ -7,6 +7,7 @@ import uuid
 from typing import Final
 
 from functions import parameters
+from functions.gcp import secret_manager
 from functions.gcp.documents import documents
 from functions.machine import CLOCK
 from functions.once import once
@@ -15,7 +16,6 @@ from functions.signed_links.limiter import TooManyCallsError
 from functions.signed_links.token import TokenKeys
 from functions.webhooks.deliveries import wiring as deliveries
 from functions.webhooks.settings.store import SettingsStore
-from functions.webhooks.shared_logs import keys
 from functions.webhooks.shared_logs.log_links import LogLinks
 from functions.webhooks.shared_logs.shared_log import SharedLog
 from functions.webhooks.shared_logs.store import LogShareStore
@@ -25,6 +25,16 @@ RESENDS_AN_HOUR: Final = 100
 """Through links, of the deliveries of an event to one URL."""
 
 
+def keys() -> tuple[str, ...]:
+    """Every enabled version of `LOG_LINKS_KEY`, which signs these links alone; the newest first.
+
+    Raises:
+        MissingSecretError: the secret has no enabled version.
+        Exception: Secret Manager could not be reached.
+    """
+    return secret_manager.versions("LOG_LINKS_KEY")
+
+
 @once
 def log_links() -> LogLinks:
     """Gives out links for organizers."""
@@ -32,7 +42,7 @@ def log_links() -> LogLinks:
         wall=WallStore(documents()),
         settings=SettingsStore(documents()),
         shares=LogShareStore(documents()),
-        keys=lambda: TokenKeys(keys.values()),
+        keys=lambda: TokenKeys(keys()),
         base_url=parameters.PUBLIC_BASE_URL.value,
         clock=CLOCK,
         new_id=lambda: str(uuid.uuid4()),
@@ -55,7 +65,7 @@ def shared_log() -> SharedLog:
 def _may_resend(name: str) -> bool:
     try:
         signed_links.limiter().pass_or_raise(
-            "resendSharedWebhook to", name, keys.values()[0], RESENDS_AN_HOUR
+            "resendSharedWebhook to", name, keys()[0], RESENDS_AN_HOUR
         )
     except TooManyCallsError:
         return False
