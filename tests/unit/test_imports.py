@@ -37,6 +37,21 @@ CASES: Final = [
     ),
     ("wall/handlers.py", "from functions.wall import store", ["handlers is not allowed"]),
     (
+        "webhooks/handlers.py",
+        "from functions.documents import documents",
+        ["functions.webhooks.handlers is not allowed to import functions.documents"],
+    ),
+    (
+        "webhooks/publisher.py",
+        "from functions.webhooks.endpoints import sweep",
+        ["publisher is not allowed to import functions.webhooks.endpoints.sweep"],
+    ),
+    (
+        "webhooks/notices/notifier.py",
+        "from functions.webhooks.endpoints import sweep",
+        ["notifier is not allowed to import functions.webhooks.endpoints.sweep"],
+    ),
+    (
         "mail_events/recorder.py",
         "from functions.recap.sending import send_recap",
         ["recorder is not allowed to import functions.recap.sending.send_recap"],
