@@ -9,7 +9,7 @@ import csv
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +19,6 @@ from ops.documents import Document, Documents, Write, raw
 
 FLAGS: Final = ("lifecycle", "recap", "marketing")
 _ALL: Final = "all"
-_SHOWN: Final = 3
 _ADDRESS: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 _DESCRIPTION: Final = """\
 Records what an app knew of its users: accounts whose address is not written as its mailbox, and the
@@ -43,71 +42,51 @@ def main(arguments: Sequence[str] | None = None, outside: Outside | None = None)
     cloud = Cloud(given.project, outside)
     try:
         wanted = _of_file(given.optouts) if given.optouts else {}
-        adoption = Adoption(Documents(cloud), dry_run=given.dry_run)
-        adoption.users(wanted)
+        documents = Documents(cloud)
+        writes = _writes(documents.walk("users"), wanted)
+        made = len(writes) if given.dry_run else documents.write(writes)
     except OpsError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    if adoption.overtaken:
-        sys.stderr.write(f"{adoption.overtaken} changed meanwhile: run this again.\n")
+    if made < len(writes):
+        sys.stderr.write(f"{len(writes) - made} changed meanwhile: run this again.\n")
         return 1
     would = "would be recorded" if given.dry_run else "recorded"
-    say(f"{would}: {adoption.changes}" if adoption.changes else "Everything is recorded.")
+    say(f"{would}: {made}" if made else "Everything is recorded.")
     return 0
 
 
-class Adoption:
-    """Brings the records of one project in line with its users.
+def _writes(users: Iterable[Document], wanted: OptOuts) -> Sequence[Write]:
+    """What is not recorded yet: accounts in a spelling of their own, and opt-outs."""
+    there: dict[str, Document] = {}
+    missing: dict[str, dict[str, dict[str, bool]]] = defaultdict(dict)  # by path, then by field
+    for user in users:
+        there[user.path] = user
+        uid, email = user.path.partition("/")[2], user.fields.get("email")
+        if uid.startswith(guest_uid("")) or not isinstance(email, str) or "@" not in email:
+            continue
+        owner = _mailbox(email)
+        if owner != email:  # a query by the mailbox does not find the account
+            missing[_record(owner)].setdefault("accounts", {})[uid] = True
+        if owner in wanted:
+            missing[user.path]["emailPreferences"] = dict.fromkeys(sorted(wanted[owner]), False)
+    for owner, flags in wanted.items():
+        missing[_record(owner)]["emailPreferences"] = dict.fromkeys(sorted(flags), False)
+    found = (
+        _adding(there.get(path) or Document(path, {}, ""), maps) for path, maps in missing.items()
+    )
+    return [write for write in found if write.raw]
 
-    Attributes:
-        changes: How many records were written, or would have been.
-        overtaken: How many were not, as somebody else changed them at the same time.
-    """
 
-    def __init__(self, documents: Documents, *, dry_run: bool) -> None:
-        self._documents = documents
-        self._dry_run = dry_run
-        self.changes = 0
-        self.overtaken = 0
-
-    def users(self, wanted: OptOuts) -> None:
-        """Accounts in a spelling of their own, noted; opt-outs, in the records of addresses.
-
-        Raises:
-            OpsError: Firestore refuses.
-        """
-        records: dict[str, Document] = {}
-        notes: dict[str, set[str]] = defaultdict(set)
-        writes: list[Write] = []
-        for user in self._documents.walk("users"):
-            uid, email = user.path.partition("/")[2], user.fields.get("email")
-            if uid.startswith("guest-"):
-                records[uid] = user
-            elif isinstance(email, str) and "@" in email:
-                owner = _mailbox(email)
-                if owner != email:  # a query by the mailbox does not find the account
-                    notes[_record(owner)].add(uid)
-                writes += _turned_off(user, wanted.get(owner, set()))
-        spelled = sorted(uid for accounts in notes.values() for uid in accounts)
-        if spelled:
-            some = ", ".join([*spelled[:_SHOWN], *["…"][: len(spelled) - _SHOWN]])
-            say(f"accounts whose address is written in another way: {len(spelled)} ({some})")
-        for owner, flags in wanted.items():
-            uid = _record(owner)
-            record = records.get(uid) or Document(f"users/{uid}", {}, "")
-            records[uid] = record
-            writes += _turned_off(record, flags)
-        noted = [
-            write
-            for uid, accounts in notes.items()
-            for write in _noted(records.get(uid) or Document(f"users/{uid}", {}, ""), accounts)
-        ]
-        self._make(_joined(writes + noted))
-
-    def _make(self, writes: Sequence[Write]) -> None:
-        made = len(writes) if self._dry_run else self._documents.write(writes)
-        self.changes += made
-        self.overtaken += len(writes) - made
+def _adding(record: Document, maps: Mapping[str, Mapping[str, bool]]) -> Write:
+    """The write that adds entries to maps of a record, where they have another value."""
+    fields = {}
+    for name, entries in maps.items():
+        there = record.raw.get(name, {}).get("mapValue", {}).get("fields", {})
+        wanted = {**there, **{key: raw(value) for key, value in entries.items()}}
+        if wanted != there:
+            fields[name] = {"mapValue": {"fields": wanted}}
+    return Write(record.path, fields, record.version)
 
 
 def _mailbox(email: str) -> str:
@@ -119,41 +98,8 @@ def _mailbox(email: str) -> str:
 
 
 def _record(owner: str) -> str:
-    return guest_uid(address_hash(owner))
-
-
-def _turned_off(user: Document, flags: set[str]) -> Iterator[Write]:
-    """The write that turns flags off in a record, where they are on."""
-    choices = user.fields.get("emailPreferences")
-    choices = choices if isinstance(choices, dict) else {}
-    missing = {flag: False for flag in sorted(flags) if choices.get(flag) is not False}
-    if missing:
-        yield _with(user, "emailPreferences", missing)
-
-
-def _noted(record: Document, accounts: set[str]) -> Iterator[Write]:
-    """The write that has the record of an address name its accounts (see `onUserWritten`)."""
-    there = record.fields.get("accounts")
-    there = there if isinstance(there, dict) else {}
-    if accounts - there.keys():
-        yield _with(record, "accounts", dict.fromkeys(sorted(accounts), True))
-
-
-def _with(record: Document, field: str, added: Mapping[str, bool]) -> Write:
-    """The write that adds entries to a map of a record."""
-    there = record.raw.get(field, {}).get("mapValue", {}).get("fields", {})
-    entries = {**there, **{name: raw(value) for name, value in added.items()}}
-    return Write(record.path, {field: {"mapValue": {"fields": entries}}}, record.version)
-
-
-def _joined(writes: Sequence[Write]) -> list[Write]:
-    """One write for each document."""
-    found: dict[str, Write] = {}
-    for write in writes:
-        before = found.get(write.path)
-        fields = {**(before.raw if before else {}), **write.raw}
-        found[write.path] = Write(write.path, fields, write.version)
-    return list(found.values())
+    """Path of the record of a mailbox."""
+    return f"users/{guest_uid(address_hash(owner))}"
 
 
 def _flags(what: str) -> set[str]:

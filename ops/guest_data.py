@@ -26,6 +26,7 @@ from functions.wall.address import address_hash, guest_uid, mailbox, normalised
 from ops import sendgrid
 from ops.cloud import Cloud, OpsError, Outside
 from ops.documents import Document, Documents, Write, raw
+from ops.wanted import settings_of
 
 _ROUNDS: Final = 5
 """Walks until nothing is found: functions may write while one is under way."""
@@ -79,7 +80,8 @@ def _erase(guest: "GuestData", cloud: Cloud, root: Path, *, dry_run: bool) -> No
         return
     key = cloud.type_in("    SendGrid key that may erase recipients (empty: do it there): ")
     if key:
-        sendgrid.Account(root, cloud.project, key).erase(guest.addresses)
+        host = settings_of(root, cloud.project).get("SENDGRID_HOST", "")
+        sendgrid.erase(guest.addresses, host=host, key=key)
         _say("SendGrid has taken the request to erase the address")
     else:
         _say("left: SendGrid's records; its key needs recipients.erasejob.create")
