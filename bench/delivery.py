@@ -56,6 +56,8 @@ def rows() -> Iterator[Row]:
             new = first.turn()
             if number == 0:
                 before = receiver.ask("connections")
+                for lane in lanes.values():
+                    lane.moved = 0
                 continue  # everybody warms up
             reference.append(own)
             for in_flight, cost in costs.items():
@@ -70,6 +72,8 @@ def rows() -> Iterator[Row]:
     deliveries = ROUNDS * TURN
     handshakes -= deliveries  # with the path that closes each connection
     yield Row(f"TLS handshakes in {deliveries * len(lanes):,} deliveries", f"{handshakes:,}")
+    moved = sum(lane.moved for lane in lanes.values())
+    yield Row("… of these, moved to the slow queue: the machine is too busy", f"{moved:,}")
 
 
 @contextmanager
@@ -87,12 +91,17 @@ def on_one_cpu() -> Iterator[None]:
 
 
 class Lane:
-    """A worker, and the deliveries that it is given."""
+    """A worker, and the deliveries that it is given.
+
+    Attributes:
+        moved: How many of them the worker moved to the slow queue in place of posting them.
+    """
 
     def __init__(self, url: str, in_flight: int, stack: ExitStack) -> None:
         self._url = url
         self._in_flight = in_flight
         self._event_id = f"bench-{uuid.uuid4().hex[:8]}"
+        self.moved = 0
         self._store = DeliveryStore(documents())
         with on_one_cpu():
             self._worker = stack.enter_context(
@@ -110,7 +119,11 @@ class Lane:
                 for number in range(self._in_flight)
             ]:
                 done.result()
-        return (tree_cpu(self._worker.pid) - before) / TURN
+        used = tree_cpu(self._worker.pid) - before
+        for delivery in deliveries:
+            made = self._store.load(delivery.event_id, delivery.id)
+            self.moved += made is None or not made.attempts
+        return used / TURN
 
     def _dispatch(self, deliveries: list[Delivery]) -> None:
         """Dispatch the tasks of some one after the other, as Cloud Tasks does."""
