@@ -25,7 +25,7 @@ _MIN_CALL_SECONDS: Final = 1.0
 class _Group(Generic[Item, Result]):
     items: list[Item] = field(default_factory=list)
     results: Sequence[Result | Exception] = ()
-    done: threading.Event = field(default_factory=threading.Event)
+    under_way: threading.Lock = field(default_factory=threading.Lock)
 
 
 @dataclass(slots=True, eq=False)
@@ -56,12 +56,15 @@ class GroupCommit(Generic[Item, Result]):
             group = self._forming
             place = len(group.items)
             group.items.append(item)
+            if place == 0:
+                group.under_way.acquire()
             if place + 1 == self.at_most:
                 self._forming = _Group()
         if place == 0:
             self._lead(group)
         else:
-            group.done.wait()
+            with group.under_way:  # an event would cost each caller a lock of its own
+                pass
         result = group.results[place]
         if isinstance(result, Exception):
             raise result
@@ -81,7 +84,7 @@ class GroupCommit(Generic[Item, Result]):
             group.results = [error] * len(group.items)
         finally:
             turn.release()
-            group.done.set()
+            group.under_way.release()
 
     def _take_turn(self) -> threading.Lock:
         """Wait until the group before has its results or is stuck; returns the lock to release."""
