@@ -34,9 +34,12 @@ class MissingSecretError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Read:
+    """What a reading of a secret came to, for callers that ask before `until`."""
+
     values: tuple[str, ...]
     until: float
+    error: Exception | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -47,8 +50,7 @@ class SecretManager:
     """Called for every read of a secret."""
     project: str
     monotonic: Callable[[], float] = time.monotonic
-    _kept: dict[str, _Kept] = field(default_factory=dict, init=False)
-    _failed: dict[str, tuple[Exception, float]] = field(default_factory=dict, init=False)
+    _kept: dict[str, _Read] = field(default_factory=dict, init=False)
     _refreshing: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def versions(self, name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
@@ -58,36 +60,31 @@ class SecretManager:
             MissingSecretError: no version is enabled.
             Exception: Secret Manager could not be reached, and no value is kept.
         """
-        began = self.monotonic()
+        asked = self.monotonic()
         kept = self._kept.get(name)
-        if kept and began < kept.until:
-            return kept.values
-        # A thread that has kept values does not wait for the thread that refreshes them.
-        if not self._refreshing.acquire(blocking=kept is None):
-            return kept.values if kept else ()
-        try:
-            kept = self._kept.get(name)
-            if kept and self.monotonic() < kept.until:
-                return kept.values
-            error, failed_at = self._failed.get(name, (None, began))
-            if error and failed_at > began:
-                # In an outage the waiting threads do not each wait for another failure.
-                raise error
-            return self._refreshed(name, kept, at_most)
-        finally:
-            self._refreshing.release()
+        if not kept or asked >= kept.until:
+            # A thread that has values does not wait for the thread that refreshes them.
+            if not self._refreshing.acquire(blocking=not (kept and kept.values)):
+                return kept.values if kept else ()
+            try:
+                kept = self._kept.get(name)
+                if not kept or asked >= kept.until:
+                    kept = self._kept[name] = self._refreshed(name, kept, at_most)
+            finally:
+                self._refreshing.release()
+        if kept.error:
+            raise kept.error
+        return kept.values
 
-    def _refreshed(self, name: str, kept: _Kept | None, at_most: int) -> tuple[str, ...]:
+    def _refreshed(self, name: str, kept: _Read | None, at_most: int) -> _Read:
         try:
-            values, seconds = self._read(name, at_most), KEPT_SECONDS
-        except Exception as error:
-            if kept is None:
-                self._failed[name] = (error, self.monotonic())
-                raise
+            return _Read(self._read(name, at_most), self.monotonic() + KEPT_SECONDS)
+        except Exception as error:  # noqa: BLE001 - raised in every waiting thread
+            if not kept or not kept.values:
+                # In an outage the waiting threads do not each wait for another failure.
+                return _Read((), self.monotonic(), error)
             log.warning("secret.stale", secret=name, exception=type(error).__name__)
-            values, seconds = kept.values, RETRY_SECONDS
-        self._kept[name] = _Kept(values, self.monotonic() + seconds)
-        return values
+            return _Read(kept.values, self.monotonic() + RETRY_SECONDS)
 
     def _read(self, name: str, at_most: int) -> tuple[str, ...]:
         from google.api_core import exceptions  # noqa: PLC0415 - a cold start
