@@ -176,10 +176,10 @@ class PinnedConnection(HTTPSConnection):
 
     def end(self) -> None:
         """Close the connection, or have the thread that reads from it close it."""
-        if self.is_idle:
-            self.close()
-        elif sock := self.sock:
-            with suppress(OSError):
+        with suppress(OSError):
+            if self.is_idle:
+                self.close()
+            elif sock := self.sock:
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)  # TCP: TLS is being read
 
     def close(self) -> None:
