@@ -4,11 +4,10 @@ The codec is our own. The client library reads a document as a stream with a thr
 wraps every value several times, which takes twice the CPU, and five times with group commit.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from google.api_core import exceptions
 from google.api_core.retry import Retry, StreamingRetry, if_exception_type
@@ -19,8 +18,7 @@ from functions.documents.documents import CALL_SECONDS, TRANSACTIONS, Documents
 from functions.documents.query import Query
 from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileError
 from functions.documents.write import Write, may_repeat
-from functions.gcp.firestore_api import FirestoreApi
-from functions.gcp.project import credentials, project_id
+from functions.gcp.firestore_api import FirestoreApi, of_this_process
 from functions.gcp.queries import encode_query
 from functions.gcp.values import decoded
 from functions.gcp.writes import encode_write
@@ -49,8 +47,6 @@ _REFUSALS: Final[Mapping[type[Exception], type[ChangedMeanwhileError]]] = {
     exceptions.NotFound: ChangedMeanwhileError,
 }
 """The answers to a write whose condition does not hold."""
-
-Kind = TypeVar("Kind", bound="FirestoreDocuments")
 
 _GetDocument: Final = types.GetDocumentRequest.pb()
 _BatchGetDocuments: Final = types.BatchGetDocumentsRequest.pb()
@@ -210,15 +206,7 @@ class FirestoreDocuments(Documents):
 @once
 def documents() -> Documents:
     """The process's own, made on first use: a deploy reads `main.py` without credentials."""
-    return of_this_process(FirestoreDocuments)
-
-
-def of_this_process(kind: type[Kind]) -> Kind:
-    """Documents of that kind, in the emulator where there is one."""
-    if emulator := os.environ.get("FIRESTORE_EMULATOR_HOST"):
-        return kind(FirestoreApi.at_emulator(emulator), project_id() or "")
-    given, project = credentials()
-    return kind(FirestoreApi.at_google(given), project_id() or project)
+    return FirestoreDocuments(*of_this_process())
 
 
 def _whole(method: Callable[..., Any], request: Any, seconds: float) -> Sequence[Any]:

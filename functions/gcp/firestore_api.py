@@ -8,6 +8,7 @@ https://cloud.google.com/firestore/docs/reference/rpc/google.firestore.v1#google
 """
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Self
 
@@ -21,6 +22,9 @@ from google.cloud.firestore_v1.services.firestore import FirestoreClient
 from google.cloud.firestore_v1.services.firestore.transports import FirestoreGrpcTransport
 from google.cloud.firestore_v1.services.firestore.transports.base import DEFAULT_CLIENT_INFO
 from google.protobuf.empty_pb2 import Empty
+
+from functions.gcp.project import credentials, project_id
+from functions.once import once
 
 _OPTIONS: Final = (
     ("grpc.max_send_message_length", -1),
@@ -38,20 +42,14 @@ class FirestoreApi:
         headers = (*metadata, DEFAULT_CLIENT_INFO.to_grpc_metadata())  # type: ignore[no-untyped-call]
         one = functools.partial(_Method, channel.unary_unary, headers)
         many = functools.partial(_Method, channel.unary_stream, headers)
-        self.get_document = one("GetDocument", types.Document.pb(), "name")
-        self.batch_get_documents = many(
-            "BatchGetDocuments", types.BatchGetDocumentsResponse.pb(), "database"
-        )
-        self.run_query = many("RunQuery", types.RunQueryResponse.pb(), "parent")
-        self.run_aggregation_query = many(
-            "RunAggregationQuery", types.RunAggregationQueryResponse.pb(), "parent"
-        )
-        self.begin_transaction = one(
-            "BeginTransaction", types.BeginTransactionResponse.pb(), "database"
-        )
-        self.commit = one("Commit", types.CommitResponse.pb(), "database")
-        self.batch_write = one("BatchWrite", types.BatchWriteResponse.pb(), "database")
-        self.rollback = one("Rollback", Empty, "database")
+        self.get_document = one("GetDocument", "name", types.Document.pb())
+        self.batch_get_documents = many("BatchGetDocuments", "database")
+        self.run_query = many("RunQuery", "parent")
+        self.run_aggregation_query = many("RunAggregationQuery", "parent")
+        self.begin_transaction = one("BeginTransaction", "database")
+        self.commit = one("Commit", "database")
+        self.batch_write = one("BatchWrite", "database")
+        self.rollback = one("Rollback", "database", Empty)
 
     @classmethod
     def at_google(cls, credentials: Any) -> Self:
@@ -78,11 +76,12 @@ class _Method:
         kind: Callable[..., Any],
         headers: Sequence[tuple[str, str]],
         name: str,
-        answer: Any,
         routed_by: str,
+        answer: Any = None,
     ) -> None:
         """`routed_by` is the field of a request by which Google routes it (AIP-4222)."""
         request = getattr(types, f"{name}Request").pb()
+        answer = answer or getattr(types, f"{name}Response").pb()
         path = f"/google.firestore.v1.Firestore/{name}"
         stub = kind(path, request.SerializeToString, answer.FromString)
         self._call = wrap_errors(stub)  # type: ignore[no-untyped-call]
@@ -102,3 +101,12 @@ class _Method:
         route = (self._routed_by, getattr(request, self._routed_by))
         routing = routing_header.to_grpc_metadata((route,))  # type: ignore[no-untyped-call]
         return call(request, metadata=(*self._headers, routing))
+
+
+@once
+def of_this_process() -> tuple[FirestoreApi, str]:
+    """The process's own API, made on first use, and its project; there is one channel."""
+    if emulator := os.environ.get("FIRESTORE_EMULATOR_HOST"):
+        return FirestoreApi.at_emulator(emulator), project_id() or ""
+    given, project = credentials()
+    return FirestoreApi.at_google(given), project_id() or project

@@ -1,12 +1,13 @@
 """Documents for many threads that each read and write one: see `group_commit`."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from functions.documents.document import Document, Written
 from functions.documents.documents import CALL_SECONDS
 from functions.documents.write import Update, Write
-from functions.gcp.documents import RETRY, FirestoreDocuments, of_this_process
+from functions.gcp.documents import RETRY, FirestoreDocuments
+from functions.gcp.firestore_api import FirestoreApi, of_this_process
 from functions.gcp.group_commit import GroupCommit
 from functions.once import once
 
@@ -19,8 +20,9 @@ class GroupedDocuments(FirestoreDocuments):
     All other calls are those of `FirestoreDocuments`.
     """
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, api: FirestoreApi, project: str) -> None:
+        """See `FirestoreDocuments`."""
+        super().__init__(api, project)
         self._reads = GroupCommit[str, Document | None](
             lambda paths, seconds: self.get_all(paths, seconds=seconds), _GROUP, CALL_SECONDS
         )
@@ -48,4 +50,4 @@ class GroupedDocuments(FirestoreDocuments):
 @once
 def grouped_documents() -> GroupedDocuments:
     """The process's own, made on first use."""
-    return of_this_process(GroupedDocuments)
+    return GroupedDocuments(*of_this_process())
