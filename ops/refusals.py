@@ -31,6 +31,12 @@ AT_ONCE: Final = 100
 _ALLOWED: Final = {"events/{eventId}/wall/{photoId}": ("get", "list")}
 """What everybody signed in may do."""
 _EVENT: Final[Mapping[str, Any]] = {"tenantId": TENANT, "status": "draft", "name": "Asked"}
+_RECORD: Final[Mapping[str, Any]] = {
+    "uid": "somebody",
+    "uploaderUid": "somebody",
+    "status": "approved",
+}
+"""Any other document; an approved photo, which has its guest's address."""
 _MOCKED: Final[Mapping[str, Any]] = {
     "get": {"data": _EVENT},
     "getAfter": {"data": _EVENT},
@@ -75,7 +81,7 @@ def refusals(rules: str) -> Iterator[Refusal]:
     for path in merging.paths_of(rules):
         document = "/".join(part.strip("{}") for part in path.split("/"))
         is_event = path == "events/{eventId}"
-        before = _EVENT if is_event else {"uid": "somebody"}
+        before = _EVENT if is_event else _RECORD
         # An event of one's own tenant may be made: here another one's is made, or moved.
         for method in METHODS:
             after: dict[str, Any] = {"tenantId": TENANT if method == "create" else OTHER}

@@ -30,6 +30,11 @@ BAD: Final = {
     ),
     f"match /events/{{e}}/deliveries/{{d}} {{ allow list: if {SIGNED_IN}"
     " && request.query.limit <= 100; }": (GUEST, "list", "events/eventId/deliveries/deliveryId"),
+    "match /events/{e}/photos/{p} { allow get: if resource.data.status == 'approved'; }": (
+        GUEST,
+        "get",
+        "events/eventId/photos/photoId",
+    ),
     f"match /events/{{e}} {{ allow update: if {TAKES}; }}": (
         OTHER_ADMIN,
         "update",
