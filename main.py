@@ -244,14 +244,20 @@ def sendWebhookNotice(request: https_fn.CallableRequest[Any]) -> None:
     concurrency=1,
 )
 def sweepDeliveries(_: scheduler_fn.ScheduledEvent) -> None:
-    """Queue lost deliveries, look at endpoints that fail, empty deleted events once more."""
+    """Queue lost deliveries, look at endpoints that fail, empty deleted events once more.
+
+    At the same time: the lost deliveries of an outage may take the whole of several sweeps.
+    """
+    import concurrent.futures
+    import contextvars
+
     from functions.wall import handlers as wall
     from functions.webhooks.attempts import handlers as attempts
     from functions.webhooks.endpoints import handlers as endpoints
 
-    attempts.sweep()
-    endpoints.sweep()
-    wall.sweep()
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        for sweep in (attempts.sweep, endpoints.sweep, wall.sweep):
+            threads.submit(contextvars.copy_context().run, sweep)  # each logs what fails
 
 
 @signed_in

@@ -1,11 +1,14 @@
 """What fell off is found and queued again (design 2)."""
 
+import inspect
+import threading
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+import main
 from tests.in_memory.through import ServiceError
 from tests.unit.webhooks.parts import FAILURES, NOW, Parts, fails
 
@@ -82,3 +85,12 @@ def test_a_sweep_that_fails_is_made_up_for_by_the_next(parts: Parts) -> None:
     parts.now += timedelta(minutes=5)
     parts.sweeper().sweep()
     assert len({task.data["deliveryId"] for task in parts.queued}) == 3
+
+
+def test_lost_deliveries_keep_no_other_sweep_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lost deliveries, endpoints that fail and deleted events are swept at the same time."""
+    under_way = threading.Barrier(3)
+    for room in ("webhooks.attempts", "webhooks.endpoints", "wall"):
+        monkeypatch.setattr(f"functions.{room}.handlers.sweep", lambda: under_way.wait(10))
+    inspect.unwrap(main.sweepDeliveries)(None)
+    assert not under_way.broken
