@@ -68,6 +68,11 @@ WORST: Final[dict[str, tuple[float, str]]] = {
         later(CALLS * 3 * URLS),
     ),
     "flips the status": (an_hour(CALLS, recorded(URLS, reads=2)), later(CALLS * URLS)),
+    # Every second time the event's photos are counted, a read for each thousand.
+    "publishes and archives": (
+        an_hour(CALLS / 2, recorded(URLS, reads=1)) + an_hour(CALLS / 2, recorded(URLS, reads=101)),
+        later(CALLS * URLS),
+    ),
     "keeps every instance at work": (CPU_SECOND.of(20 * HOUR), ""),
 }
 
