@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
 
+import pytest
+
+from functions.call_error import CallError, Code
 from functions.clock import Clock
 from functions.documents.query import Query
 from functions.documents.write import Create, Delete, Put
@@ -253,6 +256,14 @@ class Parts(WebhookUseCases):
 def one_by_one(work: Callable[[Item], Result], items: Iterable[Item], /) -> list[Result]:
     """See `functions.parallel.InParallel`: it may as well be one after the other."""
     return [work(item) for item in items]
+
+
+def refused(code: Code, act: Callable[[], object]) -> str:
+    """`act` is refused with `code`; the message."""
+    with pytest.raises(CallError) as error:
+        act()
+    assert error.value.code is code
+    return str(error.value)
 
 
 def fails() -> None:

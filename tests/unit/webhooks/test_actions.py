@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from functions.access import Caller, Role
-from functions.call_error import CallError, Code
+from functions.call_error import Code
 from functions.webhooks.actions.actions import Resent
 from functions.webhooks.actions.arguments import (
     Page,
@@ -19,7 +19,17 @@ from functions.webhooks.actions.arguments import (
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.settings.webhook_settings import key
 from tests.in_memory.through import Crash, ServiceError
-from tests.unit.webhooks.parts import EVENT, FAILURES, NOW, OTHER, URL, Parts, crashes, fails
+from tests.unit.webhooks.parts import (
+    EVENT,
+    FAILURES,
+    NOW,
+    OTHER,
+    URL,
+    Parts,
+    crashes,
+    fails,
+    refused,
+)
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 
@@ -45,14 +55,6 @@ def resend_page(parts: Parts, **page: Any) -> Resent:
     """Send a page of them again."""
     what = Page(since=NOW - timedelta(days=1), **page)
     return parts.actions().resend(ADMIN, ResendArguments(event_id=EVENT, what=what))
-
-
-def refused(code: Code, act: Callable[[], object]) -> str:
-    """`act` is refused with `code`; the message."""
-    with pytest.raises(CallError) as error:
-        act()
-    assert error.value.code is code
-    return str(error.value)
 
 
 def disable(parts: Parts, url: str) -> None:
@@ -236,42 +238,6 @@ def failed(parts: Parts, count: int, **fields: Any) -> list[Delivery]:
         made.append(parts.failed(parts.delivery(cause=f"failed {number}", **fields)))
         parts.now += timedelta(minutes=1)
     return made
-
-
-def test_a_page_sends_again_what_was_not_delivered(parts: Parts) -> None:
-    """Neither tests, nor what has nowhere to go, nor what was delivered."""
-    wanted = failed(parts, 3)
-    parts.attempts(parts.delivery(cause="delivered"), 200)
-    left = [
-        parts.failed(parts.delivery(cause="test", test=True)),
-        parts.failed(parts.delivery(cause="other", url=OTHER)),
-    ]
-    assert resend_page(parts) == Resent(resent=3, left_alone=2)
-    assert {parts.record(delivery).round for delivery in wanted} == {1}
-    assert {parts.record(delivery).round for delivery in left} == {0}
-
-
-def test_pages_are_turned_to_the_end(parts: Parts) -> None:
-    """What fails again meanwhile is not met again: it ends after the first call's moment."""
-    parts.page = 2
-    made = failed(parts, 5)
-    turned: list[Resent] = []
-    page: dict[str, Any] = {}
-    while True:
-        turned.append(resend_page(parts, **page))
-        for attempt in made:
-            if parts.record(attempt).outcome.is_open:
-                parts.failed(attempt)
-        following = turned[-1].next
-        if following is None:
-            break
-        wanted = ResendArguments.read(
-            {"eventId": EVENT, "since": "2026-04-30T00:00:00Z", "next": following}
-        ).what
-        assert isinstance(wanted, Page)
-        page = {"until": wanted.until, "after": wanted.after}
-    assert [resent.resent for resent in turned] == [2, 2, 1]
-    assert {parts.record(delivery).round for delivery in made} == {1}
 
 
 def test_a_page_leaves_alone_what_others_have_taken_up(parts: Parts) -> None:

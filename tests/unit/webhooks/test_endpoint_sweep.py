@@ -173,17 +173,6 @@ def test_what_failed_goes_to_the_present_url_of_its_endpoint(evening: Evening) -
     assert (again.url, again.endpoint, again.round, again.body) == (right, "screen", 1, missed.body)
 
 
-def test_without_an_order_nothing_is_sent_again(evening: Evening) -> None:
-    """An admin does that, by a call."""
-    evening.subscribe(URL)
-    evening.ends("missed", Outcome.FAILED)
-    evening.now += MINUTE
-    evening.ends("arrived", Outcome.SUCCESS)
-    evening.swept_until(evening.now + HOUR)
-
-    assert evening.sent_again == set()
-
-
 def test_a_record_is_forgotten_once_the_endpoint_works(evening: Evening) -> None:
     """And costs nothing then; a delivery that succeeds costs nothing at any time."""
     evening.ends("missed", Outcome.FAILED)

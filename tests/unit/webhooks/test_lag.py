@@ -43,29 +43,23 @@ def uploaded(parts: Parts) -> Delivery:
     return delivery
 
 
-def test_a_first_attempt_lags_behind_the_write(
+def test_a_first_attempt_lags_behind_the_write_and_a_retry_behind_its_due_time(
     parts: Parts, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The trigger's own wait is part of it."""
+    """The trigger's own wait counts; a retry that comes early is held back and does not lag."""
     delivery = uploaded(parts)
-    parts.now += timedelta(seconds=2.5)
-    parts.attempt(delivery)
-
-    assert lags(capfd) == [(1, 5500)]
-
-
-def test_a_retry_lags_behind_the_time_at_which_it_is_due(
-    parts: Parts, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """However long ago the write was; one that comes early is held back and does not lag."""
-    delivery = uploaded(parts)
-    waits = [timedelta(0), timedelta(seconds=1.7), timedelta(seconds=4.6), timedelta(seconds=42)]
+    waits = [
+        timedelta(seconds=2.5),
+        timedelta(seconds=1.7),
+        timedelta(seconds=4.6),
+        timedelta(seconds=42),
+    ]
     for number, wait in enumerate(waits, start=1):
         parts.now += wait
         parts.answers = [500]
         parts.attempt(delivery, number)
 
-    assert lags(capfd) == [(1, 3000), (2, 700), (3, 0), (4, 12_000)]
+    assert lags(capfd) == [(1, 5500), (2, 700), (3, 0), (4, 12_000)]
 
 
 def test_what_is_sent_again_lags_behind_that(

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from functions.access import Caller, Role
-from functions.call_error import CallError, Code
+from functions.call_error import Code
 from functions.signed_links.token import Scope
 from functions.webhooks.settings.webhook_settings import key
 from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
 from functions.webhooks.shared_logs.log_share import LogShare
 from tests.in_memory.use_cases import KEYS
-from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, refused
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 
@@ -39,14 +39,6 @@ def record(parts: Parts, share_id: str) -> LogShare:
     found = parts.shares().load(EVENT, share_id)
     assert found is not None
     return found
-
-
-def refused(code: Code, act: Callable[[], object]) -> str:
-    """`act` is refused with `code`; the message."""
-    with pytest.raises(CallError) as error:
-        act()
-    assert error.value.code is code
-    return str(error.value)
 
 
 def test_a_link_leads_to_its_share(parts: Parts) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Final
 import pytest
 
 from functions.access import Caller, Role
-from functions.call_error import CallError, Code
 from functions.webhooks.actions.arguments import ResendArguments, TestArguments
 from functions.webhooks.messages.event_type import EventType
 from tests.unit.webhooks.parts import EVENT, NOW, URL, Parts
@@ -93,23 +92,3 @@ def test_what_it_tells_of_has_just_happened() -> None:
         "approved",
         "rejected",
     ]
-
-
-@pytest.mark.parametrize("event", [None, "left out"])
-def test_it_is_an_upload_where_nothing_else_is_asked_for(event: str | None) -> None:
-    """Spec 6."""
-    asked = {"eventId": EVENT, "url": URL} | ({"event": None} if event is None else {})
-
-    assert TestArguments.read(asked).event_type is EventType.PHOTO_UPLOADED
-
-
-@pytest.mark.parametrize(
-    "event", ["", "photo", "PHOTO_UPLOADED", " photo.uploaded", 1, True, [], {}]
-)
-def test_a_type_that_is_none_is_refused(event: object) -> None:
-    """`invalid-argument`, and the message names all that there are."""
-    with pytest.raises(CallError) as refused:
-        TestArguments.read({"eventId": EVENT, "url": URL, "event": event})
-
-    assert refused.value.code is Code.INVALID_ARGUMENT
-    assert all(event_type.value in refused.value.message for event_type in EventType)

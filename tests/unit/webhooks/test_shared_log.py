@@ -1,6 +1,5 @@
 """What the bearer of a link sees, and may have done (spec 4.13, 4.14)."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +18,7 @@ from functions.webhooks.shared_logs.arguments import (
     ShareArguments,
 )
 from functions.webhooks.shared_logs.shared_log import PAGE_BYTES, LogPage
-from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts
+from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts, refused
 
 ADMIN = Caller("u1", Role.ADMIN, "t1")
 
@@ -53,14 +52,6 @@ def send_again(parts: Parts, share_id: str, delivery: Delivery) -> None:
     """Have one sent again."""
     wanted = ResendSharedArguments(token="t", delivery_id=delivery.id)
     parts.shared_log().send_again(EVENT, share_id, wanted)
-
-
-def refused(code: Code, act: Callable[[], object]) -> str:
-    """`act` is refused with `code`; the message."""
-    with pytest.raises(CallError) as error:
-        act()
-    assert error.value.code is code
-    return str(error.value)
 
 
 def several(parts: Parts, count: int, **fields: Any) -> list[Delivery]:
@@ -147,29 +138,6 @@ def test_filters(parts: Parts, filters: dict[str, Any], expected: set[str]) -> N
     )
     parts.deliveries().create(EVENT, [made["joined"]])
     assert set(ids(read(parts, share(parts), **filters))) == {made[name].id for name in expected}
-
-
-@pytest.mark.parametrize(
-    "after",
-    [
-        "",
-        "~",
-        "d1",
-        "~d1",
-        "2026-05-01~d1",
-        f"{NOW.isoformat()}~",
-        f"{NOW.isoformat()}~a/b",
-        f"{NOW.isoformat()}~d1~d2",
-        7,
-        [],
-    ],
-)
-def test_a_cursor_that_no_answer_had(after: object) -> None:
-    """Nothing is looked at for it."""
-    message = refused(
-        Code.INVALID_ARGUMENT, lambda: LogArguments.read({"token": "t", "after": after})
-    )
-    assert message == "after must be what the answer before had as next."
 
 
 def test_one_refusal_whatever_the_reason(parts: Parts) -> None:

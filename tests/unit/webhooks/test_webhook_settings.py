@@ -1,13 +1,23 @@
-"""Spec 2.1, 6.3.4 and 8: which URL takes which event types."""
+"""Spec 2.1, 6.3.4, 7.3 and 8: the webhook settings of an event, as they are read."""
 
-from typing import Any
+import re
+from datetime import UTC, datetime
+from typing import Any, Final
 
 import pytest
 
 from functions.webhooks.messages.event_type import BY_DEFAULT, EventType
-from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings, key
+from functions.webhooks.settings.webhook_settings import (
+    SWITCHED_OFF,
+    Subscription,
+    WebhookSettings,
+    key,
+)
 
 URL = "https://example.com/hook"
+OTHER = "https://example.com/other"
+ENTRY = {"url": URL, "reason": "nobody answers", "at": datetime(2026, 5, 1, tzinfo=UTC)}
+SINCE: Final = "2026-05-01T18:30:00.000Z"
 
 
 @pytest.mark.parametrize(
@@ -73,3 +83,31 @@ def test_twenty_urls_at_most() -> None:
     assert urls[:20] == [
         subscription.url for subscription in WebhookSettings.read({"urls": urls}).subscriptions
     ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"disabled": {key(URL): ENTRY}}, "the URL is disabled: nobody answers"),
+        ({"disabled": {key(URL): {}}}, "the URL is disabled"),
+        ({"disabled": {key(URL): None}}, "the URL is disabled"),
+        ({"disabled": {key(OTHER): ENTRY}}, None),
+        ({"disabled": []}, None),
+        ({"off": {URL: SINCE}}, SWITCHED_OFF),
+        ({"off": {URL: None}, "disabled": {key(URL): ENTRY}}, SWITCHED_OFF),
+        ({"off": {OTHER: SINCE}}, None),
+        ({"off": [URL]}, None),
+    ],
+)
+def test_why_nothing_is_sent_to_a_url(fields: dict[str, Any], reason: str | None) -> None:
+    """Spec 7.3: the service has given it up, or an admin has switched it off, who goes first."""
+    [read] = WebhookSettings.read({"urls": [URL]} | fields).subscriptions
+
+    assert read == Subscription(URL, disabled=reason)
+
+
+def test_a_key_needs_no_quotes_in_a_field_path() -> None:
+    """`disabled.<key>` names the entry in every client library."""
+    for url in (URL, "", "https://example.com/ä", "\ud800"):
+        assert re.fullmatch(r"[a-z][0-9a-z]*", key(url))
+    assert key(URL) != key(OTHER)
