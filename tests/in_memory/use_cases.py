@@ -16,8 +16,8 @@ from functions.webhooks.actions.actions import Actions
 from functions.webhooks.attempts.fast_receivers import FastReceivers
 from functions.webhooks.attempts.sweeper import Sweeper
 from functions.webhooks.attempts.worker import Worker
-from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
+from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.endpoints.failures import Failures
 from functions.webhooks.endpoints.store import EndpointStore
@@ -135,7 +135,7 @@ class WebhookUseCases:
             endpoints=self.endpoints(),
             settings=self.settings(),
             deliveries=self.deliveries(),
-            next_round=self.next_round(),
+            redelivery=self.redelivery(),
             enqueue=self.enqueue,
             in_parallel=self.machine.in_parallel,
             clock=self.machine.clock,
@@ -149,7 +149,7 @@ class WebhookUseCases:
             settings=self.settings(),
             deliveries=self.deliveries(),
             secrets=self.secrets(),
-            next_round=self.next_round(),
+            redelivery=self.redelivery(),
             attempt=self.worker().attempt,
             in_parallel=self.machine.in_parallel,
             clock=self.machine.clock,
@@ -157,9 +157,9 @@ class WebhookUseCases:
             page=self.page,
         )
 
-    def next_round(self) -> NextRound:
+    def redelivery(self) -> Redelivery:
         """What sends deliveries again."""
-        return NextRound(self.deliveries(), self.enqueue, self.pace(), self.machine.clock)
+        return Redelivery(self.deliveries(), self.enqueue, self.pace(), self.machine.clock)
 
     def notifier(self) -> Notifier:
         """What tells people of endpoints that fail."""
@@ -193,7 +193,7 @@ class WebhookUseCases:
             settings=self.settings(),
             deliveries=self.deliveries(),
             shares=self.shares(),
-            next_round=self.next_round(),
+            redelivery=self.redelivery(),
             may_resend=lambda name: self.counts(name, RESENDS_AN_HOUR),
             clock=self.machine.clock,
         )

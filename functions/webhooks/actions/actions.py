@@ -27,7 +27,7 @@ from functions.webhooks.actions.arguments import (
 from functions.webhooks.arguments import endpoint_at
 from functions.webhooks.deliveries.attempt_task import AttemptRequest
 from functions.webhooks.deliveries.delivery import Delivery, EndedWithin, Outcome
-from functions.webhooks.deliveries.next_round import NextRound, Obstacle, obstacle_at
+from functions.webhooks.deliveries.redelivery import Obstacle, Redelivery, obstacle_at
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.messages.samples import sample
 from functions.webhooks.settings.store import SettingsStore
@@ -70,7 +70,7 @@ class Actions:
     settings: SettingsStore
     deliveries: DeliveryStore
     secrets: RememberedSecrets
-    next_round: NextRound
+    redelivery: Redelivery
     attempt: Callable[[AttemptRequest], Delivery | None]
     """Makes the first attempt of a test; see `Worker.attempt`."""
 
@@ -114,14 +114,14 @@ class Actions:
         """Send a delivery again, or a page of deliveries, mostly failed and skipped ones.
 
         Raises:
-            CallError: as `NextRound.begin_one` says. A page leaves alone the deliveries that cannot
-                be sent again; `invalid-argument` for a URL that the event has not.
+            CallError: as `Redelivery.begin_one` says. A page leaves alone the deliveries that
+                cannot be sent again; `invalid-argument` for a URL that the event has not.
         """
         self._check(caller, wanted)
         settings = self.settings.load(wanted.event_id)
         if isinstance(wanted.what, Page):
             return self._resend_page(wanted.event_id, wanted.what, settings)
-        self.next_round.begin_one(wanted.event_id, wanted.what, settings)
+        self.redelivery.begin_one(wanted.event_id, wanted.what, settings)
         return Resent(resent=1)
 
     def foresee(self, caller: Caller, wanted: EventArguments, page: Page) -> Foreseen:
@@ -201,7 +201,7 @@ class Actions:
             endpoint = settings.of(delivery.endpoint, delivery.url)
             if endpoint is None or obstacle_at(endpoint):
                 return False
-            return self.next_round.begin(delivery, endpoint)
+            return self.redelivery.begin(delivery, endpoint)
 
         wanted = [delivery for delivery in found if not delivery.test]
         resent = sum(self.in_parallel(begin, wanted))

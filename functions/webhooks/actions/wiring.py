@@ -24,7 +24,7 @@ def actions() -> Actions:
         settings=SettingsStore(documents()),
         deliveries=deliveries.store(),
         secrets=signing.secrets(),
-        next_round=deliveries.next_round(),
+        redelivery=deliveries.redelivery(),
         attempt=_attempt,
         in_parallel=Threads(deliveries.AT_ONCE, "resend"),
         clock=CLOCK,

@@ -218,7 +218,7 @@ class Worker:
 
     def _save(self, delivery: Delivery, attempt: Attempt) -> Delivery:
         """Write the result of `attempt`; the delivery as it stands afterwards."""
-        lag = attempt.at - delivery.owed_since
+        lag = attempt.at - delivery.due_since
         done = self._paced(delivery.after(attempt))
         while True:
             try:

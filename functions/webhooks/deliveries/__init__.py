@@ -1,1 +1,1 @@
-"""Deliveries: the record, its tasks, its retry schedule and pace, and its next round."""
+"""Deliveries: the record, its tasks, its retry schedule and pace, and its redelivery."""

@@ -57,7 +57,7 @@ def attempt_task(delivery: Delivery, *, suffix: str = "") -> Task:
     a task that was queued and got lost.
     """
     if delivery.next_attempt_at is None:
-        raise ValueError("the delivery is owed no attempt")
+        raise ValueError("the delivery has no attempt that is due")
     data: dict[str, str | int] = {
         "eventId": delivery.event_id,
         "deliveryId": delivery.id,

@@ -5,8 +5,8 @@ created ──▶ skipped                        the URL is unusable, or disable
                     └─▶ retrying ──▶ …     anything else, and an attempt is left
                                  └─▶ failed
 
-A delivery that has ended can be sent again: the next round begins at `pending`, with the same id
-and body.
+A delivery that has ended can be sent again: the redelivery begins at `pending`, with the same id
+and body. A round is one redelivery, counted from 1, or the delivery's first attempts, round 0.
 """
 
 import json
@@ -50,7 +50,7 @@ class Outcome(StrEnum):
 
     @property
     def is_open(self) -> bool:
-        """Whether an attempt is still owed."""
+        """Whether an attempt is due, now or later."""
         return self in (Outcome.PENDING, Outcome.RETRYING)
 
 
@@ -99,8 +99,8 @@ class Delivery:
     """The record of a delivery, `events/{event_id}/deliveries/{id}`.
 
     Attributes:
-        url: Where the last round went, or goes.
-        endpoint: Id of the endpoint, whose present URL the next round goes to.
+        url: Where the attempts of this round go.
+        endpoint: Id of the endpoint, whose present URL a redelivery goes to.
         body: The JSON text that every attempt sends, byte for byte.
         next_attempt_at: When the due attempt is to be made; None once the outcome is final.
         ended_at: When the outcome became final.
@@ -199,12 +199,12 @@ class Delivery:
 
     @property
     def is_untried(self) -> bool:
-        """Whether the first attempt is still owed."""
+        """Whether no attempt was made yet."""
         return self.outcome is Outcome.PENDING and self.attempts == 0
 
     @property
     def due_attempt(self) -> int:
-        """Number of the attempt that is owed next."""
+        """Number of the next attempt."""
         return self.attempts + 1
 
     def is_news(self, attempt: Attempt) -> bool:
@@ -221,7 +221,7 @@ class Delivery:
         )
 
     @property
-    def owed_since(self) -> datetime:
+    def due_since(self) -> datetime:
         """When the due attempt begins to lag: the very first at the write, others when due."""
         due = self.next_attempt_at or self.created_at
         if self.written_at and not self.attempts and not self.round and due <= self.created_at:
@@ -260,7 +260,7 @@ class Delivery:
             slow=attempt.was_slow,
         )
 
-    def next_round(
+    def redelivered(
         self, due: datetime, *, url: str | None = None, endpoint: str | None = None
     ) -> Self:
         """The record once the delivery is sent again: four fresh attempts, the first one `due`.
@@ -268,7 +268,7 @@ class Delivery:
         They go to the present `url` of the `endpoint`; to those of the last round if left out.
 
         Raises:
-            ValueError: an attempt is still owed.
+            ValueError: an attempt is still due.
             UnusableUrlError: no attempt can be made.
         """
         if self.outcome.is_open:

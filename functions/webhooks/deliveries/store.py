@@ -70,13 +70,13 @@ class DeliveryStore:
         self._update(delivery, fields, cleared)
 
     def restart(self, delivery: Delivery) -> None:
-        """Write the beginning of another round; the record is kept as long as a new delivery."""
-        begun = delivery.next_attempt_at or delivery.created_at
+        """Write a redelivery; the record is kept as long as a new delivery."""
+        first_due = delivery.next_attempt_at or delivery.created_at
         fields = _progress(delivery) | {
             "url": delivery.url,
             "endpoint": delivery.endpoint,
             "round": delivery.round,
-            "expireAt": begun + KEPT_FOR,
+            "expireAt": first_due + KEPT_FOR,
         }
         cleared = ("reason", "begun", "slow")
         self._update(delivery, fields, cleared)

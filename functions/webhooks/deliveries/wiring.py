@@ -9,13 +9,13 @@ from functions.gcp.grouped_documents import grouped_documents
 from functions.gcp.task_queue import Enqueue, Task
 from functions.machine import CLOCK
 from functions.once import once
-from functions.webhooks.deliveries.next_round import NextRound
 from functions.webhooks.deliveries.pace import Pace
+from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.deliveries.tenants import Tenants
 
 AT_ONCE: Final = 20
-"""Tasks queued, or rounds begun, at the same time: the URLs of one event."""
+"""Tasks queued, or deliveries sent again, at the same time: the URLs of one event."""
 
 
 @once
@@ -36,9 +36,9 @@ def pace() -> Pace:
     return Pace(parameters.EVENT_DELIVERIES_A_SECOND.value, CLOCK.monotonic, tenants().of)
 
 
-def next_round() -> NextRound:
+def redelivery() -> Redelivery:
     """Sends deliveries again."""
-    return NextRound(store(), enqueue, pace(), CLOCK)
+    return Redelivery(store(), enqueue, pace(), CLOCK)
 
 
 def enqueue(task: Task) -> None:

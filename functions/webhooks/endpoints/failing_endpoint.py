@@ -6,11 +6,11 @@ the answer is to wait, or to forget the endpoint. The first row that holds decid
     the settings have no such endpoint                              forget
     an admin has switched it off                                    wait
     it is given up, and people do not know                          notify
-    it is to be recovered, and took a delivery since the last time  send again
+    it recovers automatically, and has acknowledged a delivery      send again
     5 days of nothing but failures, 100 or more                     disable
     5 failures in a row, and people do not know                     notify
-    people know that it failed, and it took the last delivery       notify of recovery
-    it took a delivery after the last failure, 10 minutes ago       forget
+    people know that it failed, and it acknowledged the last one    notify of recovery
+    it acknowledged one after the last failure, 10 minutes ago      forget
     otherwise                                                       wait
 
 A record that nothing happens to is forgotten in the end. Each step is carried out first and

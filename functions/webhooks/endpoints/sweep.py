@@ -22,7 +22,7 @@ from functions.gcp.task_queue import Enqueue
 from functions.parallel import InParallel
 from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
 from functions.webhooks.deliveries.endpoint_url import host_of
-from functions.webhooks.deliveries.next_round import NextRound
+from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.endpoints import observer
 from functions.webhooks.endpoints.failing_endpoint import (
@@ -61,7 +61,7 @@ class EndpointSweep:
     endpoints: EndpointStore
     settings: SettingsStore
     deliveries: DeliveryStore
-    next_round: NextRound
+    redelivery: Redelivery
     enqueue: Enqueue
     in_parallel: InParallel
     clock: Clock
@@ -133,7 +133,7 @@ class EndpointSweep:
         for _ in range(PAGES_OF_A_CHECK):
             found = self.deliveries.ended(record.event_id, failed, after, self.page)
             resent += sum(
-                self.next_round.begin(delivery, endpoint)
+                self.redelivery.begin(delivery, endpoint)
                 for delivery in found
                 if not delivery.test and not delivery.round
             )

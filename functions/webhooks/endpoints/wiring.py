@@ -17,7 +17,7 @@ def endpoint_sweep() -> EndpointSweep:
         endpoints=EndpointStore(documents()),
         settings=SettingsStore(documents()),
         deliveries=deliveries.store(),
-        next_round=deliveries.next_round(),
+        redelivery=deliveries.redelivery(),
         enqueue=deliveries.enqueue,
         in_parallel=Threads(deliveries.AT_ONCE, "endpoints"),
         clock=CLOCK,

@@ -48,7 +48,7 @@ class Change:
         skipped: Deliveries among them that were not tried, while the URL was switched off.
         status: The receiver's last answer to a delivery that failed, or None.
         error: Why there was no answer, or None.
-        acknowledged_at: When the receiver took a delivery again, or None.
+        acknowledged_at: When the receiver acknowledged a delivery again, or None.
     """
 
     url: str

@@ -2,8 +2,8 @@
 
     records of the event ▸ what follows ▸ the news ▸ people ▸ send the mail ▸ record what was told
 
-What was told is recorded once the mail service has taken the mail, or may have. After a crash in
-between the mail may come twice; one that was not taken comes with the next sweep.
+What people were told is recorded once the mail service has accepted the mail, or may have. After a
+crash in between the mail may come twice. A mail that was not accepted comes with the next sweep.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -132,7 +132,7 @@ class Notifier:
         )
 
     def _has_left(self, event_id: str, message: EmailMessage, news: Sequence[_News]) -> bool:
-        """Send the mail; whether the mail service has taken it, or may have."""
+        """Send the mail; whether the mail service has accepted it, or may have."""
         told = ",".join(sorted({change.standing for _, change in news}))
         outcome, copies = _sent(self.mailer(), message)
         match outcome:

@@ -14,7 +14,7 @@ from functions.clock import Clock
 from functions.signed_links.link import TO_A_LOG
 from functions.webhooks.arguments import place_text
 from functions.webhooks.deliveries.delivery import Delivery, Place
-from functions.webhooks.deliveries.next_round import NextRound
+from functions.webhooks.deliveries.redelivery import Redelivery
 from functions.webhooks.deliveries.store import NEWEST_AT_MOST, DeliveryStore
 from functions.webhooks.settings.store import SettingsStore
 from functions.webhooks.settings.webhook_settings import Subscription
@@ -42,7 +42,7 @@ class SharedLog:
     settings: SettingsStore
     deliveries: DeliveryStore
     shares: LogShareStore
-    next_round: NextRound
+    redelivery: Redelivery
     may_resend: Callable[[str], bool]
     """Counts a resend under that name; False beyond the limit."""
 
@@ -87,7 +87,7 @@ class SharedLog:
 
         Raises:
             CallError: the refusal of the link; `permission-denied` where the link only shows;
-                `resource-exhausted`; otherwise as `NextRound.begin_one` says, for which a delivery
+                `resource-exhausted`; otherwise as `Redelivery.begin_one` says, for which a delivery
                 to another URL is not there.
         """
         share = self._living(event_id, share_id)
@@ -102,7 +102,7 @@ class SharedLog:
                 Code.RESOURCE_EXHAUSTED,
                 "There were too many resends through links to this URL; try again in an hour.",
             )
-        self.next_round.begin_one(
+        self.redelivery.begin_one(
             event_id,
             wanted.delivery_id,
             self.settings.load(event_id),

@@ -56,7 +56,7 @@ def shared_log() -> SharedLog:
         settings=SettingsStore(documents()),
         deliveries=deliveries.store(),
         shares=LogShareStore(documents()),
-        next_round=deliveries.next_round(),
+        redelivery=deliveries.redelivery(),
         may_resend=_may_resend,
         clock=CLOCK,
     )

@@ -75,7 +75,7 @@ def test_no_task_once_the_outcome_is_final(answers: list[int]) -> None:
 def test_a_delivery_that_has_not_ended_is_not_sent_again(answers: list[int]) -> None:
     """There is never more than one round at a time."""
     with pytest.raises(ValueError, match="not ended"):
-        after(delivery(), *answers).next_round(LATER)
+        after(delivery(), *answers).redelivered(LATER)
 
 
 def test_it_is_recorded_when_a_delivery_ended() -> None:
@@ -91,7 +91,7 @@ def test_the_log_does_not_grow_for_ever() -> None:
     """The last rounds are kept, as many as fit."""
     made = delivery()
     for _ in range(20):
-        made = after(made, *FAILURES).next_round(LATER)
+        made = after(made, *FAILURES).redelivered(LATER)
 
     assert len(made.log) == LOG_KEPT
     assert {attempt.round for attempt in made.log} == set(range(20 - LOG_KEPT // ATTEMPTS, 20))
@@ -100,7 +100,7 @@ def test_the_log_does_not_grow_for_ever() -> None:
 def test_every_round_has_task_names_of_its_own() -> None:
     """A name stays taken for a day, and a task of an older round is known by its round."""
     first = delivery()
-    second = replace(after(first, 200), round=1).next_round(LATER)
+    second = replace(after(first, 200), round=1).redelivered(LATER)
 
     names = {
         attempt_task(delivery, suffix=again).name

@@ -13,7 +13,7 @@ from functions.event_arguments import EventArguments
 from functions.webhooks.actions.actions import Foreseen, Resent
 from functions.webhooks.actions.arguments import Page, ResendArguments, next_page
 from functions.webhooks.deliveries.delivery import Delivery, Place
-from functions.webhooks.deliveries.next_round import Obstacle
+from functions.webhooks.deliveries.redelivery import Obstacle
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.settings.webhook_settings import key
 from tests.unit.webhooks.parts import EVENT, NOW, OTHER, URL, Parts

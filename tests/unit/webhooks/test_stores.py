@@ -114,7 +114,7 @@ def test_a_save_changes_the_progress_and_nothing_else(deliveries: DeliveryStore)
 def test_a_restart_takes_the_reason_away(deliveries: DeliveryStore) -> None:
     """The next round has the present URL and endpoint."""
     deliveries.create(EVENT, [delivery(disabled="nobody answers")])
-    again = recorded(deliveries, delivery()).next_round(
+    again = recorded(deliveries, delivery()).redelivered(
         NOW + timedelta(hours=1), url="https://example.com/right", endpoint="a"
     )
     deliveries.restart(again)
@@ -138,12 +138,12 @@ def test_a_delivery_is_written_in_the_version_that_was_read(
         case "saved":
             deliveries.save(replace(read, begun=1))
         case "restarted":
-            deliveries.restart(read.next_round(NOW))
+            deliveries.restart(read.redelivered(NOW))
         case _:
             documents.commit(Delete(f"events/{EVENT}/deliveries/{read.id}"))
     before = deliveries.load(EVENT, read.id)
     with pytest.raises(ChangedMeanwhileError):
-        write(deliveries, read.next_round(NOW))
+        write(deliveries, read.redelivered(NOW))
 
     assert deliveries.load(EVENT, read.id) == before
 

@@ -119,8 +119,8 @@ def test_a_wait_is_no_lag_of_ours(parts: Parts) -> None:
     upload(parts, publisher, 1)
     upload(parts, publisher, 2)
     at_once, paced = sorted(parts.records, key=lambda record: str(record.next_attempt_at))
-    assert at_once.owed_since == at_once.written_at
-    assert paced.owed_since == paced.next_attempt_at
+    assert at_once.due_since == at_once.written_at
+    assert paced.due_since == paced.next_attempt_at
 
 
 def test_a_first_attempt_at_a_slow_receiver_moves_to_the_slow_queue(parts: Parts) -> None:

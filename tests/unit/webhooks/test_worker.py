@@ -180,7 +180,7 @@ def test_what_has_ended_is_left_alone(parts: Parts, answers: list[int]) -> None:
 def test_a_task_of_an_earlier_round_makes_no_attempt(parts: Parts) -> None:
     """An old task queues none: the new round has tasks of its own."""
     ended = parts.failed()
-    again = ended.next_round(parts.now)
+    again = ended.redelivered(parts.now)
     parts.stored.restart(again)
     queued = len(parts.queued)
     assert parts.attempt(ended, len(FAILURES)) == again
@@ -318,7 +318,7 @@ def test_an_acknowledgement_of_an_earlier_round_counts(parts: Parts) -> None:
 
     def failed_and_sent_again() -> None:
         ended = parts.failed(delivery)
-        parts.stored.restart(ended.next_round(parts.now))
+        parts.stored.restart(ended.redelivered(parts.now))
 
     parts.after("sender.post", failed_and_sent_again)
     parts.attempt(delivery)
@@ -337,7 +337,7 @@ def test_an_acknowledgement_of_a_round_before_a_success_was_sent_again_is_over(
 
     def acknowledged_and_sent_again() -> None:
         ended = parts.attempts(delivery, 200)
-        parts.stored.restart(ended.next_round(parts.now))
+        parts.stored.restart(ended.redelivered(parts.now))
 
     parts.after("sender.post", acknowledged_and_sent_again)
     parts.attempt(delivery)

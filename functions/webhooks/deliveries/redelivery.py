@@ -37,8 +37,8 @@ _WHAT_TO_CHANGE: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class NextRound:
-    """Begins the next round of deliveries."""
+class Redelivery:
+    """Sends deliveries again that have ended."""
 
     deliveries: DeliveryStore
     enqueue: Enqueue
@@ -53,13 +53,13 @@ class NextRound:
         *,
         only_at: str | None = None,
     ) -> None:
-        """Begin the next round of one delivery.
+        """Send one delivery again.
 
         `only_at` is the URL that the delivery went to and goes to again: a delivery to another URL
         counts as not there.
 
         Raises:
-            CallError: `not-found`, `aborted` where the last round has not ended, and
+            CallError: `not-found`, `aborted` where the delivery has not ended, and
                 `failed-precondition` where no delivery may or can go to the URL.
         """
         while True:
@@ -82,12 +82,12 @@ class NextRound:
                 return
 
     def begin(self, ended: Delivery, endpoint: Subscription) -> bool:
-        """Record the next round and queue its first attempt; False if the delivery has changed.
+        """Record the redelivery and queue its first attempt; False if the delivery has changed.
 
-        The round goes to the present URL of the `endpoint`.
+        The attempts go to the present URL of the `endpoint`.
         """
         due = self.clock.now() + self.pace.wait(ended.event_id)
-        delivery = ended.next_round(due, url=endpoint.url, endpoint=endpoint.id)
+        delivery = ended.redelivered(due, url=endpoint.url, endpoint=endpoint.id)
         try:
             self.deliveries.restart(delivery)
         except ChangedMeanwhileError:
