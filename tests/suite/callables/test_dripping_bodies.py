@@ -1,16 +1,13 @@
 """A body that drips: under gunicorn with its real threads, against the real `main.py`."""
 
-import base64
 import contextlib
-import json
 import socket
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Final
 
-from emulator.firebase import PROJECT
+from emulator.people import sign_in
 from tests.suite.process import FunctionProcess
 
 THREADS: Final = 2
@@ -19,23 +16,6 @@ _SECONDS: Final = 60
 
 DRIP_SECONDS: Final = 0.5
 DRIP: Final = b'{"data": {"eventId": "'
-
-
-def token_of_staff() -> str:
-    """An ID token as the Auth emulator gives it, which signs nothing."""
-    now = int(time.time())
-    claims = {
-        "sub": "u1",
-        "aud": PROJECT,
-        "iss": f"https://securetoken.google.com/{PROJECT}",
-        "iat": now,
-        "auth_time": now,
-        "exp": now + 3600,
-        "role": "admin",
-        "tenantId": "acme",
-    }
-    parts = [json.dumps(part).encode() for part in ({"alg": "none", "typ": "JWT"}, claims)]
-    return ".".join(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts) + "."
 
 
 class Dripping:
@@ -66,7 +46,8 @@ class Dripping:
 
 
 JSON: Final = "Content-Type: application/json"
-STAFF: Final = f"Authorization: Bearer {token_of_staff()}"
+STAFF: Final = "Authorization: Bearer {}"
+"""With the ID token of an admin."""
 
 ANSWERS: Final[dict[str, dict[tuple[str, tuple[str, ...]], int]]] = {
     "sendEventRecap": {
@@ -83,12 +64,16 @@ ANSWERS: Final[dict[str, dict[tuple[str, tuple[str, ...]], int]]] = {
 
 def answered(function: str) -> list[list[int]]:
     """The answers to bodies that drip; each time they take both places of the function."""
+    token = sign_in("admin", "acme").id_token
     with FunctionProcess(function, THREADS=str(THREADS), SENDGRID_WEBHOOK_KEY="") as process:
         found = []
         for path, headers in ANSWERS[function]:
             with ExitStack() as stack:
                 dripping = [
-                    Dripping(process.port, stack, *headers, path=path) for _ in range(THREADS)
+                    Dripping(
+                        process.port, stack, *(line.format(token) for line in headers), path=path
+                    )
+                    for _ in range(THREADS)
                 ]
                 found.append([connection.answer() for connection in dripping])
             assert process.post(b"", {}) is not None, "the places are free again"

@@ -4,8 +4,6 @@
 Nothing that a callable is sent here may leave a traceback or a fault in its log.
 """
 
-import contextlib
-import http.client
 import ipaddress
 import json
 import random
@@ -18,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 from emulator.people import sign_in
-from tests.suite.call import call
+from tests.suite.call import call, fetch
 from tests.suite.process import FunctionProcess
 
 ROOT: Final = Path(__file__).parents[3]
@@ -43,23 +41,19 @@ def process(request: pytest.FixtureRequest) -> Iterator[FunctionProcess]:
 
 def send(
     process: FunctionProcess, body: Any = BODY, *, method: str = "POST", token: str | None = None
-) -> tuple[int, bytes]:
+) -> tuple[int, str]:
     """One request by a superadmin, or with another `token`: the status and the body."""
     headers = JSON | {
         "Authorization": f"Bearer {token or sign_in('superadmin').id_token}",
         "X-Forwarded-For": str(ipaddress.IPv4Address(random.getrandbits(32))),
     }
-    with contextlib.closing(
-        http.client.HTTPConnection("127.0.0.1", process.port, timeout=60)
-    ) as connection:
-        connection.request(method, "/", body, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read()
+    address = f"http://127.0.0.1:{process.port}/"
+    return fetch(address, body, headers, method=method)[:2]
 
 
 def test_an_odd_request(process: FunctionProcess) -> None:
     """Design 3.6: `invalid-argument` for half a body; a HEAD has no body in its answer."""
-    assert send(process, method="HEAD") == (400, b"")
+    assert send(process, method="HEAD") == (400, "")
     status, body = send(process, BODY[:-1])
     assert (status, json.loads(body)["error"]["status"]) == (400, "INVALID_ARGUMENT")
 
