@@ -124,7 +124,10 @@ class GuestData:
         self.tenant = tenant
         self.addresses = sorted(_spellings(email))
         self._hashes = {address_hash(spelling) for spelling in self.addresses}
-        self._records = {guest_uid(digest) for digest in self._hashes}
+        self._own = {guest_uid(digest) for digest in self._hashes}
+        # The record of the mailbox holds the opt-outs, and belongs to its other addresses as well.
+        self._mailboxes = {guest_uid(address_hash(mailbox(text))) for text in self.addresses}
+        self._records = self._own | self._mailboxes
         self._address = _whole(self.addresses)
         self._photos: dict[str, set[str]] = {}
         self.accounts: set[str] = set()
@@ -288,7 +291,7 @@ class GuestData:
         return before if len(kept) == len(fates) else entries.written(kept)
 
     def _of_users(self) -> Iterator[Found]:
-        """Accounts lose the address; the record of the address keeps what was turned off."""
+        """Accounts lose the address; the record of the mailbox keeps what was turned off."""
         off: dict[str, Any] = {}
         mine: list[Document] = []
         for user in self._documents.walk("users"):
@@ -306,17 +309,25 @@ class GuestData:
             self.accounts.add(uid)
             user = records[uid]
             yield Found("users", user, Write(user.path, {}, user.version, ["email"]))
-        kept = {"emailPreferences": off} if off else {}
+        kept = {"emailPreferences": raw(off)} if off else {}
         for uid in sorted(self._records):
-            record = records.get(uid)
-            path, fields = f"users/{uid}", {name: raw(value) for name, value in kept.items()}
-            if record is None and kept:
-                nothing = Document(path, {}, "")
-                yield Found("users", nothing, Write(path, fields, ""))
-            elif record:
+            path, record = f"users/{uid}", records.get(uid)
+            if record:
+                fields = kept | self._of_others(uid, record)
                 gone = sorted(record.raw.keys() - fields.keys())
                 write = Write(path, fields, record.version, gone)
-                yield Found("users", record, None if record.fields == kept else write)
+                yield Found("users", record, None if record.raw == fields else write)
+            elif kept and uid in self._mailboxes:
+                yield Found("users", Document(path, {}, ""), Write(path, kept, ""))
+
+    def _of_others(self, uid: str, record: Document) -> dict[str, Any]:
+        """What the record of an address or mailbox tells of other addresses of the mailbox."""
+        accounts = record.fields.get("accounts")
+        others = set(accounts if isinstance(accounts, dict) else ()) - self.accounts
+        fields = {"accounts": raw(dict.fromkeys(sorted(others), True))} if others else {}
+        if uid not in self._own and "unreachableUntil" in record.raw:
+            fields["unreachableUntil"] = record.raw["unreachableUntil"]
+        return fields
 
     def _is_guest(self, email: object) -> bool:
         return isinstance(email, str) and bool(_spellings(email) & set(self.addresses))

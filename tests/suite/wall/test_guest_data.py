@@ -135,6 +135,31 @@ def test_an_erased_guest_is_found_nowhere(
     assert scan(database) == after
 
 
+def test_the_opt_out_of_an_erased_address_stays_with_its_mailbox(
+    operator: Callable[..., tuple[int, str, str]], database: firestore.Client, sendgrid: SendGrid
+) -> None:
+    """The record of the mailbox is exported, and keeps what belongs to its other addresses."""
+    record = f"users/{guest_uid(address_hash('ann@gmail.com'))}"
+    off = {"emailPreferences": {"recap": False}}
+    database.document("users/u1").set({"email": "A.nn+x@gmail.com"} | off)
+    others = {"accounts": {"u1": True, "u2": True}, "unreachableUntil": NOON}
+    database.document(record).set(others | {"emailPreferences": {"marketing": False}})
+    _, said, _ = operator(guest_data.main, "export", "a.nn+x@gmail.com")
+    assert record in said
+
+    for _ in range(2):
+        assert operator(guest_data.main, "erase", "a.nn+x@gmail.com")[0] == 0
+        assert scan(database) == {
+            "users/u1": off,
+            record: {
+                "accounts": {"u2": True},
+                "emailPreferences": {"marketing": False, "recap": False},
+                "unreachableUntil": NOON,
+            },
+        }
+    assert len(sendgrid.asked) == 2
+
+
 def test_an_event_whose_recap_is_being_sent_keeps_its_records(
     operator: Callable[..., tuple[int, str, str]], database: firestore.Client, sendgrid: SendGrid
 ) -> None:
