@@ -6,14 +6,12 @@ lock. Its started batches count as sent, and no call repeats them.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-from functions.access import Caller
 from functions.documents.refusals import ChangedMeanwhileError
-from functions.recap.arguments import RecapArguments
 from functions.recap.ledger.batch import (
     Batch,
     BatchState,
@@ -28,66 +26,41 @@ from functions.recap.ledger.recap_store import RecapStore
 _CRASHED: Final = "the call ended before its answer"
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Claim:
     """The right to send a recap until the lease ends; one instance serves all threads of a call.
 
     Attributes:
-        first: Whether the event had no recap before.
-        resumed: Whether the recap was begun by an earlier call.
+        event_id: The event.
+        before: The lock before this call took it; None where the event had no recap.
+        lock: The lock, as this call last wrote it.
         now: The time, aware.
         one_at_a_time: A mutex for the threads of this call.
         ledger: The batches by number, as this call last read or wrote them.
     """
 
     recaps: RecapStore
-    key: RecapKey
-    first: bool
-    resumed: bool
+    event_id: str
+    before: Lock | None
+    lock: Lock
     now: Callable[[], datetime]
     one_at_a_time: AbstractContextManager[object]
     ledger: dict[int, Batch] = field(default_factory=dict)
-    _lock: Lock
 
-    @classmethod
-    def take(
-        cls,
-        recaps: RecapStore,
-        caller: Caller,
-        wanted: RecapArguments,
-        tenant_id: str,
-        *,
-        now: Callable[[], datetime],
-        new_id: Callable[[], str],
-        one_at_a_time: AbstractContextManager[object],
-    ) -> "Claim":
-        """Take the lock of an existing event for a new recap, or for a recap with batches left.
+    @property
+    def key(self) -> RecapKey:
+        """The identity of the recap."""
+        return RecapKey(self.event_id, self.lock.recap_id)
 
-        `new_id` gives a unique word.
-
-        Raises:
-            CallError: `aborted` or `resource-exhausted` (spec 3.3).
-        """
-        holder = new_id()
-        while True:
-            with suppress(ChangedMeanwhileError):  # other calls hold the lock only shortly
-                before, lock = recaps.take(
-                    caller, wanted, tenant_id, holder=holder, new_id=new_id, now=now
-                )
-                return cls(
-                    recaps=recaps,
-                    key=RecapKey(wanted.event_id, lock.recap_id),
-                    first=before is None,
-                    resumed=before is not None and before.recap_id == lock.recap_id,
-                    now=now,
-                    one_at_a_time=one_at_a_time,
-                    _lock=lock,
-                )
+    @property
+    def resumed(self) -> bool:
+        """Whether the recap was begun by an earlier call."""
+        return self.before is not None and self.before.recap_id == self.lock.recap_id
 
     @property
     def in_time(self) -> bool:
         """Whether the lease still runs, by this machine's clock."""
-        until = self._lock.leased_until
+        until = self.lock.leased_until
         return until is not None and self.now() < until
 
     @property
@@ -97,8 +70,8 @@ class Claim:
 
     def _recorded_lock(self) -> Lock | None:
         """The lock as it is recorded now; None where another call has it."""
-        lock = self.recaps.lock(self.key.event_id)
-        return lock if lock and lock.holder == self._lock.holder else None
+        lock = self.recaps.lock(self.event_id)
+        return lock if lock and lock.holder == self.lock.holder else None
 
     def read_ledger(self) -> None:
         """Read the ledger; the started batches of a crashed call count as sent from now on."""
@@ -123,8 +96,8 @@ class Claim:
         Raises:
             ChangedMeanwhileError: another call has taken over the recap.
         """
-        planned, self._lock = self.recaps.plan(
-            self.key, self.ledger.values(), batches, counts, self._lock
+        planned, self.lock = self.recaps.plan(
+            self.key, self.ledger.values(), batches, counts, self.lock
         )
         self.ledger = {batch.number: batch for batch in planned}
 
@@ -143,9 +116,9 @@ class Claim:
             if not self.in_time:
                 raise ChangedMeanwhileError
             # The request may be refused; `release` sets the cooldown by what was sent.
-            lock = replace(self._lock, cooldown_until=now + COOLDOWN)
+            lock = replace(self.lock, cooldown_until=now + COOLDOWN)
             started = batch.started(lock.holder, now)
-            self.ledger[batch.number], self._lock = self._start(started, lock)
+            self.ledger[batch.number], self.lock = self._start(started, lock)
             return self.ledger[batch.number]
 
     def _start(self, started: Batch, lock: Lock) -> tuple[Batch, Lock]:
@@ -172,7 +145,7 @@ class Claim:
         Raises:
             ChangedMeanwhileError: another call has settled the batch.
         """
-        settled = batch.settled(state, self._lock.holder, note)
+        settled = batch.settled(state, self.lock.holder, note)
         change = settled.counts - self.ledger[batch.number].counts
         try:
             settled = self.recaps.settle(self.key, settled, change)
@@ -203,7 +176,7 @@ class Claim:
         """Read lock and ledger, as a write may have succeeded whose answer was lost."""
         recorded = self._recorded_lock()
         if recorded:
-            self._lock = recorded
+            self.lock = recorded
             self.ledger = {batch.number: batch for batch in self.recaps.batches(self.key)}
 
     def release(self, state: RecapState) -> RecapState | None:
@@ -221,7 +194,7 @@ class Claim:
         """
         last = last_mail(self.ledger.values())
         lock = replace(
-            self._lock,
+            self.lock,
             leased_until=None,
             cooldown_until=last + COOLDOWN if last else None,
             unfinished=state is RecapState.INTERRUPTED,
@@ -229,6 +202,6 @@ class Claim:
         try:
             self.recaps.release(self.key, lock, state, self.now())
         except ChangedMeanwhileError:
-            if self.recaps.lock(self.key.event_id) != lock:
+            if self.recaps.lock(self.event_id) != lock:
                 return None
         return state

@@ -6,6 +6,7 @@ calls one continues.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -14,6 +15,7 @@ from functions.access import Caller
 from functions.documents.document import Document
 from functions.documents.documents import Documents
 from functions.documents.query import NAME, Query
+from functions.documents.refusals import ChangedMeanwhileError
 from functions.documents.write import Create, Delete, Merge, Put, Update, Write
 from functions.mail.tracking import Tally
 from functions.recap.arguments import RecapArguments
@@ -25,7 +27,7 @@ from functions.recap.ledger.lock import Lock, RecapKey, taken
 class RecapStore:
     """The locks, the recaps and their ledgers. Every write is one atomic commit.
 
-    Every method except `take` and `sent_at` is one round trip. A write raises
+    Every method except `take` and `sent_at` is one round trip. Every other write raises
     `ChangedMeanwhileError` where the lock or a batch was written since it was read, and returns
     the lock and the batches with the versions that it wrote.
     """
@@ -62,7 +64,6 @@ class RecapStore:
 
         Raises:
             CallError: as `taken` says.
-            ChangedMeanwhileError: other calls kept writing the lock.
         """
         locks: list[tuple[Lock | None, Lock]] = []
 
@@ -72,9 +73,11 @@ class RecapStore:
             locks.append((before, lock))
             return _taking(wanted.event_id, _head(caller, wanted, tenant_id), before, lock, at)
 
-        lock_written, *_ = self.documents.transact(_lock_path(wanted.event_id), writes)
-        before, lock = locks[-1]
-        return before, replace(lock, version=lock_written.version)
+        while True:
+            with suppress(ChangedMeanwhileError):  # other calls hold the lock only shortly
+                lock_written, *_ = self.documents.transact(_lock_path(wanted.event_id), writes)
+                before, lock = locks[-1]
+                return before, replace(lock, version=lock_written.version)
 
     def batches(self, key: RecapKey) -> list[Batch]:
         """The batches of the ledger, in order."""

@@ -75,14 +75,16 @@ class RecapSender:
     def _send(
         self, caller: Caller, wanted: RecapArguments, event: WallEvent, give_up_at: float
     ) -> RecapResult:
-        claim = Claim.take(
-            self.planner.recaps,
+        before, lock = self.planner.recaps.take(
             caller,
             wanted,
             event.tenant_id,
-            now=self.clock.now,
+            holder=self.new_word(),
             new_id=self.new_word,
-            one_at_a_time=self.new_mutex(),
+            now=self.clock.now,
+        )
+        claim = Claim(
+            self.planner.recaps, wanted.event_id, before, lock, self.clock.now, self.new_mutex()
         )
         try:
             report, dispatch = self._prepare(claim, event, wanted, give_up_at)
@@ -111,7 +113,7 @@ class RecapSender:
             wanted,
             self.planner.guests.approved_photos(wanted.event_id),
             room=mailer.bytes_per_recipient,
-            first=claim.first,
+            first=claim.before is None,
         )
         audience = gathered.audience
         composer = self.planner.composer(event, wanted, audience, mailer.bytes_per_recipient)

@@ -23,7 +23,7 @@ _save = StatusStore.save
 
 
 def _started_in_memory_only(self: Claim, batch: Batch) -> Batch:
-    return batch.started(self._lock.holder, self.now())
+    return batch.started(self.lock.holder, self.now())
 
 
 def _start_any_version(

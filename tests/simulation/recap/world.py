@@ -582,7 +582,7 @@ class RecapWorld:
             yield f"it counts {recap['skipped']} skipped, its batches {counts.skipped}"
 
     def _wrong_tally(self, recap_id: str, recap: Mapping[str, Any]) -> Iterator[str]:
-        truth = Tally.of(status for (of, _), status in self._told.items() if of == recap_id)
+        truth = Tally.of([status for (of, _), status in self._told.items() if of == recap_id])
         counted = {name: recap[name] for name in asdict(truth)}
         if counted != asdict(truth):
             yield f"it counts {counted}, told was {asdict(truth)}"

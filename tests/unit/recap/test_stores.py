@@ -66,15 +66,15 @@ def stores() -> Stores:
 
 
 def _take(stores: Stores, now: datetime = NOW) -> Claim:
-    return Claim.take(
-        stores.recaps,
+    before, lock = stores.recaps.take(
         Caller("u", Role.ADMIN, TENANT),
         RecapArguments(event_id=EVENT),
         TENANT,
-        now=lambda: now,
+        holder=uuid.uuid4().hex,
         new_id=lambda: uuid.uuid4().hex,
-        one_at_a_time=threading.Lock(),
+        now=lambda: now,
     )
+    return Claim(stores.recaps, EVENT, before, lock, lambda: now, threading.Lock())
 
 
 def _held(stores: Stores) -> Lock:
