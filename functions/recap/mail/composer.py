@@ -20,15 +20,16 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup, escape
 
+from functions.mail.address import deliverable
 from functions.mail.lines import EVENT_NAME_CHARACTERS, shortened
 from functions.mail.message import Copy, EmailMessage
 from functions.mail.sender import MailSender
 from functions.mail.templates import templates_in
 from functions.mail.texts import Texts
 from functions.preferences.links import PreferencesLinks
-from functions.recap.arguments import Mode
+from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.audience.names import greeted_name
-from functions.recap.audience.photos import MAIL_BYTES, Picture
+from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
 from functions.recap.mail.layout import (
     Layout,
     SharedLayout,
@@ -37,6 +38,7 @@ from functions.recap.mail.layout import (
     steps,
 )
 from functions.recap.mail.paragraph import linked
+from functions.wall.wall_event import WallEvent
 
 PREHEADER_CHARACTERS: Final = 110
 """Length of the line beside the subject in a mailbox; phones show less."""
@@ -71,33 +73,6 @@ class Recipient:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recap:
-    """The common content of all mails of a recap.
-
-    Attributes:
-        event_name: As the organizer wrote it; may be empty.
-        language: BCP 47 tag of the event's language, or None.
-        reply_to: The organizer's address for replies; None: the sender's.
-        gallery_url: An http or https address, or None.
-        subject: One line that replaces the templated one, or None.
-        message: The organizer's own paragraph, or None.
-        reel: The pictures of mode `all`, best first.
-        photo_count: Approved photos of the event.
-    """
-
-    mode: Mode
-    sender: MailSender
-    event_name: str
-    language: str | None = None
-    reply_to: str | None = None
-    gallery_url: str | None = None
-    subject: str | None = None
-    message: str | None = None
-    reel: Sequence[Picture] = ()
-    photo_count: int = 0
-
-
 class Photos(NamedTuple):
     """The photos of a mail: in the plain part, and in HTML the first photo and the others."""
 
@@ -111,24 +86,39 @@ class Composer:
 
     def __init__(
         self,
-        recap: Recap,
+        event: WallEvent,
+        wanted: RecapArguments,
+        sender: MailSender,
         *,
+        reel: Sequence[Picture],
+        photo_count: int,
         new_word: Callable[[], str],
         bytes_per_recipient: int,
         texts: Texts | None = None,
     ) -> None:
         """Prepare the common content.
 
-        `new_word` gives an unguessable word. `bytes_per_recipient` may differ for each of several
-        recipients, as JSON. Without `texts` those of the recap's language are used.
+        Args:
+            event: Its name may be missing, and its addresses may be none.
+            wanted: The organizer's texts, and whose photos a guest sees.
+            sender: Of all mails; replies go to the event's own address if it has one.
+            reel: The pictures of mode `all`, best first.
+            photo_count: Approved photos of the event.
+            new_word: Gives an unguessable word.
+            bytes_per_recipient: What may differ for each of several recipients, as JSON.
+            texts: Those of the event's language, if None.
         """
-        self._recap = recap
+        self._sender = sender
+        self._reply_to = deliverable(event.reply_to or "") or sender.reply_to
+        self._reel, self._photo_count = reel, photo_count
         self._new_word = new_word
         self._bytes_per_recipient = bytes_per_recipient
-        self._texts = texts or Texts.of(recap.language)
-        self._event_name = shortened(recap.event_name, EVENT_NAME_CHARACTERS)
-        self._personal = recap.mode is Mode.PERSONAL
-        self._subject = recap.subject or self._templated_subject()
+        self._texts = texts or Texts.of(event.language)
+        self._event_name = shortened(event.name or "", EVENT_NAME_CHARACTERS)
+        self._gallery_url = web_address(event.gallery_url)
+        self._message = wanted.message
+        self._personal = wanted.mode is Mode.PERSONAL
+        self._subject = wanted.subject or self._templated_subject()
         thanks = (
             self._texts.text("Thank you for being part of it.")
             if self._personal
@@ -138,11 +128,11 @@ class Composer:
             "language": self._texts.language,
             "direction": self._texts.direction,
             "event_name": self._event_name,
-            "gallery_url": recap.gallery_url,
+            "gallery_url": self._gallery_url,
             "personal": self._personal,
-            "address_line": recap.sender.address_line,
+            "address_line": sender.address_line,
             "subject": self._subject,
-            "preheader": shortened(recap.message or thanks, PREHEADER_CHARACTERS),
+            "preheader": shortened(wanted.message or thanks, PREHEADER_CHARACTERS),
         }
         self._frame_bytes = sum(map(_bytes, self._parts(_Tags(""), Photos("", "", ""))))
 
@@ -175,8 +165,8 @@ class Composer:
         if len(recipients) == 1:
             size, room = _bytes, MAIL_BYTES - _bytes(text) - _bytes(html)
         return EmailMessage(
-            sender=self._sender(),
-            reply_to=self._recap.reply_to or self._recap.sender.reply_to,
+            sender=self._from(),
+            reply_to=self._reply_to,
             subject=self._subject,
             text=text,
             html=html,
@@ -199,7 +189,7 @@ class Composer:
 
     def _written_out(self, to: Recipient) -> int:
         """Bytes of the recipient's photos in both parts, at most."""
-        addresses = [self._recap.gallery_url or ""]
+        addresses = [self._gallery_url or ""]
         for picture in to.pictures:
             addresses += [picture.thumb, picture.url, picture.url]  # the link in both parts
         return sum(len(escape(address)) for address in addresses) + _MARKUP * len(to.pictures)
@@ -222,12 +212,12 @@ class Composer:
             return text("The best photos of %(event)s", event=event)
         return text("The best photos of the event")
 
-    def _sender(self) -> str:
+    def _from(self) -> str:
         """The sender, with the event's name added where both names are given."""
-        name, address = parseaddr(self._recap.sender.address)
+        name, address = parseaddr(self._sender.address)
         event = greeted_name(self._event_name)
         if not (name and event):
-            return self._recap.sender.address
+            return self._sender.address
         shown = self._texts.text("%(event)s via %(sender)s", event=event, sender=name)
         return f'"{quote(shown)}" <{address}>'
 
@@ -237,13 +227,12 @@ class Composer:
             own = Photos(tags.text["photos"], tags.html["first"], tags.html["photos"])
             return self._parts(tags, shared or own)
         left = MAIL_BYTES - self._bytes_per_recipient - self._frame_bytes
-        reel = self._recap.reel
-        photos = self._photos(reel, self._recap.photo_count, size=_bytes, at_most=left)
+        photos = self._photos(self._reel, self._photo_count, size=_bytes, at_most=left)
         return self._parts(tags, photos)
 
     def _parts(self, tags: "_Tags", photos: Photos) -> tuple[str, str]:
         """Text and HTML around the photos."""
-        message = self._recap.message
+        message = self._message
         html = _templates.get_template("recap.html").render(
             **self._common,
             tags=tags.html,
@@ -340,7 +329,7 @@ class Composer:
             "shown": len(pictures) + len(links),
             "count": count,
             "own": self._personal,
-            "gallery_url": self._recap.gallery_url,
+            "gallery_url": self._gallery_url,
         }
 
         def rendered(name: str, texts: Texts) -> str:

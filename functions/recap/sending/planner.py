@@ -10,19 +10,18 @@ from typing import Any, NamedTuple
 
 from functions.access import Caller, check_event
 from functions.call_error import CallError
-from functions.mail.address import deliverable
 from functions.mail.sender import MailSender
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import SkipReason
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Audience, Guest
-from functions.recap.audience.photos import ApprovedPhoto, web_address
+from functions.recap.audience.photos import ApprovedPhoto
 from functions.recap.audience.recipients import in_turn, skip_reasons
 from functions.recap.ledger.batch import Batch, Counts, open_batches, total
 from functions.recap.ledger.lock import Lock
 from functions.recap.ledger.recap_store import RecapStore
-from functions.recap.mail.composer import Composer, Recap, Recipient
+from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.quota.allowance import RecapLimits, allowed
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
@@ -204,19 +203,15 @@ class Planner:
         bytes_per_recipient: int,
     ) -> Composer:
         """The composer of the mails; see `BulkMailer` for `bytes_per_recipient`."""
-        recap = Recap(
-            mode=wanted.mode,
-            sender=self.sender(),
-            event_name=event.name or "",
-            language=event.language,
-            reply_to=deliverable(event.reply_to or ""),
-            gallery_url=web_address(event.gallery_url),
-            subject=wanted.subject,
-            message=wanted.message,
+        return Composer(
+            event,
+            wanted,
+            self.sender(),
             reel=audience.reel.pictures(),
             photo_count=audience.photo_count,
+            new_word=self.new_word,
+            bytes_per_recipient=bytes_per_recipient,
         )
-        return Composer(recap, new_word=self.new_word, bytes_per_recipient=bytes_per_recipient)
 
 
 def recipient(

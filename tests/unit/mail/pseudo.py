@@ -1,16 +1,15 @@
 """A mail in a language that nobody speaks."""
 
 import gettext
-import itertools
 
 from functions.mail.message import EmailMessage
 from functions.mail.sender import MailSender
-from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.audience.photos import Picture
-from functions.recap.mail.composer import Composer, Recap, Recipient
+from functions.recap.mail.composer import Recipient
+from tests.unit.recap.parts import composer_of
 
 
 class Pseudo(gettext.NullTranslations):
@@ -27,20 +26,14 @@ class Pseudo(gettext.NullTranslations):
 
 def pseudo_mail(mode: Mode, message: str | None) -> EmailMessage:
     """A recap whose words of people stand between @."""
-    words, picture = itertools.count(), Picture("https://example.com/t", "https://example.com/p")
-    recap = Recap(
-        mode=mode,
+    picture = Picture("https://example.com/t", "https://example.com/p")
+    composer = composer_of(
+        mode,
         sender=MailSender(address="@operator@ <w@example.com>", address_line="@address@"),
-        event_name="@event@",
-        gallery_url="https://example.com/g",
+        name="@event@",
         message=message,
         reel=[picture, picture._replace(by="@by@")],
         photo_count=9,
-    )
-    composer = Composer(
-        recap,
-        new_word=lambda: f"word{next(words):05}",
-        bytes_per_recipient=BYTES_PER_RECIPIENT,
         texts=Texts("en", Pseudo()),
     )
     links = PreferencesLinks("https://example.com/l", "https://example.com/u")

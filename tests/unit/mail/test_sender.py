@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.mail.misconfigured import MisconfiguredError
+from functions.mail.misconfigured import MisconfiguredError, who_can_fix
 from functions.mail.sender import MailSender
 
 SENDER = "Wall <photos@example.com>"
@@ -43,7 +43,7 @@ def test_what_is_no_address_is_named(reply_to: str) -> None:
     with pytest.raises(MisconfiguredError) as wrong:
         MailSender.read(SENDER, reply_to, "")
     assert wrong.value.setting == "MAIL_REPLY_TO"
-    assert wrong.value.who_can_fix == (
+    assert who_can_fix(wrong.value)[1] == (
         "The operator of the service has to correct a setting: MAIL_REPLY_TO should be an "
         "e-mail address, or empty."
     )

@@ -5,7 +5,6 @@
 """
 
 import copy
-import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,12 +15,12 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 from functions.mail.message import EmailMessage
 from functions.mail.sender import MailSender
-from functions.mail.sendgrid import BYTES_PER_RECIPIENT, RECIPIENTS_PER_REQUEST, request_body
+from functions.mail.sendgrid import RECIPIENTS_PER_REQUEST, request_body
 from functions.mail.texts import LANGUAGES
 from functions.preferences.links import PreferencesLinks
-from functions.recap.arguments import Mode
 from functions.recap.audience.photos import Picture
-from functions.recap.mail.composer import Composer, Recap, Recipient
+from functions.recap.mail.composer import Recipient
+from tests.unit.recap.parts import composer_of
 
 _COMPONENTS: Final = json.loads(
     (Path(__file__).parent / "data" / "tsg_mail_v3.json").read_text(encoding="utf-8")
@@ -33,15 +32,11 @@ DESCRIBED: Final = Draft202012Validator(
 
 
 def _batch(language: str, recipients: int) -> EmailMessage:
-    words = itertools.count()
-    recap = Recap(
-        mode=Mode.PERSONAL,
+    composer = composer_of(
         sender=MailSender(address="Wall <w@example.com>", reply_to="Anna <a@example.com>"),
-        event_name="Anna & Björn",
+        name="Anna & Björn",
+        galleryUrl=None,
         language=language,
-    )
-    composer = Composer(
-        recap, new_word=lambda: f"word{next(words)}", bytes_per_recipient=BYTES_PER_RECIPIENT
     )
     links = PreferencesLinks("https://example.com/p#token=a", "https://example.com/u?token=b")
     picture = Picture("https://example.com/t.jpg", "https://example.com/p.jpg")

@@ -14,6 +14,8 @@ from functions.documents.write import Create, Put
 from functions.mail.message import EmailMessage
 from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.sender import MailSender
+from functions.mail.sendgrid import BYTES_PER_RECIPIENT
+from functions.mail.texts import Texts
 from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
 from functions.parallel import InParallel
@@ -21,13 +23,15 @@ from functions.preferences.accounts import address_record_id
 from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import skip_reason
 from functions.preferences.store.user_store import UserStore
-from functions.recap.arguments import PreviewArguments, RecapArguments
+from functions.recap.arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.photo_hosts import PhotoHosts
+from functions.recap.audience.photos import Picture
 from functions.recap.ledger.batch import Batch
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.ledger.status_store import StatusStore
+from functions.recap.mail.composer import Composer
 from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
@@ -38,6 +42,7 @@ from functions.recap.sending.report import RecapResult
 from functions.recap.sending.send_recap import RecapSender
 from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.address import address_hash
+from functions.wall.wall_event import WallEvent
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
 from tests.in_memory.through import Through, at_once
@@ -70,6 +75,32 @@ def links_of(uid: str) -> PreferencesLinks:
 def guest(number: int) -> str:
     """The address of a made-up guest."""
     return f"guest-{number}@example.com"
+
+
+def composer_of(
+    mode: Mode = Mode.PERSONAL,
+    *,
+    sender: str | MailSender = "Wall <photos@example.com>",
+    reel: Sequence[Picture] = (),
+    photo_count: int = 0,
+    subject: str | None = None,
+    message: str | None = None,
+    texts: Texts | None = None,
+    **event: Any,
+) -> Composer:
+    """The composer of an event's mails; `event` are fields of its document."""
+    fields = {"name": "Summer Party", "galleryUrl": "https://example.com/g"} | event
+    words = itertools.count()
+    return Composer(
+        WallEvent.read(fields, updated=NOON),
+        RecapArguments(event_id=EVENT, mode=mode, subject=subject, message=message),
+        sender if isinstance(sender, MailSender) else MailSender(address=sender),
+        reel=reel,
+        photo_count=photo_count,
+        new_word=lambda: f"word{next(words):05}",
+        bytes_per_recipient=BYTES_PER_RECIPIENT,
+        texts=texts,
+    )
 
 
 @dataclass

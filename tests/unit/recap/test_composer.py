@@ -1,6 +1,5 @@
 """The mail, as each recipient gets it (spec 4.1, design 5)."""
 
-import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -16,12 +15,13 @@ from emulator.mailbox.mails import mails_of
 from emulator.mailbox.sendgrid import problems
 from functions.mail.message import EmailMessage
 from functions.mail.sender import MailSender
-from functions.mail.sendgrid import BYTES_PER_RECIPIENT, request_body
+from functions.mail.sendgrid import request_body
 from functions.mail.texts import CATALOGUES
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.audience.photos import MAIL_BYTES, Picture
-from functions.recap.mail.composer import Composer, Recap, Recipient
+from functions.recap.mail.composer import Recipient
+from tests.unit.recap.parts import composer_of
 
 LINKS = PreferencesLinks(
     page="https://example.com/preferences#token=a.b",
@@ -37,23 +37,10 @@ def _pictures(count: int, length: int = 60, *, small: bool = True) -> list[Pictu
     ]
 
 
-def _recap(mode: Mode = Mode.PERSONAL, **changed: Any) -> Recap:
-    fields: dict[str, Any] = {"event_name": "Summer Party", "gallery_url": "https://example.com/g"}
-    fields["sender"] = MailSender(address="Wall <photos@example.com>")
-    return Recap(mode=mode, **(fields | changed))
-
-
 def _recipient(pictures: Sequence[Picture] = (), **changed: Any) -> Recipient:
     fields: dict[str, Any] = {"address": "a@example.com", "name": "Anna", "links": LINKS}
     counts = {"pictures": pictures, "photo_count": len(pictures)}
     return Recipient(**(fields | counts | changed))
-
-
-def _composer(recap: Recap) -> Composer:
-    words = itertools.count()
-    return Composer(
-        recap, new_word=lambda: f"word{next(words):05}", bytes_per_recipient=BYTES_PER_RECIPIENT
-    )
 
 
 def _parts(message: EmailMessage, number: int = 0) -> tuple[str, str]:
@@ -74,9 +61,11 @@ def test_a_mail_is_under_100_kb_however_long_the_addresses(
 ) -> None:
     """Gmail cuts off more than that; and a personalization is under SendGrid's 10,000 bytes."""
     pictures = _pictures(count, length, small=small)
-    recap = _recap(mode, event_name="&" * 5000, message="<" * 4000, reel=pictures, photo_count=9000)
+    composer = composer_of(
+        mode, name="&" * 5000, message="<" * 4000, reel=pictures, photo_count=9000
+    )
     recipient = _recipient(pictures, name="ä" * 60, photo_count=9000)
-    message = _composer(recap).message([recipient] * recipients)
+    message = composer.message([recipient] * recipients)
     text, html = _parts(message)
     assert len(text.encode()) + len(html.encode()) < MAIL_BYTES
     for personalization in request_body(message)["personalizations"]:
@@ -93,7 +82,7 @@ def test_a_mail_with_a_shared_layout_is_under_100_kb(count: int, length: int) ->
     """The common beginning stands in the request once, and in a mail many times."""
     url = f"https://example.com/{'x' * length}"
     guests = _guests([[Picture(f"{url}{n}t", f"{url}{n}") for n in range(count)]] * 2)
-    composer = _composer(_recap(message="<" * 4000))
+    composer = composer_of(message="<" * 4000)
     for group in composer.groups(guests):
         message = composer.message([guests[guest] for guest in group])
         for number in range(len(group)):
@@ -115,8 +104,8 @@ def test_every_photo_is_in_the_mail_as_a_picture_or_a_link(
 ) -> None:
     """Design 3.48; the address of Firebase's storage is some 180 characters."""
     photos = _pictures(count, _STORED, small=small)
-    recap = _recap(mode, reel=photos, photo_count=count)
-    text, html = _parts(_composer(recap).message([_recipient(photos)]))
+    composer = composer_of(mode, reel=photos, photo_count=count)
+    text, html = _parts(composer.message([_recipient(photos)]))
     assert "more in the gallery" not in html + text
     order = list(reversed(photos)) if mode is Mode.PERSONAL else photos
     assert re.findall("^https.*x$", text, re.MULTILINE) == [photo.url for photo in order]
@@ -130,7 +119,7 @@ def test_every_photo_is_in_the_mail_as_a_picture_or_a_link(
 def test_a_hundred_and_twenty_photos_are_in_the_mail_of_one(*, small: bool, pictures: int) -> None:
     """As far as 100 kB carry: pictures become links before a photo is left out."""
     photos = _pictures(120, _STORED, small=small)
-    message = _composer(_recap()).message([_recipient(photos)])
+    message = composer_of().message([_recipient(photos)])
     text, html = _parts(message)
     assert html.count("<img") == pictures
     assert html.count(">Photo ") == 120 - pictures
@@ -142,7 +131,7 @@ def test_a_hundred_and_twenty_photos_are_in_the_mail_of_one(*, small: bool, pict
 
 def test_what_no_mail_carries_is_counted() -> None:
     """The oldest photos of a guest with a thousand; the first pictures stay pictures."""
-    text, html = _parts(_composer(_recap()).message([_recipient(_pictures(1000, _STORED))]))
+    text, html = _parts(composer_of().message([_recipient(_pictures(1000, _STORED))]))
     (left,) = {int(found) for found in re.findall("and ([0-9]+) more", text + html)}
     assert html.count("<img") == 8
     assert left == 1000 - html.count(">Photo ") - 8
@@ -167,7 +156,7 @@ def test_guests_with_equally_many_photos_share_a_message() -> None:
     """SendGrid's limit is one on what may differ for each of several recipients."""
     counts = [1, 20, 2, 30, 20, 20, 60, 1, 60]
     guests = _guests([_stored(guest, count) for guest, count in enumerate(counts)])
-    groups = _composer(_recap()).groups(guests)
+    groups = composer_of().groups(guests)
     found = [[counts[int(guest)] for guest in group] for group in groups]
     assert found == [[1, 2, 1], [20, 20, 20], [30], [60], [60]]
 
@@ -176,7 +165,7 @@ def test_guests_with_equally_many_photos_share_a_message() -> None:
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 20, 28])
 def test_a_mail_among_others_reads_like_a_mail_alone(count: int, *, small: bool) -> None:
     """Whether photos are written out, or their markup is shared, is invisible."""
-    composer = _composer(_recap())
+    composer = composer_of()
     guests = list(_guests([_stored(guest, count, small=small) for guest in range(3)]).values())
     body = request_body(composer.message(guests))
     assert problems(body) == []
@@ -191,7 +180,7 @@ def test_a_mail_among_others_reads_like_a_mail_alone(count: int, *, small: bool)
 @pytest.mark.parametrize("language", [path.stem for path in CATALOGUES.glob("*.po")])
 def test_photos_that_count_as_few_have_room_in_every_language(language: str) -> None:
     """The room for the markup is an estimate."""
-    composer = _composer(_recap(language=language, gallery_url=f"https://example.com/{'g' * 600}"))
+    composer = composer_of(language=language, galleryUrl=f"https://example.com/{'g' * 600}")
     name = "\N{PARTY POPPER}ä" * 20
     for length in (0, 60, 180, 500, 1900):
         for count in range(1, 24):
@@ -205,7 +194,7 @@ def test_a_message_to_guests_with_unequal_numbers_of_photos_counts_what_has_no_r
     """Design 3.48: photos may change before an interrupted recap is continued."""
     own = _stored(0, 20)
     guests = _guests([own, _stored(1, 19)])
-    text, html = _parts(_composer(_recap()).message(guests.values()))
+    text, html = _parts(composer_of().message(guests.values()))
     shown = sum(f"{photo.url}\n" in text for photo in own)
     assert html.count("<img") + html.count(">Photo ") == shown
     assert 8 < shown < 20
@@ -216,7 +205,7 @@ def test_a_message_to_guests_with_unequal_numbers_of_photos_counts_what_has_no_r
 def test_an_address_that_html_would_change_is_in_no_shared_markup(after: str) -> None:
     """One tag stands in both parts, so its value cannot be escaped for one of them."""
     guests = _guests([_stored(guest, 20, after=after if guest else "") for guest in range(3)])
-    composer = _composer(_recap())
+    composer = composer_of()
     assert composer.groups(guests) == [["0"], ["1"], ["2"]]
     text, html = _parts(composer.message([guests["1"]]))
     assert str(escape(_stored(1, 20, after=after)[0].url)) in html
@@ -228,8 +217,8 @@ def test_what_people_wrote_is_escaped(mode: Mode) -> None:
     """Names, the message, the event's name and addresses of photos."""
     nasty = "<img src=x onerror=alert(1)>\"'&"
     picture = Picture("https://example.com/?a=1&b='", "https://example.com/?a=1&b='", nasty)
-    recap = _recap(mode, event_name=nasty, message=nasty, subject=nasty, reel=[picture])
-    message = _composer(recap).message([_recipient([picture], name=nasty)])
+    composer = composer_of(mode, name=nasty, message=nasty, subject=nasty, reel=[picture])
+    message = composer.message([_recipient([picture], name=nasty)])
     text, html = _parts(message)
     assert "<img src=x" not in html
     assert "?a=1&amp;b=&#39;" in html
@@ -239,14 +228,14 @@ def test_what_people_wrote_is_escaped(mode: Mode) -> None:
 
 def test_newlines_in_the_name_of_an_event_reach_no_subject() -> None:
     """Spec 4.1: header injection."""
-    recap = _recap(event_name="Summer\nBcc: x@example.com\x0b\u2029 Party")
-    subject = _composer(recap).message([_recipient()]).subject
+    composer = composer_of(name="Summer\nBcc: x@example.com\x0b\u2029 Party")
+    subject = composer.message([_recipient()]).subject
     assert subject == "Your photos from SummerBcc: x@example.com Party"
 
 
 def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
     """A mail service replaces tags blindly: nobody may know one beforehand."""
-    composer = _composer(_recap(message="%greeting% -greeting- {{greeting}}"))
+    composer = composer_of(message="%greeting% -greeting- {{greeting}}")
     first, second = (
         {tag for copy in composer.message([_recipient()]).copies for tag in copy.values}
         for _ in range(2)
@@ -257,7 +246,7 @@ def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
 
 def test_text_and_html_have_tags_of_their_own() -> None:
     """Design 5: text that is escaped for HTML would be wrong in the plain part."""
-    message = _composer(_recap()).message([_recipient(name="A & B")])
+    message = composer_of().message([_recipient(name="A & B")])
     text, html = _parts(message)
     assert "Hi A & B," in text
     assert "Hi <bdi>A &amp; B</bdi>," in html
@@ -268,7 +257,7 @@ def test_text_and_html_have_tags_of_their_own() -> None:
 def test_everybody_has_a_copy_of_their_own() -> None:
     """Design 5: guests do not see each other's addresses."""
     guests = [_recipient(address=f"{n}@example.com", name=f"Guest {n}") for n in range(3)]
-    message = _composer(_recap()).message(guests)
+    message = composer_of().message(guests)
     assert [copy.address for copy in message.copies] == [f"{n}@example.com" for n in range(3)]
     for number in range(3):
         assert f"Guest {number}" in _parts(message, number)[0]
@@ -277,7 +266,7 @@ def test_everybody_has_a_copy_of_their_own() -> None:
 
 def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
     """RFC 8058."""
-    (copy,) = _composer(_recap()).message([_recipient()]).copies
+    (copy,) = composer_of().message([_recipient()]).copies
     assert copy.headers == {
         "Content-Language": "en",
         "List-Unsubscribe": "<https://example.com/unsubscribe?token=c.d>",
@@ -290,7 +279,7 @@ def test_the_senders_postal_address_stands_under_both_parts(mode: Mode) -> None:
     """`MAIL_ADDRESS_LINE`, escaped; and where answers go is handed on."""
     line = "Wall & Co, 1 Example Street"
     sender = MailSender(address="w@example.com", reply_to="h@example.com", address_line=line)
-    message = _composer(_recap(mode, sender=sender)).message([_recipient()])
+    message = composer_of(mode, sender=sender).message([_recipient()])
     text, html = _parts(message)
     assert text.endswith(f"{LINKS.page}\n\n{line}")
     assert "<br>\n<bdi>Wall &amp; Co, 1 Example Street</bdi>\n</td>" in html
@@ -300,7 +289,7 @@ def test_the_senders_postal_address_stands_under_both_parts(mode: Mode) -> None:
 @pytest.mark.parametrize("mode", Mode)
 def test_without_one_nothing_stands_there(mode: Mode) -> None:
     """The mail ends with the link to the preferences, as before."""
-    message = _composer(_recap(mode)).message([_recipient()])
+    message = composer_of(mode).message([_recipient()])
     text, html = _parts(message)
     assert text.endswith(LINKS.page)
     assert "which mails you get</a>\n</td>" in html
@@ -309,16 +298,16 @@ def test_without_one_nothing_stands_there(mode: Mode) -> None:
 
 def test_the_reel_stands_in_the_parts_once() -> None:
     """Text that is the same for everybody takes no recipient's room."""
-    recap = _recap(Mode.ALL, reel=_pictures(24), photo_count=24)
-    message = _composer(recap).message([_recipient()])
+    composer = composer_of(Mode.ALL, reel=_pictures(24), photo_count=24)
+    message = composer.message([_recipient()])
     assert ("-t" in message.text, "-t" in message.html) == (False, True)
     assert "-t" not in json.dumps(message.copies[0].values)
 
 
 def test_without_name_gallery_and_photos_it_is_still_a_mail() -> None:
     """Every field of an event may be missing."""
-    recap = _recap(event_name="", gallery_url=None)
-    message = _composer(recap).message([_recipient(name="", photo_count=2)])
+    composer = composer_of(name="", galleryUrl=None)
+    message = composer.message([_recipient(name="", photo_count=2)])
     text, html = _parts(message)
     assert message.subject == "Your photos from the event"
     assert text.startswith("Hi there,\n\nThank you for being part of it.\n\n")
@@ -329,10 +318,10 @@ def test_without_name_gallery_and_photos_it_is_still_a_mail() -> None:
 
 def test_the_first_photo_comes_before_the_organizers_words() -> None:
     """A guest sees a photo early, and whose words the paragraph is."""
-    recap = _recap(
-        event_name="Anna & Björn", message="Thank you!\nhttps://example.com/film?a=1&b=2."
+    composer = composer_of(
+        name="Anna & Björn", message="Thank you!\nhttps://example.com/film?a=1&b=2."
     )
-    text, html = _parts(_composer(recap).message([_recipient(_pictures(8))]))
+    text, html = _parts(composer.message([_recipient(_pictures(8))]))
     places = [html.index(part) for part in ("<img", "From <bdi>Anna &amp; Björn</bdi>:", "/0-t")]
     assert places == sorted(places)
     assert '<a href="https://example.com/film?a=1&amp;b=2"' in html
@@ -344,7 +333,7 @@ def test_the_first_photo_comes_before_the_organizers_words() -> None:
 @pytest.mark.parametrize("count", [*range(1, 12), 24])
 def test_no_row_of_photos_has_a_hole(count: int) -> None:
     """Two in a row, and a wide one where one is left; each with its size, so that nothing jumps."""
-    _, html = _parts(_composer(_recap()).message([_recipient(_pictures(count, length=0))]))
+    _, html = _parts(composer_of().message([_recipient(_pictures(count, length=0))]))
     for row in html.split("<div")[1:]:
         assert row.count('class="p"') % 2 == 0
         assert row.count('width="288" height="288"') == row.count('class="p"')
@@ -364,16 +353,16 @@ def test_the_sender_is_the_event_by_way_of_the_operator(
     event: str, sender: str, shown: str
 ) -> None:
     """Design 3.56: a name that could pass for an address is left out."""
-    recap = _recap(event_name=event, sender=MailSender(address=sender), reply_to="a@example.com")
-    message = _composer(recap).message([_recipient()])
+    composer = composer_of(name=event, sender=sender, replyTo="a@example.com")
+    message = composer.message([_recipient()])
     assert (message.sender, message.reply_to) == (shown, "a@example.com")
     assert parseaddr(message.sender)[1] == "w@example.com"
 
 
 def test_the_preheader_is_how_the_organizers_words_begin() -> None:
     """What a mailbox shows beside the subject; cut at a space."""
-    recap = _recap(message="word " * 50)
-    _, html = _parts(_composer(recap).message([_recipient()]))
+    composer = composer_of(message="word " * 50)
+    _, html = _parts(composer.message([_recipient()]))
     found = re.search(r"overflow:hidden\">(.*?)</div>", html)
     assert found
     assert found[1].endswith("word…")
