@@ -48,8 +48,12 @@ def unlinked(text: str, at_most: int) -> str:
 
     A dot at the end of a word makes no link, and stays.
     """
-    plain = _DOTS.sub(".", unicodedata.normalize("NFKC", _encodable(text)))
-    return shortened(_IN_A_LINK.sub(" ", plain), at_most)
+    return shortened(_IN_A_LINK.sub(" ", plain(_encodable(text))), at_most)
+
+
+def plain(text: str) -> str:
+    """`text` with one form for all variants of dots, digits and letters."""
+    return _DOTS.sub(".", unicodedata.normalize("NFKC", text))
 
 
 def _encodable(text: str) -> str:

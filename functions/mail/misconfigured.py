@@ -11,14 +11,9 @@ class MisconfiguredError(Exception):
         super().__init__(f"{setting} should be {should_be}")
         self.setting = setting
 
-    @property
-    def who_can_fix(self) -> str:
-        """A sentence for an organizer: the operator has to act."""
-        return f"The operator of the service has to correct a setting: {self}."
-
 
 def who_can_fix(error: Exception) -> tuple[str | None, str]:
     """The setting that `error` is about, if any, and who can fix it, for an organizer."""
     if isinstance(error, MisconfiguredError):
-        return error.setting, error.who_can_fix
+        return error.setting, f"The operator of the service has to correct a setting: {error}."
     return None, "Try again."

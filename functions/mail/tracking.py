@@ -9,10 +9,12 @@ because a later state can only be learnt after an earlier one: a server further 
 mail that was delivered. Complaints are counted separately.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import operator
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import astuple, dataclass
 from enum import IntFlag
-from typing import Final, Self
+from typing import Self
 
 
 class DeliveryStatus(IntFlag):
@@ -36,16 +38,17 @@ class DeliveryStatus(IntFlag):
     UNREACHABLE = 32
 
     @property
+    def delivery(self) -> str | None:
+        """`dropped`, `delivered` or `bounced`: what is known last; None where nothing is."""
+        known = (DeliveryStatus.BOUNCED, DeliveryStatus.DELIVERED, DeliveryStatus.DROPPED)
+        return next((str(fact.name).lower() for fact in known if fact in self), None)
+
+    @property
     def trouble(self) -> str | None:
         """Why the mail did not reach its recipient, or was unwelcome; None where it was neither."""
         if DeliveryStatus.COMPLAINED in self:
             return "complained"
-        if DeliveryStatus.BOUNCED in self:
-            return "bounced"
-        return "dropped" if self & _HANDED_ON == DeliveryStatus.DROPPED else None
-
-
-_HANDED_ON: Final = DeliveryStatus.DROPPED | DeliveryStatus.DELIVERED
+        return self.delivery if self.delivery != "delivered" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class TrackingEvent:
     address: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Tally:
     """Numbers of mails by status; a mail is at most one of the first three."""
 
@@ -71,23 +74,15 @@ class Tally:
     complained: int = 0
 
     @classmethod
-    def of(cls, statuses: Iterable[DeliveryStatus]) -> Self:
+    def of(cls, statuses: Collection[DeliveryStatus]) -> Self:
         """Count mails with these statuses."""
-        delivered = bounced = dropped = complained = 0
-        for status in statuses:
-            if DeliveryStatus.BOUNCED in status:
-                bounced += 1
-            elif DeliveryStatus.DELIVERED in status:
-                delivered += 1
-            elif DeliveryStatus.DROPPED in status:
-                dropped += 1
-            complained += DeliveryStatus.COMPLAINED in status
-        return cls(delivered=delivered, bounced=bounced, dropped=dropped, complained=complained)
+        by_delivery = Counter(status.delivery for status in statuses)
+        return cls(
+            by_delivery["delivered"],
+            by_delivery["bounced"],
+            by_delivery["dropped"],
+            sum(DeliveryStatus.COMPLAINED in status for status in statuses),
+        )
 
     def __sub__(self, other: Self) -> "Tally":
-        return Tally(
-            delivered=self.delivered - other.delivered,
-            bounced=self.bounced - other.bounced,
-            dropped=self.dropped - other.dropped,
-            complained=self.complained - other.complained,
-        )
+        return Tally(*map(operator.sub, astuple(self), astuple(other)))

@@ -4,15 +4,13 @@ import re
 import unicodedata
 from typing import Final
 
-from functions.mail.lines import shortened
+from functions.mail.lines import plain, shortened
 
 NAME_CHARACTERS: Final = 40
 
 # A guest chooses the name and the address that the mail goes to. So a name must contain no text
-# that a mail program turns into a link or a telephone number. The patterns match after
-# normalisation, which unifies the variants of dots, digits and letters.
+# that a mail program turns into a link or a telephone number. The patterns match the `plain` name.
 _LINKS: Final = re.compile(r"[/@:\\]|www\.|\w\.\w{2,}", re.IGNORECASE)
-_DOTS: Final = re.compile(r"[\u3002\uff61\u2024\u0589\u06d4\u0701\u0702]")
 _DIGITS_AT_MOST: Final = 4
 
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -31,10 +29,10 @@ def greeted_name(text: str) -> str:
     Empty where nothing of that kind is left.
     """
     name = shortened(_visible(text), NAME_CHARACTERS)
-    plain = _DOTS.sub(".", unicodedata.normalize("NFKC", name))
-    digits = sum(character.isnumeric() for character in plain)
-    letters = any(unicodedata.category(character)[0] == "L" for character in plain)
-    return "" if _LINKS.search(plain) or digits > _DIGITS_AT_MOST or not letters else name
+    read = plain(name)
+    digits = sum(character.isnumeric() for character in read)
+    letters = any(unicodedata.category(character)[0] == "L" for character in read)
+    return "" if _LINKS.search(read) or digits > _DIGITS_AT_MOST or not letters else name
 
 
 def _visible(text: str) -> str:

@@ -17,9 +17,14 @@ _BATCH: Final = "wall_batch"
 _GUEST: Final = "wall_guest"
 _UPLOADER: Final = "wall_uploader"
 
-_WORD: Final = re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII)
-_NUMBER: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
 _HASH: Final = re.compile(r"[0-9a-f]{32}", re.ASCII)
+
+_FORMS: Final = {
+    _RECAP: re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII),
+    _BATCH: re.compile(r"[0-9]{1,6}", re.ASCII),
+    _GUEST: _HASH,
+}
+"""Of the labels that every mail has, beside the event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,22 +57,15 @@ class MailLabels:
     @classmethod
     def read(cls, labels: Mapping[str, object]) -> Self | None:
         """The labels of a recap mail; None where a label is missing or malformed."""
-        event_id, recap_id, batch, guest_id = (
-            labels.get(name) for name in (_EVENT, _RECAP, _BATCH, _GUEST)
-        )
-        if not isinstance(event_id, str) or not is_id(event_id):
+        texts = {name: label for name, label in labels.items() if isinstance(label, str)}
+        fit = all(form.fullmatch(texts.get(name, "")) for name, form in _FORMS.items())
+        if not fit or not is_id(texts.get(_EVENT)):
             return None
-        if not isinstance(recap_id, str) or not _WORD.fullmatch(recap_id):
-            return None
-        if not isinstance(batch, str) or not _NUMBER.fullmatch(batch):
-            return None
-        if not isinstance(guest_id, str) or not _HASH.fullmatch(guest_id):
-            return None
-        uploader = labels.get(_UPLOADER)
+        uploader = texts.get(_UPLOADER, "")
         return cls(
-            event_id=event_id,
-            recap_id=recap_id,
-            batch=int(batch),
-            guest_id=guest_id,
-            uploader=uploader if isinstance(uploader, str) and _HASH.fullmatch(uploader) else "",
+            event_id=texts[_EVENT],
+            recap_id=texts[_RECAP],
+            batch=int(texts[_BATCH]),
+            guest_id=texts[_GUEST],
+            uploader=uploader if _HASH.fullmatch(uploader) else "",
         )

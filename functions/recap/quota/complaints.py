@@ -8,8 +8,9 @@ A mailbox complains once, and so do all addresses that one person uploaded with.
 first. The tenant stops where several events have complaints.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Final, Self
@@ -60,12 +61,9 @@ class Complaints:
     sent: int
 
     @classmethod
-    def of(cls, recaps: Iterable[RecapComplaints]) -> Self:
+    def of(cls, recaps: Sequence[RecapComplaints]) -> Self:
         """Add up these recaps; nobody counts twice."""
-        recaps = list(recaps)
-        uploader_of = {mailbox: by for recap in recaps for mailbox, by in recap.uploaders.items()}
-        complained = min(len(uploader_of), len(set(uploader_of.values())))
-        return cls(complained, sum(recap.sent for recap in recaps))
+        return cls(_complained(_uploaders(recaps)), sum(recap.sent for recap in recaps))
 
     def level(self, limits: Sequence[Limit] = LIMITS) -> Level | None:
         """The most severe level reached, if any."""
@@ -78,19 +76,22 @@ class Complaints:
 
 def beside_the_worst(recaps: Sequence[RecapComplaints]) -> int:
     """The number of complaints beside those about the event with the most."""
-    events = {recap.event_id for recap in recaps}
-    about = {
-        event: Complaints.of(recap for recap in recaps if recap.event_id == event).complained
-        for event in events
-    }
-    worst = max(sorted(about), key=lambda event: about[event], default=None)
-    known = {mailbox for recap in recaps if recap.event_id == worst for mailbox in recap.uploaders}
-    others = [
-        replace(recap, uploaders={k: v for k, v in recap.uploaders.items() if k not in known})
-        for recap in recaps
-        if recap.event_id != worst
-    ]
-    return Complaints.of(others).complained
+    about = defaultdict(list)
+    for recap in recaps:
+        about[recap.event_id].append(recap)
+    worst = max(map(_uploaders, about.values()), key=_complained, default={})
+    others = {mailbox: by for mailbox, by in _uploaders(recaps).items() if mailbox not in worst}
+    return _complained(others)
+
+
+def _uploaders(recaps: Iterable[RecapComplaints]) -> Mapping[str, str]:
+    """The complaints about these recaps: the uploader by mailbox."""
+    return {mailbox: by for recap in recaps for mailbox, by in recap.uploaders.items()}
+
+
+def _complained(uploaders: Mapping[str, str]) -> int:
+    """Number of complaints: one for a mailbox, and one for all addresses of an uploader."""
+    return min(len(uploaders), len(set(uploaders.values())))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
