@@ -55,10 +55,6 @@ class Guest:
         if photo.created_at >= self._named_at and (name := greeted_name(photo.name)):
             self.name, self._named_at = name, photo.created_at
 
-    def pictures(self) -> list[Picture]:
-        """The guest's own pictures, newest first."""
-        return self.newest.pictures()
-
     @property
     def uid(self) -> str:
         """Id of the user record that the links in a mail to the guest lead to (design 3.53)."""
@@ -184,9 +180,9 @@ class Audience:
             guest.newest.limit(self.room, _PHOTOS_OF_MANY)
         guest.spellings = (*guest.spellings, spelling)
         if len(self.by_id) > self.at_most and not self.pictures_dropped:
-            self.pictures_dropped = True
+            self.pictures_dropped, self._narrowed = True, False
             for each in self.by_id.values():
-                each.newest.forget()
+                each.newest = Newest(MAIL_BYTES, _ALL)
             self._left = self.at_most * self.room
         return guest
 

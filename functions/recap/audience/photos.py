@@ -92,13 +92,13 @@ class ApprovedPhoto:
             approved_at=time(fields.get("approvedAt")) or created_at,
         )
 
-    def picture(self, shows: Callable[[str], bool], by: str = "") -> Picture | None:
+    def picture(self, shows: Callable[[str], bool]) -> Picture | None:
         """The photo's picture; None where `shows` accepts no address of the photo."""
         url, thumb = (link if link and shows(link) else None for link in (self.url, self.thumb))
         shown, leads_to = thumb or url, url or thumb
         if not (shown and leads_to):
             return None
-        return Picture(shown, leads_to, by, small=thumb is not None or is_resized(shown))
+        return Picture(shown, leads_to, small=thumb is not None or is_resized(shown))
 
     @property
     def has_address(self) -> bool:
@@ -131,11 +131,6 @@ class Newest:
         self._room, self._at_most = room, at_most
         while len(self._heap) > at_most or (len(self._heap) > 1 and self._bytes > room):
             self._bytes -= _bytes(heapq.heappop(self._heap)[2])
-
-    def forget(self) -> None:
-        """Drop all pictures."""
-        self._heap.clear()
-        self._bytes = 0
 
     @property
     def memory(self) -> int:

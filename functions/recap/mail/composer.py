@@ -9,6 +9,7 @@ share the markup of their photos: the values are then the ends of the photos' ad
 """
 
 import bisect
+import functools
 import itertools
 import json
 from collections import defaultdict
@@ -28,6 +29,7 @@ from functions.mail.templates import templates_in
 from functions.mail.texts import Texts
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode, RecapArguments
+from functions.recap.audience.guests import Guest
 from functions.recap.audience.names import greeted_name
 from functions.recap.audience.photos import MAIL_BYTES, Picture, web_address
 from functions.recap.mail.layout import (
@@ -58,19 +60,29 @@ _BETWEEN: Final = 2
 _templates: Final = templates_in(Path(__file__).parent / "templates")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
 class Recipient:
-    """A recipient, with their own `pictures`, newest first, of their `photo_count` photos.
+    """A guest, with the links in the mail; `labels` come back with the mail's tracking events."""
 
-    `labels` come back with the mail's tracking events.
-    """
-
-    address: str
-    name: str
+    guest: Guest
     links: PreferencesLinks
-    pictures: Sequence[Picture] = ()
-    photo_count: int = 0
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @functools.cached_property
+    def pictures(self) -> Sequence[Picture]:
+        """The guest's own pictures, newest first."""
+        return self.guest.newest.pictures()
+
+    @functools.cached_property
+    def layout(self) -> Layout:
+        """The layout of all photos of the guest."""
+        return layout(self.pictures, oldest_first=True)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The numbers that decide on the markup of the guest's photos."""
+        pictures, links = self.layout
+        return len(pictures), len(links), self.guest.photo_count
 
 
 class Photos(NamedTuple):
@@ -145,10 +157,10 @@ class Composer:
         few: list[str] = []
         many: dict[tuple[int, ...], list[str]] = defaultdict(list)
         for guest, to in recipients.items():
-            (few if self._has_few_photos(to) else many[_shape(to)]).append(guest)
+            (few if self._has_few_photos(to) else many[to.shape]).append(guest)
         groups, alone = [few], []
         for group in many.values():
-            shared = SharedLayout.of([_layout(recipients[guest]) for guest in group], _Tags("").new)
+            shared = SharedLayout.of([recipients[guest].layout for guest in group], _Tags("").new)
             fits = {guest: self._has_room(shared, recipients[guest]) for guest in group}
             groups.append([guest for guest in group if fits[guest]])
             alone += [[guest] for guest in group if not fits[guest]]
@@ -159,7 +171,7 @@ class Composer:
         recipients = list(recipients)
         tags = _Tags(self._new_word())
         shared = self._shared(recipients, tags)
-        photos = self._rendered(shared.photos, recipients[0].photo_count) if shared else None
+        photos = self._rendered(shared.photos, recipients[0].guest.photo_count) if shared else None
         text, html = self._content(tags, photos)
         size, room = _json_bytes, self._bytes_per_recipient
         if len(recipients) == 1:
@@ -180,7 +192,7 @@ class Composer:
 
     def _has_room(self, shared: SharedLayout, to: Recipient) -> bool:
         """Whether a copy has room for the ends of the addresses, and the mail for its photos."""
-        ends = shared.values(_layout(to)).values()
+        ends = shared.values(to.layout).values()
         # One tag stands in both parts.
         are_plain = all(Markup(end).unescape() == end for end in ends)  # noqa: S704 - for reading
         fits = sum(len(end) + _TAG for end in ends) <= self._bytes_per_recipient - _OTHER_VALUES
@@ -196,10 +208,10 @@ class Composer:
 
     def _shared(self, recipients: Sequence[Recipient], tags: "_Tags") -> SharedLayout | None:
         """The layout of all these mails; None where the mails differ, or one has no room."""
-        are_alike = self._personal and len(set(map(_shape, recipients))) == 1
+        are_alike = self._personal and len({to.shape for to in recipients}) == 1
         if not are_alike or len(recipients) == 1:
             return None
-        shared = SharedLayout.of([_layout(to) for to in recipients], tags.new)
+        shared = SharedLayout.of([to.layout for to in recipients], tags.new)
         return shared if all(self._has_room(shared, to) for to in recipients) else None
 
     def _templated_subject(self) -> str:
@@ -261,20 +273,20 @@ class Composer:
         """The copy for one recipient, whose values may take `room`, measured by `size`."""
         html, text = tags.html, tags.text
         values = {
-            html["greeting"]: str(self._greeting(self._texts.html, to.name)),
-            text["greeting"]: str(self._greeting(self._texts, to.name)),
+            html["greeting"]: str(self._greeting(self._texts.html, to.guest.name)),
+            text["greeting"]: str(self._greeting(self._texts, to.guest.name)),
             html["preferences"]: str(escape(to.links.page)),
             text["preferences"]: to.links.page,
         }
         if shared:
-            values |= shared.values(_layout(to))
+            values |= shared.values(to.layout)
         elif self._personal:
             places = (text["photos"], html["first"], html["photos"])
             left = room - sum(map(size, (*values, *values.values(), *places)))
-            photos = self._photos(to.pictures, to.photo_count, size=size, at_most=left)
+            photos = self._photos(to.pictures, to.guest.photo_count, size=size, at_most=left)
             values |= dict(zip(places, photos, strict=True))
         return Copy(
-            address=to.address,
+            address=to.guest.address,
             headers={
                 "Content-Language": self._texts.language,
                 "List-Unsubscribe": f"<{to.links.one_click}>",
@@ -348,17 +360,6 @@ class Composer:
             else text("Photo %(number)s", number=number(place))
             for place, picture in enumerate(pictures, start=1)
         ]
-
-
-def _layout(to: Recipient) -> Layout:
-    """The layout of all photos of the recipient."""
-    return layout(to.pictures, oldest_first=True)
-
-
-def _shape(to: Recipient) -> tuple[int, int, int]:
-    """The numbers that decide on the markup of the recipient's photos."""
-    pictures, links = _layout(to)
-    return len(pictures), len(links), to.photo_count
 
 
 class _Tags:

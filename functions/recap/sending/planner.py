@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from functions.access import Caller, check_event
 from functions.call_error import CallError
 from functions.mail.sender import MailSender
-from functions.preferences.links import PreferencesLinks
 from functions.preferences.reach import SkipReason
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.audience.guest_store import GuestStore
@@ -21,7 +20,7 @@ from functions.recap.audience.recipients import in_turn, skip_reasons
 from functions.recap.ledger.batch import Batch, Counts, open_batches, total
 from functions.recap.ledger.lock import Lock
 from functions.recap.ledger.recap_store import RecapStore
-from functions.recap.mail.composer import Composer, Recipient
+from functions.recap.mail.composer import Composer
 from functions.recap.quota.allowance import RecapLimits, allowed
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
@@ -212,20 +211,6 @@ class Planner:
             new_word=self.new_word,
             bytes_per_recipient=bytes_per_recipient,
         )
-
-
-def recipient(
-    guest: Guest, links: PreferencesLinks, labels: Mapping[str, str] | None = None
-) -> Recipient:
-    """The guest as a recipient of the mail; `labels` come back with its tracking events."""
-    return Recipient(
-        address=guest.address,
-        name=guest.name,
-        links=links,
-        pictures=guest.pictures(),
-        photo_count=guest.photo_count,
-        labels=labels or {},
-    )
 
 
 def _why_nobody(audience: Audience, skipped: int, not_new: int) -> str:

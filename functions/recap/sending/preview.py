@@ -23,9 +23,10 @@ from functions.recap.audience.guests import Audience, Guest
 from functions.recap.ledger.batch import Batch, BatchState
 from functions.recap.ledger.lock import Lock, RecapKey, resumable
 from functions.recap.ledger.status_store import StatusStore
+from functions.recap.mail.composer import Recipient
 from functions.recap.quota.mailings import counted
 from functions.recap.sending.places import Place, Places
-from functions.recap.sending.planner import Choice, Gathered, Planner, recipient
+from functions.recap.sending.planner import Choice, Gathered, Planner
 from functions.recap.sending.report import outlook
 from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.wall_event import WallEvent
@@ -231,7 +232,7 @@ class RecapPreview:
         shown = self.planner.with_pictures(wanted, audience, [guest.id] if guest else [])
         composer = self.planner.composer(event, wanted, audience, bytes_per_recipient)
         links = self.links_of_nobody()
-        return composer.message([recipient(guest, links) for guest in shown.values()])
+        return composer.message([Recipient(guest, links) for guest in shown.values()])
 
 
 def _without_its_call(batch: Batch) -> Batch:

@@ -25,7 +25,7 @@ from functions.recap.mail.labels import MailLabels
 from functions.recap.quota.mailings import counted, with_recap
 from functions.recap.sending.dispatch import Dispatch
 from functions.recap.sending.places import Places
-from functions.recap.sending.planner import Choice, Gathered, Planner, recipient
+from functions.recap.sending.planner import Choice, Gathered, Planner
 from functions.recap.sending.report import RecapResult, Report, answer
 from functions.wall.wall_event import WallEvent
 
@@ -198,7 +198,7 @@ def _plan(
 ) -> None:
     """Record the batches: the recipients of one can share a message."""
     nobodys = PreferencesLinks("", "")
-    recipients = {guest: recipient(guests[guest], nobodys) for guest in choice.ids}
+    recipients = {guest: Recipient(guests[guest], nobodys) for guest in choice.ids}
     batches = plan(
         composer.groups(recipients),
         first=max(claim.ledger, default=-1) + 1,
@@ -217,7 +217,7 @@ def _recipients(
 ) -> Mapping[str, Recipient]:
     """The recipients of all batches, by guest id, with the labels of their mails."""
     return {
-        guest.id: recipient(
+        guest.id: Recipient(
             guest,
             links(guest.uid),
             MailLabels(

@@ -8,8 +8,7 @@ from functions.mail.texts import Texts
 from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.audience.photos import Picture
-from functions.recap.mail.composer import Recipient
-from tests.unit.recap.parts import composer_of
+from tests.unit.recap.parts import composer_of, recipient
 
 
 class Pseudo(gettext.NullTranslations):
@@ -37,7 +36,4 @@ def pseudo_mail(mode: Mode, message: str | None) -> EmailMessage:
         texts=Texts("en", Pseudo()),
     )
     links = PreferencesLinks("https://example.com/l", "https://example.com/u")
-    guest = Recipient(
-        address="a@example.com", name="@name@", links=links, pictures=[picture] * 9, photo_count=99
-    )
-    return composer.message([guest])
+    return composer.message([recipient([picture] * 9, name="@name@", photo_count=99, links=links)])

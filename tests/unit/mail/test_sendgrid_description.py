@@ -19,8 +19,7 @@ from functions.mail.sendgrid import RECIPIENTS_PER_REQUEST, request_body
 from functions.mail.texts import LANGUAGES
 from functions.preferences.links import PreferencesLinks
 from functions.recap.audience.photos import Picture
-from functions.recap.mail.composer import Recipient
-from tests.unit.recap.parts import composer_of
+from tests.unit.recap.parts import composer_of, recipient
 
 _COMPONENTS: Final = json.loads(
     (Path(__file__).parent / "data" / "tsg_mail_v3.json").read_text(encoding="utf-8")
@@ -41,13 +40,13 @@ def _batch(language: str, recipients: int) -> EmailMessage:
     links = PreferencesLinks("https://example.com/p#token=a", "https://example.com/u?token=b")
     picture = Picture("https://example.com/t.jpg", "https://example.com/p.jpg")
     return composer.message(
-        Recipient(
+        recipient(
+            [picture] * 2,
             address=f"guest-{number}@example.com",
             name="Özil",
             links=links,
-            pictures=[picture] * 2,
-            photo_count=2,
-            labels={"wall_event": "e1", "wall_batch": "0"},
+            wall_event="e1",
+            wall_batch="0",
         )
         for number in range(recipients)
     )

@@ -25,13 +25,14 @@ from functions.preferences.reach import skip_reason
 from functions.preferences.store.user_store import UserStore
 from functions.recap.arguments import Mode, PreviewArguments, RecapArguments
 from functions.recap.audience.guest_store import GuestStore
+from functions.recap.audience.guests import Guest
 from functions.recap.audience.photo_hosts import PhotoHosts
 from functions.recap.audience.photos import Picture
 from functions.recap.ledger.batch import Batch
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.ledger.status_store import StatusStore
-from functions.recap.mail.composer import Composer
+from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
@@ -75,6 +76,24 @@ def links_of(uid: str) -> PreferencesLinks:
 def guest(number: int) -> str:
     """The address of a made-up guest."""
     return f"guest-{number}@example.com"
+
+
+def recipient(
+    pictures: Sequence[Picture] = (),
+    *,
+    address: str = "a@example.com",
+    name: str = "Anna",
+    photo_count: int | None = None,
+    links: PreferencesLinks,
+    **labels: str,
+) -> Recipient:
+    """A guest with these pictures, newest first; `photo_count` counts others as well."""
+    counted = len(pictures) if photo_count is None else photo_count
+    mailed = Guest(address, name, photo_count=counted)
+    for number, picture in enumerate(pictures):
+        at = NOON - timedelta(seconds=number)
+        mailed.newest.add(str(number), (False, at), picture)
+    return Recipient(mailed, links, labels)
 
 
 def composer_of(

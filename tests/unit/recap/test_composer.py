@@ -21,7 +21,7 @@ from functions.preferences.links import PreferencesLinks
 from functions.recap.arguments import Mode
 from functions.recap.audience.photos import MAIL_BYTES, Picture
 from functions.recap.mail.composer import Recipient
-from tests.unit.recap.parts import composer_of
+from tests.unit.recap.parts import composer_of, recipient
 
 LINKS = PreferencesLinks(
     page="https://example.com/preferences#token=a.b",
@@ -38,9 +38,7 @@ def _pictures(count: int, length: int = 60, *, small: bool = True) -> list[Pictu
 
 
 def _recipient(pictures: Sequence[Picture] = (), **changed: Any) -> Recipient:
-    fields: dict[str, Any] = {"address": "a@example.com", "name": "Anna", "links": LINKS}
-    counts = {"pictures": pictures, "photo_count": len(pictures)}
-    return Recipient(**(fields | counts | changed))
+    return recipient(pictures, links=LINKS, **changed)
 
 
 def _parts(message: EmailMessage, number: int = 0) -> tuple[str, str]:
@@ -64,8 +62,8 @@ def test_a_mail_is_under_100_kb_however_long_the_addresses(
     composer = composer_of(
         mode, name="&" * 5000, message="<" * 4000, reel=pictures, photo_count=9000
     )
-    recipient = _recipient(pictures, name="ä" * 60, photo_count=9000)
-    message = composer.message([recipient] * recipients)
+    guest = _recipient(pictures, name="ä" * 60, photo_count=9000)
+    message = composer.message([guest] * recipients)
     text, html = _parts(message)
     assert len(text.encode()) + len(html.encode()) < MAIL_BYTES
     for personalization in request_body(message)["personalizations"]:
@@ -173,7 +171,7 @@ def test_a_mail_among_others_reads_like_a_mail_alone(count: int, *, small: bool)
     for guest, mail in zip(guests, mails, strict=True):
         alone = composer.message([guest])
         text, html = alone.filled(alone.copies[0])
-        assert (mail.to, mail.text) == (guest.address, text)
+        assert (mail.to, mail.text) == (guest.guest.address, text)
         assert unescape(mail.html) == unescape(html)
 
 

@@ -95,7 +95,7 @@ def test_a_guest_has_the_newest_name_and_all_photos() -> None:
     assert guest.name == "Anna 99"
     assert guest.photo_count == 100
     newest = [f"https://example.com/{n}.jpg" for n in range(99, -1, -1)]
-    assert [picture.url for picture in guest.pictures()] == newest
+    assert [picture.url for picture in guest.newest.pictures()] == newest
 
 
 def test_the_reel_begins_with_what_is_featured() -> None:
@@ -174,7 +174,7 @@ def test_a_small_picture_is_known_by_its_field_or_by_its_name() -> None:
     photos += [_photo(n, "a@example.com", thumbUrl=None, url=f"{resized}&{n}") for n in (10, 11)]
     photos += [_photo(n, "a@example.com") for n in range(12, 20)]
     (guest,) = _audience(Mode.PERSONAL, *photos).guests
-    assert [picture.small for picture in guest.pictures()] == [True] * 10 + [False] * 10
+    assert [picture.small for picture in guest.newest.pictures()] == [True] * 10 + [False] * 10
 
 
 @pytest.mark.parametrize(
