@@ -320,6 +320,7 @@ def test_where_guests_are_chosen_they_see_their_photos_all_the_same(house: House
         ("project", "https://storage.googleapis.com:8443/p1.appspot.com/a.jpg", False),
         ("project", "http://storage.googleapis.com/p1.appspot.com/a.jpg", False),
         ("project", "https://evil.example/a.jpg", False),
+        ("project", "https://project/a.jpg", False),
         ("photos.example.com, project", "https://photos.example.com/a.jpg", True),
         ("photos.example.com", "https://storage.googleapis.com/p1.appspot.com/a.jpg", False),
         ("photos.example.com/wall/", "https://photos.example.com/wall/a.jpg", True),
