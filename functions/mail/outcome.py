@@ -9,7 +9,7 @@ Unknown        the provider may have the mails: the request must never be repeat
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 
 class Cause(StrEnum):
@@ -68,11 +68,7 @@ class Later:
 
     reason: str
     seconds: float | None
-
-    @property
-    def cause(self) -> Cause:
-        """As that of `Refused`."""
-        return Cause.BUSY
+    cause: ClassVar = Cause.BUSY
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from firebase_functions.https_fn import CallableRequest
 
+from functions.call_error import CallError
 from functions.mail.address import deliverable
 from functions.recap import wiring
 from functions.recap.arguments import PreviewArguments, RecapArguments
@@ -33,32 +34,29 @@ def preview_event_recap(request: CallableRequest[Any]) -> dict[str, Any]:
     caller, wanted = staff_call("previewEventRecap", request, PreviewArguments.read)
     own_address = _verified_address(request.auth.token if request.auth else {})
     preview = wiring.previewer().show(caller, wanted, own_address)
-    answer: dict[str, Any] = {
-        "from": preview.sender,
-        "replyTo": preview.reply_to,
-        "subject": preview.subject,
-        "html": preview.html,
-        "text": preview.text,
+    mail, blocked, unreached = preview.mail, preview.blocked, preview.unreached
+    optional = {
+        "skipped": preview.skipped,
+        "blocked": blocked and _refusal(blocked),
+        "message": preview.message,
+        "mailed": preview.mailed,
+        "unreached": unreached if unreached is None else [asdict(guest) for guest in unreached],
+    }
+    return {
+        "from": mail.sender,
+        "replyTo": mail.reply_to or mail.sender,
+        "subject": mail.subject,
+        "html": mail.html,
+        "text": mail.text,
         "recipients": preview.recipients,
         "hadRecap": preview.had_recap,
         "left": preview.left,
         "hidden": preview.hidden,
-    }
-    if preview.skipped is not None:
-        answer["skipped"] = preview.skipped
-    if preview.blocked:
-        answer["blocked"] = {
-            "code": preview.blocked.code,
-            "message": preview.blocked.message,
-            **(preview.blocked.details or {}),
-        }
-    if preview.message:
-        answer["message"] = preview.message
-    if preview.mailed is not None:
-        answer["mailed"] = preview.mailed
-    if preview.unreached is not None:
-        answer["unreached"] = [asdict(guest) for guest in preview.unreached]
-    return answer
+    } | {name: value for name, value in optional.items() if value is not None}
+
+
+def _refusal(error: CallError) -> dict[str, object]:
+    return {"code": error.code, "message": error.message, **(error.details or {})}
 
 
 def _verified_address(claims: Mapping[str, Any]) -> str | None:

@@ -32,11 +32,8 @@ SMALL_REQUESTS_AT_ONCE: Final = 12
 FEW_MAILS: Final = 50
 """In a small request."""
 
-MAX_TRIES: Final = 5
-"""Requests of one batch while the mail service is busy."""
-
 BACKOFF_SECONDS: Final = (0.5, 1.0, 2.0, 4.0)
-"""Seconds before tries 2 to 5 where the mail service names no reset time."""
+"""Seconds before each further request of a batch, where a busy mail service names no reset time."""
 
 MAX_BAD_ADDRESS_ROUNDS: Final = 50
 """How often a batch is sent again without its refused addresses."""
@@ -106,7 +103,7 @@ class Dispatch:
                 case BadAddresses(indices) if rounds < MAX_BAD_ADDRESS_ROUNDS:
                     rounds += 1
                     batch = batch.without_refused(indices)
-                case Later(_, seconds) if tries < MAX_TRIES - 1:
+                case Later(_, seconds) if tries < len(BACKOFF_SECONDS):
                     pause = BACKOFF_SECONDS[tries] if seconds is None else seconds
                     tries += 1
                     if self.clock.monotonic() + pause > self.give_up_at:

@@ -44,17 +44,14 @@ MIN_GUESTS_TO_COUNT_SKIPPED: Final = 10
 class Preview:
     """The answer to the caller (spec 4.9).
 
-    `html` and `text` are empty without a guest to show the mail of. `skipped` is None for an event
-    of few guests, `mailed` where no mail was asked for, `unreached` where no recap was named.
-    `hidden` counts photos on hosts that may not stand in mails. `blocked` is the error with which
-    `sendEventRecap` would refuse the call now, `message` the note that it would give.
+    `mail` is written out; its parts are empty without a guest to show the mail of. `skipped` is
+    None for an event of few guests, `mailed` where no mail was asked for, `unreached` where no
+    recap was named. `hidden` counts photos on hosts that may not stand in mails. `blocked` is the
+    error with which `sendEventRecap` would refuse the call now, `message` the note that it would
+    give.
     """
 
-    sender: str
-    reply_to: str
-    subject: str
-    html: str
-    text: str
+    mail: EmailMessage
     recipients: int
     skipped: int | None
     had_recap: int
@@ -145,13 +142,8 @@ class RecapPreview:
             ) from error
         if to and message.copies:
             _confirm(wanted.event_id, mailer, mailer.send(_marked(message, to)))
-        text, html = message.filled(message.copies[0]) if message.copies else ("", "")
         return Preview(
-            sender=message.sender,
-            reply_to=message.reply_to or message.sender,
-            subject=message.subject,
-            html=html,
-            text=text,
+            mail=message.written_out() if message.copies else replace(message, text="", html=""),
             recipients=len(choice.ids),
             skipped=choice.report.skipped if is_told else None,
             had_recap=gathered.had_recap(choice.ids),

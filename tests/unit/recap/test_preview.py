@@ -53,14 +53,14 @@ def test_the_mail_of_a_guest_with_most_photos_is_shown(house: House) -> None:
     [copy] = [copy for copy in message.copies if copy.address == guest(1)]
     text, html = message.filled(copy)
     links = re.compile(r"/preferences#token=[\w-]+")
-    assert preview.subject == message.subject == "Thanks"
+    assert preview.mail.subject == message.subject == "Thanks"
     # `MAIL_REPLY_TO` is empty, so answers go to the sender.
-    assert preview.sender == preview.reply_to == message.sender
-    assert preview.text == links.sub("/preferences", text)
-    assert preview.html == links.sub("/preferences", html)
-    assert "Hi Bea," in preview.text
-    assert preview.html.startswith("<!DOCTYPE html>")
-    assert preview.html.endswith("</html>")
+    assert (preview.mail.sender, preview.mail.reply_to) == (message.sender, None)
+    assert preview.mail.text == links.sub("/preferences", text)
+    assert preview.mail.html == links.sub("/preferences", html)
+    assert "Hi Bea," in preview.mail.text
+    assert preview.mail.html.startswith("<!DOCTYPE html>")
+    assert preview.mail.html.endswith("</html>")
 
 
 @pytest.mark.parametrize("mode", ["personal", "all"])
@@ -72,16 +72,21 @@ def test_no_link_in_it_is_a_guests_own(house: House, mode: str) -> None:
     [copy] = message.copies
     assert address == ME
     assert copy.headers == {}
-    for part in (preview.text, preview.html, *message.filled(copy), *copy.values.values()):
+    for part in (
+        preview.mail.text,
+        preview.mail.html,
+        *message.filled(copy),
+        *copy.values.values(),
+    ):
         assert not TOKEN.search(part)
-    assert "https://example.com/preferences" in preview.text
+    assert "https://example.com/preferences" in preview.mail.text
 
 
 def test_any_guest_can_be_shown(house: House) -> None:
     """Spec 4.9, `guest`: by the address, in any spelling."""
     house.guests(3)
     house.photo(guest(1))
-    assert "https://example.com/0.jpg" in house.preview(guest=f" {guest(0).upper()} ").text
+    assert "https://example.com/0.jpg" in house.preview(guest=f" {guest(0).upper()} ").mail.text
     refused = refusal(house, guest="nobody@example.com")
     assert refused.code is Code.NOT_FOUND
     assert refused.message.endswith("give another one as guest, or leave it out.")
@@ -92,18 +97,18 @@ def test_who_gets_the_mail_is_shown_before_who_does_not(house: House) -> None:
     house.guests(2)
     house.photo(guest(1))
     house.opt_out(guest(1))
-    assert "/0.jpg" in house.preview().text
+    assert "/0.jpg" in house.preview().mail.text
     house.opt_out(guest(0))
     preview = house.preview()
-    assert "/1.jpg" in preview.text
+    assert "/1.jpg" in preview.mail.text
     assert (preview.recipients, preview.skipped) == (0, 2)
 
 
 def test_with_nobody_to_show_there_is_a_word_why(house: House) -> None:
     """Spec 4.9: the word of `sendEventRecap`; there is nothing to mail either."""
     preview = house.preview(sendToMe=True, address=ME)
-    assert (preview.html, preview.text, preview.mailed) == ("", "", False)
-    assert preview.subject == "Your photos from Summer Party"
+    assert (preview.mail.html, preview.mail.text, preview.mailed) == ("", "", False)
+    assert preview.mail.subject == "Your photos from Summer Party"
     assert preview.message == house.send().message
     assert house.requests == 0
 
@@ -286,7 +291,7 @@ def test_while_a_recap_is_sent_it_says_so_and_shows_the_mail(house: House) -> No
     [preview] = seen
     assert preview.blocked
     assert preview.blocked.code is Code.ABORTED
-    assert "Hi there," in preview.text
+    assert "Hi there," in preview.mail.text
 
 
 def test_in_the_cooldown_it_says_so_and_shows_the_mail(house: House) -> None:
@@ -301,7 +306,7 @@ def test_in_the_cooldown_it_says_so_and_shows_the_mail(house: House) -> None:
         refused.value.code,
         refused.value.message,
     )
-    assert (preview.recipients, bool(preview.html)) == (2, True)
+    assert (preview.recipients, bool(preview.mail.html)) == (2, True)
     house.later(hours=24)
     assert house.preview().blocked is None
 
@@ -353,8 +358,8 @@ def test_it_is_mailed_to_the_caller_alone_and_marked(house: House) -> None:
     written = _written(house)
     preview = house.preview(sendToMe=True, address=ME, subject="Thanks")
     [(address, message)] = house.mails
-    assert (address, message.subject, preview.subject) == (ME, f"{MARK} Thanks", "Thanks")
-    assert message.filled(message.copies[0]) == (preview.text, preview.html)
+    assert (address, message.subject, preview.mail.subject) == (ME, f"{MARK} Thanks", "Thanks")
+    assert message.filled(message.copies[0]) == (preview.mail.text, preview.mail.html)
     assert (preview.mailed, written, house.counted) == (True, [], ["organizer"])
     assert house.send().sent == 3
 

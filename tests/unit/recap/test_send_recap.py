@@ -516,7 +516,7 @@ def test_each_guest_sees_all_their_own_photos(house: House, count: int) -> None:
     for url in own:
         house.later(seconds=1)
         house.photo("ann@example.com", url=url)
-    assert house.preview(guest="ann@example.com").text.count(stored) == count
+    assert house.preview(guest="ann@example.com").mail.text.count(stored) == count
     assert house.send().sent == 4
     [(_, message)] = [mail for mail in house.mails if mail[0] == "ann@example.com"]
     assert len(message.copies) == (2 if count == 1 else 1)
