@@ -81,14 +81,6 @@ def test_nobody_gets_two_mails_however_long_a_call_is_held_up(
     assert bool(without) is ((port, before) == ("recaps.start", False))
 
 
-def test_a_late_plan_does_not_replace_what_another_call_has_sent(house: House) -> None:
-    """The second call has planned and sent; the plan of the first comes after it."""
-    late = held_up(house, "recaps.plan", before=True)
-    assert isinstance(late, CallError)
-    assert [batch.state for batch in house.batches()] == [BatchState.ACCEPTED] * 3
-    assert (house.recap()["state"], house.recap()["sent"]) == ("sent", GUESTS)
-
-
 def test_a_late_start_of_a_recap_that_another_call_gave_up_sends_nothing(house: House) -> None:
     """Its batches are as planned, and yet a new recap has gone to the same guests."""
 

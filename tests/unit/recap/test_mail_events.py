@@ -17,7 +17,6 @@ from functions.parallel import Threads
 from functions.preferences.reach import UNREACHABLE_FOR
 from functions.recap.ledger import entries
 from functions.recap.ledger.lock import RecapKey
-from functions.recap.mail.labels import MailLabels
 from functions.recap.sending.preview import Unreached
 from functions.wall.address import address_hash, guest_uid
 from tests.in_memory.through import ServiceError
@@ -79,11 +78,6 @@ def test_a_mail_counts_as_what_is_known_of_it(
         for delivery_status in order:
             tell(house, (ANN, delivery_status))
         assert counted(house) == tally
-
-
-def test_a_recap_begins_with_nothing_told(house: House) -> None:
-    """All four counts are there."""
-    assert asdict(Tally()).items() <= house.recap().items()
 
 
 def test_a_request_tells_of_many(house: House) -> None:
@@ -355,16 +349,6 @@ def test_what_is_written_is_read(facts: dict[str, int]) -> None:
     """Entries hold every combination of guests and facts."""
     statuses = {guest_id: DeliveryStatus(one) for guest_id, one in facts.items()}
     assert entries.read(entries.written(statuses)) == statuses
-
-
-def test_labels_are_read_as_they_were_written() -> None:
-    """The uploader stands there only where one is known."""
-    for uploader in ("", "1" * 32):
-        labels = MailLabels(
-            event_id="e1", recap_id="r1", batch=4, guest_id="0" * 32, uploader=uploader
-        )
-        assert MailLabels.read(labels.as_texts()) == labels
-        assert ("wall_uploader" in labels.as_texts()) is bool(uploader)
 
 
 @pytest.mark.parametrize(

@@ -11,23 +11,16 @@ import pytest
 
 from functions.access import Caller, Role
 from functions.documents.refusals import ChangedMeanwhileError
-from functions.documents.write import Create
-from functions.mail.tracking import DeliveryStatus, Tally
 from functions.recap.arguments import RecapArguments
 from functions.recap.ledger.batch import BatchState, Counts, RecapState, plan, total
 from functions.recap.ledger.claim import Claim
 from functions.recap.ledger.lock import COOLDOWN, LEASE, Lock, RecapKey
 from functions.recap.ledger.recap_store import RecapStore
-from functions.recap.ledger.status_store import StatusStore
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.complaints import Complaints, RecapComplaints, Stop
-from functions.recap.quota.mailing_store import MailingStore
-from functions.recap.quota.mailings import Mailed
 from tests.in_memory.documents import InMemoryDocuments
 from tests.unit.recap.parts import EVENT, TENANT
 
-ANN, BOB = "a" * 32, "b" * 32
-SPAM = DeliveryStatus.COMPLAINED | DeliveryStatus.UNWELCOME
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
@@ -41,11 +34,6 @@ class Stores:
     def recaps(self) -> RecapStore:
         """The locks and ledgers."""
         return RecapStore(self.documents)
-
-    @property
-    def mailings(self) -> MailingStore:
-        """The tenants' mails of a day."""
-        return MailingStore(self.documents)
 
     @property
     def complaints(self) -> ComplaintStore:
@@ -122,23 +110,6 @@ def test_a_plan_is_replaced_as_it_was_read_or_not_at_all(stores: Stores) -> None
     assert stores.recaps.batches(key) == replaced
 
 
-def test_the_mails_of_a_tenant_are_written_as_they_were_read(stores: Stores) -> None:
-    """Of two writers the second is refused, and reads again."""
-    mailings, tenant = stores.mailings, f"a/b {uuid.uuid4().hex}"
-    found = mailings.load(tenant)
-    assert found == Mailed(b"", None)
-    mailings.save(tenant, found, b"x" * 16, NOW)
-    with pytest.raises(ChangedMeanwhileError):
-        mailings.save(tenant, found, b"y" * 16, NOW)
-    written = mailings.load(tenant)
-    assert written.entries == b"x" * 16
-    mailings.save(tenant, written, b"z" * 960_000, NOW)
-    with pytest.raises(ChangedMeanwhileError):
-        mailings.save(tenant, written, b"", NOW)
-    assert mailings.load(tenant).entries[:1] == b"z"
-    assert mailings.load("another").entries == b""
-
-
 def test_a_call_without_the_lock_writes_nothing(stores: Stores) -> None:
     """A call that has lost the lock cannot plan, start or release."""
     key = RecapKey(EVENT, _take(stores).key.recap_id)
@@ -193,31 +164,3 @@ def test_a_stop_is_written_over_the_version_that_was_read(stores: Stores) -> Non
         with pytest.raises(ChangedMeanwhileError):
             stores.complaints.put(TENANT, found)
         assert stores.complaints.find(TENANT, EVENT)[event_id is None] == again
-
-
-def test_facts_and_counts_are_written_together(stores: Stores) -> None:
-    """Facts and counts are one commit, under the version that was read, of an existing recap."""
-    ann, bob = ANN, BOB
-    key, store = RecapKey(EVENT, "r1"), StatusStore(stores.documents)
-    batch = {"state": "accepted", "recipients": [ann, bob]}
-    stores.documents.commit(Create(key.path, {}), Create(f"{key.path}/batches/0", batch))
-    found = store.load(key, [0, 3])
-    assert {number: set(ids) for number, ids in found.sent_to.items()} == {0: {ann, bob}}
-    assert (found.statuses, found.version) == ({}, None)
-    store.save(key, {ann: DeliveryStatus.DELIVERED}, Tally(delivered=1), {}, None)
-    with pytest.raises(ChangedMeanwhileError):
-        store.save(key, {bob: SPAM}, Tally(complained=1), {bob: ann}, None)
-    found = store.load(key, [0])
-    assert found.statuses == {ann: DeliveryStatus.DELIVERED}
-    statuses = {ann: DeliveryStatus.BOUNCED, bob: SPAM}
-    store.save(key, statuses, Tally(delivered=-1, bounced=1), {bob: ann}, found.version)
-    with pytest.raises(ChangedMeanwhileError):
-        store.save(key, {}, Tally(delivered=5), {ann: bob}, found.version)
-    assert store.load(key, [0]).statuses == {ann: DeliveryStatus.BOUNCED, bob: SPAM}
-    counts = {"delivered": 0, "bounced": 1, "dropped": 0, "complained": 0}
-    assert stores.recap(key) == counts
-    assert store.load(key, []).complaints == {bob: ann}
-    gone = RecapKey(key.event_id, "none")
-    with pytest.raises(ChangedMeanwhileError):
-        store.save(gone, {ann: SPAM}, Tally(complained=1), {}, None)
-    assert store.load(gone, [0]).statuses == {}
