@@ -21,11 +21,19 @@ from tests.unit.webhooks.tls_receivers import (
 
 LINE = b"HTTP/1.1 200 OK\r\nX: "
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+HINTS = b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
 
 
 @pytest.mark.parametrize(
     ("begins", "goes_on"),
-    [(b"", CONTINUE), (b"", CONTINUE * 100), (LINE, b"y"), (LINE, b"y" * 65_000 + b"\r\nX: ")],
+    [
+        (b"", CONTINUE),
+        (b"", CONTINUE * 100),
+        (b"", HINTS * 100),
+        (LINE, b"y"),
+        (LINE, b"y" * 65_000 + b"\r\nX: "),
+        (LINE, b"y\r\nX: "),
+    ],
 )
 def test_a_head_without_end_costs_little(begins: bytes, goes_on: bytes) -> None:
     """The whole head is counted, interim answers included, and so is what it costs to read."""
@@ -121,3 +129,37 @@ def test_idle_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
         clock.ahead = 61
         assert ended.acquire(timeout=10)
         assert ended.acquire(timeout=10)
+
+
+def test_a_connection_that_cannot_be_closed_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The watch goes on with the other connections, and with those that come later."""
+    failed, ended = threading.Event(), threading.Event()
+    close = adapter.PinnedConnection.close
+    clock = Clock()
+
+    def close_or_fail(connection: adapter.PinnedConnection) -> None:
+        if connection.host == "b.example.com":
+            close(connection)
+        else:
+            failed.set()
+            raise OSError
+
+    def keep(connection: ssl.SSLSocket) -> None:
+        connection.sendall(OK)
+        if connection.recv(1) == b"":
+            ended.set()
+
+    monkeypatch.setattr(adapter.PinnedConnection, "close", close_or_fail)
+    with (
+        serving(keep, names=["a.example.com", "b.example.com"]) as server,
+        sending(resolve=lambda *_: ["127.0.0.1"], monotonic=clock) as sender,
+    ):
+        assert post(sender, server.port, "a.example.com") == 200
+        clock.ahead = 61
+        assert failed.wait(10)
+        assert post(sender, server.port, "b.example.com") == 200
+        clock.ahead = 122
+        assert ended.wait(10)
+        monkeypatch.undo()  # the sender closes the other connection in the end
