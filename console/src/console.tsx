@@ -46,7 +46,7 @@ function Loading() {
 function NotConnected({ failure }: { readonly failure: unknown }) {
   return (
     <main class="middle">
-      <Empty title="The console cannot start">
+      <Empty isView title="The console cannot start">
         {failure instanceof NoProjectError ? (
           <p>
             This site does not say which project it belongs to. Register a web app in the Firebase

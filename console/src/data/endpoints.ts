@@ -46,52 +46,50 @@ export function newId(): string {
 
 // Writes what has changed: `urls` only where a URL, its events or its place has, or where an entry of before
 // holds `recover` itself.
-async function change(db: Firestore, eventId: string, changed: (before: readonly Endpoint[]) => readonly Endpoint[]): Promise<void> {
-  const saving = runTransaction(db, async (transaction) => {
-    const place = settingsOf(db, eventId);
-    const found = await transaction.get(place);
-    const fields = found.data() ?? {};
-    const { endpoints: before } = await read(fields);
+function change(db: Firestore, eventId: string, changed: (before: readonly Endpoint[]) => readonly Endpoint[]): Promise<void> {
+  return save(db, eventId, "the receivers", ({ endpoints: before }, known) => {
+    const fields = known ?? {};
     const after = changed(before);
     const urls = after.map(entryOf);
     const recover = recovered(after);
     const isInEntries = list(fields["urls"]).some((entry) => typeof entry === "object" && entry && "recover" in entry);
     const isUrls =
       JSON.stringify(urls) !== JSON.stringify(before.map(entryOf)) ||
-      !found.exists() ||
+      !known ||
       (isInEntries && `${recover}` !== `${recovered(before)}`);
     const disabled = (fields["disabled"] ?? {}) as Record<string, unknown>;
     const isDisabled = ([key, one]: [string, unknown]) => {
       const { url } = (one ?? {}) as { url?: unknown };
       return after.some((endpoint) => endpoint.disabled && (endpoint.id === key || endpoint.url === url));
     };
-    transaction.set(place, {
-      ...fields,
+    const orNot = (name: string, values: object) => (Object.keys(values).length || name in fields ? { [name]: values } : {});
+    return {
       ...(isUrls && { urls, urlsChangedAt: serverTimestamp() }),
       ...orNot("labels", textsOf(after, ({ label }) => label)),
       ...orNot("off", textsOf(after, ({ offSince }) => offSince?.toISOString() ?? "")),
       ...orNot("disabled", Object.fromEntries(Object.entries(disabled).filter(isDisabled))),
       recover,
-    });
-
-    function orNot(name: string, values: object) {
-      return Object.keys(values).length || name in fields ? { [name]: values } : {};
-    }
+    };
   });
-  await answered(saving, "the receivers");
 }
 
 /** Says who gets a mail when a receiver fails. */
-export async function saveNotify(db: Firestore, eventId: string, changed: (notify: readonly string[]) => readonly string[]): Promise<void> {
-  const saving = runTransaction(db, async (transaction) => {
-    const place = settingsOf(db, eventId);
-    const found = await transaction.get(place);
-    const { notify } = await read(found.data() ?? {});
+export function saveNotify(db: Firestore, eventId: string, changed: (notify: readonly string[]) => readonly string[]): Promise<void> {
+  return save(db, eventId, "who gets a mail", ({ notify }, known) => ({
     // The rules want a list of URLs, be it empty.
-    const urls = found.exists() ? {} : { urls: [], urlsChangedAt: serverTimestamp() };
-    transaction.set(place, { ...urls, notify: changed(notify) }, { merge: true });
+    ...(!known && { urls: [], urlsChangedAt: serverTimestamp() }),
+    notify: changed(notify),
+  }));
+}
+
+// In a transaction, so that two admins do not overwrite each other.
+async function save(db: Firestore, eventId: string, lookAt: string, changed: (settings: Settings, known: DocumentData | undefined) => object): Promise<void> {
+  const place = settingsOf(db, eventId);
+  const saving = runTransaction(db, async (transaction) => {
+    const known = (await transaction.get(place)).data();
+    transaction.set(place, { ...known, ...changed(await read(known ?? {}), known) });
   });
-  await answered(saving, "who gets a mail");
+  await answered(saving, lookAt);
 }
 
 function settingsOf(db: Firestore, eventId: string) {

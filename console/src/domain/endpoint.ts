@@ -27,13 +27,8 @@ export interface Endpoint {
   readonly disabled: { readonly reason: string; readonly at: Date | null } | null;
 }
 
-export interface Parts {
-  readonly host: string;
-  readonly path: string;
-}
-
 /** Host and path for reading; the query stays out of sight, as keys are mostly there. */
-export function parts(url: string): Parts {
+export function parts(url: string): { readonly host: string; readonly path: string } {
   try {
     const { host, pathname, search } = new URL(url);
     if (!host) return { host: url, path: "" };

@@ -15,14 +15,6 @@ export interface Filters {
   readonly until: Date | null;
 }
 
-export const NO_FILTERS: Filters = {
-  outcome: null,
-  event: null,
-  period: null,
-  from: null,
-  until: null,
-};
-
 export function isFiltered(filters: Filters): boolean {
   return Object.values(filters).some((value) => value !== null);
 }
@@ -43,6 +35,8 @@ export function readFilters(query: URLSearchParams): Filters {
     until,
   };
 }
+
+export const NO_FILTERS = readFilters(new URLSearchParams());
 
 export function writeFilters(filters: Filters): URLSearchParams {
   const query = new URLSearchParams();

@@ -51,8 +51,8 @@ function ofStatus(status: number): Diagnosis {
 }
 
 const BY_STATUS: Readonly<Record<number, string>> = {
-  401: "Mostly a signature did not verify: docs/receiving.md has a verifier in six languages.",
-  403: "Mostly a signature did not verify: docs/receiving.md has a verifier in six languages.",
+  401: "Mostly a signature did not verify: docs/receiving.md shows how to verify.",
+  403: "Mostly a signature did not verify: docs/receiving.md shows how to verify.",
   404: "It takes no POST at this path: compare the URL with theirs.",
   405: "It takes no POST at this path: compare the URL with theirs.",
   408: "It gave up waiting: its people have to look at their server.",

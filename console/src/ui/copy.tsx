@@ -1,28 +1,24 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { CopyIcon, TickIcon } from "./icons.tsx";
 
 interface Props {
   readonly label: string;
   /** What goes to the clipboard; made when it is asked for. */
-  readonly text: () => string | Promise<string>;
+  readonly text: () => string;
 }
 
 /** A button that copies, and says whether it could. */
 export function CopyButton({ label, text }: Props) {
   const [state, setState] = useState<"" | "Copied" | "Not copied">("");
-  const timer = useRef(0);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => {
+    const timer = setTimeout(() => setState(""), 2500);
+    return () => clearTimeout(timer);
+  }, [state]);
 
   async function copy() {
-    try {
-      await navigator.clipboard.writeText(await text());
-      setState("Copied");
-    } catch {
-      setState("Not copied");
-    }
-    clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => setState(""), 2500);
+    const isCopied = await navigator.clipboard.writeText(text()).then(() => true, () => false);
+    setState(isCopied ? "Copied" : "Not copied");
   }
 
   return (

@@ -105,17 +105,17 @@ interface ListProps<Item> extends Pick<ShownProps<unknown>, "rows" | "label"> {
   readonly list: LiveList<Item>;
   /** What the button says that asks for another page. */
   readonly more?: string;
-  readonly children: (items: readonly Item[]) => ComponentChildren;
+  readonly children: (list: List<Item>) => ComponentChildren;
 }
 
 /** The items of a list, and the way to more. */
 export function ShownList<Item>({ list, more = "Show more", children, ...place }: ListProps<Item>) {
   return (
     <Shown live={list} {...place}>
-      {({ items, hasMore }) => (
+      {(known) => (
         <>
-          {children(items)}
-          {hasMore && <div class="actions middle-row"><button type="button" onClick={list.more}>{more}</button></div>}
+          {children(known)}
+          {known.hasMore && <div class="actions middle-row"><button type="button" onClick={list.more}>{more}</button></div>}
         </>
       )}
     </Shown>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { span } from "../domain/time.ts";
 import { useOnline } from "./online.ts";
@@ -24,13 +24,11 @@ export function Connection({ news, ask }: Props) {
   const [heardAt, setHeardAt] = useState(() => Date.now());
   const now = useNow(1000).getTime();
   const isOnline = useOnline();
-  const asking = useRef(ask);
-  asking.current = ask;
   useEffect(() => setHeardAt(Date.now()), [news]);
   useEffect(() => {
     const timer = setInterval(() => {
       // A tab that nobody looks at asks for nothing.
-      if (!document.hidden) asking.current().then(() => setHeardAt(Date.now()), () => {});
+      if (!document.hidden) ask().then(() => setHeardAt(Date.now()), () => {});
     }, ASK_MS);
     return () => clearInterval(timer);
   }, []);

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 
+import { Heading } from "./heading.tsx";
 import { InfoIcon, WarningIcon } from "./icons.tsx";
 
 interface Props {
@@ -18,11 +19,18 @@ export function Notice({ kind = "info", children }: Props) {
   );
 }
 
+interface EmptyProps {
+  readonly title: string;
+  /** Whether there is nothing else in the view. */
+  readonly isView?: boolean;
+  readonly children?: ComponentChildren;
+}
+
 /** Where there would be something: why there is nothing, and what to do. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+export function Empty({ title, isView = false, children }: EmptyProps) {
   return (
     <div class="empty">
-      <h2>{title}</h2>
+      {isView ? <Heading title={title}>{title}</Heading> : <h2>{title}</h2>}
       {children}
     </div>
   );

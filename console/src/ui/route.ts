@@ -13,10 +13,6 @@ export function useRoute(): Route {
   return route;
 }
 
-export function go(route: Route): void {
-  location.hash = writeRoute(route);
-}
-
 /** Changes the address without a step in the history: for filters, which change often. */
 export function replace(route: Route): void {
   history.replaceState(null, "", writeRoute(route));

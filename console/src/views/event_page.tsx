@@ -2,15 +2,14 @@ import { useMemo } from "preact/hooks";
 
 import { Calls } from "../data/calls.ts";
 import { Decisions } from "../data/decisions.ts";
-import { type WallEvent, watchEvent } from "../data/events.ts";
+import { watchEvent } from "../data/events.ts";
 import { PHOTOS_PAGE, watchPhotos } from "../data/photos.ts";
 import { type Staff, idToken } from "../data/session.ts";
 import { type Place, ROOMS, type Room, isOpenTo, linkTo } from "../domain/address.ts";
 import { statusWords } from "../domain/event.ts";
 import { isRefusal, wordsOf } from "../ui/errors.ts";
-import { Heading } from "../ui/heading.tsx";
 import { useList, useLive } from "../ui/live.tsx";
-import { Empty, Notice, Skeleton } from "../ui/notice.tsx";
+import { Empty, Skeleton } from "../ui/notice.tsx";
 import { Foreign } from "../ui/text.tsx";
 import { OverviewView } from "./overview/overview_view.tsx";
 import { PhotosView } from "./photos/photos_view.tsx";
@@ -59,42 +58,26 @@ export function EventPage({ sdk, staff, route }: Props) {
       </nav>
       <main tabIndex={-1} class={at === "receivers" ? "wide" : ""}>
         {event === null || error ? (
-          <Empty title="This event cannot be shown">
+          <Empty isView title="This event cannot be shown">
             <p>{error && !isRefusal(error) ? wordsOf(error) : "There is no event with this id, or it belongs to another organization."}</p>
             <p><a href="#/events">All events</a></p>
           </Empty>
         ) : !isOpenTo(staff.role, at) ? (
-          <NotForThem eventId={eventId} />
+          <Empty isView title="This room is for admins">
+            <p>URLs of receivers may hold keys. To see them, ask an admin of your organization.</p>
+            <p><a href={linkTo("overview", eventId)}>Overview</a></p>
+          </Empty>
+        ) : !event ? (
+          <Skeleton />
         ) : (
-          event ? <Body route={route} event={event} /> : <Skeleton />
+          <>
+            {at === "overview" && <OverviewView event={event} />}
+            {at === "photos" && <PhotosView key={route.status} status={route.status} />}
+            {at === "recap" && <RecapView />}
+            {at === "receivers" && <ReceiversView place={route} />}
+          </>
         )}
       </main>
     </PlaceContext.Provider>
-  );
-}
-
-function Body({ route, event }: Pick<Props, "route"> & { readonly event: WallEvent }) {
-  switch (route.at) {
-    case "overview":
-      return <OverviewView event={event} />;
-    case "photos":
-      return <PhotosView key={route.status} status={route.status} />;
-    case "recap":
-      return <RecapView />;
-    case "receivers":
-      return <ReceiversView place={route} />;
-  }
-}
-
-/** What somebody is told who opened the link of a room that is not theirs: whom to ask. */
-function NotForThem({ eventId }: { readonly eventId: string }) {
-  return (
-    <div class="column">
-      <Heading title={ROOMS.receivers}>{ROOMS.receivers}</Heading>
-      <Notice>
-        <p>URLs of receivers may hold keys, so this room is for admins. Ask one of them.</p>
-        <p><a href={linkTo("overview", eventId)}>Overview</a></p>
-      </Notice>
-    </div>
   );
 }

@@ -33,9 +33,9 @@ export function EventsView({ db, staff }: Props) {
       </div>
       <p class="quiet-text">{tenantId ? <>Of <Foreign>{tenantId}</Foreign></> : "Of all organizations"}</p>
       <ShownList list={list} rows={5}>
-        {(events) => events.length === 0
+        {({ items }) => items.length === 0
           ? <Empty title="No events yet"><p>An event shows here as soon as an admin has made one.</p></Empty>
-          : <ul class="rows">{events.map((event) => <Row key={event.id} db={db} event={event} />)}</ul>}
+          : <ul class="rows">{items.map((event) => <Row key={event.id} db={db} event={event} />)}</ul>}
       </ShownList>
       {isMaking && tenantId !== null && (
         <EventForm

@@ -7,9 +7,10 @@ import { useContext } from "preact/hooks";
 
 import type { Calls } from "../data/calls.ts";
 import type { Decisions } from "../data/decisions.ts";
+import { type Settings, watchSettings } from "../data/endpoints.ts";
 import type { Staff } from "../data/session.ts";
 import type { Photo } from "../domain/photo.ts";
-import type { LiveList } from "../ui/live.tsx";
+import { type Live, type LiveList, useLive } from "../ui/live.tsx";
 
 /** Firebase, as the views use it. */
 export interface Sdk {
@@ -34,4 +35,10 @@ export function usePlace(): Place {
   const place = useContext(PlaceContext);
   if (place === null) throw new Error("outside of an event");
   return place;
+}
+
+/** The receivers of the event, live. */
+export function useSettings(): Live<Settings> {
+  const { sdk, eventId } = usePlace();
+  return useLive(() => watchSettings(sdk.db, eventId), [sdk, eventId]);
 }

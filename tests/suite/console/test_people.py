@@ -38,7 +38,7 @@ def test_everybody_sees_what_is_theirs(
         eventId=event.id,
     )
 
-    assert "Ask one of them" in seen["moderator"]
+    assert "ask an admin" in seen["moderator"]
     assert seen["moderatorsTabs"] == ["Overview", "Photos", "Recap"]
     assert seen["superadminsTabs"] == ["Overview", "Photos", "Recap", "Receivers"]
     assert "example.com" not in seen["moderator"]

@@ -12,9 +12,8 @@ import { Heading } from "../../ui/heading.tsx";
 import { Empty, Notice, Skeleton } from "../../ui/notice.tsx";
 import { type Link, step } from "../../ui/token.ts";
 import { Countdown, When } from "../../ui/when.tsx";
-import { KindFields } from "../receivers/kind_fields.tsx";
+import { DeliveryRows, KindFields } from "../receivers/list.tsx";
 import { DeliverySheet } from "../receivers/sheet.tsx";
-import { DeliveryRows } from "../receivers/rows.tsx";
 import { Refusal } from "./refusals.tsx";
 
 interface Place extends Filters {
@@ -104,10 +103,12 @@ export function LinkPage({ link: { token, event: eventName, receiver } }: { read
           {eventName && <><bdi class="foreign">{eventName}</bdi><span class="slash" aria-hidden="true">/</span></>}
           <bdi class="foreign">{receiver || page.url}</bdi>
         </span>
-        <span class="who person">
-          <span>Link ends <Countdown to={page.expiresAt} /></span>
-          <span class="role"><When at={page.expiresAt} /></span>
-        </span>
+        <div class="who">
+          <span class="person">
+            <span>Link ends <Countdown to={page.expiresAt} /></span>
+            <span class="role"><When at={page.expiresAt} /></span>
+          </span>
+        </div>
       </header>
       <main class="wide column list" onClick={follow}>
         {delivery ? (

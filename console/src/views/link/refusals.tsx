@@ -6,7 +6,7 @@ import { Empty } from "../../ui/notice.tsx";
 export function NoLink() {
   return (
     <main class="middle">
-      <Empty title="Open the link that you were given">
+      <Empty isView title="Open the link that you were given">
         <p>This page shows the deliveries to one webhook URL. The link to it ends in “token=…”; take all of it.</p>
       </Empty>
     </main>

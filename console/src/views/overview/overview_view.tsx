@@ -18,9 +18,8 @@ import { Heading } from "../../ui/heading.tsx";
 import { Shown, useAsked, useLive } from "../../ui/live.tsx";
 import { Foreign } from "../../ui/text.tsx";
 import { When } from "../../ui/when.tsx";
-import { usePlace } from "../place.ts";
-import { LockWords } from "../recap/lock.tsx";
-import { useSettings } from "../receivers/settings.ts";
+import { usePlace, useSettings } from "../place.ts";
+import { LockWords } from "../recap/recap_card.tsx";
 import { EventForm } from "./event_form.tsx";
 
 /** How the event stands, in live figures, and what an admin does with all of it. */

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { isOpen } from "../../data/decisions.ts";
+import type { List } from "../../data/listen.ts";
 import { PHOTOS_PAGE, watchPhotos } from "../../data/photos.ts";
 import { moderates } from "../../data/session.ts";
 import { linkTo } from "../../domain/address.ts";
@@ -50,25 +51,19 @@ function Decided({ status }: { readonly status: Status }) {
 function PhotoList({ list, status }: { readonly list: LiveList<Photo>; readonly status: Status }) {
   return (
     <ShownList list={list} rows={6} label="Loading photos…">
-      {(photos) => <PhotoGrid photos={photos} hasMore={Boolean(list.value?.hasMore)} status={status} />}
+      {(known) => <PhotoGrid list={known} status={status} />}
     </ShownList>
   );
 }
 
-interface GridProps {
-  readonly photos: readonly Photo[];
-  readonly hasMore: boolean;
-  readonly status: Status;
-}
-
-function PhotoGrid({ photos, hasMore, status }: GridProps) {
+function PhotoGrid({ list, status }: { readonly list: List<Photo>; readonly status: Status }) {
   const { staff, decisions } = usePlace();
   const mayDecide = moderates(staff) && staff.isVerified;
   const [, drawAgain] = useState(0);
   useEffect(() => decisions.watch(() => drawAgain((times) => times + 1)), [decisions]);
   const [beginning, setBeginning] = useState(0);
   const shown = useRef<Grid>(EMPTY);
-  const grid = useMemo(() => (shown.current = arranged(shown.current, photos, !hasMore)), [photos, beginning]);
+  const grid = useMemo(() => (shown.current = arranged(shown.current, list.items, !list.hasMore)), [list, beginning]);
   const [currentId, setCurrentId] = useState<string | null>(null);
   const [openId, setOpenId] = useState<string | null>(null);
   // What a question is about: the photos that were shown when it was asked, and no later one.

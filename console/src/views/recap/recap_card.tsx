@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 
 import type { Preview, RecapText, Unreached } from "../../data/calls.ts";
-import type { Recap } from "../../data/recaps.ts";
+import type { Recap, RecapLock } from "../../data/recaps.ts";
 import { TROUBLE_WORDS, recapWords } from "../../domain/recap.ts";
 import { duration } from "../../domain/time.ts";
 import { count } from "../../domain/words.ts";
@@ -9,8 +9,17 @@ import { Act } from "../../ui/busy.tsx";
 import { CrossIcon, OutcomeIcon, TickIcon, WarningIcon } from "../../ui/icons.tsx";
 import { Foreign } from "../../ui/text.tsx";
 import { Mail } from "../../ui/mail.tsx";
-import { When } from "../../ui/when.tsx";
+import { Countdown, When, useNow } from "../../ui/when.tsx";
 import { usePlace } from "../place.ts";
+
+/** When the next recap can be sent. */
+export function LockWords({ lock: { leasedUntil, cooldownUntil, isUnfinished } }: { readonly lock: RecapLock }) {
+  const now = useNow(10_000);
+  if (leasedUntil && leasedUntil > now) return <>A recap is being sent right now.</>;
+  if (!cooldownUntil || cooldownUntil <= now) return <>The next recap can be sent now.</>;
+  if (isUnfinished) return <>The last recap was interrupted. Sending again continues it, and mails only the guests who are left.</>;
+  return <>The next recap can be sent <Countdown to={cooldownUntil} /> (<When at={cooldownUntil} />): one in 24 hours.</>;
+}
 
 interface State {
   readonly words: string;

@@ -4,8 +4,7 @@ import { ShownList, useList, useLive } from "../../ui/live.tsx";
 import { Empty, Notice } from "../../ui/notice.tsx";
 import { usePlace } from "../place.ts";
 import { Compose } from "./compose.tsx";
-import { LockWords } from "./lock.tsx";
-import { RecapCard } from "./recap_card.tsx";
+import { LockWords, RecapCard } from "./recap_card.tsx";
 
 /** The next recap, the one under way, and those that were sent. */
 export function RecapView() {
@@ -25,8 +24,8 @@ export function RecapView() {
       )}
       <Compose hasRecap={hasRecap} />
       <ShownList list={recaps} rows={3} label="Loading recaps…">
-        {(sent) => sent.length
-          ? sent.map((recap) => <RecapCard key={recap.id} recap={recap} />)
+        {({ items }) => items.length
+          ? items.map((recap) => <RecapCard key={recap.id} recap={recap} />)
           : <Empty title="No recap yet"><p>A preview sends nothing, and says how many guests the recap would go to.</p></Empty>}
       </ShownList>
     </div>

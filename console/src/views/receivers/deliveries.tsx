@@ -14,8 +14,7 @@ import { Empty } from "../../ui/notice.tsx";
 import { replace } from "../../ui/route.ts";
 import { usePlace } from "../place.ts";
 import { ResendDialog } from "./dialogs.tsx";
-import { KindFields } from "./kind_fields.tsx";
-import { DeliveryRows } from "./rows.tsx";
+import { DeliveryRows, KindFields } from "./list.tsx";
 
 interface Props {
   readonly place: Place;
@@ -40,18 +39,18 @@ export function Deliveries({ place, list, labels }: Props) {
       </div>
       <FilterBar filters={filters} onChange={change} onOpen={(deliveryId) => void (location.hash = linkTo("receivers", eventId, { deliveryId }))} />
       <ShownList list={list} rows={8} label="Loading deliveries…" more="Show older">
-        {(deliveries) => (
+        {({ items }) => (
           <>
             {failed.length > 0 && (
               <div class="actions">
                 <button type="button" onClick={() => setAsked(failed)}>Send {failed.length === 1 ? "this one" : `these ${count(failed.length, "delivery", "deliveries")}`} again…</button>
               </div>
             )}
-            {deliveries.length === 0 ? (
+            {items.length === 0 ? (
               <Nothing isFiltered={isFiltered(filters)} onClear={() => change(NO_FILTERS)} />
             ) : (
               <DeliveryRows
-                deliveries={deliveries}
+                deliveries={items}
                 labels={labels}
                 isOneUrl={endpointId !== null}
                 linkOf={(delivery) => linkTo("receivers", eventId, { deliveryId: delivery.id, endpointId, filters })}

@@ -22,7 +22,7 @@ export function DeliveryPage({ place, deliveryId, endpoints }: Props) {
   const live = useLive(() => watchDelivery(sdk.db, eventId, deliveryId), [sdk, eventId, deliveryId]);
   const back = writeRoute({ ...place, deliveryId: null });
   const missing = (
-    <Empty title="There is no such delivery">
+    <Empty isView title="There is no such delivery">
       <p>The id may be another event's, or the delivery is older than 30 days, which is how long they are kept.</p>
       <p><a href={back}>All deliveries</a></p>
     </Empty>

@@ -12,7 +12,7 @@ import { Heading } from "../../ui/heading.tsx";
 import { type Live, type LiveList, Shown, useList } from "../../ui/live.tsx";
 import { Empty, Notice } from "../../ui/notice.tsx";
 import { Foreign, Url } from "../../ui/text.tsx";
-import { usePlace } from "../place.ts";
+import { usePlace, useSettings } from "../place.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { DeliveryPage } from "./delivery_page.tsx";
 import { EndpointDialog } from "./dialogs.tsx";
@@ -20,7 +20,6 @@ import { HealthBadge, useHealth } from "./health.tsx";
 import { NotifyCard } from "./notify.tsx";
 import { ReceiverPage } from "./receiver_page.tsx";
 import { SecretCard } from "./secret.tsx";
-import { useSettings } from "./settings.ts";
 
 /** The receivers of the event, one of them, or one delivery; behind that the list stays as it was. */
 export function ReceiversView({ place }: { readonly place: Place }) {
@@ -132,7 +131,7 @@ function Row({ endpoint, latest }: { readonly endpoint: Endpoint; readonly lates
 function Unknown() {
   const { eventId } = usePlace();
   return (
-    <Empty title="The event does not have this receiver">
+    <Empty isView title="The event does not have this receiver">
       <p>It may have been removed, or the link is of another event.</p>
       <p><a href={linkTo("receivers", eventId, { filters: NO_FILTERS })}>All receivers</a></p>
     </Empty>

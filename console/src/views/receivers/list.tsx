@@ -1,10 +1,40 @@
+// Deliveries as a list: what it is limited to, and a row each, in the room of receivers and behind a link.
+
 import { useMemo } from "preact/hooks";
 
-import { type Delivery, isOpen, lastAttempt } from "../../domain/delivery.ts";
+import { type Delivery, OUTCOMES, type Outcome, isOpen, lastAttempt } from "../../domain/delivery.ts";
+import { EVENT_TYPES, EVENT_WORDS, type EventType } from "../../domain/event_type.ts";
+import type { Filters } from "../../domain/filters.ts";
 import { duration } from "../../domain/time.ts";
-import { attemptsWords, lastWords } from "../../domain/words.ts";
+import { OUTCOME_WORDS, attemptsWords, lastWords } from "../../domain/words.ts";
+import { Field } from "../../ui/form.tsx";
 import { EventWords, OutcomeBadge, Url } from "../../ui/text.tsx";
 import { Countdown, When } from "../../ui/when.tsx";
+
+interface KindProps {
+  readonly filters: Pick<Filters, "outcome" | "event">;
+  readonly onChange: (change: Partial<Filters>) => void;
+}
+
+/** Which outcome and which type. */
+export function KindFields({ filters: { outcome, event }, onChange }: KindProps) {
+  return (
+    <>
+      <Field
+        label="Outcome"
+        value={outcome ?? ""}
+        options={[["", "Any"], ...OUTCOMES.map((one) => [one, OUTCOME_WORDS[one]] as const)]}
+        onChange={(value) => onChange({ outcome: (value || null) as Outcome | null })}
+      />
+      <Field
+        label="What happened"
+        value={event ?? ""}
+        options={[["", "Any"], ...EVENT_TYPES.map((type) => [type, `${EVENT_WORDS[type]} (${type})`] as const)]}
+        onChange={(value) => onChange({ event: (value || null) as EventType | null })}
+      />
+    </>
+  );
+}
 
 interface Props {
   readonly deliveries: readonly Delivery[];
