@@ -121,6 +121,8 @@ export function Dialog({ title, onClose, children }: ModalProps) {
     // Not into a field that a key would write into, unless it asks for the focus.
     element?.showModal();
     (element?.querySelector<HTMLElement>("[data-focus=true]") ?? element)?.focus();
+    // The browser had scrolled to the first field.
+    element?.scrollTo(0, 0);
     // What a link leads to is not looked at through a dialog.
     addEventListener("hashchange", onClose);
     return () => {

@@ -87,6 +87,12 @@ def test_every_view_fits_every_window_and_everybody(
         },
         {"name": "recap", "place": f"{place}/recap", "shown": "Interrupted"},
     ]
+    missing = {
+        f"{place}/receivers/none": "The event does not have this receiver",
+        f"{place}/deliveries/none": "There is no such delivery",
+        "#/events/none": "This event cannot be shown",
+    }
+    views += [{"name": title, "place": at, "shown": title} for at, title in missing.items()]
     found = browser.make("looks", staff=superadmin, views=views, link=link, folder=str(tmp_path))
 
     wall = event.parent.document(f"{event.id}-photos")

@@ -1,5 +1,4 @@
 import { RefusedError } from "../../data/errors.ts";
-import { Heading } from "../../ui/heading.tsx";
 import { Empty } from "../../ui/notice.tsx";
 
 /** Opened without a link's token. */
@@ -25,13 +24,12 @@ export function Refusal({ error, onRetry }: { readonly error: unknown; readonly 
       : "The deliveries could not be loaded";
   return (
     <main class="middle">
-      <div class="empty" role="alert">
-        <Heading title={title}>{title}</Heading>
+      <Empty isView title={title}>
         {isFinal && <p>A link ends after a week at most, or before. Ask the organizer who gave it to you for a new one.</p>}
         {isTooOften && <p>Please try again in an hour.</p>}
         {!isFinal && !isTooOften && <p>Something went wrong on our side, or you are offline.</p>}
         {!isFinal && <button type="button" onClick={onRetry}>Try again</button>}
-      </div>
+      </Empty>
     </main>
   );
 }

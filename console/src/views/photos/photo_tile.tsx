@@ -1,5 +1,4 @@
-import type { Made } from "../../data/decisions.ts";
-import { isOpen } from "../../data/decisions.ts";
+import { type Made, isOpen } from "../../data/decisions.ts";
 import { type Decision, type Photo, STATUS_WORDS, decisionWords, decisions, photoOf } from "../../domain/photo.ts";
 import { StarIcon } from "../../ui/icons.tsx";
 import { Picture } from "../../ui/picture.tsx";

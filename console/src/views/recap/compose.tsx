@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-import type { Preview, RecapText, Sent } from "../../data/calls.ts";
+import type { Preview, RecapText } from "../../data/calls.ts";
 import { type Draft, EMPTY_DRAFT, keepDraft, readDraft } from "../../data/draft.ts";
 import { guestsOf } from "../../data/photos.ts";
 import { count } from "../../domain/words.ts";
@@ -23,7 +23,6 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
   const [preview, setPreview] = useState<Preview | null>(null);
   const [guest, setGuest] = useState("");
   const [isAsking, setAsking] = useState(false);
-  const [sent, setSent] = useState<Sent | null>(null);
   const [told, setTold] = useState("");
   useEffect(() => keepDraft(eventId, draft), [draft]);
 
@@ -85,13 +84,7 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
             <Act run={mailMe} disabled={!staff.isVerified}>Send to me</Act>
           </div>
           {!staff.isVerified && <p class="quiet-text">Your e-mail address is not verified, so nothing can be mailed to you.</p>}
-          {told && <Notice kind="success">{told}</Notice>}
-          {sent && (
-            <Notice kind="success">
-              <p>{count(sent.sent, "mail was", "mails were")} sent{sent.skipped ? `, ${count(sent.skipped, "guest was", "guests were")} skipped` : ""}.</p>
-              {sent.message && <p><bdi>{sent.message}</bdi></p>}
-            </Notice>
-          )}
+          {told && <Notice kind="success"><bdi>{told}</bdi></Notice>}
         </div>
         {preview ? <Found preview={preview} onSend={() => setAsking(true)} /> : (
           <p class="quiet-text">The mail of one of the guests shows here, with the numbers. Looking at it sends nothing.</p>
@@ -102,9 +95,9 @@ export function Compose({ hasRecap }: { readonly hasRecap: boolean }) {
           title="Send the recap?"
           action={preview.skipped === undefined ? "Send the recap" : `Send ${count(preview.recipients, "mail", "mails")}`}
           run={async () => {
-            setSent(await calls.send(text));
-            setPreview(null);
-            setDraft(EMPTY_DRAFT);
+            const { sent, skipped = 0, message = "" } = await calls.send(text);
+            change(EMPTY_DRAFT);
+            setTold(`${count(sent, "mail was", "mails were")} sent${skipped ? `, ${count(skipped, "guest was", "guests were")} skipped` : ""}. ${message}`);
           }}
           onClose={() => setAsking(false)}
           slow="Being sent; it goes on without this page."

@@ -97,7 +97,7 @@ function All({ settings: { endpoints, notify }, list, children }: AllProps) {
       )}
       {endpoints.length > 0 && (
         <ul class="rows" aria-label="Receivers">
-          {endpoints.map((endpoint) => <Row key={endpoint.id} endpoint={endpoint} latest={list.value?.items ?? NONE} />)}
+          {endpoints.map((endpoint) => <Row key={endpoint.id} endpoint={endpoint} latest={list.value?.items ?? []} />)}
         </ul>
       )}
       {children}
@@ -109,8 +109,6 @@ function All({ settings: { endpoints, notify }, list, children }: AllProps) {
     </div>
   );
 }
-
-const NONE: readonly Delivery[] = [];
 
 function Row({ endpoint, latest }: { readonly endpoint: Endpoint; readonly latest: readonly Delivery[] }) {
   const { eventId } = usePlace();
