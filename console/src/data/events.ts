@@ -1,8 +1,10 @@
 // The events of a tenant.
 
 import {
+  type DocumentData,
   type Firestore,
   type QueryDocumentSnapshot,
+  type UpdateData,
   collection,
   doc,
   documentId,
@@ -74,20 +76,22 @@ export async function createEvent(db: Firestore, tenantId: string, id: string, f
   }
 }
 
-export async function changeEvent(db: Firestore, id: string, fields: EventFields): Promise<void> {
-  await answered(updateDoc(doc(db, "events", id), onRecord(fields)), "the overview");
+export function changeEvent(db: Firestore, id: string, fields: EventFields): Promise<void> {
+  return update(db, id, onRecord(fields));
 }
 
 /** Opens the event for guests, for the first time or again. */
-export async function publishEvent(db: Firestore, id: string): Promise<void> {
-  const published = { status: "published", publishedAt: serverTimestamp(), archivedAt: null };
-  await answered(updateDoc(doc(db, "events", id), published), "the overview");
+export function publishEvent(db: Firestore, id: string): Promise<void> {
+  return update(db, id, { status: "published", publishedAt: serverTimestamp(), archivedAt: null });
 }
 
 /** Ends the uploads. */
-export async function archiveEvent(db: Firestore, id: string): Promise<void> {
-  const archived = { status: "archived", archivedAt: serverTimestamp() };
-  await answered(updateDoc(doc(db, "events", id), archived), "the overview");
+export function archiveEvent(db: Firestore, id: string): Promise<void> {
+  return update(db, id, { status: "archived", archivedAt: serverTimestamp() });
+}
+
+function update(db: Firestore, id: string, fields: UpdateData<DocumentData>): Promise<void> {
+  return answered(updateDoc(doc(db, "events", id), fields), "the overview");
 }
 
 /** Deletes the event; the service deletes what belongs to it, and the tombstone keeps its id. */

@@ -139,8 +139,7 @@ export function Dialog({ title, onClose, children }: ModalProps) {
   );
 }
 
-interface DialogProps {
-  readonly title: string;
+interface AskProps extends ModalProps {
   /** What the button that carries it out says. */
   readonly action: ComponentChildren;
   /**
@@ -148,7 +147,6 @@ interface DialogProps {
    * is shown in place of what was asked.
    */
   readonly run: () => Promise<"stay" | JSX.Element | void>;
-  readonly onClose: () => void;
   readonly kind?: "primary" | "danger";
   /** What the button that carries nothing out says. */
   readonly close?: string;
@@ -156,12 +154,10 @@ interface DialogProps {
   /** Whether there is nothing (more) to carry out. */
   readonly isDone?: boolean;
   readonly slow?: string;
-  /** What is said before the error. */
-  readonly children: ComponentChildren;
 }
 
 /** Everything that is asked in a dialog: a form, or a question that has no fields. */
-export function Ask({ title, action, run, onClose, kind = "primary", close = "Cancel", disabled = false, isDone = false, slow, children }: DialogProps) {
+export function Ask({ title, action, run, onClose, kind = "primary", close = "Cancel", disabled = false, isDone = false, slow, children }: AskProps) {
   const work = useWork();
   const [result, setResult] = useState<JSX.Element | null>(null);
   const isOver = isDone || result !== null;

@@ -159,7 +159,7 @@ function PhotoGrid({ list, status }: { readonly list: List<Photo>; readonly stat
       </ul>
       {left.length === 0 && <Nothing status={status} />}
       {/* Below the photos, so that none moves under the hand. */}
-      {mayDecide && (
+      {(mayDecide || done > 0 || grid.heldBack > 0) && (
         <div class="column grid-actions">
           {late > 0 && (
             <Notice kind="warning">
@@ -171,7 +171,7 @@ function PhotoGrid({ list, status }: { readonly list: List<Photo>; readonly stat
           ))}
           <p class="quiet-text" role="status">{latest?.progress === "done" && `${doneWords(latest.decision, latest.photo.status)}: ${photoOf(latest.photo)}.`}</p>
           <div class="actions">
-            {status === "pending" && left.length > 1 && <button type="button" onClick={() => setToApprove(left)}>Approve all {left.length} shown…</button>}
+            {mayDecide && status === "pending" && left.length > 1 && <button type="button" onClick={() => setToApprove(left)}>Approve all {left.length} shown…</button>}
             {done > 0 && <button type="button" class="quiet" onClick={putAway}>Put away {done}<span class="unseen"> decided</span></button>}
             {grid.heldBack > 0 && <button type="button" onClick={putAway}>Show {count(grid.heldBack, "newer photo", "newer photos")}</button>}
           </div>
