@@ -1,6 +1,6 @@
 // An admin sends the failed deliveries again that are shown, after a question; another one fails meanwhile.
 
-import { signIn } from "./steps.mjs";
+import { signIn, write } from "./steps.mjs";
 
 export default async function again({ site, admin, eventId, late, visitor }) {
   const page = await visitor();
@@ -10,11 +10,7 @@ export default async function again({ site, admin, eventId, late, visitor }) {
   await page.getByRole("button", { name: "Send these 2 deliveries again…" }).click();
   const dialog = page.getByRole("dialog");
   const asked = await dialog.innerText();
-  await fetch(`http://127.0.0.1:8080/v1/projects/demo-wall/databases/(default)/documents/${late}?updateMask.fieldPaths=outcome`, {
-    method: "PATCH",
-    headers: { Authorization: "Bearer owner", "Content-Type": "application/json" },
-    body: JSON.stringify({ fields: { outcome: { stringValue: "failed" } } }),
-  });
+  await write(late, { outcome: "failed" });
   await rows.nth(2).waitFor();
   await dialog.getByRole("button", { name: "Send 2 deliveries" }).click();
   await dialog.getByText("2 deliveries are on the way again.").waitFor();

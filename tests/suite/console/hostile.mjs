@@ -30,6 +30,5 @@ function look() {
   return {
     foreign: document.querySelectorAll("main :is(b, i, script, img, iframe, marquee)").length,
     overflow: scrollWidth - clientWidth,
-    title: document.title.length,
   };
 }
