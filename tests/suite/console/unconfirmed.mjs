@@ -14,7 +14,9 @@ export default async function unconfirmed({ site, moderator, eventId, visitor })
   const hangs = () => {};
   await page.route(/batchGet|commit/, hangs);
   await tile.getByRole("button", { name: "Approve" }).click();
-  await tile.getByText("Not confirmed yet").waitFor();
+  // Long before the page gives an answer up.
+  await page.clock.fastForward(3000);
+  await tile.getByText("Not confirmed yet").waitFor({ timeout: 8000 });
   found.told = await page.locator(".notice").innerText();
   const asked = page.waitForEvent("dialog");
   await page.close({ runBeforeUnload: true });
