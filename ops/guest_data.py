@@ -327,6 +327,10 @@ class GuestData:
         fields = {"accounts": raw(dict.fromkeys(sorted(others), True))} if others else {}
         if uid not in self._own and "unreachableUntil" in record.raw:
             fields["unreachableUntil"] = record.raw["unreachableUntil"]
+        paused = record.fields.get("unreachable")
+        others = set(paused if isinstance(paused, dict) else ()) - self._own
+        if others:
+            fields["unreachable"] = raw(dict.fromkeys(sorted(others), True))
         return fields
 
     def _is_guest(self, email: object) -> bool:

@@ -140,7 +140,8 @@ class MailEvents:
             self.users.choose(guest_uid(report.mailbox), {Flag.RECAP: False})
         if DeliveryStatus.UNREACHABLE in new:
             until = self.clock.now() + UNREACHABLE_FOR
-            self.users.mark_unreachable(guest_uid(report.labels.guest_id), until)
+            address = guest_uid(report.labels.guest_id)
+            self.users.mark_unreachable(address, until, guest_uid(report.mailbox))
 
 
 def _changed(found: StoredStatuses, reports: Mapping[str, _Report]) -> dict[str, DeliveryStatus]:

@@ -14,6 +14,10 @@ from functions.preferences.preferences import opted_out_of_recap
 FIELD: Final = "unreachableUntil"
 """The field of the user record with the end of the pause."""
 
+OTHERS: Final = "unreachable"
+"""The field of a mailbox's record with the records of its other addresses that are in a pause: a
+map from user id to true."""
+
 UNREACHABLE_FOR: Final = timedelta(days=365)
 """Pause after a hard bounce; by then the address may have a new owner."""
 

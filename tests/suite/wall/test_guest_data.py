@@ -142,7 +142,9 @@ def test_the_opt_out_of_an_erased_address_stays_with_its_mailbox(
     record = f"users/{guest_uid(address_hash('ann@gmail.com'))}"
     off = {"emailPreferences": {"recap": False}}
     database.document("users/u1").set({"email": "A.nn+x@gmail.com"} | off)
+    own, other = (guest_uid(address_hash(text)) for text in ("a.nn+x@gmail.com", "a.nn@gmail.com"))
     others = {"accounts": {"u1": True, "u2": True}, "unreachableUntil": NOON}
+    others["unreachable"] = {own: True, other: True}
     database.document(record).set(others | {"emailPreferences": {"marketing": False}})
     _, said, _ = operator(guest_data.main, "export", "a.nn+x@gmail.com")
     assert record in said
@@ -154,6 +156,7 @@ def test_the_opt_out_of_an_erased_address_stays_with_its_mailbox(
             record: {
                 "accounts": {"u2": True},
                 "emailPreferences": {"marketing": False, "recap": False},
+                "unreachable": {other: True},
                 "unreachableUntil": NOON,
             },
         }

@@ -59,6 +59,17 @@ def test_a_guest_who_turns_recaps_on_is_mailed_again(
     assert (found.fields == {}) == is_mailed
 
 
+def test_the_owner_of_a_mailbox_frees_its_other_addresses(documents: InMemoryDocuments) -> None:
+    """The links in mails lead to the mailbox: turning recaps on there frees `ann+party@…` too."""
+    users, other = UserStore(documents), guest_uid("f" * 32)
+    users.mark_unreachable(other, UNTIL, GUEST)
+    users.choose(GUEST, {Flag.MARKETING: True})
+    assert fields(documents, other) == {reach.FIELD: UNTIL}
+    users.choose(GUEST, {Flag.RECAP: True})
+    assert fields(documents, other) == {}
+    assert fields(documents, GUEST) == {"emailPreferences": {"marketing": True, "recap": True}}
+
+
 def test_an_address_that_accepts_mail_again(documents: InMemoryDocuments) -> None:
     """The mark is deleted; an address without a mark is not written."""
     users = UserStore(documents)

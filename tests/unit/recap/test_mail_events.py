@@ -14,7 +14,9 @@ from functions.documents.write import Delete, Put
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
 from functions.mail_events.recorder import StillBusyError
 from functions.parallel import Threads
+from functions.preferences.preferences import Flag
 from functions.preferences.reach import UNREACHABLE_FOR
+from functions.preferences.store.user_store import UserStore
 from functions.recap.ledger import entries
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.sending.preview import Unreached
@@ -154,6 +156,21 @@ def test_a_complaint_is_of_the_mailbox(house: House) -> None:
     assert house.collection("users").keys() == {f"guest-{address_hash('ann@example.com')}"}
     house.later(hours=25)
     assert house.send().skipped == 2
+
+
+def test_a_tagged_address_that_bounced_is_freed_behind_its_link(house: House) -> None:
+    """Design 3.52: the link in a mail leads to the mailbox, whose owner frees the address."""
+    tagged = "Ann+party@example.com"
+    house.photo(tagged)
+    house.later(hours=24)
+    house.send()
+    house.mail_events().record([TrackingEvent(HARD, house.labels(tagged), tagged)])
+    house.later(hours=25)
+    assert house.send().skipped == 1
+    link = guest_uid(address_hash("ann@example.com"))
+    UserStore(house.documents).choose(link, {Flag.RECAP: True})
+    house.later(hours=25)
+    assert house.send().skipped == 0
 
 
 @pytest.mark.parametrize(
