@@ -1,15 +1,27 @@
 """What every test inside the emulator suite needs."""
 
 import contextlib
+import itertools
 import os
+import time
 import uuid
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 import pytest
 from google.cloud import firestore
 
+from emulator.environment import local_secrets
 from emulator.mailbox import PORT, Mailbox
+from functions.signed_links.token import Scope, TokenKeys
 from tests.suite.browser import CHROMIUM, Driver
+from tests.suite.deliveries import deliveries, receiving, secret_of
+
+__all__ = ["deliveries", "receiving", "secret_of"]
+
+_LIMIT_TEST_SECONDS: Final = 30
+_ADDRESSES = itertools.count(int(uuid.uuid4().hex[:6], 16))
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +57,73 @@ def driver() -> Iterator[Driver]:
         pytest.skip("needs a browser: apt install chromium")
     with contextlib.closing(Driver()) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def secret() -> str:
+    """The key that the functions of the local suite sign with."""
+    return local_secrets.read()["EMAIL_PREFS_KEY"]
+
+
+@pytest.fixture(scope="session")
+def keys(secret: str) -> TokenKeys:
+    """That key, as tokens are made with it."""
+    return TokenKeys([secret])
+
+
+@pytest.fixture
+def client() -> str:
+    """Address of a client that has called nothing yet."""
+    number = next(_ADDRESSES)
+    return f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+
+
+@pytest.fixture
+def headers(client: str) -> dict[str, str]:
+    """What Google's front end adds to that client's requests."""
+    return {"X-Forwarded-For": client}
+
+
+@pytest.fixture
+def uid() -> str:
+    """A user of this test alone, without a record."""
+    return f"user-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def record(db: firestore.Client, uid: str) -> firestore.DocumentReference:
+    """The reference of that user's record."""
+    reference: firestore.DocumentReference = db.collection("users").document(uid)
+    return reference
+
+
+@pytest.fixture
+def token(keys: TokenKeys, uid: str) -> str:
+    """A token as it stands in that user's mails."""
+    return keys.issue(uid, datetime.now(UTC))
+
+
+@pytest.fixture
+def one_click_token(keys: TokenKeys, uid: str) -> str:
+    """A token as it stands in the unsubscribe header of that user's mails."""
+    return keys.issue(uid, datetime.now(UTC), Scope.UNSUBSCRIBE)
+
+
+@pytest.fixture
+def old_token(keys: TokenKeys, uid: str) -> str:
+    """One from a mail of more than 30 days ago."""
+    return keys.issue(uid, datetime.now(UTC) - timedelta(days=30, seconds=1))
+
+
+@pytest.fixture
+def one_hour() -> None:
+    """Calls are counted by the clock's hours: a test of the limit does not begin just before one.
+
+    Some seconds in an hour are waited out; nothing in the service could tell of the hour's end.
+    """
+    left = 3600 - time.time() % 3600
+    if left < _LIMIT_TEST_SECONDS:
+        time.sleep(left)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,9 +9,6 @@ from google.cloud import firestore
 
 from emulator.people import Person, sign_in
 from tests.suite.records import failed_delivery
-from tests.suite.webhooks.conftest import deliveries, receiving, secret_of
-
-__all__ = ["deliveries", "receiving", "secret_of"]
 
 TENANT: Final = "tenant-a"
 

@@ -13,9 +13,6 @@ from google.cloud import firestore
 from emulator.people import Person, sign_in
 from tests.suite.browser import Driver
 from tests.suite.records import failed_delivery
-from tests.suite.webhooks.conftest import receiving, secret_of
-
-__all__ = ["receiving", "secret_of"]
 
 SITE: Final = "http://127.0.0.1:5000"
 TENANT: Final = f"tenant-{uuid.uuid4().hex[:8]}"

@@ -1,32 +1,5 @@
-"""An event with its organizers, receivers, and a recipient with a link."""
+"""An event with its organizers and receivers."""
 
 from tests.suite.actions.conftest import admin, configure, named, record
-from tests.suite.preferences.conftest import (
-    client,
-    headers,
-    keys,
-    one_click_token,
-    one_hour,
-    secret,
-    token,
-    uid,
-)
-from tests.suite.webhooks.conftest import deliveries, receiving, secret_of
 
-__all__ = [
-    "admin",
-    "client",
-    "configure",
-    "deliveries",
-    "headers",
-    "keys",
-    "named",
-    "one_click_token",
-    "one_hour",
-    "receiving",
-    "record",
-    "secret",
-    "secret_of",
-    "token",
-    "uid",
-]
+__all__ = ["admin", "configure", "named", "record"]

@@ -8,12 +8,11 @@ from google.cloud import firestore
 
 from emulator.people import Person, sign_in
 from tests.suite.call import Answer, call
-from tests.suite.preferences.conftest import client, headers, record, uid
 from tests.suite.preferences.test_browser import browse
 from tests.suite.process import FunctionProcess, silenced
 from tests.suite.recap.wall import TENANT, Wall
 
-__all__ = ["browse", "client", "headers", "record", "uid"]
+__all__ = ["browse"]
 
 
 @pytest.fixture

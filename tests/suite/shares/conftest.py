@@ -8,22 +8,11 @@ from google.cloud import firestore
 
 from emulator.environment import local_secrets
 from emulator.people import Person
+from functions.signed_links.token import TokenKeys
 from tests.suite.actions.conftest import Configure, admin, configure, named, record
 from tests.suite.call import Answer, call
-from tests.suite.preferences.conftest import client, headers, keys, one_hour, token, uid
 
-__all__ = [
-    "admin",
-    "client",
-    "configure",
-    "headers",
-    "keys",
-    "named",
-    "one_hour",
-    "record",
-    "token",
-    "uid",
-]
+__all__ = ["admin", "configure", "named", "record"]
 
 URL: Final = "https://example.com/hook?key=of-the-receiver"
 OTHER: Final = "https://example.com/other"
@@ -33,9 +22,9 @@ Look = Callable[..., Answer]
 
 
 @pytest.fixture(scope="session")
-def secret() -> str:
-    """The key that links to logs are signed with in the local suite."""
-    return local_secrets.read()["LOG_LINKS_KEY"]
+def keys() -> TokenKeys:
+    """The key that links to logs are signed with in the local suite, as tokens are made with it."""
+    return TokenKeys([local_secrets.read()["LOG_LINKS_KEY"]])
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from google.cloud import firestore
 
 from emulator import certificates
 from emulator.receiver import Receiver, always, fails, slow
-from tests.suite.webhooks.conftest import Deliveries, looked_up
+from tests.suite.deliveries import Deliveries, looked_up
 
 LATE: Final = 20.0  # seconds by which an attempt may come late on a busy machine
 
