@@ -9,7 +9,6 @@ import requests
 from emulator.mailbox import (
     MAX_SUBSTITUTION_BYTES,
     Mailbox,
-    bad_address,
     problems,
     status,
     too_many_requests,
@@ -52,30 +51,6 @@ def send(
     )
 
 
-def test_a_request_is_a_mail_to_each_recipient(mailbox: Mailbox) -> None:
-    """Each recipient has a mail with its own substitutions and the id of the answer."""
-    answer = send(mailbox)
-
-    assert (answer.status_code, answer.content) == (202, b"")
-    assert [(mail.to, mail.text) for mail in mailbox.mails] == [
-        ("a@example.com", "Hi a@example.com"),
-        ("b@example.com", "Hi b@example.com"),
-    ]
-    assert {mail.message_id for mail in mailbox.mails} == {answer.headers["X-Message-Id"]}
-
-
-@pytest.mark.parametrize(
-    ("headers", "code"),
-    [({"Authorization": ""}, 401), ({"Content-Type": "text/plain"}, 415)],
-)
-def test_what_is_no_request_to_sendgrid_is_refused(
-    mailbox: Mailbox, headers: dict[str, str], code: int
-) -> None:
-    """A request without a key, or in another format, is refused."""
-    assert send(mailbox, headers=headers).status_code == code
-    assert mailbox.mails == ()
-
-
 def test_faults_happen_in_their_order_and_as_often_as_told(mailbox: Mailbox) -> None:
     """A fault happens to as many requests as it says; `after` lets some pass first."""
     mailbox.fail_with(status(503, times=2), too_many_requests(after=1))
@@ -84,17 +59,6 @@ def test_faults_happen_in_their_order_and_as_often_as_told(mailbox: Mailbox) -> 
 
     assert codes == [503, 503, 202, 429, 202]
     assert [request.status for request in mailbox.requests] == codes
-
-
-def test_a_refused_address_is_named_by_its_place(mailbox: Mailbox) -> None:
-    """A refused address is named by its place until the mailbox is healed."""
-    mailbox.fail_with(bad_address("b@example.com"))
-
-    (error,) = send(mailbox).json()["errors"]
-    mailbox.heal()
-
-    assert error["field"] == "personalizations.1.to.0.email"
-    assert send(mailbox).status_code == 202
 
 
 def test_its_pages_show_each_mail(mailbox: Mailbox) -> None:

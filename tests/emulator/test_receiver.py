@@ -94,22 +94,6 @@ def test_anything_else_is_rejected(header: str | None, problem: str) -> None:
     assert signature_problem(header, BODY, SECRET, NOW) == problem
 
 
-def test_a_request_is_recorded_as_it_arrived(receiver: Receiver, post: Callable[..., int]) -> None:
-    """A request keeps its path, headers and raw bytes, and the verdict on its signature."""
-    assert post("/ok?x=1") == 200
-
-    (request,) = receiver.requests
-    assert (request.method, request.path, request.body) == ("POST", "/ok?x=1", BODY)
-    assert (request.event_type, request.event_id, request.delivery_id) == (
-        "photo.uploaded",
-        "event-1",
-        "d-1",
-    )
-    assert request.headers["wall-event-id"] == "event-1"
-    assert request.json() == {"event": "photo.uploaded"}
-    assert request.verified
-
-
 def test_a_wrong_signature_is_recorded_with_its_reason(
     receiver: Receiver, post: Callable[..., int]
 ) -> None:

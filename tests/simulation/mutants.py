@@ -37,14 +37,15 @@ def main() -> int:
     wanted = parser.parse_args().names
     missed = 0
     print("| world | mutant | left out | schedules | seen first |\n|---|---|---|---|---|")
-    for one in MUTANTS:
-        if wanted and one.name not in wanted:
+    for mutant in MUTANTS:
+        if wanted and mutant.name not in wanted:
             continue
-        caught = schedules_to_catch(one)
+        caught = schedules_to_catch(mutant)
         missed += caught is None
         schedules, seen = caught or (f"over {LIMIT:,}", "nothing")
         seen = _ID.sub("…", seen)
-        print(f"| {one.world} | {one.name} | {one.left_out} | {schedules} | {seen} |", flush=True)
+        row = (mutant.world, mutant.name, mutant.left_out, schedules, seen)
+        print(f"| {' | '.join(map(str, row))} |", flush=True)
     return 1 if missed else 0
 
 

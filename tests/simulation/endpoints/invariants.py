@@ -94,7 +94,7 @@ class Seen:
     def at_rest(
         self, records: Iterable[Document], deliveries: Iterable[Delivery], *, complete: bool
     ) -> Iterator[str]:
-        """What is wrong at the end; `complete` where no failure has got lost on the way."""
+        """The violations at the end; `complete` where no failure has got lost on the way."""
         told = {record.fields["url"]: record.fields["told"] for record in records}
         now, settings = self.simulation.time, self._at(self.simulation.time) or {}
         if not complete:
@@ -154,16 +154,17 @@ class Seen:
         return sorted(ended, key=lambda one: (one.ended_at, one.id))
 
     def _answered(self, url: str, moment: int) -> datetime | None:
-        ends = [one for one in self._ended_by(url, moment) if one.outcome is Outcome.SUCCESS]
-        return ends[-1].ended_at if ends else None
+        ended = self._ended_by(url, moment)
+        answered = [delivery for delivery in ended if delivery.outcome is Outcome.SUCCESS]
+        return answered[-1].ended_at if answered else None
 
     def _holds(self, url: str, told: str, moment: int) -> bool:
         if told == "disabled":
             return url in _disabled(self._at(moment))
         counting = [
-            one
-            for one in self._ended_by(url, moment)
-            if not one.test or one.outcome is Outcome.SUCCESS
+            delivery
+            for delivery in self._ended_by(url, moment)
+            if not delivery.test or delivery.outcome is Outcome.SUCCESS
         ]
         if told == "recovered":
             return [delivery.outcome for delivery in counting[-1:]] == [Outcome.SUCCESS]

@@ -44,7 +44,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What is there at the beginning, and what comes; times are microseconds.
+    """The state at the beginning, and the events that follow; times are microseconds.
 
     Attributes:
         urls: Of the event; from the second on with a host of their own.

@@ -101,7 +101,7 @@ class EndpointWorld:
             simulation.after(at, self._sweep)
 
     def violations(self) -> Iterable[str]:
-        """What is wrong now that everything is at rest."""
+        """The violations, now that everything is at rest."""
         records = self._firestore.query(Query(collection=_ENDPOINTS))
         deliveries = map(read_delivery, self._firestore.query(Query(collection=_DELIVERIES)))
         # A worker that was paused may note a failure long after the record was forgotten.

@@ -42,7 +42,7 @@ def test_a_personal_recap_shows_a_guest_their_own_photos(
 def test_the_local_suite_sends_one_mailbox_many_recaps_a_day(
     wall: Wall, mailbox: Mailbox, recap: Recap
 ) -> None:
-    """Whoever tries recaps out gets a fourth one of a day: `.env.demo-wall` raises the limit."""
+    """A fourth recap of a day arrives as well: `.env.demo-wall` raises the limit."""
     wall.photos({"uploaderEmail": "anna@example.com"})
     for _ in range(4):
         recap()

@@ -146,7 +146,7 @@ def test_a_photo_makes_the_transitions_of_the_specification_and_no_others(
             made.add((status, then))
         for who in (Who.UPLOADER, Who.MODERATOR, Who.ADMIN):
             ADMINISTRATOR.replace(path, photo(guest, status))
-            assert cast[who].delete(path), "whatever the states of photo and event"
+            assert cast[who].delete(path), "in any state of photo and event"
 
     assert made == {
         ("pending", "approved"),

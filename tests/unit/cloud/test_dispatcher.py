@@ -34,21 +34,6 @@ def dispatched(queue: Queue, call: Callable[[Queued, int], Awaitable[int]], *tas
     asyncio.run(run())
 
 
-def test_no_task_is_dispatched_before_it_is_due() -> None:
-    """The schedule time of a task holds, and a task queued later may be due earlier."""
-    now = time.time()
-    late, soon = task("late", now + 0.4), task("soon", now + 0.2)
-    called: dict[str, float] = {}
-
-    async def call(one: Queued, _: int) -> int:
-        called[one.name] = time.time()
-        return 200
-
-    dispatched(WIDE, call, late, soon)
-    assert list(called) == ["soon", "late"]
-    assert all(called[delivery.name] >= delivery.due for delivery in (late, soon))
-
-
 def test_so_many_calls_at_a_time() -> None:
     """A call beyond the limit of its queue waits for a place."""
     under_way, most = 0, 0

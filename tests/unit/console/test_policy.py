@@ -34,7 +34,7 @@ def test_the_console_may_talk_to_three_more_hosts_and_nothing_else_is_laxer() ->
     assert console.pop("img-src") - everywhere.pop("img-src") == {"https:"}
     assert console.pop("frame-src") == {"'self'"}
     assert console == everywhere
-    # A mail has no origin, whatever it holds: it reads, calls, posts and leads nowhere.
+    # A mail has no origin: any mail reads, calls, posts and leads nowhere.
     assert mail["sandbox"] == {"allow-scripts"}
     assert mail["style-src"] == {"'unsafe-inline'"}
     assert mail["default-src"] == mail["form-action"] == mail["base-uri"] == {"'none'"}
