@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import dns.flags
 import dns.message
@@ -14,7 +14,7 @@ import dns.resolver
 import dns.rrset
 
 SILENT: Final = "silent.example.com"
-"""Nothing that is asked about this name or below it is ever answered."""
+"""Questions about this name or below it are not answered before the server `speak`s."""
 
 
 @dataclass
@@ -22,13 +22,23 @@ class NameServer:
     """Its settings, as `resolver` takes them, and the questions so far: name and type."""
 
     settings: dns.resolver.Resolver
+    sock: socket.socket
     questions: list[tuple[str, str]] = field(default_factory=list)
     asked: threading.Condition = field(default_factory=threading.Condition)
+    silent: list[tuple[dns.message.Message, Any]] | None = field(default_factory=list)
+    """The questions that wait for an answer, with who asked; None: no question waits any more."""
 
     def wait_for(self, count: int) -> None:
         """Wait until so many questions have come."""
         with self.asked:
             assert self.asked.wait_for(lambda: len(self.questions) >= count, 30), self.questions
+
+    def speak(self) -> None:
+        """Answer that there are no silent names, to the questions that wait and to later ones."""
+        with self.asked:
+            waiting, self.silent = self.silent or [], None
+        for query, client in waiting:
+            self.sock.sendto(_answer(query, {}).to_wire(), client)
 
 
 @contextmanager
@@ -42,7 +52,7 @@ def answering(records: Mapping[str, str]) -> Iterator[NameServer]:
         settings = dns.resolver.Resolver(configure=False)
         settings.nameservers = ["127.0.0.1"]
         settings.port = sock.getsockname()[1]
-        server = NameServer(settings)
+        server = NameServer(settings, sock)
         thread = threading.Thread(target=_serve, args=(sock, server, records))
         thread.start()
         try:
@@ -64,9 +74,11 @@ def _serve(sock: socket.socket, server: NameServer, records: Mapping[str, str]) 
         with server.asked:
             server.questions.append((name, question.rdtype.name))
             server.asked.notify_all()
-        if not name.endswith(SILENT):
-            with suppress(OSError):
-                sock.sendto(_answer(query, records).to_wire(), client)
+            if name.endswith(SILENT) and server.silent is not None:
+                server.silent.append((query, client))
+                continue
+        with suppress(OSError):
+            sock.sendto(_answer(query, records).to_wire(), client)
 
 
 def _answer(query: dns.message.Message, records: Mapping[str, str]) -> dns.message.Message:
