@@ -22,13 +22,8 @@ from functions.webhooks.endpoints.failing_endpoint import Standing
 
 _REASON_CHARACTERS: Final = 200
 
-_HEADLINE: Final = {
-    Standing.FAILING: "A webhook URL is failing",
-    Standing.DISABLED: "A webhook URL is switched off",
-    Standing.RECOVERED: "A webhook URL works again",
-}
-_COUNTED: Final = {
-    Standing.FAILING: ("fails", "fail"),
+_PREDICATES: Final = {
+    Standing.FAILING: ("is failing", "are failing"),
     Standing.DISABLED: ("is switched off", "are switched off"),
     Standing.RECOVERED: ("works again", "work again"),
 }
@@ -108,10 +103,10 @@ def _copy(address: str) -> Copy:
 
 def _headline(changes: Sequence[Change]) -> str:
     if len(changes) == 1:
-        return _HEADLINE[changes[0].standing]
+        return f"A webhook URL {_PREDICATES[changes[0].standing][0]}"
     counts = Counter(change.standing for change in changes)
     told = [
-        f"{count} {_COUNTED[standing][count > 1]}"
+        f"{count} {_PREDICATES[standing][count > 1]}"
         for standing in Standing
         if (count := counts[standing])
     ]

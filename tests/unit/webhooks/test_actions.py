@@ -179,27 +179,21 @@ def test_a_restart_whose_answer_was_lost_is_queued(parts: Parts) -> None:
     assert parts.queued[-1].data["round"] == 1
 
 
-def test_two_calls_that_want_the_same_begin_one_round(parts: Parts) -> None:
-    """Both are told that it is sent again."""
-    ended = parts.attempts(parts.delivery(), 200)
-    others: list[Resent] = []
-    parts.at("update deliveries", lambda: others.append(resend(parts, ended)))
-    assert [resend(parts, ended), *others] == [Resent(resent=1)] * 2
-    assert parts.record(ended).round == 1
-    assert len(parts.queued) == 1
-
-
-def test_a_round_that_has_ended_meanwhile_is_followed_by_the_next(parts: Parts) -> None:
-    """The call looks again, and finds a delivery that can be sent again."""
+@pytest.mark.parametrize(("answers", "round_"), [([], 1), ([204], 2)])
+def test_of_two_calls_at_once_both_send_the_delivery_again(
+    parts: Parts, answers: list[int], round_: int
+) -> None:
+    """They begin one round; where the round of the first has ended, the second begins the next."""
     ended = parts.attempts(parts.delivery(), 200)
 
     def sent_again_meanwhile() -> None:
-        resend(parts, ended)
-        parts.attempts(ended, 204)
+        assert resend(parts, ended) == Resent(resent=1)
+        parts.attempts(ended, *answers)
 
     parts.at("update deliveries", sent_again_meanwhile)
     assert resend(parts, ended) == Resent(resent=1)
-    assert parts.record(ended).round == 2
+    assert parts.record(ended).round == round_
+    assert len(parts.queued) == round_
 
 
 def test_a_delivery_that_is_attempted_meanwhile_is_left_to_that(parts: Parts) -> None:

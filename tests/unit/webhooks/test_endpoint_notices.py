@@ -121,7 +121,7 @@ def test_one_mail_tells_all_the_news_of_an_event(house: House) -> None:
     """Twenty endpoints at one dead host are one mail."""
     house.fails(5)
     house.fails(5, url=OTHER)
-    assert house.mailed(30) == ["Webhook URLs: 2 fail: Garden party"]
+    assert house.mailed(30) == ["Webhook URLs: 2 are failing: Garden party"]
 
 
 def test_it_says_what_has_failed(failing: House) -> None:

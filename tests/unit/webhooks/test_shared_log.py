@@ -152,22 +152,15 @@ def test_one_refusal_whatever_the_reason(parts: Parts) -> None:
         said.append(
             refused(Code.PERMISSION_DENIED, lambda: send_again(parts, one, delivery))  # noqa: B023
         )
-    parts.now += timedelta(days=1)
+    parts.now += timedelta(days=1, microseconds=-1)
+    read(parts, expired)
+    parts.now += timedelta(microseconds=1)
     said.append(refused(Code.PERMISSION_DENIED, lambda: read(parts, expired)))
     parts.delete(f"events/{EVENT}")
     said.append(refused(Code.PERMISSION_DENIED, lambda: read(parts, deleted)))
     assert set(said) == {
         "The link is not valid (any more); ask the sender of the link for a new one."
     }
-
-
-def test_a_link_shows_until_its_last_second(parts: Parts) -> None:
-    """And not in the one after it."""
-    share_id = share(parts, lasts=timedelta(days=1))
-    parts.now += timedelta(days=1, microseconds=-1)
-    read(parts, share_id)
-    parts.now += timedelta(microseconds=1)
-    refused(Code.PERMISSION_DENIED, lambda: read(parts, share_id))
 
 
 def test_a_delivery_is_sent_again(parts: Parts) -> None:
