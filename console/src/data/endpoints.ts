@@ -44,19 +44,13 @@ export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => (byte % 36).toString(36)).join("");
 }
 
-// Writes what has changed: `urls` only where a URL, its events or its place has, or where an entry of before
-// holds `recover` itself.
+// Writes what has changed: `urls` only where a URL, its events or its place has.
 function change(db: Firestore, eventId: string, changed: (before: readonly Endpoint[]) => readonly Endpoint[]): Promise<void> {
   return save(db, eventId, "the receivers", ({ endpoints: before }, known) => {
     const fields = known ?? {};
     const after = changed(before);
     const urls = after.map(entryOf);
-    const recover = recovered(after);
-    const isInEntries = list(fields["urls"]).some((entry) => typeof entry === "object" && entry && "recover" in entry);
-    const isUrls =
-      JSON.stringify(urls) !== JSON.stringify(before.map(entryOf)) ||
-      !known ||
-      (isInEntries && `${recover}` !== `${recovered(before)}`);
+    const isUrls = JSON.stringify(urls) !== JSON.stringify(before.map(entryOf)) || !known;
     const disabled = (fields["disabled"] ?? {}) as Record<string, unknown>;
     const isDisabled = ([key, one]: [string, unknown]) => {
       const { url } = (one ?? {}) as { url?: unknown };
@@ -68,7 +62,7 @@ function change(db: Firestore, eventId: string, changed: (before: readonly Endpo
       ...orNot("labels", textsOf(after, ({ label }) => label)),
       ...orNot("off", textsOf(after, ({ offSince }) => offSince?.toISOString() ?? "")),
       ...orNot("disabled", Object.fromEntries(Object.entries(disabled).filter(isDisabled))),
-      recover,
+      recover: recovered(after),
     };
   });
 }
@@ -134,7 +128,7 @@ async function read(fields: DocumentData): Promise<Settings> {
       events: `${events}` === `${USUAL_EVENT_TYPES}` ? null : events,
       label: text(labels[id]) || text(labels[url]),
       offSince: since ? new Date(since) : null,
-      recover: recover.includes(id) || recover.includes(url) || given["recover"] === true || before?.recover === true,
+      recover: recover.includes(id) || recover.includes(url),
       disabled: dead && { reason: text(dead["reason"]), at: date(dead["at"]) },
     });
   }

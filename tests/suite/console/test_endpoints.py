@@ -32,9 +32,15 @@ def test_an_admin_adds_tries_enables_recovers_and_removes(
             }
         }
         keeps, typo, right = (receiver.url(path) for path in ("/keeps", "/rihgt", "/right"))
-        old = [{"url": url, "recover": True} for url in (keeps, dead)]
         twice = {"url": keeps, "events": ["photo.deleted"]}
-        configure(*old, typo, twice, disabled=disabled, notify=["somebody@example.com"])
+        configure(
+            *({"url": url} for url in (keeps, dead)),
+            typo,
+            twice,
+            recover=[keeps, dead],
+            disabled=disabled,
+            notify=["somebody@example.com"],
+        )
         added = receiver.url("/added")
         missed = [record(dead), record(dead)]
         missed.append(record(dead, outcome="skipped", attempts=0, log=[], reason="disabled"))
