@@ -14,33 +14,24 @@ from functions.documents.document import Document
 from functions.documents.query import Query
 from functions.documents.write import Merge, Put
 from functions.mail.message import EmailMessage
-from functions.mail.sender import MailSender
 from functions.mail.tracking import DeliveryStatus, Tally, TrackingEvent
-from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents, StillBusyError
+from functions.parallel import InParallel
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.reach import skip_reason
-from functions.preferences.store.user_store import UserStore
 from functions.recap.arguments import PreviewArguments, RecapArguments
-from functions.recap.audience.guest_store import GuestStore
 from functions.recap.ledger.batch import Batch, BatchState, Counts, RecapState, recap_state, total
 from functions.recap.ledger.lock import COOLDOWN, Lock, RecapKey
-from functions.recap.ledger.recap_store import RecapStore, batch_of, lock_of
-from functions.recap.ledger.status_store import StatusStore
+from functions.recap.ledger.recap_store import batch_of, lock_of
 from functions.recap.quota import mailings
 from functions.recap.quota.allowance import RecapLimits
-from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.complaints import Complaints, Level, Limit, day_of, stop_path
-from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.quota.mailings import tenant_key
-from functions.recap.sending.places import Places
-from functions.recap.sending.planner import Planner
-from functions.recap.sending.preview import Preview, RecapPreview
+from functions.recap.sending.preview import Preview
 from functions.recap.sending.report import RecapResult
-from functions.recap.sending.send_recap import RecapSender
 from functions.wall.address import address_hash
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
+from tests.in_memory.recap_use_cases import RecapUseCases
 from tests.in_memory.through import ServiceError, Through
 from tests.simulation.faults import Fault, Weather
 from tests.simulation.simulation import (
@@ -135,14 +126,6 @@ class Mail:
     started_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What an instance of the service has."""
-
-    sender: RecapSender
-    preview: RecapPreview
-
-
 class RecapWorld:
     """One event with some guests, whose recap is asked for again and again."""
 
@@ -217,49 +200,25 @@ class RecapWorld:
         self._opted_out[address] = self._simulation.now
         self._simulation.note("guest", f"{address} opts out")
 
-    def _parts(self, instance: Instance) -> Parts:
-        through, places = self._held_up(instance), Places(seconds=0)
-        documents = InMemoryDocuments(self._firestore, through)
-        recaps = RecapStore(documents)
-        planner = Planner(
-            recaps=recaps,
-            guests=GuestStore(documents, lambda work, items: [work(item) for item in items]),
-            mailings=MailingStore(documents),
-            complaints=ComplaintStore(documents),
-            skip_reason=lambda record: skip_reason(record, instance.now()),
-            sender=lambda: MailSender(address="photos@example.com"),
-            shows=lambda _: True,
-            now=instance.now,
-            new_word=self._word,
-            limits=LIMITS,
-        )
-        preview = RecapPreview(
-            planner=planner,
-            places=places,
-            statuses=StatusStore(documents),
-            mailer=lambda: InMemoryMailer(self._answer, through),
-            links=lambda: None,
-            links_of_nobody=lambda: PreferencesLinks("nobody", "nobody"),
-            count=lambda _: None,
-            min_guests=0,  # so that the preview can be compared
-            now=instance.now,
-        )
-
+    def _parts(self, instance: Instance) -> RecapUseCases:
         def three_at_once(work: Callable[[Any], T], items: Iterable[Any], /) -> list[T]:
             return instance.in_parallel(work, items, at_once=3)
 
-        sender = RecapSender(
-            planner=planner,
-            places=places,
-            mailer=lambda: InMemoryMailer(self._answer, through),
-            links=lambda: lambda uid: PreferencesLinks(uid, uid),
-            in_parallel=three_at_once,
-            small_in_parallel=three_at_once,
+        return self._use_cases(instance, self._held_up(instance), three_at_once)
+
+    def _use_cases(
+        self, instance: Instance, through: Through, in_parallel: InParallel
+    ) -> RecapUseCases:
+        return RecapUseCases(
+            documents=InMemoryDocuments(self._firestore, through),
             clock=Clock(instance.now, instance.monotonic, instance.sleep),
+            mailer=lambda: InMemoryMailer(self._answer, through),
+            links=lambda uid: PreferencesLinks(uid, uid),
             new_word=self._word,
+            in_parallel=in_parallel,
+            limits=LIMITS,
             new_mutex=OneAtATime,
         )
-        return Parts(sender, preview)
 
     def _held_up(self, instance: Instance) -> Through:
         """Calls of ports, some of which are held up for longer than a lease."""
@@ -290,10 +249,10 @@ class RecapWorld:
         # The subject tells the mail service's end which call a request is of.
         wanted = RecapArguments(event_id=EVENT, subject=name, only_new=only_new)
 
-        def send(parts: Parts) -> RecapResult:
+        def send(parts: RecapUseCases) -> RecapResult:
             if look:
                 asked = PreviewArguments(event_id=EVENT, subject=name, only_new=only_new)
-                self._shown = parts.preview.show(caller, asked, None)
+                self._shown = parts.preview().show(caller, asked, None)
             return parts.sender.send(caller, wanted)
 
         self._pool.run(name, send, lambda end: self._ended(name, end))
@@ -466,19 +425,8 @@ class RecapWorld:
         self._tell(name, news)
 
     def _mail_events(self, instance: Instance) -> MailEvents:
-        documents = InMemoryDocuments(self._firestore, instance.call)
-        return MailEvents(
-            statuses=StatusStore(documents),
-            users=UserStore(documents),
-            complaints=ComplaintWatch(
-                ComplaintStore(documents),
-                instance.now,
-                COMPLAINT_LIMITS,
-            ),
-            clock=Clock(instance.now, instance.monotonic, instance.sleep),
-            recaps_in_parallel=instance.in_parallel,
-            guests_in_parallel=instance.in_parallel,
-        )
+        use_cases = self._use_cases(instance, instance.call, instance.in_parallel)
+        return use_cases.mail_events(limits=COMPLAINT_LIMITS)
 
     def _tell(self, name: str, news: Sequence[tuple[Mail, TrackingEvent]], tries: int = 0) -> None:
         """Tell it until it is answered well."""

@@ -1,7 +1,6 @@
 """The recap's parts in this process, on given documents and a given mail service."""
 
 import secrets
-import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -9,27 +8,15 @@ from datetime import UTC, datetime
 from functions.access import Caller, Role
 from functions.clock import Clock
 from functions.documents.documents import Documents
-from functions.mail.sender import MailSender
 from functions.mail.sendgrid import SendGridMailer
 from functions.parallel import Threads
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.reach import skip_reason
-from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
-from functions.recap.audience.photo_hosts import PhotoHosts
-from functions.recap.ledger.recap_store import RecapStore
-from functions.recap.ledger.status_store import StatusStore
-from functions.recap.quota.complaint_store import ComplaintStore
-from functions.recap.quota.mailing_store import MailingStore
-from functions.recap.sending.dispatch import REQUESTS_AT_ONCE, SMALL_REQUESTS_AT_ONCE
-from functions.recap.sending.places import Places
-from functions.recap.sending.planner import Planner
-from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
-from functions.recap.sending.send_recap import RecapSender
+from functions.recap.sending.dispatch import REQUESTS_AT_ONCE
+from functions.recap.sending.preview import PREVIEWS_PER_HOUR
 from functions.signed_links.limiter import Limiter
 from functions.signed_links.token import TokenKeys
+from tests.in_memory.recap_use_cases import RecapUseCases
 from tests.suite.recap.wall import TENANT
-
-SENDER = MailSender(address="Photo Wall <photos@example.com>")
 
 ORGANIZER = Caller("organizer", Role.ADMIN, TENANT)
 
@@ -50,56 +37,17 @@ def links() -> Callable[[str], PreferencesLinks]:
     return lambda uid: PreferencesLinks.to("https://example.com", keys, uid, now())
 
 
-def mailer(host: str) -> SendGridMailer:
-    """The mail service at `host`, an address without a path."""
-    return SendGridMailer("SG.made-up", host, now)
-
-
-def recap_sender(documents: Documents, host: str) -> RecapSender:
-    """As the deployed function has it, with the mail service at `host`."""
-    return RecapSender(
-        planner=planner(documents),
-        places=Places(),
-        mailer=lambda: mailer(host),
-        links=links,
-        in_parallel=Threads(REQUESTS_AT_ONCE, "mail"),
-        small_in_parallel=Threads(SMALL_REQUESTS_AT_ONCE, "mail"),
+def use_cases(documents: Documents, host: str = "http://127.0.0.1:9") -> RecapUseCases:
+    """As the deployed functions have them, with the mail service at `host`."""
+    limiter = Limiter(documents, now=now)
+    return RecapUseCases(
+        documents=documents,
         clock=Clock(now, time.monotonic, time.sleep),
+        mailer=lambda: SendGridMailer("SG.made-up", host, now),
+        links=links(),
         new_word=new_word,
-        new_mutex=threading.Lock,
-    )
-
-
-def recap_preview(documents: Documents, host: str) -> RecapPreview:
-    """The previewer, on the same records."""
-    limiter, secret = (
-        Limiter(documents, now=now),
-        "k" * 32,
-    )
-    return RecapPreview(
-        planner=planner(documents),
-        places=Places(),
-        statuses=StatusStore(documents),
-        mailer=lambda: mailer(host),
-        links=links,
-        links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
+        in_parallel=Threads(REQUESTS_AT_ONCE, "recap"),
         count=lambda uid: limiter.pass_or_raise(
-            "previewEventRecap", uid, secret, PREVIEWS_PER_HOUR
+            "previewEventRecap", uid, "k" * 32, PREVIEWS_PER_HOUR
         ),
-        now=now,
-    )
-
-
-def planner(documents: Documents) -> Planner:
-    """As the deployed functions have it."""
-    return Planner(
-        recaps=RecapStore(documents),
-        guests=GuestStore(documents, Threads(PAGES_AT_ONCE, "guests")),
-        mailings=MailingStore(documents),
-        complaints=ComplaintStore(documents),
-        skip_reason=lambda record: skip_reason(record, now()),
-        sender=lambda: SENDER,
-        shows=PhotoHosts.read("*", "").allow,
-        now=now,
-        new_word=new_word,
     )

@@ -12,25 +12,20 @@ from bench.costs import COSTS
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
 from emulator.people import sign_in
-from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.gcp.documents import documents
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
-from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
 from functions.parallel import Threads
-from functions.preferences.store.user_store import UserStore
 from functions.recap.ledger.batch import plan
 from functions.recap.ledger.lock import RecapKey
-from functions.recap.ledger.status_store import StatusStore
 from functions.recap.mail.labels import MailLabels
-from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.complaints import stop_path
 from functions.wall.address import address_hash
 from tests.suite.call import Answer, call, url
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess
-from tests.suite.recap.sender import now
+from tests.suite.recap.sender import now, use_cases
 from tests.suite.recap.wall import Wall
 
 TOLD_WITHIN: Final = 60.0
@@ -192,15 +187,7 @@ def _told(
 
 
 def _mail_events(through: Documents | None = None) -> MailEvents:
-    real = through or documents()
-    return MailEvents(
-        statuses=StatusStore(real),
-        users=UserStore(real),
-        complaints=ComplaintWatch(ComplaintStore(real), now),
-        clock=Clock(now, time.monotonic, time.sleep),
-        recaps_in_parallel=Threads(2, "recaps"),
-        guests_in_parallel=Threads(2, "guests"),
-    )
+    return use_cases(through or documents()).mail_events(Threads(2, "recaps"))
 
 
 def _counted(news: list[TrackingEvent]) -> Any:

@@ -14,7 +14,7 @@ from functions.recap.arguments import PreviewArguments, RecapArguments
 from functions.recap.sending.report import RecapResult
 from functions.recap.sending.send_recap import RecapSender
 from tests.suite.operations import Operations, admit_staff, counting_documents
-from tests.suite.recap.sender import ORGANIZER, recap_preview, recap_sender
+from tests.suite.recap.sender import ORGANIZER, use_cases
 from tests.suite.recap.wall import TENANT, Wall, guest
 
 READS = {
@@ -80,7 +80,9 @@ def _previewed(
     wanted = PreviewArguments(event_id=wall.id, send_to_me=mailed)
     documents = counting_documents(counted)
     admit_staff("previewEventRecap", documents)
-    preview = recap_preview(documents, mailbox.url).show(caller, wanted, "organizer@example.com")
+    preview = (
+        use_cases(documents, mailbox.url).preview().show(caller, wanted, "organizer@example.com")
+    )
     assert (preview.recipients, preview.mailed) == (guests, mailed or None)
     return counted.cost(mail_requests=len(mailbox.requests)), dict(counted.calls)
 
@@ -95,7 +97,7 @@ def test_more_photos_of_the_same_guests(wall: Wall, mailbox: Mailbox) -> None:
 
 
 def _counting_sender(mailbox: Mailbox, counted: Operations) -> RecapSender:
-    return recap_sender(counting_documents(counted), mailbox.url)
+    return use_cases(counting_documents(counted), mailbox.url).sender
 
 
 def _wanted(wall: Wall) -> RecapArguments:

@@ -1,11 +1,10 @@
 """A recap on ports in memory: one event, its guests, a mail service, and a clock to be moved."""
 
 import itertools
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from functions.access import Caller, Role
 from functions.clock import Clock
@@ -16,36 +15,28 @@ from functions.mail.misconfigured import MisconfiguredError
 from functions.mail.sender import MailSender
 from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.mail.texts import Texts
-from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
 from functions.parallel import InParallel
 from functions.preferences.accounts import address_record_id
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.reach import skip_reason
-from functions.preferences.store.user_store import UserStore
 from functions.recap.arguments import Mode, PreviewArguments, RecapArguments
-from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Guest
 from functions.recap.audience.photo_hosts import PhotoHosts
 from functions.recap.audience.photos import Picture
 from functions.recap.ledger.batch import Batch
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.ledger.recap_store import RecapStore
-from functions.recap.ledger.status_store import StatusStore
 from functions.recap.mail.composer import Composer, Recipient
 from functions.recap.quota.allowance import RecapLimits
-from functions.recap.quota.complaint_store import ComplaintStore
-from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.sending.places import Places
-from functions.recap.sending.planner import Planner
-from functions.recap.sending.preview import Preview, RecapPreview
+from functions.recap.sending.preview import Preview
 from functions.recap.sending.report import RecapResult
-from functions.recap.sending.send_recap import RecapSender
 from functions.signed_links.limiter import TooManyCallsError
 from functions.wall.address import address_hash
 from functions.wall.wall_event import WallEvent
 from tests.in_memory.documents import Firestore, InMemoryDocuments
 from tests.in_memory.mailer import InMemoryMailer
+from tests.in_memory.recap_use_cases import RecapUseCases
 from tests.in_memory.through import Through, at_once
 
 EVENT = "e1"
@@ -238,37 +229,25 @@ class House:
         if noted_in := address_record_id(record):
             self.documents.commit(Put(f"users/{noted_in}", {"accounts": {uid: True}}))
 
-    def sender(self, through: Through = at_once, limits: RecapLimits | None = None) -> RecapSender:
-        """The use case, with two recipients a batch."""
-        return RecapSender(
-            planner=self._planner(through, limits),
-            places=self.places,
-            mailer=lambda: self._mailer(through),
-            links=lambda: links_of,
-            in_parallel=one_after_the_other,
-            small_in_parallel=one_after_the_other,
+    def use_cases(
+        self, through: Through = at_once, limits: RecapLimits | None = None
+    ) -> RecapUseCases:
+        """The use cases, with two recipients a batch; each call of a store is one `through`."""
+        return RecapUseCases(
+            documents=self.documents,
             clock=Clock(lambda: self.now, self.monotonic, self._sleep),
+            mailer=lambda: self._mailer(through),
+            links=links_of,
             new_word=self._word,
-            new_mutex=threading.Lock,
-        )
-
-    def _planner(self, through: Through, limits: RecapLimits | None) -> Planner:
-        return Planner(
-            recaps=self._store("recaps", RecapStore(self.documents), through),
-            guests=self._store("guests", GuestStore(self.documents, one_after_the_other), through),
-            mailings=self._store("mailings", MailingStore(self.documents), through),
-            complaints=self._store("complaints", ComplaintStore(self.documents), through),
-            skip_reason=lambda record: skip_reason(record, self.now),
-            sender=self._sender,
-            shows=self.hosts.allow,
-            now=lambda: self.now,
-            new_word=self._word,
+            in_parallel=one_after_the_other,
+            places=self.places,
             limits=limits or RecapLimits(),
+            mail_sender=self._sender,
+            shows=self.hosts.allow,
+            watch=lambda name, store: Watched(name, store, through),
+            check_links=lambda: self._needs("EMAIL_PREFS_KEY"),
+            count=self._count,
         )
-
-    @staticmethod
-    def _store(name: str, store: T, through: Through) -> T:
-        return cast("T", Watched(name, store, through))
 
     def _mailer(self, through: Through) -> InMemoryMailer:
         self._needs("SENDGRID_API_KEY")
@@ -295,22 +274,13 @@ class House:
     ) -> RecapResult:
         """Call it, as the organizer."""
         wanted = RecapArguments.read({"eventId": EVENT, **arguments})
-        return self.sender(through, limits).send(caller, wanted)
+        return self.use_cases(through, limits).sender.send(caller, wanted)
 
     def mail_events(
         self, through: Through = at_once, in_parallel: InParallel = one_after_the_other
     ) -> MailEvents:
         """The use case that records the events of mails."""
-        return MailEvents(
-            statuses=self._store("outcomes", StatusStore(self.documents), through),
-            users=self._store("users", UserStore(self.documents), through),
-            complaints=ComplaintWatch(
-                self._store("complaints", ComplaintStore(self.documents), through), lambda: self.now
-            ),
-            clock=Clock(lambda: self.now, self.monotonic, self._sleep),
-            recaps_in_parallel=in_parallel,
-            guests_in_parallel=one_after_the_other,
-        )
+        return self.use_cases(through).mail_events(in_parallel)
 
     def preview(
         self,
@@ -323,18 +293,8 @@ class House:
         **arguments: Any,
     ) -> Preview:
         """Look at it, as the organizer; `address` is the organizer's verified one."""
-        previewer = RecapPreview(
-            planner=self._planner(through, limits),
-            statuses=self._store("outcomes", StatusStore(self.documents), through),
-            mailer=lambda: self._mailer(through),
-            links=lambda: self._needs("EMAIL_PREFS_KEY"),
-            links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
-            count=self._count,
-            places=self.places,
-            now=lambda: self.now,
-            min_guests=min_guests,
-        )
         wanted = PreviewArguments.read({"eventId": EVENT, **arguments})
+        previewer = self.use_cases(through, limits).preview(min_guests)
         return previewer.show(caller, wanted, address)
 
     def _count(self, uid: str) -> None:

@@ -242,26 +242,6 @@ def test_a_tag_of_one_message_is_in_no_other_and_in_no_text() -> None:
     assert not first & second
 
 
-def test_text_and_html_have_tags_of_their_own() -> None:
-    """Design 5: text that is escaped for HTML would be wrong in the plain part."""
-    message = composer_of().message([_recipient(name="A & B")])
-    text, html = _parts(message)
-    assert "Hi A & B," in text
-    assert "Hi <bdi>A &amp; B</bdi>," in html
-    for tag in message.copies[0].values:
-        assert sum(tag in part for part in (message.text, message.html)) == 1
-
-
-def test_everybody_has_a_copy_of_their_own() -> None:
-    """Design 5: guests do not see each other's addresses."""
-    guests = [_recipient(address=f"{n}@example.com", name=f"Guest {n}") for n in range(3)]
-    message = composer_of().message(guests)
-    assert [copy.address for copy in message.copies] == [f"{n}@example.com" for n in range(3)]
-    for number in range(3):
-        assert f"Guest {number}" in _parts(message, number)[0]
-    assert message.sender == '"Summer Party via Wall" <photos@example.com>'
-
-
 def test_every_mail_carries_both_headers_of_one_click_unsubscribe() -> None:
     """RFC 8058."""
     (copy,) = composer_of().message([_recipient()]).copies

@@ -107,18 +107,6 @@ def test_after_its_lease_a_call_makes_no_further_request_of_a_batch(house: House
     ]
 
 
-def test_a_request_that_was_taken_while_the_answer_said_later_is_not_made_again(
-    house: House,
-) -> None:
-    """A 503 does not say that the service accepted nothing."""
-    house.answers, house.takes = [(503, {}, ERRORS)], True
-    with pytest.raises(CallError):
-        house.send()
-    house.takes = False
-    house.send()
-    assert Counter(house.addresses) == Counter(guest(number) for number in range(GUESTS))
-
-
 @pytest.mark.parametrize("port", ["recaps.start", "recaps.settle", "recaps.release"])
 def test_an_error_after_the_effect_of_a_write_is_not_counted_twice(house: House, port: str) -> None:
     """The answer and the record say what the batches add up to."""
@@ -180,18 +168,6 @@ def test_a_recap_that_is_continued_begins_the_cooldown_anew(house: House) -> Non
         house.send()
     house.later(minutes=1)
     assert house.send().sent == GUESTS
-
-
-def test_what_has_brought_in_no_mail_begins_no_cooldown(house: House) -> None:
-    """The cooldown counts from the call that sends, hours after a call that sent nothing."""
-    house.answers = [(401, {}, ERRORS)] * 3
-    with pytest.raises(CallError):
-        house.send()
-    house.later(hours=5)
-    house.send()
-    house.later(hours=23)
-    with pytest.raises(CallError, match="2026-05-02T17:00:00"):
-        house.send()
 
 
 @pytest.mark.parametrize(("others_answer", "states"), [(202, ["sent"]), (401, ["failed"] * 2)])

@@ -76,18 +76,6 @@ def test_what_a_call_may_do(
         assert resumable(lock, NOW) == expected
 
 
-def test_without_a_lock_a_recap_is_new() -> None:
-    """Spec 3.3, idle."""
-    assert resumable(None, NOW) is None
-
-
-def test_a_refusal_says_from_when_on_the_next_recap_is_possible() -> None:
-    """Spec 7.1, resource-exhausted."""
-    lock = _lock(None, NOW + COOLDOWN, unfinished=False)
-    with pytest.raises(CallError, match=r"2026-05-02T12:00:00\.000Z"):
-        resumable(lock, NOW)
-
-
 @pytest.mark.parametrize(
     ("count", "sizes"),
     [(0, []), (1, [1]), (1000, [1000]), (1001, [1000, 1]), (5000, [1000] * 5)],

@@ -207,14 +207,3 @@ def test_what_cannot_be_recorded_is_asked_for_again(
     [line] = logged()
     assert line["message"] == "mail.not-recorded"
     assert "example.com" not in repr(line)
-
-
-def test_a_megabyte_of_events_is_taken(house: House) -> None:
-    """Thousands of one mail, and hundreds of mails that are nobody's."""
-    one = json.loads(delivered(house))[0]
-    many = [one | {"sg_event_id": str(number)} for number in range(3000)]
-    others = [one | {"wall_guest": f"{number:032x}"} for number in range(500)]
-    body = json.dumps(many + others).encode()
-    assert len(body) < MAX_BODY_BYTES
-    assert post(house, body) == (200, "Recorded.\n")
-    assert house.recap()["delivered"] == 1

@@ -315,7 +315,7 @@ def test_a_caller_who_may_not_send_leaves_no_trace(house: House) -> None:
 def test_an_event_that_is_none_is_not_found(house: House) -> None:
     """Spec 7.1."""
     with pytest.raises(CallError) as refused:
-        house.sender().send(ORGANIZER, RecapArguments(event_id="e2"))
+        house.use_cases().sender.send(ORGANIZER, RecapArguments(event_id="e2"))
     assert refused.value.code is Code.NOT_FOUND
 
 
@@ -445,7 +445,9 @@ def test_requests_with_few_mails_are_sent_apart_from_large_ones(
 
         return send
 
-    sender = replace(house.sender(), in_parallel=pool("large"), small_in_parallel=pool("small"))
+    sender = replace(
+        house.use_cases().sender, in_parallel=pool("large"), small_in_parallel=pool("small")
+    )
     assert sender.send(ORGANIZER, RecapArguments(event_id=EVENT)).sent == 5
     assert sizes == {"large": [2, 2], "small": [1]}
 
