@@ -19,6 +19,7 @@ from functions.webhooks.deliveries.delivery import (
 )
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.messages.milestone import Milestone
+from functions.webhooks.settings.webhook_settings import key
 
 NEWEST_AT_MOST: Final = 50
 """Deliveries of one page of the newest."""
@@ -249,7 +250,7 @@ def read_delivery(document: Document) -> Delivery:
         event_id=event_id,
         event_type=EventType(fields["event"]),
         url=fields["url"],
-        endpoint=fields["endpoint"],
+        endpoint=fields.get("endpoint") or key(fields["url"]),
         body=fields["body"],
         created_at=fields["createdAt"],
         outcome=Outcome(fields["outcome"]),

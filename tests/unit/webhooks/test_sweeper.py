@@ -41,6 +41,18 @@ def test_what_is_swept_is_attempted(parts: Parts) -> None:
     assert parts.record(delivery).outcome == "success"
 
 
+def test_a_record_without_an_endpoint_stops_no_sweep(parts: Parts) -> None:
+    """A delivery that was recorded before endpoints had ids goes by the key of its URL."""
+    delivery = parts.delivery()
+    path = f"events/{delivery.event_id}/deliveries/{delivery.id}"
+    fields = dict(parts.fields(path))
+    parts.delete(path)
+    parts.put(path, {name: value for name, value in fields.items() if name != "endpoint"})
+    parts.now += timedelta(hours=1)
+    assert parts.sweeper().sweep() == 1
+    assert parts.record(delivery).endpoint == delivery.endpoint
+
+
 def test_sweeps_that_overlap_queue_once_and_the_next_one_again(parts: Parts) -> None:
     """The name is the period's: five minutes later, the task may have been lost once more."""
     parts.delivery()
