@@ -10,7 +10,7 @@ import pytest
 
 from emulator import env_file
 from ops import braking
-from ops.wanted import manifest, settings_of
+from ops.wanted import APIS, manifest, settings_of
 from tests.rehearsal.app import BesideRun, app_project, at_beside, merge
 from tests.rehearsal.conftest import ROOT, Operator, commands_of
 from tests.rehearsal.fake_google import PROJECT, REGION, FakeGoogle
@@ -167,6 +167,25 @@ def test_nothing_of_the_app_was_changed(life: Operator) -> None:
     assert {key: life.google.resources.get(key) for key in kept} == kept
     for resource in before.policies:
         assert before.granted(resource) <= life.google.granted(resource)
+
+
+def test_a_deploy_without_a_set_up_says_so_at_once(operator: Operator) -> None:
+    """A deploy of a project without a set-up uploads nothing."""
+    google = operator.google
+    google.now, google.has_firebase = 10_000.0, True
+    google.apis = dict.fromkeys(APIS, 0.0)
+    deploy = [str(operator.checkout / "emulator/node_modules/.bin/firebase"), "deploy"]
+    deploy += ["--non-interactive", f"--project={PROJECT}"]
+    assert operator.start([*deploy, "--only=functions"]).returncode != 0
+    assert "The project acme is not set up: run ops/setup acme first." in operator.said
+    assert google.sources == []
+    (operator.machine / "bin/gcloud").write_text("#!/bin/sh\nexit 1\n")
+    operator.said = ""
+    # No function has that name: firebase-tools end after they have looked for it.
+    operator.start([*deploy, "--only=functions:photo-wall:none"])
+    assert "Whether ops/setup ran in acme is not known: Sign in first" in operator.said
+    assert "preparing codebase photo-wall" in operator.said
+    assert google.sources == []
 
 
 def test_the_brake_closes_on_the_budget(ready: Operator) -> None:
