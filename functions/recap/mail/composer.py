@@ -216,13 +216,11 @@ class Composer:
 
     def _templated_subject(self) -> str:
         text, event = self._texts.text, self._event_name
-        if self._personal and event:
-            return text("Your photos from %(event)s", event=event)
+        if not event:
+            return text("Photos from the event")
         if self._personal:
-            return text("Your photos from the event")
-        if event:
-            return text("The best photos of %(event)s", event=event)
-        return text("The best photos of the event")
+            return text("Your photos from %(event)s", event=event)
+        return text("The best photos of %(event)s", event=event)
 
     def _from(self) -> str:
         """The sender, with the event's name added where both names are given."""
