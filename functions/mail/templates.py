@@ -6,9 +6,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 
 
 def templates_in(folder: Path) -> Environment:
-    """The templates in `folder`; `*.html` templates escape their values."""
+    """The templates in `folder`, and `frame.html`; `*.html` templates escape their values."""
     return Environment(
-        loader=FileSystemLoader(folder),
+        loader=FileSystemLoader([folder, Path(__file__).parent]),
         autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
         auto_reload=False,  # no check of the files for each mail

@@ -17,6 +17,7 @@ from functions.mail.message import NOTICE_LABEL, Copy, EmailMessage
 from functions.mail.sender import MailSender
 from functions.mail.templates import templates_in
 from functions.wall.address import address_hash, normalised
+from functions.webhooks.deliveries.delivery import Attempt
 from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.endpoints.failing_endpoint import Standing
 
@@ -41,8 +42,7 @@ class Change:
         since: When the first of the deliveries ended that have failed in a row.
         waiting: Deliveries since then that did not get through.
         skipped: Deliveries among them that were not tried, while the URL was switched off.
-        status: The receiver's last answer to a delivery that failed, or None.
-        error: Why there was no answer, or None.
+        failed: The last attempt of the delivery that failed last, or None.
         acknowledged_at: When the receiver acknowledged a delivery again, or None.
     """
 
@@ -51,8 +51,7 @@ class Change:
     since: datetime | None
     waiting: int
     skipped: int = 0
-    status: int | None = None
-    error: str | None = None
+    failed: Attempt | None = None
     acknowledged_at: datetime | None = None
 
 
@@ -67,26 +66,33 @@ def compose(
 ) -> EmailMessage:
     """One message that tells all `changes`, with a copy for each address, which sees no other."""
     name = unlinked(event_name, EVENT_NAME_CHARACTERS)
-    shown = [_shown(change) for change in changes]
     headline = _headline(changes)
-    site = base_url.rstrip("/")
-    fields = {
+    works = all(change.standing is Standing.RECOVERED for change in changes)
+    arrive = "arrive again" if works else "do not arrive"
+    fields: dict[str, Any] = {
+        "language": "en",
+        "direction": "ltr",
+        "subject": f"{headline}: {name}" if name else headline,
+        "preheader": f"{name}: deliveries {arrive}." if name else f"deliveries {arrive}.",
         "headline": headline,
         "event_name": name,
-        "changes": shown,
-        "works": all(change.standing is Standing.RECOVERED for change in changes),
-        "waiting": any(change.waiting for change in changes),
+        "changes": [_shown(change) for change in changes],
+        "what_to_do": _what_to_do(changes, works=works),
+        "link": f"{base_url.rstrip('/')}/console#/events/{quote(event_id, safe='')}/receivers",
+        "why": (
+            "You get this mail because you have added this address to the notices of"
+            f" {name or 'the event'}. Any admin of the event takes it out, in the console."
+        ),
         "address_line": sender.address_line,
-        "console": f"{site}/console#/events/{quote(event_id, safe='')}/receivers",
     }
     text, html = (
-        _templates.get_template(template).render(**fields)
+        _templates.get_template(template).render(fields)
         for template in ("notice.txt", "notice.html")
     )
     return EmailMessage(
         sender=sender.address,
         reply_to=sender.reply_to,
-        subject=f"{headline}: {name}" if name else headline,
+        subject=fields["subject"],
         text=text,
         html=html,
         copies=[_copy(address) for address in addresses],
@@ -114,23 +120,38 @@ def _headline(changes: Sequence[Change]) -> str:
 
 
 def _shown(change: Change) -> dict[str, Any]:
-    """The fields of a URL in the templates."""
+    """The fields of a URL in the templates: its name, and what has become of it, in lines."""
+    told = _templates.get_template("change.txt").render(
+        standing=change.standing,
+        since=change.since and _time(change.since),
+        acknowledged=change.acknowledged_at and _time(change.acknowledged_at),
+        reason=_reason(change.failed),
+        waiting=change.waiting,
+        skipped=change.skipped,
+    )
     return {
         "name": name_of(change.url).replace(".", "[.]"),  # mail programs make links of hosts
         "standing": change.standing,
-        "reason": _reason(change),
-        "since": change.since and _time(change.since),
-        "acknowledged": change.acknowledged_at and _time(change.acknowledged_at),
-        "waiting": change.waiting,
-        "skipped": change.skipped,
+        "lines": told.splitlines(),
     }
 
 
-def _reason(change: Change) -> str:
+def _reason(failed: Attempt | None) -> str:
     """Why the last delivery failed; empty if that is not known."""
-    if change.status is not None:
-        return f"HTTP {change.status}"
-    return unlinked(change.error, _REASON_CHARACTERS) if change.error else ""
+    if failed and failed.status is not None:
+        return f"HTTP {failed.status}"
+    return unlinked(failed.error, _REASON_CHARACTERS) if failed and failed.error else ""
+
+
+def _what_to_do(changes: Sequence[Change], *, works: bool) -> str:
+    if works and not any(change.waiting for change in changes):
+        return "There is nothing to do."
+    if works:
+        return "Send again what has not arrived, in the console."
+    told = "Mend the receiver, try it with a test, then send again what has not arrived."
+    if any(change.standing is Standing.DISABLED for change in changes):
+        told += " An admin switches a URL on again."
+    return f"{told} All of that is in the console."
 
 
 def _time(moment: datetime) -> str:

@@ -119,15 +119,13 @@ class Notifier:
         if waiting and standing is not Standing.FAILING:
             not_tried = replace(missed, outcomes=(Outcome.SKIPPED,))
             skipped = self.deliveries.count_ended(event_id, not_tried)
-        failed = self.deliveries.last_failure(event_id, record.id)
         return Change(
             url=endpoint.url,
             standing=standing,
             since=since,
             waiting=waiting,
             skipped=skipped,
-            status=failed.status if failed else None,
-            error=failed.error if failed else None,
+            failed=self.deliveries.last_failure(event_id, record.id),
             acknowledged_at=latest.acknowledged_at,
         )
 

@@ -9,6 +9,7 @@ import pytest
 from functions.mail.message import EmailMessage
 from functions.mail.sender import MailSender
 from functions.wall.address import address_hash
+from functions.webhooks.deliveries.delivery import Attempt
 from functions.webhooks.deliveries.endpoint_url import name_of
 from functions.webhooks.endpoints.failing_endpoint import Standing
 from functions.webhooks.notices.composer import Change, compose
@@ -26,8 +27,14 @@ CONSOLE = "https://wall.example.com/console#/events/e%201/receivers"
 
 def change(standing: Standing = Standing.FAILING, **fields: Any) -> Change:
     """Of a URL that has answered 500 since half past six."""
-    given: dict[str, Any] = {"url": URL, "since": SINCE, "waiting": 12, "status": 500} | fields
+    given: dict[str, Any] = {"url": URL, "since": SINCE, "waiting": 12, "failed": attempt(500)}
+    given |= fields
     return Change(standing=standing, **given)
+
+
+def attempt(status: int | None, error: str | None = None) -> Attempt:
+    """The last attempt of a delivery that failed."""
+    return Attempt(number=4, at=SINCE, status=status, milliseconds=20, error=error)
 
 
 def shown(url: str) -> str:
@@ -56,7 +63,7 @@ def mail(*changes: Change, name: str = "Garden party") -> EmailMessage:
             ["since 1 May 2026, 18:30 UTC", "Last error: HTTP 500.", "12 deliveries have not"],
         ),
         (
-            change(status=None, error="no answer within 5 seconds", waiting=1),
+            change(failed=attempt(None, "no answer within 5 seconds"), waiting=1),
             "A webhook URL is failing: Garden party",
             ["Last error: no answer within 5 seconds.", "1 delivery has not arrived."],
         ),
@@ -169,4 +176,4 @@ def test_it_comes_from_the_sender_of_the_deployment() -> None:
     made = mail()
     assert (made.sender, made.reply_to) == (SENDER.address, "help@example.com")
     assert made.text.endswith("\n1 Main St <Springfield>")
-    assert "<br>\n1 Main St &lt;Springfield&gt;\n" in made.html
+    assert "<br>\n<bdi>1 Main St &lt;Springfield&gt;</bdi>\n" in made.html
