@@ -24,6 +24,9 @@ from functions.webhooks.settings.webhook_settings import key
 NEWEST_AT_MOST: Final = 50
 """Deliveries of one page of the newest."""
 
+_AT_TIMES: Final = ("reason", "round", "begun", "slow")
+"""Changing fields that a record has only where they are something."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStore:
@@ -65,28 +68,18 @@ class DeliveryStore:
 
     def save(self, delivery: Delivery) -> None:
         """Write what an attempt has changed."""
-        applying = {"begun": delivery.begun, "slow": delivery.slow}
-        fields = _progress(delivery) | {name: value for name, value in applying.items() if value}
-        cleared = [name for name, value in applying.items() if not value]
-        self._update(delivery, fields, cleared)
+        self._update(delivery, {})
 
     def restart(self, delivery: Delivery) -> None:
         """Write a redelivery; the record is kept as long as a new delivery."""
         first_due = delivery.next_attempt_at or delivery.created_at
-        fields = _progress(delivery) | {
-            "url": delivery.url,
-            "endpoint": delivery.endpoint,
-            "round": delivery.round,
-            "expireAt": first_due + KEPT_FOR,
-        }
-        cleared = ("reason", "begun", "slow")
-        self._update(delivery, fields, cleared)
+        target = {"url": delivery.url, "endpoint": delivery.endpoint}
+        self._update(delivery, target | {"expireAt": first_due + KEPT_FOR})
 
-    def _update(
-        self, delivery: Delivery, fields: Mapping[str, Any], cleared: Sequence[str]
-    ) -> None:
-        path = _path(delivery.event_id, delivery.id)
-        self.documents.commit(Update(path, fields, delete=cleared, version=delivery.version))
+    def _update(self, delivery: Delivery, also: dict[str, Any]) -> None:
+        path, present = _path(delivery.event_id, delivery.id), _changing(delivery)
+        gone = [name for name in _AT_TIMES if name not in present]
+        self.documents.commit(Update(path, present | also, delete=gone, version=delivery.version))
 
     def ended(
         self, event_id: str, wanted: EndedWithin, after: Place | None, limit: int
@@ -124,23 +117,15 @@ class DeliveryStore:
         )
         yield from map(read_delivery, self.documents.stream(page))
 
-    def last_success(self, event_id: str, endpoint: str) -> datetime | None:
-        """When a delivery to the endpoint was last acknowledged; None if none is recorded."""
-        return self._first_end(_ended(event_id, endpoint, Outcome.SUCCESS))
-
-    def last_failure(self, event_id: str, endpoint: str) -> Attempt | None:
-        """The last attempt of the delivery to the endpoint that failed last, or None."""
-        failed = replace(_ended(event_id, endpoint, Outcome.FAILED), limit=1)
-        made = [read_delivery(found).log for found in self.documents.find(failed)]
-        return made[0][-1] if made and made[0] else None
-
-    def first_failure(
-        self, event_id: str, endpoint: str, after: datetime | None
-    ) -> datetime | None:
-        """When the first delivery to the endpoint ended failed after `after`, or None."""
-        later = [("endedAt", ">", after)] if after else []
-        failed = _ended(event_id, endpoint, Outcome.FAILED, *later)
-        return self._first_end(replace(failed, order=["endedAt"]))
+    def last(self, event_id: str, endpoint: str, outcome: Outcome) -> Delivery | None:
+        """The delivery to the endpoint that ended last with that `outcome`, or None."""
+        ended = Query(
+            collection=_deliveries(event_id),
+            where=_equal(endpoint=endpoint, outcome=outcome),
+            order=["-endedAt"],
+            limit=1,
+        )
+        return next(map(read_delivery, self.documents.find(ended)), None)
 
     def overdue(self, before: datetime) -> Iterator[Delivery]:
         """Every delivery of every event whose next attempt was due `before` that moment.
@@ -155,21 +140,6 @@ class DeliveryStore:
             limit=self.sweep_page,
         )
         yield from map(read_delivery, self.documents.find_all(overdue))
-
-    def _first_end(self, query: Query) -> datetime | None:
-        for found in self.documents.find(replace(query, select=["endedAt"], limit=1)):
-            ended_at: datetime = found.fields["endedAt"]
-            return ended_at
-        return None
-
-
-def _ended(event_id: str, endpoint: str, outcome: Outcome, *where: Condition) -> Query:
-    # Latest first in almost every query: one index serves them.
-    return Query(
-        collection=_deliveries(event_id),
-        where=[*_equal(endpoint=endpoint, outcome=outcome), *where],
-        order=["-endedAt"],
-    )
 
 
 def _ended_within(event_id: str, wanted: EndedWithin) -> Query:
@@ -199,7 +169,9 @@ def _path(event_id: str, delivery_id: str) -> str:
     return f"{_deliveries(event_id)}/{delivery_id}"
 
 
-def _progress(delivery: Delivery) -> dict[str, Any]:
+def _changing(delivery: Delivery) -> dict[str, Any]:
+    """What attempts and redeliveries change; a field that is nothing is left out."""
+    at_times = {name: getattr(delivery, name) for name in _AT_TIMES}
     return {
         "outcome": delivery.outcome,
         "attempts": delivery.attempts,
@@ -217,7 +189,7 @@ def _progress(delivery: Delivery) -> dict[str, Any]:
             | ({"answer": attempt.answer} if attempt.answer else {})
             for attempt in delivery.log
         ],
-    }
+    } | {name: value for name, value in at_times.items() if value}
 
 
 def _document(delivery: Delivery) -> dict[str, Any]:
@@ -228,17 +200,10 @@ def _document(delivery: Delivery) -> dict[str, Any]:
         "body": delivery.body,
         "createdAt": delivery.created_at,
         "expireAt": delivery.expire_at,
-        **_progress(delivery),
+        **_changing(delivery),
     }
-    applying = {
-        "reason": delivery.reason,
-        "test": delivery.test,
-        "writtenAt": delivery.written_at,
-        "round": delivery.round,
-        "begun": delivery.begun,
-        "slow": delivery.slow,
-    }
-    return fields | {name: value for name, value in applying.items() if value}
+    fixed = {"test": delivery.test, "writtenAt": delivery.written_at}
+    return fields | {name: value for name, value in fixed.items() if value}
 
 
 def read_delivery(document: Document) -> Delivery:

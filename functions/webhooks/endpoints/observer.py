@@ -26,7 +26,8 @@ def latest(
     One read; a second one where people are to be notified, or where it has failed for five days,
     and two more where it fails.
     """
-    acknowledged = deliveries.last_success(record.event_id, record.id)
+    success = deliveries.last(record.event_id, record.id, Outcome.SUCCESS)
+    acknowledged = success.ended_at if success else None
     since = max(record.since, acknowledged or record.since)
     is_old = now - since >= FAILING_FOR
     if endpoint.disabled or not (has_people or is_old):
@@ -37,12 +38,12 @@ def latest(
         failures -= deliveries.count_ended(record.event_id, failed.of_tests())
     if not is_old or failures < FAILURES_TO_GIVE_UP:
         return Latest(acknowledged_at=acknowledged, failures=failures)
-    first = deliveries.first_failure(record.event_id, record.id, since)
-    meanwhile = deliveries.last_success(record.event_id, record.id)
-    if meanwhile != acknowledged:  # during the count, which it has ended
-        return Latest(acknowledged_at=meanwhile)
+    first = deliveries.ended(record.event_id, failed, None, 1)
+    meanwhile = deliveries.last(record.event_id, record.id, Outcome.SUCCESS)
+    if meanwhile and meanwhile.ended_at != acknowledged:  # during the count, which it has ended
+        return Latest(acknowledged_at=meanwhile.ended_at)
     return Latest(
         acknowledged_at=acknowledged,
         failures=failures,
-        has_failed_for_long=first is not None and now - first >= FAILING_FOR,
+        has_failed_for_long=bool(first) and now - first[0].end.at >= FAILING_FOR,
     )

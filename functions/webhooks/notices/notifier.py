@@ -20,7 +20,7 @@ from functions.mail.outcome import Accepted, BadAddresses, Later, Refused, SendO
 from functions.mail.provider import Mailer
 from functions.mail.sender import MailSender
 from functions.wall.fields import text
-from functions.webhooks.deliveries.delivery import EndedWithin, Outcome
+from functions.webhooks.deliveries.delivery import KEPT_FOR, EndedWithin, Outcome
 from functions.webhooks.deliveries.store import DeliveryStore
 from functions.webhooks.endpoints import observer
 from functions.webhooks.endpoints.failing_endpoint import (
@@ -111,21 +111,26 @@ class Notifier:
     ) -> Change:
         event_id, now = record.event_id, self.clock.now()
         since: datetime | None = record.since
+        missed = EndedWithin(since=record.since, until=now, endpoints=(record.id,))
         if standing is not Standing.RECOVERED:
-            since = self.deliveries.first_failure(event_id, record.id, latest.acknowledged_at)
-        missed = EndedWithin(since=since or now, until=now, endpoints=(record.id,))
+            last_success = latest.acknowledged_at or now - KEPT_FOR
+            failed = replace(missed, since=last_success, outcomes=(Outcome.FAILED,))
+            first = self.deliveries.ended(event_id, failed, None, 1)
+            since = first[0].ended_at if first else None
+            missed = replace(missed, since=since or now)
         waiting = self.deliveries.count_ended(event_id, missed)
         skipped = 0
         if waiting and standing is not Standing.FAILING:
             not_tried = replace(missed, outcomes=(Outcome.SKIPPED,))
             skipped = self.deliveries.count_ended(event_id, not_tried)
+        last = self.deliveries.last(event_id, record.id, Outcome.FAILED)
         return Change(
             url=endpoint.url,
             standing=standing,
             since=since,
             waiting=waiting,
             skipped=skipped,
-            failed=self.deliveries.last_failure(event_id, record.id),
+            failed=last.log[-1] if last and last.log else None,
             acknowledged_at=latest.acknowledged_at,
         )
 
