@@ -1,12 +1,19 @@
-"""The arguments of every organizer's call: the event and the tenant (spec 4.1, design 3.5)."""
+"""The arguments of every organizer's call: the event and the tenant (spec 4.1, design 3.5).
+
+An argument that is null counts as missing. A value that breaks its rule raises `CallError` with
+`invalid-argument` and a message that names the argument and the rule.
+"""
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, NoReturn, Self, TypeVar
 
 from functions.call_error import CallError, Code
+
+C = TypeVar("C")
+D = TypeVar("D")
 
 _ID: Final = re.compile(r"(?!__.*__\Z)[A-Za-z0-9_-]{1,128}")
 """Firestore reserves names between double underscores, and refuses to look them up."""
@@ -29,33 +36,23 @@ class EventArguments:
 
     @classmethod
     def read(cls, data: Any) -> Self:
-        """Read the `data` of a request that has no other arguments.
-
-        Raises:
-            CallError: see `read_event`.
-        """
+        """Read the `data` of a request that has no other arguments."""
         return cls(**read_event(data))
 
 
 def read_event(data: Any, *others: str) -> Mapping[str, Any]:
-    """`event_id` and `tenant_id` from the `data` of a request; null counts as missing.
+    """`event_id` and `tenant_id` from the `data` of a request.
 
     `others` are the further arguments that the call knows.
-
-    Raises:
-        CallError: `invalid-argument`, with a message that names the field and its rule.
     """
     if not isinstance(data, dict):
-        raise CallError(Code.INVALID_ARGUMENT, "data must be an object with the field eventId.")
+        refuse("data must be an object with the field eventId.")
     refuse_unknown(data, "eventId", "tenantId", *others)
     event_id, tenant_id = data.get("eventId"), data.get("tenantId")
     if not is_id(event_id):
-        raise CallError(
-            Code.INVALID_ARGUMENT,
-            "eventId must be 1 to 128 letters, digits, hyphens or underscores.",
-        )
+        refuse("eventId must be 1 to 128 letters, digits, hyphens or underscores.")
     if tenant_id is not None and (not isinstance(tenant_id, str) or not tenant_id):
-        raise CallError(Code.INVALID_ARGUMENT, "tenantId must be the id of a tenant, or left out.")
+        refuse("tenantId must be the id of a tenant, or left out.")
     return {"event_id": event_id, "tenant_id": tenant_id}
 
 
@@ -66,10 +63,6 @@ def refuse_unknown(data: object, *known: str, within: str = "") -> None:
         data: The object with the arguments; anything else passes.
         known: The names that the call knows.
         within: The argument that holds the object, if it is not `data` itself.
-
-    Raises:
-        CallError: `invalid-argument`, with a message that names the argument and the nearest known
-            one.
     """
     if not isinstance(data, Mapping):
         return
@@ -81,15 +74,45 @@ def refuse_unknown(data: object, *known: str, within: str = "") -> None:
     by_folded = {name.casefold(): name for name in known}
     near = difflib.get_close_matches(shown.casefold().replace("_", ""), by_folded, n=1)
     instead = f"write {by_folded[near[0]]}" if near else f"this call knows {', '.join(known)}"
-    raise CallError(Code.INVALID_ARGUMENT, f"Unknown argument {shown}{place}: {instead}.")
+    refuse(f"Unknown argument {shown}{place}: {instead}.")
 
 
 def flag_argument(name: str, given: object) -> bool:
-    """The boolean argument `name`; false where it is missing.
+    """The boolean argument `name`; false where it is missing."""
+    if given is not None and not isinstance(given, bool):
+        refuse(f"{name} must be true or false.")
+    return bool(given)
+
+
+def number_argument(name: str, given: object, at_least: int, at_most: int, default: int) -> int:
+    """The whole number in the argument `name`; `default` where it is missing."""
+    number = default if given is None else given
+    if type(number) is not int or not at_least <= number <= at_most:  # a bool is an int
+        refuse(f"{name} must be a whole number from {at_least} to {at_most}.")
+    return number
+
+
+def choice_argument(name: str, given: object, choices: Iterable[C], default: D) -> C | D:
+    """The choice in the argument `name`; `default` where it is missing."""
+    if given is None:
+        return default
+    chosen = [choice for choice in choices if choice == given]
+    if not chosen:
+        refuse(f"{name} must be one of {', '.join(map(str, choices))}.")
+    return chosen[0]
+
+
+def id_argument(name: str, given: object, whose: str) -> str:
+    """The id in the argument `name`, which may not be missing."""
+    if not isinstance(given, str) or not is_id(given):
+        refuse(f"{name} must be the id of {whose}.")
+    return given
+
+
+def refuse(message: str) -> NoReturn:
+    """Refuse the call.
 
     Raises:
-        CallError: `invalid-argument`, where `given` is not a boolean.
+        CallError: `invalid-argument` with that message.
     """
-    if given is not None and not isinstance(given, bool):
-        raise CallError(Code.INVALID_ARGUMENT, f"{name} must be true or false.")
-    return bool(given)
+    raise CallError(Code.INVALID_ARGUMENT, message)

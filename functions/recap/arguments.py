@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, Self
 
-from functions.call_error import CallError, Code
-from functions.event_arguments import EventArguments, flag_argument, is_id, read_event
+from functions.event_arguments import EventArguments, flag_argument, is_id, read_event, refuse
 from functions.mail.lines import one_line, paragraph
 
 SUBJECT_CHARACTERS: Final = 200
@@ -63,10 +62,10 @@ class PreviewArguments(RecapArguments):
         if guest is not None and (
             not isinstance(guest, str) or not 0 < len(guest) <= GUEST_CHARACTERS
         ):
-            _refuse("guest must be the e-mail address of a guest, or left out.")
+            refuse("guest must be the e-mail address of a guest, or left out.")
         recap_id = data.get("recapId")
         if recap_id is not None and not is_id(recap_id):
-            _refuse("recapId must be the id of a recap of the event, or left out.")
+            refuse("recapId must be the id of a recap of the event, or left out.")
         send_to_me = flag_argument("sendToMe", data.get("sendToMe"))
         return cls(**fields, guest=guest, recap_id=recap_id, send_to_me=send_to_me)
 
@@ -75,7 +74,7 @@ def _recap(data: Any, *others: str) -> dict[str, Any]:
     event = read_event(data, "mode", "subject", "message", "onlyNew", *others)
     mode = data.get("mode")
     if mode is not None and (not isinstance(mode, str) or mode not in list(Mode)):
-        _refuse("mode must be personal or all.")
+        refuse("mode must be personal or all.")
     return {
         **event,
         "mode": Mode.PERSONAL if mode is None else Mode(mode),
@@ -90,11 +89,7 @@ def _text(data: dict[Any, Any], name: str, at_most: int) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        _refuse(f"{name} must be a string.")
+        refuse(f"{name} must be a string.")
     if len(value) > at_most:
-        _refuse(f"{name} must have at most {at_most} characters; it has {len(value)}.")
+        refuse(f"{name} must have at most {at_most} characters; it has {len(value)}.")
     return value
-
-
-def _refuse(message: str) -> NoReturn:
-    raise CallError(Code.INVALID_ARGUMENT, message)

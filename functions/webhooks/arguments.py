@@ -1,16 +1,10 @@
-"""Arguments that calls of several rooms have: a URL, an event type, a time, a place in a list.
-
-A value that breaks its rule raises `CallError` with `invalid-argument` and a message that names the
-field and the rule.
-"""
+"""Arguments that calls of several rooms have: a URL, a time, a place in a list."""
 
 from datetime import UTC, datetime
-from typing import Final, NoReturn
+from typing import Final
 
-from functions.call_error import CallError, Code
-from functions.event_arguments import is_id
+from functions.event_arguments import is_id, refuse
 from functions.webhooks.deliveries.delivery import Place
-from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.settings.webhook_settings import Subscription, WebhookSettings
 
 URL_CHARACTERS: Final = 2048
@@ -37,13 +31,6 @@ def endpoint_at(url: str, settings: WebhookSettings) -> Subscription:
     return endpoint
 
 
-def event_type_argument(given: object) -> EventType:
-    """An event type; the field is called `event`."""
-    if given not in list(EventType):
-        refuse(f"event must be one of {', '.join(EventType)}.")
-    return EventType(str(given))
-
-
 def time_argument(text: object) -> datetime | None:
     """A time in ISO 8601 with its zone, in UTC; None where `text` is no such time."""
     if not isinstance(text, str) or len(text) > _TIME_CHARACTERS:
@@ -65,12 +52,3 @@ def place_argument(given: object) -> Place | None:
     at, _, delivery_id = given.partition("~") if isinstance(given, str) else ("", "", "")
     moment = time_argument(at)
     return Place(moment, delivery_id) if moment and is_id(delivery_id) else None
-
-
-def refuse(message: str) -> NoReturn:
-    """Refuse the call.
-
-    Raises:
-        CallError: `invalid-argument` with that message.
-    """
-    raise CallError(Code.INVALID_ARGUMENT, message)

@@ -1,23 +1,20 @@
-"""Arguments of organizers' calls: `sendTestWebhook`, `resendWebhook`, `rotateWebhookSecret`.
-
-A field that is null counts as not given. A wrong value raises `CallError` with `invalid-argument`
-and a message that names the field and its rule.
-"""
+"""Arguments of organizers' calls: `sendTestWebhook`, `resendWebhook`, `rotateWebhookSecret`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Self
 
-from functions.event_arguments import EventArguments, flag_argument, is_id, read_event
-from functions.webhooks.arguments import (
-    event_type_argument,
-    place_argument,
-    place_text,
+from functions.event_arguments import (
+    EventArguments,
+    choice_argument,
+    flag_argument,
+    id_argument,
+    number_argument,
+    read_event,
     refuse,
-    time_argument,
-    url_argument,
 )
+from functions.webhooks.arguments import place_argument, place_text, time_argument, url_argument
 from functions.webhooks.deliveries.delivery import UNDELIVERED, Outcome, Place
 from functions.webhooks.messages.event_type import EventType
 
@@ -48,8 +45,8 @@ class TestArguments(EventArguments):
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
         event = read_event(data, "url", "event")
-        given = data.get("event")
-        event_type = EventType.PHOTO_UPLOADED if given is None else event_type_argument(given)
+        default = EventType.PHOTO_UPLOADED
+        event_type = choice_argument("event", data.get("event"), EventType, default)
         return cls(**event, url=url_argument(data.get("url")), event_type=event_type)
 
 
@@ -86,13 +83,11 @@ class ResendArguments(EventArguments):
         dry_run = flag_argument("dryRun", data.get("dryRun"))
         if delivery_id is None:
             return cls(**event, what=_page(data, dry_run=dry_run))
-        if not is_id(delivery_id):
-            refuse("deliveryId must be the id of a delivery.")
-        for name in _OF_A_PAGE:
-            if data.get(name) is not None:
+        delivery_id = id_argument("deliveryId", delivery_id, "a delivery")
+        of_a_page = {name: data.get(name) for name in _OF_A_PAGE} | {"dryRun": dry_run or None}
+        for name, value in of_a_page.items():
+            if value is not None:
                 refuse(f"{name} goes with since; leave it out where deliveryId is given.")
-        if dry_run:
-            refuse("dryRun goes with since; leave it out where deliveryId is given.")
         return cls(**event, what=delivery_id)
 
 
@@ -114,9 +109,7 @@ class RotateArguments(EventArguments):
         withdraw = flag_argument("withdraw", data.get("withdraw"))
         if withdraw and given is not None:
             refuse("withdraw makes no new secret; leave activeInMinutes out.")
-        minutes = 0 if given is None else given
-        if type(minutes) is not int or not 0 <= minutes <= ANNOUNCED_MINUTES:  # a bool is an int
-            refuse(f"activeInMinutes must be a whole number from 0 to {ANNOUNCED_MINUTES}.")
+        minutes = number_argument("activeInMinutes", given, 0, ANNOUNCED_MINUTES, default=0)
         return cls(**event, active_in=timedelta(minutes=minutes), withdraw=withdraw)
 
 
@@ -132,15 +125,12 @@ def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
         refuse("since must be a time.")
     if until is not None and until < since:
         refuse("until must not be before since.")
-    outcomes = UNDELIVERED if outcome is None else _OUTCOMES.get(str(outcome))
-    if outcomes is None:
-        refuse(f"outcome must be one of {', '.join(_OUTCOMES)}.")
     page = Page(
         since=since,
         until=until,
-        outcomes=outcomes,
+        outcomes=_OUTCOMES[choice_argument("outcome", outcome, _OUTCOMES, "failed")],
         url=None if url is None else url_argument(url),
-        event_type=None if event is None else event_type_argument(event),
+        event_type=choice_argument("event", event, EventType, None),
         dry_run=dry_run,
     )
     if next_ is None:

@@ -1,8 +1,4 @@
-"""Arguments of the calls about a shared log, by admins and by the bearers of its link.
-
-A wrong value raises `CallError` with `invalid-argument` and a message that names the field and its
-rule; a field that is null counts as not given.
-"""
+"""Arguments of the calls about a shared log, by admins and by the bearers of its link."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,13 +6,16 @@ from typing import Any, Self
 
 from functions.event_arguments import (
     EventArguments,
+    choice_argument,
     flag_argument,
-    is_id,
+    id_argument,
+    number_argument,
     read_event,
+    refuse,
     refuse_unknown,
 )
 from functions.signed_links.link import TO_A_LOG
-from functions.webhooks.arguments import event_type_argument, place_argument, refuse, url_argument
+from functions.webhooks.arguments import place_argument, url_argument
 from functions.webhooks.deliveries.delivery import Outcome, Place
 from functions.webhooks.messages.event_type import EventType
 from functions.webhooks.shared_logs.log_share import LONGEST_DAYS
@@ -34,10 +33,8 @@ class ShareArguments(EventArguments):
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
         event = read_event(data, "url", "days", "canResend")
-        url, given = url_argument(data.get("url")), data.get("days")
-        days = LONGEST_DAYS if given is None else given
-        if type(days) is not int or not 1 <= days <= LONGEST_DAYS:  # a bool is an int
-            refuse(f"days must be a whole number from 1 to {LONGEST_DAYS}.")
+        url = url_argument(data.get("url"))
+        days = number_argument("days", data.get("days"), 1, LONGEST_DAYS, default=LONGEST_DAYS)
         can_resend = flag_argument("canResend", data.get("canResend"))
         return cls(**event, url=url, lasts=timedelta(days=days), can_resend=can_resend)
 
@@ -52,9 +49,7 @@ class RevokeArguments(EventArguments):
     def read(cls, data: Any) -> Self:
         """Read the `data` of the request."""
         event = read_event(data, "shareId")
-        share_id = data.get("shareId")
-        if not is_id(share_id):
-            refuse("shareId must be the id of a share of the event.")
+        share_id = id_argument("shareId", data.get("shareId"), "a share of the event")
         return cls(**event, share_id=share_id)
 
 
@@ -72,14 +67,14 @@ class LogArguments:
         """Read the `data` of the request."""
         refuse_unknown(data, "token", "outcome", "event", "after")
         token = TO_A_LOG.token(data)
-        outcome, event, given = (data.get(name) for name in ("outcome", "event", "after"))
+        given = data.get("after")
         after = place_argument(given)
         if given is not None and after is None:
             refuse("after must be what the answer before had as next.")
         return cls(
             token=token,
-            outcome=None if outcome is None else _outcome(outcome),
-            event_type=None if event is None else event_type_argument(event),
+            outcome=choice_argument("outcome", data.get("outcome"), Outcome, None),
+            event_type=choice_argument("event", data.get("event"), EventType, None),
             after=after,
         )
 
@@ -96,14 +91,5 @@ class ResendSharedArguments:
         """Read the `data` of the request."""
         refuse_unknown(data, "token", "deliveryId")
         token = TO_A_LOG.token(data)
-        delivery_id = data.get("deliveryId")
-        if not is_id(delivery_id):
-            refuse("deliveryId must be the id of a delivery.")
+        delivery_id = id_argument("deliveryId", data.get("deliveryId"), "a delivery")
         return cls(token=token, delivery_id=delivery_id)
-
-
-def _outcome(given: object) -> Outcome:
-    found = next((outcome for outcome in Outcome if outcome == given), None)
-    if found is None:
-        refuse(f"outcome must be one of {', '.join(Outcome)}.")
-    return found
