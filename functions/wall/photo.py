@@ -22,16 +22,20 @@ class PhotoStatus(StrEnum):
 class Photo:
     """A photo document at one moment (spec 2.2).
 
-    `created_at` is the field, or else the time at which Firestore created the document;
-    `updated_at` the time of the write that is looked at. All times are aware and in UTC.
+    `uploaded_at` is the time at which Firestore created the document; `created_at` the field, or
+    else the same; `updated_at` the time of the write that is looked at. All times are aware and in
+    UTC.
     """
 
     id: str
     status: PhotoStatus
     url: str | None
+    thumb_url: str | None
+    featured: bool
     uploader_name: str | None
     uploader_email: str | None
     uploader_uid: str | None
+    uploaded_at: datetime
     created_at: datetime
     updated_at: datetime
     approved_at: datetime | None
@@ -52,9 +56,12 @@ class Photo:
             id=photo_id,
             status=status(fields, PhotoStatus.PENDING),
             url=text(fields.get("url")),
+            thumb_url=text(fields.get("thumbUrl")),
+            featured=fields.get("featured") is True,
             uploader_name=text(fields.get("uploaderName")),
             uploader_email=text(fields.get("uploaderEmail")),
             uploader_uid=text(fields.get("uploaderUid")),
+            uploaded_at=created,
             created_at=time(fields.get("createdAt")) or created,
             updated_at=updated,
             approved_at=time(fields.get("approvedAt")),

@@ -8,7 +8,8 @@ from functions.documents.documents import Documents
 from functions.documents.query import Query
 from functions.parallel import InParallel
 from functions.preferences import accounts
-from functions.recap.audience.photos import FIELDS, ApprovedPhoto
+from functions.recap.audience.photos import FIELDS
+from functions.wall.photo import Photo
 
 _RECORDS_PER_READ: Final = 500
 PAGES_AT_ONCE: Final = 8
@@ -24,7 +25,7 @@ class GuestStore:
     documents: Documents
     in_parallel: InParallel
 
-    def approved_photos(self, event_id: str) -> Iterator[ApprovedPhoto]:
+    def approved_photos(self, event_id: str) -> Iterator[Photo]:
         """All approved photos of the event."""
         approved = Query(
             collection=f"events/{event_id}/photos",
@@ -32,7 +33,7 @@ class GuestStore:
             select=FIELDS,
         )
         for photo in self.documents.find_all(approved):
-            yield ApprovedPhoto.read(photo.id, photo.fields, created=photo.created)
+            yield Photo.read(photo.id, photo.fields, created=photo.created, updated=photo.written)
 
     def records(self, uids: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The existing records `users/{uid}`, with their ids."""

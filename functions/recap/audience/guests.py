@@ -8,8 +8,16 @@ from typing import Final
 from functions.mail.address import deliverable
 from functions.recap.arguments import Mode
 from functions.recap.audience.names import greeted_name
-from functions.recap.audience.photos import MAIL_BYTES, MAX_REEL, ApprovedPhoto, Newest, Picture
+from functions.recap.audience.photos import (
+    MAIL_BYTES,
+    MAX_REEL,
+    Newest,
+    Picture,
+    has_address,
+    picture_of,
+)
 from functions.wall.address import address_hash, guest_uid, mailbox, normalised
+from functions.wall.photo import Photo
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _LATER: Final = datetime.max.replace(tzinfo=UTC)
@@ -47,12 +55,13 @@ class Guest:
         self.id = address_hash(self.address.casefold())
         self.mailbox = address_hash(mailbox(self.address))
 
-    def count(self, photo: ApprovedPhoto) -> None:
+    def count(self, photo: Photo) -> None:
         """Count the photo; the newest name wins, and the first uploader."""
         self.photo_count += 1
-        if photo.uploader and photo.uploaded_at < self._uploaded_at:
-            self.uploader, self._uploaded_at = address_hash(photo.uploader), photo.uploaded_at
-        if photo.created_at >= self._named_at and (name := greeted_name(photo.name)):
+        uploader, by = photo.uploader_uid, photo.uploader_name or ""
+        if uploader and photo.uploaded_at < self._uploaded_at:
+            self.uploader, self._uploaded_at = address_hash(uploader), photo.uploaded_at
+        if photo.created_at >= self._named_at and (name := greeted_name(by)):
             self.name, self._named_at = name, photo.created_at
 
     @property
@@ -109,19 +118,20 @@ class Audience:
         """Begin without guests."""
         self._left = self.at_most * self.room
 
-    def add(self, photo: ApprovedPhoto) -> None:
+    def add(self, photo: Photo) -> None:
         """Count the photo, its guest and its picture."""
         self.photo_count += 1
-        picture = photo.picture(self.shows)
-        self.hidden += picture is None and photo.has_address
+        picture = picture_of(photo, self.shows)
+        self.hidden += picture is None and has_address(photo)
         if picture and self.mode is Mode.ALL:
-            by_name = picture._replace(by=greeted_name(photo.name))
-            self.reel.add(photo.id, (photo.featured, photo.approved_at), by_name)
-        if not photo.email:
+            by_name = picture._replace(by=greeted_name(photo.uploader_name or ""))
+            rank = (photo.featured, photo.approved_at or photo.created_at)
+            self.reel.add(photo.id, rank, by_name)
+        spelling = photo.guest
+        if spelling is None:
             return
-        spelling = normalised(photo.email)
         if spelling not in self._by_spelling:
-            self._by_spelling[spelling] = self._guest(photo.email, spelling)
+            self._by_spelling[spelling] = self._guest(photo.uploader_email or "", spelling)
         guest = self._by_spelling[spelling]
         if guest:
             guest.count(photo)
@@ -129,13 +139,13 @@ class Audience:
             if picture and self.mode is Mode.PERSONAL and not self.pictures_dropped:
                 self._keep(guest, photo, picture)
 
-    def add_again(self, photo: ApprovedPhoto, chosen: Mapping[str, Guest]) -> None:
+    def add_again(self, photo: Photo, chosen: Mapping[str, Guest]) -> None:
         """Keep the picture of a photo that was counted before, if its guest is `chosen`."""
-        guest = self._by_spelling.get(normalised(photo.email)) if photo.email else None
-        if guest and guest.id in chosen and (picture := photo.picture(self.shows)):
+        guest = self._by_spelling.get(photo.guest) if photo.guest else None
+        if guest and guest.id in chosen and (picture := picture_of(photo, self.shows)):
             self._keep(guest, photo, picture)
 
-    def _keep(self, guest: Guest, photo: ApprovedPhoto, picture: Picture) -> None:
+    def _keep(self, guest: Guest, photo: Photo, picture: Picture) -> None:
         before = guest.newest.memory
         guest.newest.add(photo.id, (False, photo.created_at), picture)
         self._left -= guest.newest.memory - before
@@ -165,13 +175,13 @@ class Audience:
                 places[guest_id] = min(places.get(guest_id, (nth, at)), (nth, at))
         return sorted(self.guests, key=lambda guest: (places[guest.id], guest.id))
 
-    def _remember_uploader(self, guest: Guest, photo: ApprovedPhoto) -> None:
+    def _remember_uploader(self, guest: Guest, photo: Photo) -> None:
         # A photo written by a script may lack the uploader; its address counts as an uploader.
-        uploads = self._first_uploads.setdefault(photo.uploader or guest.id, {})
+        uploads = self._first_uploads.setdefault(photo.uploader_uid or guest.id, {})
         uploads[guest.id] = min(uploads.get(guest.id, photo.uploaded_at), photo.uploaded_at)
 
     def _guest(self, email: str, spelling: str) -> Guest | None:
-        address = deliverable(email)
+        address = deliverable(email.strip())
         if address is None:
             return None
         guest = Guest(address)

@@ -2,13 +2,12 @@
 
 import heapq
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from functions.wall.fields import text, time
+from functions.wall.photo import Photo
 
 MAX_REEL: Final = 24
 """Photos of the highlight reel (design 3.50)."""
@@ -20,6 +19,7 @@ MAIL_BYTES: Final = 100_000
 """Size of both parts of a mail together: Gmail cuts a mail off after 102 KB."""
 
 FIELDS: Final = (
+    "status",
     "uploaderEmail",
     "uploaderName",
     "uploaderUid",
@@ -54,56 +54,22 @@ class Picture(NamedTuple):
     small: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovedPhoto:
-    """The fields of an approved photo that the recap needs. All times are aware.
+def picture_of(photo: Photo, shows: Callable[[str], bool]) -> Picture | None:
+    """The photo's picture; None where `shows` accepts no address of the photo."""
+    url, thumb = (link if link and shows(link) else None for link in _addresses(photo))
+    shown, leads_to = thumb or url, url or thumb
+    if not (shown and leads_to):
+        return None
+    return Picture(shown, leads_to, small=thumb is not None or is_resized(shown))
 
-    `uploaded_at` is the server's time of the upload. `uploader` may be empty.
-    """
 
-    id: str
-    email: str
-    name: str
-    uploader: str
-    uploaded_at: datetime
-    url: str | None
-    thumb: str | None
-    featured: bool
-    created_at: datetime
-    approved_at: datetime
+def has_address(photo: Photo) -> bool:
+    """Whether the photo has a picture on any host."""
+    return any(_addresses(photo))
 
-    @classmethod
-    def read(cls, photo_id: str, fields: Mapping[str, Any], *, created: datetime) -> Self:
-        """Read the fields of a photo; a missing field, or one of the wrong type, counts as empty.
 
-        `created` is when Firestore created the document.
-        """
-        created_at = time(fields.get("createdAt")) or created
-        return cls(
-            id=photo_id,
-            email=(text(fields.get("uploaderEmail")) or "").strip(),
-            name=text(fields.get("uploaderName")) or "",
-            uploader=text(fields.get("uploaderUid")) or "",
-            uploaded_at=created,
-            url=web_address(fields.get("url")),
-            thumb=web_address(fields.get("thumbUrl")),
-            featured=fields.get("featured") is True,
-            created_at=created_at,
-            approved_at=time(fields.get("approvedAt")) or created_at,
-        )
-
-    def picture(self, shows: Callable[[str], bool]) -> Picture | None:
-        """The photo's picture; None where `shows` accepts no address of the photo."""
-        url, thumb = (link if link and shows(link) else None for link in (self.url, self.thumb))
-        shown, leads_to = thumb or url, url or thumb
-        if not (shown and leads_to):
-            return None
-        return Picture(shown, leads_to, small=thumb is not None or is_resized(shown))
-
-    @property
-    def has_address(self) -> bool:
-        """Whether the photo has a picture on any host."""
-        return bool(self.url or self.thumb)
+def _addresses(photo: Photo) -> tuple[str | None, str | None]:
+    return web_address(photo.url), web_address(photo.thumb_url)
 
 
 class Newest:

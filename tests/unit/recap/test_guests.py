@@ -11,17 +11,18 @@ from functions.recap.arguments import Mode
 from functions.recap.audience.guests import Audience, Guest
 from functions.recap.audience.photos import (
     MAX_REEL,
-    ApprovedPhoto,
     Picture,
     is_resized,
+    picture_of,
     web_address,
 )
 from functions.recap.audience.recipients import in_turn
+from functions.wall.photo import Photo
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-def _photo(number: int, email: str = "", **fields: Any) -> ApprovedPhoto:
+def _photo(number: int, email: str = "", **fields: Any) -> Photo:
     minute = NOON + timedelta(minutes=number)
     url = f"https://example.com/{number}.jpg"
     document = {
@@ -31,14 +32,14 @@ def _photo(number: int, email: str = "", **fields: Any) -> ApprovedPhoto:
         "createdAt": minute,
         "approvedAt": minute,
     }
-    return ApprovedPhoto.read(f"{number:05}", document | fields, created=NOON)
+    return Photo.read(f"{number:05}", document | fields, created=NOON, updated=NOON)
 
 
 def _any(_: str) -> bool:
     return True
 
 
-def _audience(mode: Mode, *photos: ApprovedPhoto) -> Audience:
+def _audience(mode: Mode, *photos: Photo) -> Audience:
     audience = Audience(mode, shows=lambda _: True, at_most=5000, room=9500)
     for photo in photos:
         audience.add(photo)
@@ -111,11 +112,13 @@ def test_the_reel_begins_with_what_is_featured() -> None:
 def test_a_photo_shows_its_thumbnail_and_leads_to_itself() -> None:
     """Brief of the mail: thumbUrl, else url; only web addresses."""
     thumb = "https://example.com/t.jpg"
-    assert _photo(1, thumbUrl=thumb).picture(_any) == Picture(thumb, "https://example.com/1.jpg")
+    assert picture_of(_photo(1, thumbUrl=thumb), _any) == Picture(
+        thumb, "https://example.com/1.jpg"
+    )
     own = "https://example.com/1.jpg"
-    assert _photo(1, thumbUrl=None).picture(_any) == Picture(own, own, small=False)
-    assert _photo(1, thumbUrl=thumb, url="javascript:1").picture(_any) == Picture(thumb, thumb)
-    assert _photo(1, url=None, thumbUrl=None).picture(_any) is None
+    assert picture_of(_photo(1, thumbUrl=None), _any) == Picture(own, own, small=False)
+    assert picture_of(_photo(1, thumbUrl=thumb, url="javascript:1"), _any) == Picture(thumb, thumb)
+    assert picture_of(_photo(1, url=None, thumbUrl=None), _any) is None
 
 
 @pytest.mark.parametrize(
@@ -155,8 +158,8 @@ def test_a_document_of_nothing_but_wrong_types_is_read() -> None:
     wrong = dict.fromkeys(
         ("uploaderEmail", "uploaderName", "url", "thumbUrl", "featured", "createdAt"), 7
     )
-    photo = ApprovedPhoto.read("1", wrong, created=NOON)
-    assert (photo.email, photo.url, photo.featured, photo.created_at) == ("", None, False, NOON)
+    photo = Photo.read("1", wrong, created=NOON, updated=NOON)
+    assert (photo.guest, photo.url, photo.featured, photo.created_at) == (None, None, False, NOON)
 
 
 def test_guests_without_a_recap_come_first_and_then_the_oldest_recap() -> None:

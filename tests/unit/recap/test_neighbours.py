@@ -12,12 +12,12 @@ from functions.mail.sendgrid import BYTES_PER_RECIPIENT
 from functions.recap.arguments import Mode
 from functions.recap.audience.guests import Audience
 from functions.recap.audience.photo_hosts import PhotoHosts
-from functions.recap.audience.photos import ApprovedPhoto
 from functions.recap.ledger.lock import LEASE
 from functions.recap.quota import mailings
 from functions.recap.quota.allowance import RecapLimits
 from functions.recap.sending.report import RecapResult
 from functions.wall.address import address_hash
+from functions.wall.photo import Photo
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.recap.parts import ERRORS, NOON, TENANT, At, House, guest
 
@@ -214,7 +214,7 @@ def test_a_photo_cannot_choose_its_time_or_take_an_address_s_place() -> None:
     ):
         fields = {"uploaderEmail": email, "uploaderUid": uploader, "createdAt": NOON}
         created = NOON + timedelta(minutes=minute)
-        audience.add(ApprovedPhoto.read(f"{9 - minute}", fields, created=created))
+        audience.add(Photo.read(f"{9 - minute}", fields, created=created, updated=created))
     assert [guest.address for guest in audience.in_fair_order()] == [
         "x@example.com",
         "y@example.com",
@@ -232,7 +232,7 @@ def test_no_address_is_left_out_for_its_uploader(house: House) -> None:
 # Memory.
 
 
-def _photo(number: int, email: str, length: int) -> ApprovedPhoto:
+def _photo(number: int, email: str, length: int) -> Photo:
     url = f"https://example.com/{number:06}/"
     at = NOON + timedelta(seconds=number)
     fields = {
@@ -242,7 +242,7 @@ def _photo(number: int, email: str, length: int) -> ApprovedPhoto:
         "thumbUrl": url + "t" * (length - len(url)),
         "createdAt": at,
     }
-    return ApprovedPhoto.read(f"{number:06}", fields, created=at)
+    return Photo.read(f"{number:06}", fields, created=at, updated=at)
 
 
 def _kept(photos: int, guests: int, length: int) -> float:
