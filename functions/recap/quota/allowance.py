@@ -1,4 +1,4 @@
-"""The guests to whom a recap may go: the limits of a call, a mailbox and a tenant (spec 8)."""
+"""The limits of a call, a mailbox and a tenant: the guests to whom a recap may go (spec 8)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,37 +24,17 @@ class RecapLimits:
     per_address: int = 3
     per_tenant: int = 20_000
 
+    def mails(self, others: Counted) -> int:
+        """The number of mails for a call; `others` are the mails of the tenant's other recaps."""
+        of_tenant = min(self.per_tenant, mailings.MAX_MAILS_PER_DAY) - others.total()
+        return min(self.per_call, max(of_tenant, 0))
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """The guests to whom a recap may go.
-
-    Attributes:
-        guests: The recipients, in order.
-        left: Number of guests for whom no mail is left.
-        over_limit: Number of guests whose mailbox had its maximum.
-        tenant_limited: Whether the tenant's maximum of mails is below the number of guests.
-    """
-
-    guests: Sequence[Guest]
-    left: int
-    over_limit: int
-    tenant_limited: bool
-
-
-def allowed(guests: Sequence[Guest], others: Counted, limits: RecapLimits) -> Allowed:
-    """The recipients among `guests`, who are in order; `others` are the mails of other recaps."""
-    of_mailbox: Counter[str] = Counter()
-    eligible = []
-    for guest in guests:
-        of_mailbox[guest.mailbox] += 1
-        if others.of(guest.mailbox) + of_mailbox[guest.mailbox] <= limits.per_address:
-            eligible.append(guest)
-    mails = max(min(limits.per_tenant, mailings.MAX_MAILS_PER_DAY) - others.total(), 0)
-    chosen = eligible[: min(limits.per_call, mails)]
-    return Allowed(
-        chosen,
-        left=len(eligible) - len(chosen),
-        over_limit=len(guests) - len(eligible),
-        tenant_limited=mails < min(limits.per_call, len(eligible)),
-    )
+    def eligible(self, guests: Sequence[Guest], others: Counted) -> Sequence[Guest]:
+        """The guests, in order, whose mailbox has not had its maximum."""
+        of_mailbox: Counter[str] = Counter()
+        eligible = []
+        for guest in guests:
+            of_mailbox[guest.mailbox] += 1
+            if others.of(guest.mailbox) + of_mailbox[guest.mailbox] <= self.per_address:
+                eligible.append(guest)
+        return eligible

@@ -15,17 +15,17 @@ from functions.preferences.reach import SkipReason
 from functions.recap.arguments import Mode, RecapArguments
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Audience, Guest
-from functions.recap.audience.photos import ApprovedPhoto
 from functions.recap.audience.recipients import in_turn, skip_reasons
 from functions.recap.ledger.batch import Batch, Counts, open_batches, total
 from functions.recap.ledger.lock import Lock
 from functions.recap.ledger.recap_store import RecapStore
 from functions.recap.mail.composer import Composer
-from functions.recap.quota.allowance import RecapLimits, allowed
+from functions.recap.quota.allowance import RecapLimits
 from functions.recap.quota.complaint_store import ComplaintStore
 from functions.recap.quota.mailing_store import MailingStore
 from functions.recap.quota.mailings import Counted
 from functions.recap.sending.report import Report
+from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
 
 
@@ -143,7 +143,7 @@ class Planner:
     def gather(
         self,
         wanted: RecapArguments,
-        photos: Iterable[ApprovedPhoto],
+        photos: Iterable[Photo],
         *,
         room: int,
         first: bool,
@@ -166,22 +166,19 @@ class Planner:
         """Choose the recipients of a new recap; `others` are the mails of the tenant's others."""
         audience, candidates = gathered.audience, gathered.candidates
         guests = in_turn(candidates, gathered.sent_at, only_new=gathered.only_new)
-        found = allowed(guests, others, self.limits)
-        skipped, not_new = (
-            audience.invalid + len(gathered.skip_reasons),
-            len(candidates) - len(guests),
-        )
-        nobody = not found.guests and not found.over_limit and not found.tenant_limited
+        eligible, mails = self.limits.eligible(guests, others), self.limits.mails(others)
+        skipped = audience.invalid + len(gathered.skip_reasons)
+        not_new, over_limit = len(candidates) - len(guests), len(guests) - len(eligible)
         report = Report(
-            skipped=skipped + found.over_limit,
-            left=found.left,
-            over_limit=found.over_limit,
-            tenant_limited=found.tenant_limited,
+            skipped=skipped + over_limit,
+            left=max(len(eligible) - mails, 0),
+            over_limit=over_limit,
+            tenant_limited=mails < min(self.limits.per_call, len(eligible)),
             not_new=not_new,
             hidden=audience.hidden,
-            why_nobody=_why_nobody(audience, skipped, not_new) if nobody else None,
+            why_nobody=None if guests else _why_nobody(audience, skipped, not_new),
         )
-        return Choice([guest.id for guest in found.guests], report)
+        return Choice([guest.id for guest in eligible[:mails]], report)
 
     def with_pictures(
         self, wanted: RecapArguments, audience: Audience, ids: Iterable[str]
