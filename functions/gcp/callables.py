@@ -10,7 +10,6 @@ in the log, logs refused bodies and tokens, and refuses anonymous calls with a s
 import functools
 import inspect
 import json
-import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final, NoReturn, TypeAlias
@@ -25,6 +24,7 @@ from werkzeug.exceptions import BadRequest, RequestTimeout
 from functions import log, parameters
 from functions.call_error import CallError, Code
 from functions.gcp.request_body import bounded_body, stop_reading
+from functions.once import once
 
 MAX_BODY_BYTES: Final = 100_000
 """Twice the longest valid body of any function. Parsed, a body takes up to twenty times as much
@@ -47,9 +47,6 @@ _STATUS: Final[Mapping[Code, HTTPStatus]] = {
 """https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto"""
 
 _FAULT: Final = "Something went wrong on our side; try again."
-
-_APP_NAME: Final = "callables"
-_making_app: Final = threading.Lock()
 
 Handler: TypeAlias = Callable[[CallableRequest[Any]], Any]
 
@@ -85,7 +82,11 @@ def _served(
     @functools.wraps(handler)
     def serve(request: flask.Request) -> flask.Response:
         try:
-            caller = _identified(request, identify)
+            try:
+                caller = identify(request)
+            except Exception:
+                stop_reading(request)  # the body of a refused caller is not awaited
+                raise
             call = CallableRequest(data=_data(request, max_bytes), raw_request=request, auth=caller)
             answer = flask.jsonify(result=handler(call))
         except CallError as refused:
@@ -102,17 +103,6 @@ def _served(
 
     serve.__firebase_endpoint__ = declared.__firebase_endpoint__  # type: ignore[attr-defined]
     return serve
-
-
-def _identified(
-    request: flask.Request, identify: Callable[[flask.Request], AuthData | None]
-) -> AuthData | None:
-    """The caller, from the headers alone; the body of a refused caller is not awaited."""
-    try:
-        return identify(request)
-    except Exception:
-        stop_reading(request)
-        raise
 
 
 def _error(refused: CallError) -> flask.Response:
@@ -197,10 +187,7 @@ def _unauthenticated(message: str) -> NoReturn:
     raise CallError(Code.UNAUTHENTICATED, message) from None
 
 
+@once
 def _app() -> firebase_admin.App:
     """This project's app, made on first use: a deploy reads `main.py` without credentials."""
-    with _making_app:
-        try:
-            return firebase_admin.get_app(_APP_NAME)
-        except ValueError:
-            return firebase_admin.initialize_app(name=_APP_NAME)
+    return firebase_admin.initialize_app(name="callables")

@@ -55,7 +55,8 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[HTTPServer]:
         url = f"http://127.0.0.1:{server.server_port}/"
         monkeypatch.setattr(app_check._AppCheckService, "_JWKS_URL", url)  # noqa: SLF001
         monkeypatch.setenv("ENFORCE_APP_CHECK", "true")
-        app = firebase_admin.initialize_app(_NoCredential(), {"projectId": PROJECT}, "callables")
+        app = firebase_admin.initialize_app(_NoCredential(), {"projectId": PROJECT}, "tests")
+        monkeypatch.setattr("functions.gcp.callables._app", lambda: app)
         yield server
         firebase_admin.delete_app(app)
         server.shutdown()
