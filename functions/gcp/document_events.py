@@ -12,31 +12,14 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, Final, Self, TypeAlias
+from datetime import datetime
+from typing import Any, Final, TypeAlias
 
 from cloudevents.http import CloudEvent
 from google.events.cloud.firestore import DocumentEventData
 
-from functions.gcp.values import decoded
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A document at one moment; the times are aware and in UTC."""
-
-    fields: Mapping[str, Any]
-    created: datetime
-    updated: datetime
-
-    @classmethod
-    def read(cls, document: Any) -> Self:
-        """Read a `google.events.cloud.firestore.v1.Document`."""
-        return cls(
-            decoded(document.fields),
-            created=document.create_time.ToDatetime(UTC),
-            updated=document.update_time.ToDatetime(UTC),
-        )
+from functions.documents.document import Document
+from functions.gcp.values import document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +33,8 @@ class DocumentWritten:
     id: str
     at: datetime
     ids: Mapping[str, str]
-    before: Snapshot | None
-    after: Snapshot | None
+    before: Document | None
+    after: Document | None
 
 
 Handler: TypeAlias = Callable[[DocumentWritten], None]
@@ -81,11 +64,14 @@ def _read(event: CloudEvent, pattern: str) -> DocumentWritten:
     data = DocumentEventData.pb(DocumentEventData.deserialize(event.get_data()))
     # Not from the header `ce-document`, whose bytes Python reads as Latin-1.
     path = (data.value.name or data.old_value.name).partition("/documents/")[2]
+    old, new = (
+        document(found, path) if found.name else None for found in (data.old_value, data.value)
+    )
     parts = zip(pattern.split("/"), path.split("/"), strict=True)
     return DocumentWritten(
         id=event["id"],
         at=datetime.fromisoformat(event["time"]),
         ids={name[1:-1]: value for name, value in parts if name.startswith("{")},
-        before=Snapshot.read(data.old_value) if data.old_value.name else None,
-        after=Snapshot.read(data.value) if data.value.name else None,
+        before=old,
+        after=new,
     )

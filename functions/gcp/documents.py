@@ -6,7 +6,6 @@ wraps every value several times, which takes twice the CPU, and five times with 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC
 from typing import Any, Final
 
 from google.api_core import exceptions
@@ -20,7 +19,7 @@ from functions.documents.refusals import AlreadyRecordedError, ChangedMeanwhileE
 from functions.documents.write import Write, may_repeat
 from functions.gcp.firestore_api import FirestoreApi, of_this_process
 from functions.gcp.queries import encode_query
-from functions.gcp.values import decoded
+from functions.gcp.values import document
 from functions.gcp.writes import encode_write
 from functions.once import once
 
@@ -195,12 +194,7 @@ class FirestoreDocuments(Documents):
         return (self._root + query.collection.rpartition("/")[0]).removesuffix("/")
 
     def _document(self, found: Any) -> Document:
-        return Document(
-            found.name[len(self._root) :],
-            decoded(found.fields),
-            found.update_time.ToNanoseconds(),
-            found.create_time.ToDatetime(UTC),
-        )
+        return document(found, found.name[len(self._root) :])
 
 
 @once

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from functions.documents.document import Document
+
 
 def encode(fields: Mapping[str, Any], into: Any) -> None:
     """Write `fields` into a protobuf map of values.
@@ -46,6 +48,16 @@ def encode_value(value: Any, into: Any) -> None:  # noqa: C901 - a case for each
                 encode_value(element, into.array_value.values.add())
         case _:
             raise TypeError(type(value).__name__)
+
+
+def document(found: Any, path: str) -> Document:
+    """The document at `path` in a protobuf `Document`, of Firestore's API or of Eventarc."""
+    return Document(
+        path,
+        decoded(found.fields),
+        version=found.update_time.ToNanoseconds(),
+        created=found.create_time.ToDatetime(UTC),
+    )
 
 
 def decoded(fields: Mapping[str, Any]) -> dict[str, Any]:

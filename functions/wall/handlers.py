@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from functions import log
-from functions.gcp.document_events import DocumentWritten, Snapshot
+from functions.documents.document import Document
+from functions.gcp.document_events import DocumentWritten
 from functions.gcp.run_again import run_again
 from functions.wall import wiring
 from functions.wall.guest_data import due_at
@@ -58,5 +59,5 @@ def sweep() -> None:
             log.fault("events.not-swept", error)
 
 
-def _public(photo: Snapshot | None) -> Mapping[str, Any] | None:
+def _public(photo: Document | None) -> Mapping[str, Any] | None:
     return public_fields(photo.fields, photo.created) if photo else None

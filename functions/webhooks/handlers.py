@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from functions.gcp.document_events import DocumentWritten, Snapshot
+from functions.documents.document import Document
+from functions.gcp.document_events import DocumentWritten
 from functions.gcp.run_again import run_again
 from functions.wall.photo import Photo
 from functions.wall.wall_event import WallEvent
@@ -11,15 +12,16 @@ from functions.webhooks import wiring
 
 def photo_written(event: DocumentWritten) -> None:
     """A write of `events/{eventId}/photos/{photoId}`."""
-    photo_id, before = event.ids["photoId"], event.before
-    if before and event.after is None:
-        before = replace(before, updated=event.at)
+    photo_id = event.ids["photoId"]
+    before, after = _photo(photo_id, event.before), _photo(photo_id, event.after)
+    if before and after is None:
+        before = replace(before, updated_at=event.at)
     with run_again("photo.not-published"):
         wiring.publisher().photo_written(
             event.id,
             event.ids["eventId"],
-            _photo(photo_id, before),
-            _photo(photo_id, event.after),
+            before,
+            after,
         )
 
 
@@ -34,13 +36,13 @@ def event_written(event: DocumentWritten) -> None:
         )
 
 
-def _photo(photo_id: str, snapshot: Snapshot | None) -> Photo | None:
+def _photo(photo_id: str, snapshot: Document | None) -> Photo | None:
     if snapshot is None:
         return None
-    return Photo.read(photo_id, snapshot.fields, created=snapshot.created, updated=snapshot.updated)
+    return Photo.read(photo_id, snapshot.fields, created=snapshot.created, updated=snapshot.written)
 
 
-def _wall_event(snapshot: Snapshot | None) -> WallEvent | None:
+def _wall_event(snapshot: Document | None) -> WallEvent | None:
     if snapshot is None:
         return None
-    return WallEvent.read(snapshot.fields, updated=snapshot.updated)
+    return WallEvent.read(snapshot.fields, updated=snapshot.written)

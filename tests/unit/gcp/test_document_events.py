@@ -51,7 +51,7 @@ def test_what_a_trigger_gets(before: dict[str, Any] | None, after: dict[str, Any
     assert (written.after and written.after.fields) == after
     snapshot = written.after or written.before
     assert snapshot
-    assert snapshot.created == snapshot.updated == written.at == sent.written_at
+    assert snapshot.created == snapshot.written == written.at == sent.written_at
 
 
 def test_one_client_serves_all_events() -> None:
