@@ -48,7 +48,7 @@ class OrphanCleanup:
         """
         until = self.clock.monotonic() + _AT_MOST
         for tombstone in self.deleted_events.deleted(self.clock.now() - SETTLED):
-            self._delete_all(tombstone.event_id, until)
+            self._delete_all(tombstone.id, until)
             self.deleted_events.mark_emptied(tombstone, self.clock.now())
 
     def _delete_all(self, event_id: str, until: float) -> None:

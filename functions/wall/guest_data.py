@@ -68,8 +68,8 @@ class Forgetting:
         """Walk through the photos behind `after`; how many told of their guests."""
         forgotten = 0
         while page := self.photos.page(event_id, after):
-            telling = [photo for photo in page if photo.tells]
-            taken = self.photos.forget(event_id, telling) if telling else 0
+            telling = [photo for photo in page if any(photo.fields.values())]
+            taken = self.photos.forget(telling) if telling else 0
             forgotten += taken
             if taken == len(telling):  # else the page is read again
                 after = page[-1].id

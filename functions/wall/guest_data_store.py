@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from functions.documents.document import Document
 from functions.documents.documents import Documents
 from functions.documents.query import Query
 from functions.documents.write import Delete, Put, Update
@@ -12,14 +13,6 @@ from functions.documents.write import Delete, Put, Update
 FIELD: Final = "keepGuestDataDays"
 """Of the event."""
 _EVENTS: Final = 20  # of one sweep
-
-
-@dataclass(frozen=True, slots=True)
-class GuestPhoto:
-    """A photo as it was read, and whether it tells of its guest."""
-
-    id: str
-    tells: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,36 +50,22 @@ class GuestPhotoStore:
             if timer.path == _timer(event_id)
         ]
 
-    def page(self, event_id: str, after: str | None) -> Sequence[GuestPhoto]:
-        """Photos by id, from the one behind `after` on; none at the end."""
+    def page(self, event_id: str, after: str | None) -> Sequence[Document]:
+        """Photos by id, behind `after`, with what they tell of guests; none at the end."""
         page = Query(
             collection=f"events/{event_id}/photos",
             select=["uploaderName", "uploaderEmail"],
             limit=self.page_size,
-            after=[_photo(event_id, after)] if after else [],
+            after=[f"events/{event_id}/photos/{after}"] if after else [],
         )
-        return [
-            GuestPhoto(photo.id, tells=any(photo.fields.values()))
-            for photo in self.documents.find(page)
-        ]
+        return self.documents.find(page)
 
-    def forget(self, event_id: str, photos: Sequence[GuestPhoto]) -> int:
+    def forget(self, photos: Sequence[Document]) -> int:
         """Take name and address out of photos that are still there; out of how many."""
         results = self.documents.write_each(
-            [
-                Update(
-                    _photo(event_id, photo.id),
-                    {"uploaderName": ""},
-                    delete=["uploaderEmail"],
-                )
-                for photo in photos
-            ]
+            [Update(photo.path, {"uploaderName": ""}, delete=["uploaderEmail"]) for photo in photos]
         )
         return sum(not isinstance(result, Exception) for result in results)
-
-
-def _photo(event_id: str, photo_id: str) -> str:
-    return f"events/{event_id}/photos/{photo_id}"
 
 
 def _timer(event_id: str) -> str:

@@ -6,21 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from functions.documents.document import Version
+from functions.documents.document import Document
 from functions.documents.documents import Documents
 from functions.documents.query import NAME, Query
 from functions.documents.refusals import ChangedMeanwhileError
 from functions.documents.write import Delete, Put, Update
 
 _TOMBSTONES: Final = 100  # of one sweep
-
-
-@dataclass(frozen=True, slots=True)
-class Tombstone:
-    """The record of a deleted event, as it was read."""
-
-    event_id: str
-    version: Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +27,15 @@ class DeletedEventStore:
         """Write the event's tombstone, not marked as emptied."""
         self.documents.commit(Put(_path(event_id), {"deletedAt": at}))
 
-    def mark_emptied(self, tombstone: Tombstone, at: datetime) -> None:
+    def mark_emptied(self, tombstone: Document, at: datetime) -> None:
         """Mark it as emptied for good, unless it was written since: no `deletedAt` is left."""
         marked = Update(
-            _path(tombstone.event_id),
-            {"emptiedAt": at},
-            delete=["deletedAt"],
-            version=tombstone.version,
+            tombstone.path, {"emptiedAt": at}, delete=["deletedAt"], version=tombstone.version
         )
         with suppress(ChangedMeanwhileError):  # the trigger has run again: the next sweep marks it
             self.documents.commit(marked)
 
-    def deleted(self, before: datetime) -> Iterable[Tombstone]:
+    def deleted(self, before: datetime) -> Iterable[Document]:
         """Some tombstones, not marked, of events deleted `before` that moment, oldest first."""
         tombstones = Query(
             collection="deletedEvents",
@@ -54,7 +43,7 @@ class DeletedEventStore:
             order=["deletedAt"],
             limit=_TOMBSTONES,
         )
-        return [Tombstone(found.id, found.version) for found in self.documents.find(tombstones)]
+        return self.documents.find(tombstones)
 
     def page(self, event_id: str) -> Sequence[str]:
         """Paths of documents under the event, at any depth; empty where none is left."""
