@@ -101,7 +101,9 @@ def test_a_guest_has_the_newest_name_and_all_photos() -> None:
 
 def test_the_reel_begins_with_what_is_featured() -> None:
     """Design 3.50: then the newest approved, 24 at most."""
-    photos = [_photo(n, featured=n in (3, 5)) for n in range(40)]
+    photos = [
+        _photo(n, featured=n in (3, 5), createdAt=NOON - timedelta(minutes=n)) for n in range(40)
+    ]
     reel = _audience(Mode.ALL, *photos).reel.pictures()
     newest = list(range(39, 39 - MAX_REEL + 2, -1))
     assert [picture.url for picture in reel] == [

@@ -212,7 +212,8 @@ def test_a_photo_cannot_choose_its_time_or_take_an_address_s_place() -> None:
     for minute, (email, uploader) in enumerate(
         [("x@example.com", "evil"), (shared, "evil"), ("y@example.com", "b"), (shared, "c")]
     ):
-        fields = {"uploaderEmail": email, "uploaderUid": uploader, "createdAt": NOON}
+        at = NOON - timedelta(minutes=minute)
+        fields = {"uploaderEmail": email, "uploaderUid": uploader, "createdAt": at}
         created = NOON + timedelta(minutes=minute)
         audience.add(Photo.read(f"{9 - minute}", fields, created=created, updated=created))
     assert [guest.address for guest in audience.in_fair_order()] == [
