@@ -17,9 +17,10 @@ from functions.gcp.request_body import bounded_body
 from functions.preferences import wiring
 from functions.preferences.links import confirmation_link
 from functions.preferences.preferences import (
-    EmailPreferences,
+    TRANSACTIONAL,
     Flag,
     email_address,
+    flags,
     read_choices,
 )
 from functions.signed_links import keys
@@ -102,7 +103,7 @@ def _one_click(request: flask.Request, token: str) -> flask.Response:
     """
     values = keys.values()
     try:
-        about = TokenKeys(values).check(token, links.now(), Scope.UNSUBSCRIBE)
+        [about] = TokenKeys(values).verify(token, links.now(), Scope.UNSUBSCRIBE)
     except InvalidTokenError:
         try:
             links.limiter().pass_or_raise("unsubscribe", client_of(request), values[0])
@@ -111,7 +112,7 @@ def _one_click(request: flask.Request, token: str) -> flask.Response:
         return _text(HTTPStatus.FORBIDDEN, IN_A_MAIL.not_valid.message)
     users = wiring.users()
     # A repeated click writes nothing: a write costs, and calls a trigger.
-    if EmailPreferences.read(users.find(about)).recap:
+    if flags(users.find(about))[Flag.RECAP]:
         users.choose(about, {Flag.RECAP: False})
         log.info("preferences.unsubscribed")
     return _text(
@@ -139,7 +140,7 @@ def _response(uid: str) -> dict[str, Any]:
         _refuse(Code.INTERNAL, "The preferences could not be looked up; try again.")
     return {
         "email": email_address(record),
-        "preferences": EmailPreferences.read(record).on_wire(),
+        "preferences": flags(record) | {TRANSACTIONAL: True},
     }
 
 

@@ -5,9 +5,8 @@ record gets every mail (design 3.53).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, NoReturn
 
 from functions.call_error import CallError, Code
 from functions.event_arguments import refuse_unknown
@@ -29,36 +28,17 @@ TRANSACTIONAL: Final = "transactional"
 CHOICES_EXAMPLE: Final = '{"recap": false}'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmailPreferences:
-    """The flags of one user."""
-
-    lifecycle: bool = True
-    recap: bool = True
-    marketing: bool = True
-
-    @classmethod
-    def read(cls, record: Mapping[str, Any] | None) -> Self:
-        """The flags in the user record `record`, which may be missing."""
-        stored = (record or {}).get(FIELD)
-        if not isinstance(stored, Mapping):
-            return cls()
-        return cls(**{flag.value: stored.get(flag.value) is not False for flag in Flag})
-
-    def on_wire(self) -> dict[str, bool]:
-        """The `preferences` of a response (spec 4.2)."""
-        return {
-            "lifecycle": self.lifecycle,
-            TRANSACTIONAL: True,
-            "recap": self.recap,
-            "marketing": self.marketing,
-        }
+def flags(record: Mapping[str, Any] | None) -> dict[Flag, bool]:
+    """Whether the user of `record`, which may be missing, wants each kind of mail."""
+    stored = (record or {}).get(FIELD)
+    chosen = stored if isinstance(stored, Mapping) else {}
+    return {flag: chosen.get(flag) is not False for flag in Flag}
 
 
 def opted_out_of_recap(record: Mapping[str, Any] | None) -> bool:
     """Whether recap or lifecycle mail is off in `record` (spec 4.1, rule 3)."""
-    preferences = EmailPreferences.read(record)
-    return not (preferences.recap and preferences.lifecycle)
+    wanted = flags(record)
+    return not (wanted[Flag.RECAP] and wanted[Flag.LIFECYCLE])
 
 
 def email_address(record: Mapping[str, Any] | None) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from functions.documents.write import Put
 from functions.preferences.accounts import address_record_id
-from functions.preferences.preferences import EmailPreferences, email_address
+from functions.preferences.preferences import email_address, flags
 from functions.wall.guest_data import due_at
 from functions.wall.photo import Photo
 from functions.wall.public_photo import public_fields
@@ -171,7 +171,7 @@ def test_no_record_of_a_user_stops_anybody(field: str) -> None:
         record |= {field: value} if field.startswith("email") else {}
         address_record_id(record)
         email_address(record)
-        EmailPreferences.read(record)
+        flags(record)
         house.documents.commit(Put(f"users/{number}", record))
     house.send()
     assert "decent@example.com" in house.addresses
