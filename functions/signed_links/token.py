@@ -94,17 +94,6 @@ class TokenKeys:
         """
         return self.sign((uid,), now + scope.lifetime, scope)
 
-    def check(self, token: object, now: datetime, scope: Scope = Scope.PREFERENCES) -> str:
-        """The user id in `token`.
-
-        Raises:
-            InvalidTokenError: the token is not valid, for any reason.
-        """
-        about = self.verify(token, now, scope)
-        if len(about) != 1:
-            raise InvalidTokenError
-        return about[0]
-
     def sign(self, about: Sequence[str], expires_at: datetime, scope: Scope) -> str:
         """A token of `scope` that is `about` the documents with these ids, in the scope's order.
 
@@ -126,7 +115,9 @@ class TokenKeys:
             raise ValueError("the ids are too long")
         return token
 
-    def verify(self, token: object, now: datetime, scope: Scope) -> tuple[str, ...]:
+    def verify(
+        self, token: object, now: datetime, scope: Scope = Scope.PREFERENCES
+    ) -> tuple[str, ...]:
         """The ids that `token` is about, in the scope's order.
 
         Raises:

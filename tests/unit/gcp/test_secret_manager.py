@@ -116,7 +116,7 @@ def test_a_rotation_from_end_to_end(
 
     def verifies(token: str) -> bool:
         try:
-            return token_keys().check(token, NOW, Scope.PREFERENCES) == "u1"
+            return token_keys().verify(token, NOW, Scope.PREFERENCES) == ("u1",)
         except InvalidTokenError:
             return False
 

@@ -18,11 +18,11 @@ def test_links(base_url: str) -> None:
     links = PreferencesLinks.to(base_url, KEYS, "user-1", NOW)
     page, _, token = links.page.partition("#token=")
     assert page == "https://wall.example.com/preferences"
-    assert KEYS.check(token, NOW) == "user-1"
+    assert KEYS.verify(token, NOW) == ("user-1",)
     parts = urlsplit(links.one_click)
     assert (parts.netloc, parts.path) == ("wall.example.com", "/unsubscribe")
     [one_click] = parse_qs(parts.query)["token"]
-    assert KEYS.check(one_click, NOW, Scope.UNSUBSCRIBE) == "user-1"
+    assert KEYS.verify(one_click, NOW, Scope.UNSUBSCRIBE) == ("user-1",)
 
 
 def test_whoever_opens_a_one_click_link_is_asked() -> None:

@@ -55,7 +55,7 @@ def signed_fields(fields: object) -> str:
 
 def test_token_stands_for_its_user() -> None:
     """A token leads back to the user it was issued for."""
-    assert KEYS.check(TOKEN, NOW) == "user-1"
+    assert KEYS.verify(TOKEN, NOW) == ("user-1",)
 
 
 def test_form() -> None:
@@ -79,22 +79,22 @@ def test_library_reads_it() -> None:
 def test_expiry(scope: Scope, days: int) -> None:
     """Spec 8: a token lives for 30 days; a one-click link for a year, as mails are opened late."""
     token = KEYS.issue("user-1", NOW, scope)
-    assert KEYS.check(token, NOW + timedelta(days=days, seconds=-1), scope) == "user-1"
+    assert KEYS.verify(token, NOW + timedelta(days=days, seconds=-1), scope) == ("user-1",)
     for late in (timedelta(days=days), timedelta(days=days + 1)):
         with pytest.raises(InvalidTokenError):
-            KEYS.check(token, NOW + late, scope)
+            KEYS.verify(token, NOW + late, scope)
 
 
 def test_rotation() -> None:
     """Design 3.57: the newest key signs, every enabled one verifies, a removed one does not."""
     rotated = TokenKeys([NEWER, KEY])
-    assert rotated.check(TOKEN, NOW) == "user-1"
+    assert rotated.verify(TOKEN, NOW) == ("user-1",)
     fresh = rotated.issue("user-1", NOW)
-    assert TokenKeys([NEWER]).check(fresh, NOW) == "user-1"
+    assert TokenKeys([NEWER]).verify(fresh, NOW) == ("user-1",)
     with pytest.raises(InvalidTokenError):
-        KEYS.check(fresh, NOW)
+        KEYS.verify(fresh, NOW)
     with pytest.raises(InvalidTokenError):
-        TokenKeys([NEWER]).check(TOKEN, NOW)
+        TokenKeys([NEWER]).verify(TOKEN, NOW)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_rotation() -> None:
 def test_other_texts(token: object) -> None:
     """A text that is not byte for byte what the signer makes is refused."""
     with pytest.raises(InvalidTokenError):
-        KEYS.check(token, NOW)
+        KEYS.verify(token, NOW)
 
 
 def test_longest() -> None:
@@ -137,9 +137,9 @@ def test_longest() -> None:
     for pad in range(padding * 3 // 4 - 4, padding * 3 // 4 + 4):
         token = signed_fields(FIELDS | {"pad": "x" * pad})
         sizes[len(token)] = token
-    assert KEYS.check(sizes[max(n for n in sizes if n <= MAX_LENGTH)], NOW) == "user-1"
+    assert KEYS.verify(sizes[max(n for n in sizes if n <= MAX_LENGTH)], NOW) == ("user-1",)
     with pytest.raises(InvalidTokenError):
-        KEYS.check(sizes[min(n for n in sizes if n > MAX_LENGTH)], NOW)
+        KEYS.verify(sizes[min(n for n in sizes if n > MAX_LENGTH)], NOW)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_longest() -> None:
 def test_other_signatures(token: str) -> None:
     """Only HMAC-SHA256 under our salt and key, over a payload that is not compressed, will do."""
     with pytest.raises(InvalidTokenError):
-        KEYS.check(token, NOW)
+        KEYS.verify(token, NOW)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_other_signatures(token: str) -> None:
 def test_other_payloads(fields: object) -> None:
     """A genuine signature over anything but `{uid, exp, scope}` of the right types is refused."""
     with pytest.raises(InvalidTokenError):
-        KEYS.check(signed_fields(fields), NOW)
+        KEYS.verify(signed_fields(fields), NOW)
 
 
 def test_one_refusal() -> None:
@@ -218,7 +218,7 @@ def test_one_refusal() -> None:
         (signed_fields(FIELDS | {"scope": "another"}), NOW),
     ):
         with pytest.raises(InvalidTokenError) as refused:
-            KEYS.check(token, now)
+            KEYS.verify(token, now)
         refusals.append((str(refused.value), refused.value.args, refused.value.__cause__))
     assert refusals == [refusals[0]] * 3
 
@@ -230,7 +230,7 @@ def test_every_single_character() -> None:
         if TOKEN[position] == other:
             continue
         with pytest.raises(InvalidTokenError):
-            KEYS.check(TOKEN[:position] + other + TOKEN[position + 1 :], NOW)
+            KEYS.verify(TOKEN[:position] + other + TOKEN[position + 1 :], NOW)
 
 
 @given(
@@ -241,7 +241,7 @@ def test_any_alteration(start: int, length: int, put: str) -> None:
     altered = TOKEN[:start] + put + TOKEN[start + length :]
     if altered != TOKEN:
         with pytest.raises(InvalidTokenError):
-            KEYS.check(altered, NOW)
+            KEYS.verify(altered, NOW)
 
 
 @given(st.text(min_size=1, max_size=128))
@@ -252,12 +252,12 @@ def test_any_user(uid: str) -> None:
     except ValueError:
         assert "/" in uid or uid in (".", "..") or (uid[:2], uid[-2:]) == ("__", "__")
         return
-    assert KEYS.check(token, NOW) == uid
+    assert KEYS.verify(token, NOW) == (uid,)
 
 
 def test_repetitive_user() -> None:
     """An id that compresses well makes a token like any other."""
-    assert KEYS.check(KEYS.issue("x" * 128, NOW), NOW) == "x" * 128
+    assert KEYS.verify(KEYS.issue("x" * 128, NOW), NOW) == ("x" * 128,)
 
 
 def test_a_scope_that_is_only_claimed() -> None:
@@ -266,7 +266,7 @@ def test_a_scope_that_is_only_claimed() -> None:
         token = signed(base64_encode(json.dumps(FIELDS | {"scope": claimed})), salt=salt)
         for scope in Scope:
             with pytest.raises(InvalidTokenError):
-                KEYS.check(token, NOW, scope)
+                KEYS.verify(token, NOW, scope)
 
 
 LOG = KEYS.sign(("e1", "s1"), NOW + timedelta(days=1), Scope.WEBHOOK_LOG)
@@ -296,9 +296,6 @@ def test_a_token_is_good_for_one_thing() -> None:
         for scope in set(Scope) - {of}:
             with pytest.raises(InvalidTokenError):
                 KEYS.verify(token, NOW, scope)
-    for scope in Scope:
-        with pytest.raises(InvalidTokenError):
-            KEYS.check(LOG, NOW, scope)
 
 
 @pytest.mark.parametrize(
