@@ -13,7 +13,6 @@ from functions.mail import wiring as mail
 from functions.once import once
 from functions.parallel import Threads
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.reach import skip_reason
 from functions.recap.audience.guest_store import PAGES_AT_ONCE, GuestStore
 from functions.recap.audience.photo_hosts import PhotoHosts
 from functions.recap.ledger.recap_store import RecapStore
@@ -43,7 +42,6 @@ def _planner() -> Planner:
         guests=GuestStore(documents(), Threads(PAGES_AT_ONCE, "guests")),
         mailings=MailingStore(documents()),
         complaints=ComplaintStore(documents()),
-        skip_reason=lambda record: skip_reason(record, CLOCK.now()),
         sender=mail.sender,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, project_id() or "").allow,
         now=CLOCK.now,
@@ -66,7 +64,6 @@ def sender() -> RecapSender:
         in_parallel=Threads(REQUESTS_AT_ONCE, "mail"),
         small_in_parallel=Threads(SMALL_REQUESTS_AT_ONCE, "mail"),
         clock=CLOCK,
-        new_word=_new_word,
         new_mutex=threading.Lock,
     )
 
@@ -84,7 +81,6 @@ def previewer() -> RecapPreview:
         count=lambda uid: signed_links.limiter().pass_or_raise(
             "previewEventRecap", uid, keys.values()[0], PREVIEWS_PER_HOUR
         ),
-        now=CLOCK.now,
     )
 
 

@@ -14,7 +14,6 @@ from functions.mail_events.complaint_watch import ComplaintWatch
 from functions.mail_events.recorder import MailEvents
 from functions.parallel import InParallel
 from functions.preferences.links import PreferencesLinks
-from functions.preferences.reach import skip_reason
 from functions.preferences.store.user_store import UserStore
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.ledger.recap_store import RecapStore
@@ -65,7 +64,6 @@ class RecapUseCases:
             guests=self.watch("guests", GuestStore(self.documents, self.in_parallel)),
             mailings=self.watch("mailings", MailingStore(self.documents)),
             complaints=self.watch("complaints", ComplaintStore(self.documents)),
-            skip_reason=lambda record: skip_reason(record, self.clock.now()),
             sender=self.mail_sender,
             shows=self.shows,
             now=self.clock.now,
@@ -84,7 +82,6 @@ class RecapUseCases:
             in_parallel=self.in_parallel,
             small_in_parallel=self.in_parallel,
             clock=self.clock,
-            new_word=self.new_word,
             new_mutex=self.new_mutex,
         )
 
@@ -98,7 +95,6 @@ class RecapUseCases:
             links=self.check_links,
             links_of_nobody=lambda: PreferencesLinks.of_nobody("https://example.com"),
             count=self.count,
-            now=self.clock.now,
             min_guests=min_guests,
         )
 

@@ -1,13 +1,13 @@
 """The guests of an event who get the mail (spec 4.1, rules 2 and 3)."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from functions.preferences.accounts import account_ids, address_record_id
 from functions.preferences.preferences import email_address
-from functions.preferences.reach import SkipReason
+from functions.preferences.reach import SkipReason, skip_reason
 from functions.recap.audience.guest_store import GuestStore
 from functions.recap.audience.guests import Guest
 from functions.wall.address import guest_uid
@@ -18,7 +18,7 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 def skip_reasons(
     store: GuestStore,
     guests: Iterable[Guest],
-    reason_of: Callable[[Mapping[str, Any]], SkipReason | None],
+    now: datetime,
 ) -> Mapping[str, SkipReason]:
     """The guests who get no recap, by id: by the records of their addresses or of their accounts.
 
@@ -33,7 +33,7 @@ def skip_reasons(
     reasons: dict[str, SkipReason] = {}
 
     def look(concerned: Iterable[Guest], record: Mapping[str, Any]) -> None:
-        reason = reason_of(record)
+        reason = skip_reason(record, now)
         # Where several records have a reason, the guest's own choice wins.
         own = reason is SkipReason.OPTED_OUT
         ids = [guest.id for guest in concerned if own or guest.id not in reasons]
@@ -41,7 +41,7 @@ def skip_reasons(
 
     named: dict[str, list[Guest]] = defaultdict(list)
     for uid, record in store.records(by_record):
-        bounced = reason_of(record) is SkipReason.UNREACHABLE
+        bounced = skip_reason(record, now) is SkipReason.UNREACHABLE
         concerned = by_record[uid]
         look([guest for guest in concerned if not bounced or uid == guest_uid(guest.id)], record)
         for account in account_ids(record):

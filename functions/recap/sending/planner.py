@@ -6,7 +6,7 @@ Sending and preview use the same planner, so that they cannot disagree. It only 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from functions.access import Caller, check_event
 from functions.call_error import CallError
@@ -104,7 +104,6 @@ class Planner:
     """Plans recaps; one instance serves all threads of the process.
 
     Attributes:
-        skip_reason: Why the owner of a user record gets no recap; None where they get one.
         sender: Gives the sender.
         shows: Whether the photo at a web address may stand in a mail.
         now: The time, aware and in UTC.
@@ -115,7 +114,6 @@ class Planner:
     guests: GuestStore
     mailings: MailingStore
     complaints: ComplaintStore
-    skip_reason: Callable[[Mapping[str, Any]], SkipReason | None]
     sender: Callable[[], MailSender]
     shows: Callable[[str], bool]
     now: Callable[[], datetime]
@@ -157,7 +155,7 @@ class Planner:
             audience.add(photo)
         return Gathered(
             audience=audience,
-            skip_reasons=skip_reasons(self.guests, audience.guests, self.skip_reason),
+            skip_reasons=skip_reasons(self.guests, audience.guests, self.now()),
             sent_at={} if first else self.recaps.sent_at(wanted.event_id),
             only_new=wanted.only_new,
         )

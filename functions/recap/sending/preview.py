@@ -6,7 +6,6 @@ caller.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Final
 
 from functions import log
@@ -91,7 +90,6 @@ class RecapPreview:
     links: Callable[[], object]
     links_of_nobody: Callable[[], PreferencesLinks]
     count: Callable[[str], None]
-    now: Callable[[], datetime]
     min_guests: int = MIN_GUESTS_TO_COUNT_SKIPPED
 
     def show(self, caller: Caller, wanted: PreviewArguments, own_address: str | None) -> Preview:
@@ -198,7 +196,7 @@ class RecapPreview:
         """The recipients of `sendEventRecap` now, with this lock; its refusal."""
         blocked, continued = self.planner.stopped(wanted.event_id, event), None
         try:
-            continued = resumable(lock, self.now())
+            continued = resumable(lock, self.planner.now())
         except CallError as refused:
             blocked = blocked or refused
         key = RecapKey(wanted.event_id, continued or "")
@@ -206,7 +204,7 @@ class RecapPreview:
         choice = gathered.continued([_without_its_call(batch) for batch in batches])
         if choice is None:
             found = self.planner.mailings.load(event.tenant_id)
-            others = counted(found.entries, key.recap_id, self.now())
+            others = counted(found.entries, key.recap_id, self.planner.now())
             choice = self.planner.choose(gathered, others)
         return choice, blocked
 

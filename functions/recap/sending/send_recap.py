@@ -44,7 +44,6 @@ class RecapSender:
         mailer: Gives the mail service, with its current key.
         links: Gives a function that makes the links in a mail to a user id.
         small_in_parallel: Sends the batches of few recipients, `in_parallel` all others.
-        new_word: Gives an unguessable new word of letters and digits.
         new_mutex: Gives a mutex for the threads of a call.
     """
 
@@ -55,7 +54,6 @@ class RecapSender:
     in_parallel: InParallel
     small_in_parallel: InParallel
     clock: Clock
-    new_word: Callable[[], str]
     new_mutex: Callable[[], AbstractContextManager[object]]
 
     def send(self, caller: Caller, wanted: RecapArguments) -> RecapResult:
@@ -79,8 +77,8 @@ class RecapSender:
             caller,
             wanted,
             event.tenant_id,
-            holder=self.new_word(),
-            new_id=self.new_word,
+            holder=self.planner.new_word(),
+            new_id=self.planner.new_word,
             now=self.clock.now,
         )
         claim = Claim(
