@@ -1,10 +1,6 @@
 """The wall's part of the deployed functions: copies, orphan cleanup, forgetting of guests."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from functions import log
-from functions.documents.document import Document
 from functions.gcp.document_events import DocumentWritten
 from functions.gcp.run_again import run_again
 from functions.wall import wiring
@@ -21,8 +17,8 @@ def photo_written(event: DocumentWritten, *, is_public: bool) -> None:
     Raises:
         InternalServerError: Eventarc is to run this again.
     """
-    before = _public(event.before)
-    if before == _public(event.after) or not (before or is_public):
+    before = public_fields(event.before)
+    if before == public_fields(event.after) or not (before or is_public):
         return
     wall, ids = wiring.public_wall(), (event.ids["eventId"], event.ids["photoId"])
     with run_again("photo.not-shown"):
@@ -57,7 +53,3 @@ def sweep() -> None:
             log.info("events.not-swept-yet")
         except Exception as error:  # noqa: BLE001 - its text may hold somebody's data
             log.fault("events.not-swept", error)
-
-
-def _public(photo: Document | None) -> Mapping[str, Any] | None:
-    return public_fields(photo.fields, photo.created) if photo else None

@@ -24,7 +24,7 @@ class PublicWall:
         copied = f"events/{event_id}/wall/{photo_id}"
 
         def writes(photo: Document | None) -> Sequence[Write]:
-            fields = public_fields(photo.fields, photo.created) if photo else None
+            fields = public_fields(photo)
             return [Put(copied, fields) if fields else Delete(copied)]
 
         self.documents.transact(f"events/{event_id}/photos/{photo_id}", writes)

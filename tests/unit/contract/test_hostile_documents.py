@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from functions.documents.document import Document
 from functions.documents.write import Put
 from functions.preferences.accounts import address_record_id
 from functions.preferences.preferences import email_address, flags
@@ -106,7 +107,7 @@ def test_no_photo_stops_a_trigger(field: str) -> None:
         for before, after in itertools.pairwise([None, hostile, decent, hostile, None]):
             write = f"{number} {before} {after}"
             parts.publisher().photo_written(write, EVENT, before, after)
-        public_fields(PHOTO | {field: value}, NOW)
+        public_fields(Document("events/e1/photos/p1", PHOTO | {field: value}, 1, created=NOW))
     check_bodies(parts)
 
 
