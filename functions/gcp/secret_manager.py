@@ -124,7 +124,8 @@ class SecretManager:
 
 
 @once
-def _secret_manager() -> SecretManager:
+def of_this_process() -> SecretManager:
+    """The process's own, made on first use."""
     return SecretManager(_client, project_id() or "")
 
 
@@ -142,13 +143,3 @@ def _client() -> "SecretManagerServiceClient":
 
     channel = grpc.insecure_channel(stand_ins)
     return SecretManagerServiceClient(transport=SecretManagerServiceGrpcTransport(channel=channel))
-
-
-def versions(name: str, *, at_most: int = MAX_VERSIONS) -> tuple[str, ...]:
-    """Values of the enabled versions of the secret `name`, the newest first.
-
-    Raises:
-        MissingSecretError: no version is enabled.
-        Exception: Secret Manager could not be reached.
-    """
-    return _secret_manager().versions(name, at_most=at_most)

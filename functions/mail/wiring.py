@@ -30,7 +30,7 @@ def mailer() -> BulkMailer:
         Exception: Secret Manager could not be reached.
     """
     try:
-        [key] = secret_manager.versions("SENDGRID_API_KEY", at_most=1)
+        [key] = secret_manager.of_this_process().versions("SENDGRID_API_KEY", at_most=1)
     except secret_manager.MissingSecretError as missing:
         raise MisconfiguredError(KEY_NAME, "a key of SendGrid's") from missing
     return SendGridMailer(key, parameters.SENDGRID_HOST.value, CLOCK.now)

@@ -11,7 +11,7 @@ def values() -> tuple[str, ...]:
         MissingSecretError: no version is enabled.
         Exception: Secret Manager could not be reached.
     """
-    return secret_manager.versions("EMAIL_PREFS_KEY")
+    return secret_manager.of_this_process().versions("EMAIL_PREFS_KEY")
 
 
 def token_keys() -> TokenKeys:

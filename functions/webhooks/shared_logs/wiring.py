@@ -32,7 +32,7 @@ def keys() -> tuple[str, ...]:
         MissingSecretError: the secret has no enabled version.
         Exception: Secret Manager could not be reached.
     """
-    return secret_manager.versions("LOG_LINKS_KEY")
+    return secret_manager.of_this_process().versions("LOG_LINKS_KEY")
 
 
 @once

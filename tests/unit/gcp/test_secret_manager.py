@@ -112,7 +112,7 @@ def test_a_rotation_from_end_to_end(
 
     def cold_start() -> None:
         secrets = instance()
-        monkeypatch.setattr(secret_manager, "_secret_manager", lambda: secrets)
+        monkeypatch.setattr(secret_manager, "of_this_process", lambda: secrets)
 
     def verifies(token: str) -> bool:
         try:
@@ -215,4 +215,4 @@ def test_the_client_goes_where_it_is_told(
     """The local cloud names its stand-in in one variable; the client is the deployed one."""
     monkeypatch.setenv(ADDRESS_VARIABLE, service.address)
     monkeypatch.setenv("GCLOUD_PROJECT", "demo-wall")
-    assert secret_manager.versions(KEY) == ("first",)
+    assert secret_manager.of_this_process().versions(KEY) == ("first",)
