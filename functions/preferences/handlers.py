@@ -17,10 +17,10 @@ from functions.gcp.request_body import bounded_body
 from functions.preferences import wiring
 from functions.preferences.links import confirmation_link
 from functions.preferences.preferences import (
-    TRANSACTIONAL,
     Flag,
     email_address,
     flags,
+    on_wire,
     read_choices,
 )
 from functions.signed_links import keys
@@ -140,7 +140,7 @@ def _response(uid: str) -> dict[str, Any]:
         _refuse(Code.INTERNAL, "The preferences could not be looked up; try again.")
     return {
         "email": email_address(record),
-        "preferences": flags(record) | {TRANSACTIONAL: True},
+        "preferences": on_wire(record),
     }
 
 

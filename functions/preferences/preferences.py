@@ -35,6 +35,12 @@ def flags(record: Mapping[str, Any] | None) -> dict[Flag, bool]:
     return {flag: chosen.get(flag) is not False for flag in Flag}
 
 
+def on_wire(record: Mapping[str, Any] | None) -> dict[str, bool]:
+    """The `preferences` of a response (spec 4.2)."""
+    wanted = {flag.value: value for flag, value in flags(record).items()}
+    return wanted | {TRANSACTIONAL: True}
+
+
 def opted_out_of_recap(record: Mapping[str, Any] | None) -> bool:
     """Whether recap or lifecycle mail is off in `record` (spec 4.1, rule 3)."""
     wanted = flags(record)

@@ -38,17 +38,13 @@ class Scope(StrEnum):
     WEBHOOK_LOG = "webhook-log"
     """To see the deliveries to one URL, as the share that it names says (spec 4.11)."""
 
-    @property
-    def lifetime(self) -> timedelta:
-        """Longest validity of a token with this scope; mails may be opened long after."""
-        return _LIFETIMES[self]
-
 
 _LIFETIMES: Final[Mapping[Scope, timedelta]] = {
     Scope.PREFERENCES: timedelta(days=30),
     Scope.UNSUBSCRIBE: timedelta(days=365),
     Scope.WEBHOOK_LOG: timedelta(days=7),
 }
+"""Longest validity by scope; mails may be opened long after."""
 
 _ABOUT: Final[Mapping[Scope, tuple[str, ...]]] = {
     Scope.PREFERENCES: ("uid",),
@@ -92,7 +88,7 @@ class TokenKeys:
         Raises:
             ValueError: `uid` cannot be the id of a document, or `scope` is not about a user.
         """
-        return self.sign((uid,), now + scope.lifetime, scope)
+        return self.sign((uid,), now + _LIFETIMES[scope], scope)
 
     def sign(self, about: Sequence[str], expires_at: datetime, scope: Scope) -> str:
         """A token of `scope` that is `about` the documents with these ids, in the scope's order.

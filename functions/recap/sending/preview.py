@@ -24,7 +24,7 @@ from functions.recap.ledger.lock import Lock, RecapKey, resumable
 from functions.recap.ledger.status_store import StatusStore
 from functions.recap.mail.composer import Recipient
 from functions.recap.quota.mailings import counted
-from functions.recap.sending.places import Place, Places
+from functions.recap.sending.places import Places
 from functions.recap.sending.planner import Choice, Gathered, Planner
 from functions.recap.sending.report import outlook
 from functions.signed_links.limiter import TooManyCallsError
@@ -100,58 +100,47 @@ class RecapPreview:
         """
         event, lock = self.planner.event(caller, wanted)
         with self.places.place(event.tenant_id) as place:
-            return self._show(caller, wanted, own_address, event=event, lock=lock, place=place)
-
-    def _show(
-        self,
-        caller: Caller,
-        wanted: PreviewArguments,
-        own_address: str | None,
-        *,
-        event: WallEvent,
-        lock: Lock | None,
-        place: Place,
-    ) -> Preview:
-        to = self._own_mailbox(caller, own_address) if wanted.send_to_me else None
-        try:
-            mailer = self.mailer()
-            self.links()  # a recap needs them; a preview shows nobody's
-            gathered = self.planner.gather(
-                wanted,
-                place.admitted(self.planner.guests.approved_photos(wanted.event_id)),
-                room=mailer.bytes_per_recipient,
-                first=lock is None,
+            to = self._own_mailbox(caller, own_address) if wanted.send_to_me else None
+            try:
+                mailer = self.mailer()
+                self.links()  # a recap needs them; a preview shows nobody's
+                gathered = self.planner.gather(
+                    wanted,
+                    place.admitted(self.planner.guests.approved_photos(wanted.event_id)),
+                    room=mailer.bytes_per_recipient,
+                    first=lock is None,
+                )
+                is_told = len(gathered.audience.guests) >= self.min_guests
+                choice, blocked = self._plan(
+                    event, wanted, gathered if is_told else gathered.as_if_all_wanted(), lock
+                )
+                # With few guests the choice of the shown guest would reveal who opted out.
+                ids = choice.ids if is_told else []
+                message = self._message(event, wanted, gathered, ids, mailer.bytes_per_recipient)
+                unreached = self._unreached(caller, wanted, gathered.audience)
+            except CallError:
+                raise
+            except Exception as error:
+                setting, who = who_can_fix(error)
+                log.fault("recap.not-previewed", error, eventId=wanted.event_id, setting=setting)
+                raise CallError(
+                    Code.INTERNAL, f"The recap could not be prepared, nor could it be sent. {who}"
+                ) from error
+            if to and message.copies:
+                _confirm(wanted.event_id, mailer, mailer.send(_marked(message, to)))
+            mail = message.written_out() if message.copies else replace(message, text="", html="")
+            return Preview(
+                mail=mail,
+                recipients=len(choice.ids),
+                skipped=choice.report.skipped if is_told else None,
+                had_recap=gathered.had_recap(choice.ids),
+                left=choice.report.left,
+                hidden=gathered.audience.hidden,
+                blocked=blocked,
+                message=outlook(choice.report, len(choice.ids)),
+                mailed=bool(message.copies) if to else None,
+                unreached=unreached,
             )
-            is_told = len(gathered.audience.guests) >= self.min_guests
-            choice, blocked = self._plan(
-                event, wanted, gathered if is_told else gathered.as_if_all_wanted(), lock
-            )
-            # With few guests the choice of the shown guest would reveal who opted out.
-            ids = choice.ids if is_told else []
-            message = self._message(event, wanted, gathered, ids, mailer.bytes_per_recipient)
-            unreached = self._unreached(caller, wanted, gathered.audience)
-        except CallError:
-            raise
-        except Exception as error:
-            setting, who = who_can_fix(error)
-            log.fault("recap.not-previewed", error, eventId=wanted.event_id, setting=setting)
-            raise CallError(
-                Code.INTERNAL, f"The recap could not be prepared, nor could it be sent. {who}"
-            ) from error
-        if to and message.copies:
-            _confirm(wanted.event_id, mailer, mailer.send(_marked(message, to)))
-        return Preview(
-            mail=message.written_out() if message.copies else replace(message, text="", html=""),
-            recipients=len(choice.ids),
-            skipped=choice.report.skipped if is_told else None,
-            had_recap=gathered.had_recap(choice.ids),
-            left=choice.report.left,
-            hidden=gathered.audience.hidden,
-            blocked=blocked,
-            message=outlook(choice.report, len(choice.ids)),
-            mailed=bool(message.copies) if to else None,
-            unreached=unreached,
-        )
 
     def _unreached(
         self, caller: Caller, wanted: PreviewArguments, audience: Audience

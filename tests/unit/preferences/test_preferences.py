@@ -10,6 +10,7 @@ from functions.call_error import CallError
 from functions.preferences.preferences import (
     email_address,
     flags,
+    on_wire,
     opted_out_of_recap,
     read_choices,
 )
@@ -42,9 +43,10 @@ def test_opted_out_of_recap(stored: dict[str, Any] | None, out: bool) -> None:
 
 @given(st.dictionaries(st.sampled_from([*FLAGS, "transactional", "x"]), st.none() | st.booleans()))
 def test_flags(stored: dict[str, bool | None]) -> None:
-    """A flag is off only where `false` is stored."""
+    """A flag is off only where `false` is stored; transactional is always on."""
     wanted = {name: stored.get(name) is not False for name in FLAGS}
     assert flags({"emailPreferences": stored}) == wanted
+    assert on_wire({"emailPreferences": stored}) == wanted | {"transactional": True}
 
 
 @given(
