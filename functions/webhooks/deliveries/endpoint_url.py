@@ -110,9 +110,5 @@ def name_of(url: str) -> str:
     URL there. 16 bits of a hash tell the URLs of one event apart, and confirm no guess of a key.
     """
     readable = _UNREADABLE.sub("", (host_of(url) or "").lower())[:_NAME_CHARACTERS]
-    return f"{readable or 'url'}~{_hash(url)}"
-
-
-def _hash(text: str) -> str:
-    """16 bits of SHA-256 in hexadecimal."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:4]
+    digest = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{readable or 'url'}~{digest[:4]}"

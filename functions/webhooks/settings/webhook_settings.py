@@ -12,7 +12,7 @@ its URL or by the URL itself.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
@@ -106,7 +106,7 @@ class WebhookSettings:
                 replace(
                     endpoint,
                     disabled=_reason(endpoint, off, given_up),
-                    recover=any(name in recovered for name in _names(endpoint)),
+                    recover=any(name in recovered for name in (*endpoint.names, endpoint.url)),
                 )
                 for endpoint in merged.values()
             ),
@@ -143,11 +143,6 @@ def key(url: str) -> str:
     return "u" + hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _names(endpoint: Subscription) -> Sequence[str]:
-    """The names of an endpoint in the document."""
-    return (*endpoint.names, endpoint.url)
-
-
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
@@ -160,7 +155,7 @@ def _reason(
     endpoint: Subscription, off: Mapping[str, Any], given_up: Mapping[str, Any]
 ) -> str | None:
     """Why nothing is sent to the endpoint, or None."""
-    names = _names(endpoint)
+    names = (*endpoint.names, endpoint.url)
     if any(name in off for name in names):
         return SWITCHED_OFF
     for name in names:

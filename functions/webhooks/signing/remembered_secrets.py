@@ -57,9 +57,7 @@ class RememberedSecrets:
         Other processes may sign with the old secret for a minute.
         """
         fresh = WebhookSecret(secret=self.new_secret(), rotated_at=self.clock.now())
-        asked = self.clock.monotonic()
-        self.records.put(event_id, fresh)
-        self._kept.put(event_id, value=fresh, since=asked)
+        self._change(event_id, lambda present: replace(fresh, version=present.version))
 
     def announce(self, event_id: str, active_from: datetime) -> None:
         """Have a new secret take over at that time, in the place of an announced secret."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from functions.documents.documents import Documents
-from functions.documents.write import Put, write_as_read
+from functions.documents.write import write_as_read
 from functions.webhooks.signing.webhook_secret import FIELDS, WebhookSecret
 
 
@@ -27,10 +27,6 @@ class SecretStore:
         fields = secret.fields
         gone = [name for name in FIELDS if name not in fields]
         self.documents.commit(write_as_read(_path(event_id), fields, secret.version, delete=gone))
-
-    def put(self, event_id: str, secret: WebhookSecret) -> None:
-        """Write the secret over any record."""
-        self.documents.commit(Put(_path(event_id), secret.fields))
 
 
 def _path(event_id: str) -> str:
