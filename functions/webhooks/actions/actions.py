@@ -212,10 +212,5 @@ class Actions:
     def _matching(self, page: Page, settings: WebhookSettings) -> EndedWithin:
         # A delivery that fails again between two pages ends after `until`, and is not met twice.
         now = self.clock.now()
-        return EndedWithin(
-            since=page.since,
-            until=min(page.until or now, now),
-            outcomes=page.outcomes,
-            endpoints=() if page.url is None else endpoint_at(page.url, settings).names,
-            event_type=page.event_type,
-        )
+        endpoints = () if page.url is None else endpoint_at(page.url, settings).names
+        return replace(page, until=min(page.until, now), endpoints=endpoints)

@@ -15,7 +15,13 @@ from functions.event_arguments import (
     refuse,
 )
 from functions.webhooks.arguments import place_argument, place_text, time_argument, url_argument
-from functions.webhooks.deliveries.delivery import UNDELIVERED, Outcome, Place
+from functions.webhooks.deliveries.delivery import (
+    FOREVER,
+    UNDELIVERED,
+    EndedWithin,
+    Outcome,
+    Place,
+)
 from functions.webhooks.messages.event_type import EventType
 
 ANNOUNCED_MINUTES: Final = 10_080
@@ -51,19 +57,15 @@ class TestArguments(EventArguments):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """Deliveries that ended with one of `outcomes`, from `since` to `until` (now by default).
+class Page(EndedWithin):
+    """The deliveries that a call selects, by their `url` and not by endpoints.
 
-    `url` and `event_type` narrow the selection. A later page goes on `after` a delivery, and has
-    the first page's `until`. A dry run counts the deliveries and sends none.
+    A later page goes on `after` a delivery, and has the first page's `until`. A dry run counts the
+    deliveries and sends none.
     """
 
-    since: datetime
-    until: datetime | None = None
-    after: Place | None = None
-    outcomes: tuple[Outcome, ...] = UNDELIVERED
     url: str | None = None
-    event_type: EventType | None = None
+    after: Place | None = None
     dry_run: bool = False
 
 
@@ -120,10 +122,10 @@ def next_page(until: datetime, after: Place) -> str:
 
 def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
     url, event, outcome, next_ = (data.get(name) for name in ("url", "event", "outcome", "next"))
-    since, until = _moment(data, "since"), _moment(data, "until")
+    since, until = _moment(data, "since"), _moment(data, "until") or FOREVER
     if since is None:  # it was given: this is no call for one delivery
         refuse("since must be a time.")
-    if until is not None and until < since:
+    if until < since:
         refuse("until must not be before since.")
     page = Page(
         since=since,
@@ -138,10 +140,10 @@ def _page(data: Mapping[str, Any], *, dry_run: bool) -> Page:
     if dry_run:
         refuse("dryRun counts everything from since on; leave next out.")
     first_until, _, place = next_.partition("~") if isinstance(next_, str) else ("", "", "")
-    page = replace(page, until=time_argument(first_until), after=place_argument(place))
-    if page.until is None or page.after is None:
+    ended_by, after = time_argument(first_until), place_argument(place)
+    if ended_by is None or after is None:
         refuse("next must be what the answer before had as next.")
-    return page
+    return replace(page, until=ended_by, after=after)
 
 
 def _moment(data: Mapping[str, Any], name: str) -> datetime | None:

@@ -12,7 +12,7 @@ and body. A round is one redelivery, counted from 1, or the delivery's first att
 import json
 import uuid
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final, Self
 
@@ -289,19 +289,21 @@ class Delivery:
         )
 
 
+FOREVER: Final = datetime.max.replace(tzinfo=UTC)
+
 UNDELIVERED: Final = (Outcome.FAILED, Outcome.SKIPPED)
 """Outcomes of deliveries that the receiver did not get."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedWithin:
-    """Deliveries that ended in `[since, until]`, with one of `outcomes`.
+    """Deliveries that ended in `[since, until]` with one of `outcomes`.
 
     `endpoints` (names of one endpoint), `event_type` and `tests_only` narrow the selection.
     """
 
     since: datetime
-    until: datetime
+    until: datetime = FOREVER
     outcomes: tuple[Outcome, ...] = UNDELIVERED
     endpoints: tuple[str, ...] = ()
     event_type: EventType | None = None

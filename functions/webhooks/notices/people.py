@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from functions import log
@@ -10,6 +9,7 @@ from functions.clock import Clock
 from functions.documents.documents import Documents
 from functions.mail.address import deliverable
 from functions.wall.address import address_hash, guest_uid, normalised
+from functions.wall.fields import time
 
 MAILS_TO_AN_ADDRESS: Final = 24
 """In a day, from all tenants."""
@@ -38,10 +38,11 @@ class People:
             addresses.setdefault(normalised(address), address)
         paths = [f"users/{guest_uid(address_hash(address))}" for address in addresses]
         records = self.documents.get_all(paths, fields=[_UNREACHABLE_UNTIL]) if paths else []
+        now = self.clock.now()
         return [
             address
             for address, record in zip(addresses.values(), records, strict=True)
-            if not self._is_paused(record.fields.get(_UNREACHABLE_UNTIL) if record else None)
+            if not record or (time(record.fields.get(_UNREACHABLE_UNTIL)) or now) <= now
         ]
 
     def within_limits(self, tenant_id: str, addresses: Iterable[str]) -> Sequence[str]:
@@ -57,6 +58,3 @@ class People:
                 log.warning("notice.limited", of=of)
                 return False
         return True
-
-    def _is_paused(self, until: object) -> bool:
-        return isinstance(until, datetime) and until.tzinfo is not None and self.clock.now() < until
