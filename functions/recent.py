@@ -18,8 +18,8 @@ class Recent(Generic[Key, Value]):
     """
 
     seconds: float
-    at_most: int
     monotonic: Callable[[], float]
+    at_most: int = 10_000
     _kept: OrderedDict[Key, tuple[float, Value]] = field(default_factory=OrderedDict, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 

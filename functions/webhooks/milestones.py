@@ -13,7 +13,6 @@ PASSED_BEFORE: Final = timedelta(minutes=10)
 """A milestone that was passed this long before the URLs last changed makes no message."""
 
 _REMEMBERED_SECONDS: Final = 60.0
-_REMEMBERED: Final = 10_000
 
 
 class Milestones:
@@ -23,7 +22,7 @@ class Milestones:
         """`monotonic` gives seconds that only grow."""
         self._wall = wall
         self._claimed: Recent[tuple[str, int], bool] = Recent(
-            seconds=_REMEMBERED_SECONDS, at_most=_REMEMBERED, monotonic=monotonic
+            seconds=_REMEMBERED_SECONDS, monotonic=monotonic
         )
 
     def unclaimed(

@@ -10,8 +10,6 @@ from functions.wall.fields import text
 _SECONDS: Final = 3600.0
 """How long it is remembered that there is no event of an id."""
 
-_KEPT_AT_MOST: Final = 10_000
-
 
 class Tenants:
     """Looks a tenant up once; one instance serves all threads of the process."""
@@ -19,9 +17,7 @@ class Tenants:
     def __init__(self, documents: Documents, monotonic: Callable[[], float]) -> None:
         """`monotonic` gives seconds that only grow."""
         self._documents = documents
-        self._kept: Recent[str, str] = Recent(
-            seconds=_SECONDS, at_most=_KEPT_AT_MOST, monotonic=monotonic
-        )
+        self._kept: Recent[str, str] = Recent(seconds=_SECONDS, monotonic=monotonic)
 
     def of(self, event_id: str) -> str:
         """The tenant of the event; empty where there is no event (any more)."""

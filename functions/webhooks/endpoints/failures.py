@@ -14,8 +14,6 @@ from functions.webhooks.endpoints.store import EndpointStore
 _NOTED_AGAIN_SECONDS: Final = 60.0
 """How often a process notes the same endpoint: a dead receiver may fail many times a second."""
 
-_REMEMBERED: Final = 10_000
-
 
 @dataclass
 class Failures:
@@ -28,9 +26,7 @@ class Failures:
 
     def __post_init__(self) -> None:
         """Nothing is noted yet."""
-        self._noted = Recent(
-            seconds=_NOTED_AGAIN_SECONDS, at_most=_REMEMBERED, monotonic=self.clock.monotonic
-        )
+        self._noted = Recent(seconds=_NOTED_AGAIN_SECONDS, monotonic=self.clock.monotonic)
 
     def note(self, delivery: Delivery) -> None:
         """Note that `delivery` has ended `failed`; a test says nothing about an endpoint.

@@ -19,8 +19,6 @@ from functions.webhooks.signing.webhook_secret import NextSecret, WebhookSecret
 SECRET_KEPT: Final = timedelta(minutes=1)
 """How long a process may sign with a secret without reading the record again."""
 
-_KEPT_AT_MOST: Final = 10_000
-
 
 @dataclass
 class RememberedSecrets:
@@ -33,8 +31,8 @@ class RememberedSecrets:
 
     def __post_init__(self) -> None:
         """Nothing is remembered yet."""
-        seconds, monotonic = SECRET_KEPT.total_seconds(), self.clock.monotonic
-        self._kept = Recent(seconds=seconds, at_most=_KEPT_AT_MOST, monotonic=monotonic)
+        seconds = SECRET_KEPT.total_seconds()
+        self._kept = Recent(seconds=seconds, monotonic=self.clock.monotonic)
 
     def of(self, event_id: str) -> str:
         """The secret that signs the event's deliveries now; made if it has none (design 3.23)."""
