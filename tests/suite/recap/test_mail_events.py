@@ -11,7 +11,6 @@ import pytest
 from bench.costs import COSTS
 from emulator import certificates
 from emulator.mailbox import PORT, EventWebhook, Mailbox, signed
-from emulator.people import sign_in
 from functions.documents.documents import Documents
 from functions.gcp.documents import documents
 from functions.mail.tracking import DeliveryStatus, TrackingEvent
@@ -20,9 +19,8 @@ from functions.parallel import Threads
 from functions.recap.ledger.batch import plan
 from functions.recap.ledger.lock import RecapKey
 from functions.recap.mail.labels import MailLabels
-from functions.recap.quota.complaints import stop_path
 from functions.wall.address import address_hash
-from tests.suite.call import Answer, call, url
+from tests.suite.call import Answer, url
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess
 from tests.suite.recap.sender import now, use_cases
@@ -98,31 +96,6 @@ def test_a_running_function_takes_what_the_key_has_signed(
     assert '"told": 1, "new": 0' in printed
     [record] = wall.recaps()
     assert record["complained"] == 1
-
-
-def test_complaints_stop_the_event_until_an_operator_lifts_it(wall: Wall, mailbox: Mailbox) -> None:
-    """Told over HTTP; the next recap of the event is refused (spec 7.1, 8)."""
-    admin = sign_in("admin", wall.id)
-    wall.publish(tenantId=wall.id)
-    wall.photos(*({"uploaderEmail": _address(wall, f"guest-{n}")} for n in range(5)))
-
-    def recap() -> Answer:
-        return call("sendEventRecap", {"eventId": wall.id}, id_token=admin.id_token)
-
-    assert recap().result == {"sent": 5, "skipped": 0}
-    body = json.dumps(
-        [{**mail.personalization["custom_args"], "event": "spamreport"} for mail in mailbox.mails]
-    ).encode()
-    with FunctionProcess("mailEvents") as served:
-        assert served.post(body, signed(certificates.mailbox_key(), body, int(time.time()))) == 200
-        assert '"message": "recap.complaints"' in served.printed()
-    refused = recap()
-    code, message = refused.error
-    assert (code, refused.status) == ("FAILED_PRECONDITION", 400)
-    shown = call("previewEventRecap", {"eventId": wall.id}, id_token=admin.id_token).result
-    assert shown["blocked"] == {"code": "failed-precondition", "message": message}
-    wall.db.document(stop_path(wall.id, wall.id)).update({"pardonedAt": now()})
-    assert recap().error[0] == "RESOURCE_EXHAUSTED"
 
 
 def test_what_news_costs(wall: Wall) -> None:

@@ -1,16 +1,10 @@
 """Links to the log of a URL, as their bearers meet them (spec 4.11 to 4.14)."""
 
 import json
-import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from google.cloud import firestore
-
-from emulator.people import Person
-from functions.signed_links.token import Scope, TokenKeys
 from functions.webhooks.deliveries.endpoint_url import name_of
 from tests.suite.actions.conftest import TENANT, Named, Record
-from tests.suite.call import call
 from tests.suite.shares.conftest import OTHER, URL, Look, Share
 
 
@@ -48,37 +42,3 @@ def test_a_developer_looks_after_each_change(share: Share, look: Look) -> None:
     """Spec 8: more than the 20 calls an hour of the links in mails, from one address."""
     token = share()["token"]
     assert {look(token).status for _ in range(25)} == {200}
-
-
-def test_one_refusal_for_every_link_that_is_none(
-    event: firestore.DocumentReference,
-    share: Share,
-    look: Look,
-    admin: Person,
-    keys: TokenKeys,
-    token: str,
-) -> None:
-    """Forged, expired, of another scope, without a share, ended: byte for byte the same answer."""
-    good, ended = share()["token"], share()
-    now = datetime.now(UTC)
-    soon = now + timedelta(days=1)
-    end = {"eventId": event.id, "shareId": ended["shareId"]}
-    assert look(ended["token"]).status == 200
-    assert call("revokeWebhookLog", end, id_token=admin.id_token).status == 200
-    bad = {
-        "ended": ended["token"],
-        "forged": good[:-1] + ("A" if good[-1] != "A" else "B"),
-        "expired": keys.sign((event.id, ended["shareId"]), now, Scope.WEBHOOK_LOG),
-        "of a mail": token,
-        "without a share": keys.sign((event.id, "none"), soon, Scope.WEBHOOK_LOG),
-        "without an event": keys.sign((uuid.uuid4().hex, "s"), soon, Scope.WEBHOOK_LOG),
-        "no token": "none",
-    }
-    answers = {name: look(value) for name, value in bad.items()}
-    assert {name: given.status for name, given in answers.items()} == dict.fromkeys(bad, 403)
-    assert len({json.dumps(answer.body) for answer in answers.values()}) == 1
-    assert look(good).status == 200
-    # The token does not open the pages of links in mails.
-    assert call("getEmailPreferences", {"token": good}).status == 403
-    event.delete()
-    assert look(good).body == answers["ended"].body

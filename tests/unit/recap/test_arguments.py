@@ -13,36 +13,19 @@ from functions.recap.audience.names import greeted_name
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
-        ({"eventId": None}, "eventId"),
-        ({"eventId": ""}, "eventId"),
-        ({"eventId": 7}, "eventId"),
-        ({"eventId": "a/b"}, "eventId"),
-        ({"eventId": "é"}, "eventId"),
         ({"eventId": "a\n"}, "eventId"),
-        ({"eventId": "a" * 129}, "eventId"),
         ({"subject": ["x"]}, "subject"),
         ({"message": "x" * 4001}, "4000"),
         ({"message": 1}, "message"),
         ({"mode": "some"}, "personal or all"),
-        ({"mode": ["all"]}, "personal or all"),
-        ({"mode": ""}, "personal or all"),
-        ({"tenantId": 7}, "tenantId"),
         ({"tenantId": ""}, "tenantId"),
     ],
     ids=repr,
 )
 def test_arguments_against_the_rules_are_invalid(changed: dict[str, Any], named: str) -> None:
-    """Spec 7.1, invalid-argument; the message names the field."""
+    """Spec 7.1: the message names the field; values of all kinds: `test_openapi_file.py`."""
     with pytest.raises(CallError, match=named) as refused:
         RecapArguments.read({"eventId": "e"} | changed)
-    assert refused.value.code is Code.INVALID_ARGUMENT
-
-
-@pytest.mark.parametrize("data", [None, [], "x", 7])
-def test_data_must_be_an_object(data: object) -> None:
-    """Spec 4.1."""
-    with pytest.raises(CallError, match="object") as refused:
-        RecapArguments.read(data)
     assert refused.value.code is Code.INVALID_ARGUMENT
 
 

@@ -91,25 +91,17 @@ def test_verified_statuses_are_recorded(house: House, logged: Logged) -> None:
 def test_every_request_that_does_not_verify_is_answered_the_same(
     house: House, logged: Logged
 ) -> None:
-    """Altered, signed by another, late, early, without a header: no answer tells which."""
+    """Altered, signed by another, late, without a header; all: `test_sendgrid_events.py`."""
     body = delivered(house)
     good = signed(KEY, body, at(house))
     other = ec.generate_private_key(ec.SECP256R1())
     logged()
     answers = {
         post(house, body + b" ", good),
-        post(house, b"", good),
-        post(house, body.replace(b"delivered", b"dropped"), good),
-        post(house, body, good | {TIMESTAMP_HEADER: str(at(house) + 1)}),
         post(house, body, signed(other, body, at(house))),
         post(house, body, signed(KEY, body, at(house) - 25 * 3600 - 1)),
-        post(house, body, signed(KEY, body, at(house) + 301)),
         post(house, body, {SIGNATURE_HEADER: good[SIGNATURE_HEADER]}),
         post(house, body, {TIMESTAMP_HEADER: good[TIMESTAMP_HEADER]}),
-        post(house, body, good | {SIGNATURE_HEADER: "x"}),
-        post(house, body, good | {TIMESTAMP_HEADER: "x"}),
-        post(house, body, {}),
-        post(house, b"[" * 900_000, {}),
     }
     assert answers == {REFUSED}
     assert house.recap()["delivered"] == 0
@@ -170,21 +162,9 @@ def test_a_body_beyond_the_limit_is_not_read(house: House, *, told_length: bool)
     assert house.recap()["delivered"] == 0
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"{}",
-        b"",
-        b"[" * 900_000,
-        b'{"a":' * 150_000,
-        b"[" + b"9" * 900_000 + b"]",
-        gzip.compress(b"[]"),
-    ],
-)
-def test_what_verifies_and_is_no_list_is_not_asked_for_again(
-    house: House, logged: Logged, body: bytes
-) -> None:
+def test_what_verifies_and_is_no_list_is_not_asked_for_again(house: House, logged: Logged) -> None:
     """It would be none then either; a compressed one is taken as it stands."""
+    body = gzip.compress(b"[]")
     logged()
     headers = signed(KEY, body, at(house)) | {"Content-Encoding": "gzip"}
     assert post(house, body, headers) == (200, "No list of events.\n")

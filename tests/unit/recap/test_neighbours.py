@@ -223,13 +223,6 @@ def test_a_photo_cannot_choose_its_time_or_take_an_address_s_place() -> None:
     ]
 
 
-def test_no_address_is_left_out_for_its_uploader(house: House) -> None:
-    """Spec 4.1, rule 1: where there is room, everybody has a mail."""
-    for number in range(8):
-        house.photo(guest(number), uploaderUid="one")
-    assert house.send().sent == 8
-
-
 # Memory.
 
 

@@ -18,6 +18,7 @@ from functions.webhooks.actions.arguments import (
 )
 from functions.webhooks.deliveries.delivery import Delivery, Outcome
 from functions.webhooks.settings.webhook_settings import key
+from functions.webhooks.shared_logs.arguments import RevokeArguments, ShareArguments
 from tests.in_memory.through import Crash, ServiceError
 from tests.unit.webhooks.parts import (
     EVENT,
@@ -62,7 +63,7 @@ def disable(parts: Parts, url: str) -> None:
     parts.subscribe(url, disabled={key(url): {"url": url, "reason": "dead"}})
 
 
-@pytest.mark.parametrize("act", ["test", "resend", "rotate"])
+@pytest.mark.parametrize("act", ["test", "resend", "rotate", "share", "revoke"])
 def test_an_event_must_be_there_and_the_callers_business(parts: Parts, act: str) -> None:
     """Spec 5, design 3.3: before anything else is looked at."""
     acts: dict[str, Callable[[Caller, str], object]] = {
@@ -74,6 +75,12 @@ def test_an_event_must_be_there_and_the_callers_business(parts: Parts, act: str)
         ),
         "rotate": lambda who, event: parts.actions().rotate_secret(
             who, RotateArguments(event_id=event)
+        ),
+        "share": lambda who, event: parts.log_links().give_out(
+            who, ShareArguments(event_id=event, url=URL)
+        ),
+        "revoke": lambda who, event: parts.log_links().revoke(
+            who, RevokeArguments(event_id=event, share_id="s1")
         ),
     }
     refused(Code.NOT_FOUND, lambda: acts[act](ADMIN, "another"))

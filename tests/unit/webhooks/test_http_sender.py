@@ -135,26 +135,6 @@ def test_a_body_that_drips_changes_no_outcome(framing: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "endless",
-    [
-        b"HTTP/1.1 200 OK\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-    ],
-)
-def test_an_endless_body_is_not_read(endless: bytes) -> None:
-    """Spec 4.3: the response body is not used; the status has come, and that is all."""
-
-    def handler(connection: ssl.SSLSocket) -> None:
-        connection.sendall(endless)
-        while True:
-            connection.sendall(b"1000\r\n" + b"x" * 0x1000 + b"\r\n")
-
-    with serving(handler) as server, sending() as sender:
-        assert post(sender, server.port) == 200
-
-
-@pytest.mark.parametrize(
     "answer",
     [
         b"SSH-2.0-OpenSSH_9.2\r\n",
@@ -200,13 +180,6 @@ def test_a_receiver_that_does_not_read() -> None:
         with pytest.raises(SendError, match="no answer within"):
             sender.post(to, {}, b"x" * 20_000_000, Source("t1", "e1"))
         ended.set()
-
-
-def test_a_certificate_for_another_name() -> None:
-    """The name in the URL is the one that counts, not the address connected to."""
-    reason, server = failure(answers(OK), names=["other.example.com"])
-    assert reason.startswith("the certificate is not valid")
-    assert server.requests == []
 
 
 def test_a_certificate_of_nobody() -> None:

@@ -1,6 +1,5 @@
 """Links to the log of a URL: who gives them out, and how they end (spec 4.11, 4.12)."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -76,34 +75,6 @@ def test_a_url_that_is_given_up_can_be_shared(parts: Parts) -> None:
     """Its receiver's people want to know why."""
     parts.subscribe(URL, disabled={key(URL): {"url": URL, "reason": "dead"}})
     assert share(parts)[1].url == URL
-
-
-@pytest.mark.parametrize("act", [share, lambda parts: revoke(parts, "s1")])
-@pytest.mark.parametrize(
-    ("caller", "code"),
-    [
-        (Caller("u2", Role.ADMIN, "t2"), Code.PERMISSION_DENIED),
-        (Caller("u2", Role.ADMIN, None), Code.PERMISSION_DENIED),
-        (Caller("u2", Role.SUPERADMIN, "t2"), Code.PERMISSION_DENIED),
-    ],
-)
-def test_another_tenants_admin(
-    parts: Parts,
-    act: Callable[[Parts], object],
-    caller: Caller,
-    code: Code,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Spec 5: the event has to be the caller's business."""
-    monkeypatch.setitem(globals(), "ADMIN", caller)
-    refused(code, lambda: act(parts))
-
-
-def test_an_event_must_be_there(parts: Parts) -> None:
-    """Before anything is read of it."""
-    parts.delete(f"events/{EVENT}")
-    refused(Code.NOT_FOUND, lambda: share(parts))
-    refused(Code.NOT_FOUND, lambda: revoke(parts, "s1"))
 
 
 def test_a_share_is_made_once(parts: Parts) -> None:
