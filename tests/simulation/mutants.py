@@ -11,13 +11,11 @@ from typing import Final
 from tests.simulation.endpoints import mutants as endpoints
 from tests.simulation.mutant import LIMIT, schedules_to_catch
 from tests.simulation.recap import mutants as recap
-from tests.simulation.secrets import mutants as secrets
 from tests.simulation.webhooks import mutants as webhooks
 
 MUTANTS: Final = (
     *webhooks.MUTANTS,
     *recap.MUTANTS,
-    *secrets.MUTANTS,
     *endpoints.MUTANTS,
 )
 

@@ -6,12 +6,10 @@ from typing import Final
 from tests.simulation.endpoints.world import EndpointWorld
 from tests.simulation.explore import MakeWorld
 from tests.simulation.recap.world import RecapWorld
-from tests.simulation.secrets.world import SecretWorld
 from tests.simulation.webhooks.world import WebhookWorld
 
 WORLDS: Final[Mapping[str, MakeWorld]] = {
     "endpoints": EndpointWorld,
     "recap": RecapWorld,
-    "secrets": SecretWorld,
     "webhooks": WebhookWorld,
 }

@@ -175,6 +175,20 @@ def test_a_secret_is_as_old_as_the_question(parts: Parts) -> None:
     assert signing(slow) == [recorded(parts).secret] != [old]
 
 
+def test_a_secret_whose_reading_took_over_a_minute_is_read_again(parts: Parts) -> None:
+    """Spec 4.8: it was replaced while the call that had read it was held up."""
+    slow = parts.secrets()
+    signing(parts.secrets())
+
+    def replaced_meanwhile() -> None:
+        rotate(parts)
+        wait(parts, seconds=61)
+
+    parts.after("get secrets", replaced_meanwhile)
+
+    assert signing(slow) == [recorded(parts).secret]
+
+
 def test_a_withdrawal_between_reading_and_taking_over_counts(parts: Parts) -> None:
     """A reader that is about to put the announced one in place finds the record changed."""
     one, another = parts.secrets(), parts.secrets()
