@@ -357,3 +357,12 @@ def test_an_acknowledgement_of_a_record_that_is_gone_is_over(parts: Parts) -> No
     assert record is not None
     assert record.outcome is SUCCESS
     assert not parts.records
+
+
+@pytest.mark.parametrize(("last", "noted"), [(500, True), (200, False)])
+def test_failures_alone_are_noted(parts: Parts, last: int, noted: bool) -> None:
+    """A delivery that succeeds costs no call for it."""
+    delivery = parts.attempts(parts.delivery(), *FAILURES[1:])
+    assert "get endpoints" not in parts.calls
+    parts.attempts(delivery, last)
+    assert ("get endpoints" in parts.calls) == noted
