@@ -137,6 +137,14 @@ def test_what_a_url_hides_stays_hidden(url: str, hidden: list[str]) -> None:
         assert text not in made.text.partition("\n--\n")[0]
 
 
+def test_an_error_is_text_and_no_markup() -> None:
+    """The reason of a failure may quote what a receiver sent."""
+    made = mail(change(failed=attempt(None, "<b>bad</b> certificate")))
+    assert "&lt;b&gt;bad&lt;" in made.html
+    assert "<b>" not in made.html
+    assert "Last error: <b>bad<" in made.text
+
+
 @pytest.mark.parametrize(
     "name",
     [
