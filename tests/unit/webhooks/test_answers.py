@@ -3,6 +3,8 @@
 import logging
 import socket
 import ssl
+import threading
+from contextlib import suppress
 
 import pytest
 
@@ -66,6 +68,23 @@ def test_how_a_body_begins(answer: bytes, expected: str | None) -> None:
     with serving(answers(answer)) as server, sending() as sender:
         to = EndpointUrl("localhost", server.port, "/")
         assert sender.post(to, {}, BODY, Source("t1", "e1")).excerpt == expected
+
+
+def test_a_body_that_stalls_is_cut() -> None:
+    """Design 3.19: a body has a tenth of a second, not what is left of the attempt's time."""
+    ended = threading.Event()
+
+    def handler(connection: ssl.SSLSocket) -> None:
+        connection.sendall(head("Content-Length: 9") + b"stalls")
+        connection.settimeout(20)
+        with suppress(ConnectionError, ssl.SSLError):
+            connection.recv(1)
+        ended.set()
+
+    with serving(handler) as server, sending(timeout=120) as sender:
+        to = EndpointUrl("localhost", server.port, "/")
+        assert sender.post(to, {}, BODY, Source("t1", "e1")).excerpt == "stalls"
+        assert ended.wait(20)
 
 
 @pytest.mark.parametrize(
