@@ -27,6 +27,7 @@ from functions.recap.sending.preview import PREVIEWS_PER_HOUR, RecapPreview
 from functions.recap.sending.send_recap import RecapSender
 from functions.signed_links import keys
 from functions.signed_links import wiring as signed_links
+from functions.signed_links.token import TokenKeys
 
 _WORD_BYTES: Final = 16
 
@@ -85,6 +86,6 @@ def previewer() -> RecapPreview:
 
 
 def _links() -> Callable[[str], PreferencesLinks]:
-    signing = keys.token_keys()
+    signing = TokenKeys(keys.values())
     base_url, now = parameters.PUBLIC_BASE_URL.value, CLOCK.now()
     return lambda uid: PreferencesLinks.to(base_url, signing, uid, now)

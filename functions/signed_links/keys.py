@@ -1,7 +1,6 @@
 """The keys of the links in mails: the secret `EMAIL_PREFS_KEY`."""
 
 from functions.gcp import secret_manager
-from functions.signed_links.token import TokenKeys
 
 
 def values() -> tuple[str, ...]:
@@ -12,13 +11,3 @@ def values() -> tuple[str, ...]:
         Exception: Secret Manager could not be reached.
     """
     return secret_manager.of_this_process().versions("EMAIL_PREFS_KEY")
-
-
-def token_keys() -> TokenKeys:
-    """The current keys for tokens.
-
-    Raises:
-        WeakKeyError: a version is too short.
-        Exception: as `values` says.
-    """
-    return TokenKeys(values())

@@ -100,28 +100,21 @@ class Limiter:
         window = Window.of(function, client, secret=secret, now=self.now(), period=period)
         if self._counted_here(window.key) > at_most:
             raise TooManyCallsError(window.expire_at)
+        # Firestore deletes the record some time after `expireAt`. There is no retry, because the
+        # call may have been counted all the same.
+        count = Merge(f"rateLimits/{window.key}", {"expireAt": window.expire_at}, add={"count": 1})
         seconds = SOON if function in _LET_THROUGH else PATIENTLY
         try:
-            calls = self._counted(window, seconds)
+            [written] = self.documents.commit(count, seconds=seconds)
         except Exception as error:
             log.warning("limiter.failed", function=function, exception=type(error).__name__)
             if function in _LET_THROUGH:
                 return
             raise
-        if calls > at_most:
+        if written.sums[0] > at_most:
             with self._lock:
                 self._own[window.key] = at_most  # refuses further calls without a write
             raise TooManyCallsError(window.expire_at)
-
-    def _counted(self, window: Window, seconds: float) -> int:
-        """Count a call within `seconds`; the new count. One call.
-
-        Firestore deletes the record some time after `expire_at`. There is no retry, because the
-        call may have been counted all the same.
-        """
-        count = Merge(f"rateLimits/{window.key}", {"expireAt": window.expire_at}, add={"count": 1})
-        [written] = self.documents.commit(count, seconds=seconds)
-        return written.sums[0]
 
     def _counted_here(self, key: str) -> int:
         with self._lock:

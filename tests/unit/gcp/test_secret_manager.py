@@ -22,8 +22,8 @@ from functions.gcp.secret_manager import (
     MissingSecretError,
     SecretManager,
 )
-from functions.signed_links.keys import token_keys
-from functions.signed_links.token import KEY_BYTES, InvalidTokenError, Scope
+from functions.signed_links.keys import values
+from functions.signed_links.token import KEY_BYTES, InvalidTokenError, Scope, TokenKeys
 from tests.unit.clock import Clock
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
@@ -116,22 +116,22 @@ def test_a_rotation_from_end_to_end(
 
     def verifies(token: str) -> bool:
         try:
-            return token_keys().verify(token, NOW, Scope.PREFERENCES) == ("u1",)
+            return TokenKeys(values()).verify(token, NOW, Scope.PREFERENCES) == ("u1",)
         except InvalidTokenError:
             return False
 
     keys.set_state(KEY, 1, DESTROYED)  # too short to sign with
     first = keys.add(KEY, "1" * KEY_BYTES)
     cold_start()
-    before = token_keys().issue("u1", NOW)
+    before = TokenKeys(values()).issue("u1", NOW)
     keys.add(KEY, "2" * KEY_BYTES)
     clock.now += KEPT_SECONDS
-    since = token_keys().issue("u1", NOW)
+    since = TokenKeys(values()).issue("u1", NOW)
     assert verifies(before)
     cold_start()
     assert verifies(before)
     assert verifies(since)
-    assert token_keys().issue("u1", NOW) == since, "the newest version signs"
+    assert TokenKeys(values()).issue("u1", NOW) == since, "the newest version signs"
     keys.set_state(KEY, first, DISABLED)
     for wait in (KEPT_SECONDS, 0):
         clock.now += wait
