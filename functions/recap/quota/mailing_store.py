@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from functions.documents.document import Version
 from functions.documents.documents import Documents
 from functions.documents.write import write_as_read
-from functions.recap.quota.mailings import PERIOD, Mailed, tenant_key
+from functions.recap.quota.mailings import PERIOD, tenant_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,19 +15,19 @@ class MailingStore:
 
     documents: Documents
 
-    def load(self, tenant_id: str) -> Mailed:
-        """The record of the tenant."""
+    def load(self, tenant_id: str) -> tuple[bytes, Version | None]:
+        """The tenant's entries and their version, which is None before the first record."""
         found = self.documents.get(_path(tenant_id))
-        return Mailed(found.fields["entries"], found.version) if found else Mailed(b"", None)
+        return (found.fields["entries"], found.version) if found else (b"", None)
 
-    def save(self, tenant_id: str, mailed: Mailed, entries: bytes, now: datetime) -> None:
-        """Write `entries` into the record `mailed`, which may be deleted when all are too old.
+    def save(self, tenant_id: str, version: Version | None, entries: bytes, now: datetime) -> None:
+        """Replace the entries of that `version`; the record may be deleted when all are too old.
 
         Raises:
             ChangedMeanwhileError: the record was written meanwhile.
         """
         fields = {"entries": entries, "expireAt": now + PERIOD}
-        self.documents.commit(write_as_read(_path(tenant_id), fields, mailed.version))
+        self.documents.commit(write_as_read(_path(tenant_id), fields, version))
 
 
 def _path(tenant_id: str) -> str:

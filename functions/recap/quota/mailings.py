@@ -12,11 +12,8 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
-
-from functions.documents.document import Version
 
 PERIOD: Final = timedelta(hours=24)
 
@@ -26,17 +23,6 @@ MAX_MAILS_PER_DAY: Final = 60_000
 _ENTRY: Final = struct.Struct(">II8s")
 _MAILBOX_DIGITS: Final = 16
 """Digits of a mailbox's hash; two of a million share them once in 10,000,000 cases."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mailed:
-    """The record of a tenant's recap mails.
-
-    `version` is None before the tenant's first record.
-    """
-
-    entries: bytes
-    version: Version | None
 
 
 class Counted(Counter[bytes]):

@@ -74,10 +74,6 @@ class Gathered:
     def _not_new(self, batch: Batch) -> set[str]:
         return self.sent_at.keys() & batch.recipients if self.only_new else set()
 
-    def had_recap(self, ids: Iterable[str]) -> int:
-        """Number of these guests who have had a recap of the event."""
-        return sum(guest in self.sent_at for guest in ids)
-
     def continued(self, ledger: Collection[Batch]) -> Choice | None:
         """The recipients of a call that continues a recap; None where the recap sent nothing."""
         before, planned = total(ledger), open_batches(ledger)
@@ -93,10 +89,6 @@ class Gathered:
             hidden=self.audience.hidden,
         )
         return Choice([guest for batch in remaining for guest in batch.recipients], report)
-
-    def as_if_all_wanted(self) -> "Gathered":
-        """The same without any guest's choice."""
-        return replace(self, skip_reasons={})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,10 +111,9 @@ class RecapPreview:
                     first=lock is None,
                 )
                 is_told = len(gathered.audience.guests) >= self.min_guests
-                choice, blocked = self._plan(
-                    event, wanted, gathered if is_told else gathered.as_if_all_wanted(), lock
-                )
-                # With few guests the choice of the shown guest would reveal who opted out.
+                # With few guests the counts and the shown guest would reveal who opted out.
+                judged = gathered if is_told else replace(gathered, skip_reasons={})
+                choice, blocked = self._plan(event, wanted, judged, lock)
                 ids = choice.ids if is_told else []
                 message = self._message(event, wanted, gathered, ids, mailer.bytes_per_recipient)
                 unreached = self._unreached(caller, wanted, gathered.audience)
@@ -133,7 +132,7 @@ class RecapPreview:
                 mail=mail,
                 recipients=len(choice.ids),
                 skipped=choice.report.skipped if is_told else None,
-                had_recap=gathered.had_recap(choice.ids),
+                had_recap=sum(guest in gathered.sent_at for guest in choice.ids),
                 left=choice.report.left,
                 hidden=gathered.audience.hidden,
                 blocked=blocked,
@@ -192,8 +191,8 @@ class RecapPreview:
         batches = self.planner.recaps.batches(key) if continued else []
         choice = gathered.continued([_without_its_call(batch) for batch in batches])
         if choice is None:
-            found = self.planner.mailings.load(event.tenant_id)
-            others = counted(found.entries, key.recap_id, self.planner.now())
+            entries, _ = self.planner.mailings.load(event.tenant_id)
+            others = counted(entries, key.recap_id, self.planner.now())
             choice = self.planner.choose(gathered, others)
         return choice, blocked
 

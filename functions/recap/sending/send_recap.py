@@ -143,15 +143,16 @@ class RecapSender:
         """
         by_id, recap_id = gathered.audience.by_id, claim.key.recap_id
         while True:
-            found, now = self.planner.mailings.load(event.tenant_id), self.clock.now()
-            choice = self.planner.choose(gathered, counted(found.entries, recap_id, now))
+            found, version = self.planner.mailings.load(event.tenant_id)
+            now = self.clock.now()
+            choice = self.planner.choose(gathered, counted(found, recap_id, now))
             mailboxes = [by_id[guest].mailbox for guest in choice.ids]
-            entries = with_recap(found.entries, recap_id, mailboxes, now)
+            entries = with_recap(found, recap_id, mailboxes, now)
             if not claim.in_time:
                 raise ChangedMeanwhileError
             with suppress(ChangedMeanwhileError):
                 if choice.ids:
-                    self.planner.mailings.save(event.tenant_id, found, entries, now)
+                    self.planner.mailings.save(event.tenant_id, version, entries, now)
                 return choice
 
     def _release(
@@ -182,12 +183,13 @@ class RecapSender:
         before its lease ended cannot record the recap any more.
         """
         while True:
-            found, now = self.planner.mailings.load(event.tenant_id), self.clock.now()
+            found, version = self.planner.mailings.load(event.tenant_id)
+            now = self.clock.now()
             if not claim.is_held:
                 return
-            entries = with_recap(found.entries, claim.key.recap_id, [], now)
+            entries = with_recap(found, claim.key.recap_id, [], now)
             with suppress(ChangedMeanwhileError):
-                self.planner.mailings.save(event.tenant_id, found, entries, now)
+                self.planner.mailings.save(event.tenant_id, version, entries, now)
                 return
 
 
