@@ -89,24 +89,28 @@ class SendGridWebhook:
         """Whether the headers carry a signature at all."""
         return all(_signature(headers))
 
-    def is_plausible(self, headers: Mapping[str, str], now: datetime) -> bool:
-        """Whether the signature is well formed and recent: worth reading the body for."""
+    def signature(self, headers: Mapping[str, str], now: datetime) -> tuple[bytes, bytes] | None:
+        """The signature, two numbers in DER, and the time stamp that was signed with the body.
+
+        None where they are not well formed and recent: then the body is not worth reading.
+        """
         signature, timestamp = _signature(headers)
         if not _TIMESTAMP.fullmatch(timestamp) or len(signature) > _SIGNATURE_CHARACTERS:
-            return False
+            return None
         age = now.timestamp() - int(timestamp)
         if not -MAX_AHEAD.total_seconds() <= age <= MAX_AGE.total_seconds():
-            return False
-        return _decoded(signature) is not None
+            return None
+        try:
+            decoded = base64.b64decode(signature, validate=True)
+            decode_dss_signature(decoded)
+        except ValueError:
+            return None
+        return decoded, timestamp.encode()
 
-    def is_genuine(self, headers: Mapping[str, str], body: bytes, now: datetime) -> bool:
-        """Whether SendGrid signed `body` recently."""
-        signature, timestamp = _signature(headers)
-        signed = _decoded(signature)
-        if signed is None or not self.is_plausible(headers, now):
-            return False
-        text = timestamp.encode() + body
-        return any(_has_signed(key, signed, text) for key in self.keys)
+    def is_genuine(self, signature: tuple[bytes, bytes], body: bytes) -> bool:
+        """Whether SendGrid signed `body`; see `signature`."""
+        decoded, timestamp = signature
+        return any(_has_signed(key, decoded, timestamp + body) for key in self.keys)
 
     def events(self, body: bytes) -> Sequence[TrackingEvent] | None:
         """The tracking events in a genuine body; None where the body is no list of events.
@@ -130,16 +134,6 @@ class SendGridWebhook:
 def _signature(headers: Mapping[str, str]) -> tuple[str, str]:
     """The signature and the time stamp; each is empty where its header is missing."""
     return headers.get(SIGNATURE_HEADER, ""), headers.get(TIMESTAMP_HEADER, "")
-
-
-def _decoded(signature: str) -> bytes | None:
-    """The bytes of a signature; None where they are no two numbers in DER."""
-    try:
-        decoded = base64.b64decode(signature, validate=True)
-        decode_dss_signature(decoded)
-    except ValueError:
-        return None
-    return decoded
 
 
 def _key(text: str) -> ec.EllipticCurvePublicKey:

@@ -29,17 +29,18 @@ def mail_events(request: flask.Request) -> flask.Response:
         answer = _text(HTTPStatus.METHOD_NOT_ALLOWED, "Use POST.")
         answer.headers["Allow"] = "POST"
         return answer
-    webhook, headers, now = wiring.webhook(), dict(request.headers), wiring.now()
+    webhook, headers = wiring.webhook(), dict(request.headers)
     has_keys = _has_keys()
     refused = functools.partial(_not_verified, key=has_keys, signed=webhook.is_signed(headers))
-    if not has_keys or not webhook.is_plausible(headers, now):
+    signature = webhook.signature(headers, wiring.now())
+    if not has_keys or signature is None:
         stop_reading(request)
         return refused()
     body = bounded_body(request, webhook.max_body_bytes)
     if body is None:
         text = f"Send {webhook.max_body_bytes} bytes at most."
         return _text(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
-    if not webhook.is_genuine(headers, body, now):
+    if not webhook.is_genuine(signature, body):
         return refused()
     with _RECORDING:
         events = webhook.events(body)

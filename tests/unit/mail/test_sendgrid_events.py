@@ -68,8 +68,8 @@ def verifies(
     webhook: SendGridWebhook = WEBHOOK,
 ) -> bool:
     """Whether the webhook takes a request with these headers for SendGrid's."""
-    headers = {SIGNATURE_HEADER: signature, TIMESTAMP_HEADER: timestamp}
-    return webhook.is_genuine(headers, body, now)
+    found = webhook.signature({SIGNATURE_HEADER: signature, TIMESTAMP_HEADER: timestamp}, now)
+    return found is not None and webhook.is_genuine(found, body)
 
 
 def test_the_vector_of_sendgrids_own_library() -> None:
