@@ -1,7 +1,7 @@
 """Authorization: roles, tenants and the superadmin's explicit tenantId (spec 5, design 3.2).
 
 There are two steps, because arguments are checked in between: `staff` reads the caller from the ID
-token, `check_tenant` decides about an event.
+token, `check_event` decides about an event.
 """
 
 from collections.abc import Mapping
@@ -77,23 +77,16 @@ def check_event(
 ) -> Mapping[str, Any]:
     """The fields of `event`, if `caller` may act on it (design 3.3).
 
+    `asked` is the request's tenantId.
+
     Raises:
-        CallError: `not-found` where `event` is None; otherwise as in `check_tenant`.
+        CallError: `permission-denied`, or `not-found` where `event` is None or a superadmin names
+            another tenant than the event's.
     """
     if event is None:
         raise CallError(Code.NOT_FOUND, "There is no event with that eventId.")
     tenant_id = event.get("tenantId")
-    check_tenant(caller, tenant_id if isinstance(tenant_id, str) else None, asked)
-    return event
-
-
-def check_tenant(caller: Caller, event_tenant: str | None, asked: str | None) -> None:
-    """Check that `caller` may act on an event of `event_tenant`; `asked` is the request's tenantId.
-
-    Raises:
-        CallError: `permission-denied`, or `not-found` where a superadmin names another tenant than
-            the event's.
-    """
+    event_tenant = tenant_id if isinstance(tenant_id, str) else None
     if caller.role is Role.SUPERADMIN:
         if asked is not None:
             if asked != event_tenant:
@@ -102,11 +95,12 @@ def check_tenant(caller: Caller, event_tenant: str | None, asked: str | None) ->
                 )
         elif caller.tenant_id is not None and caller.tenant_id != event_tenant:
             _deny("The event belongs to another tenant; pass its tenantId to act on it.")
-        return
+        return event
     if asked is not None and asked != caller.tenant_id:
         _deny("Only a superadmin may act on another tenant; leave tenantId out.")
     if caller.tenant_id is None or caller.tenant_id != event_tenant:
         _deny("The event belongs to another tenant.")
+    return event
 
 
 def _deny(message: str) -> NoReturn:

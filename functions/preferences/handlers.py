@@ -5,7 +5,7 @@ also limits guessing of tokens; the token. Only then is anything read or written
 """
 
 from http import HTTPStatus
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import flask
 from firebase_functions.https_fn import CallableRequest
@@ -64,7 +64,7 @@ def update_email_preferences(request: CallableRequest[Any]) -> dict[str, Any]:
             _mail_again(uid)
     except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
         log.fault("preferences.not-written", error)
-        _refuse(Code.INTERNAL, "The change could not be saved; try again.")
+        raise CallError(Code.INTERNAL, "The change could not be saved; try again.") from None
     return _response(uid)
 
 
@@ -137,15 +137,12 @@ def _response(uid: str) -> dict[str, Any]:
         record = wiring.users().find(uid)
     except Exception as error:  # noqa: BLE001 - spec 7.2 has one code for it
         log.fault("preferences.not-read", error)
-        _refuse(Code.INTERNAL, "The preferences could not be looked up; try again.")
+        message = "The preferences could not be looked up; try again."
+        raise CallError(Code.INTERNAL, message) from None
     return {
         "email": email_address(record),
         "preferences": on_wire(record),
     }
-
-
-def _refuse(code: Code, message: str) -> NoReturn:
-    raise CallError(code, message) from None
 
 
 def _text(status: HTTPStatus, text: str) -> flask.Response:

@@ -6,10 +6,9 @@ record gets every mail (design 3.53).
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
-from functions.call_error import CallError, Code
-from functions.event_arguments import refuse_unknown
+from functions.event_arguments import refuse, refuse_unknown
 
 FIELD: Final = "emailPreferences"
 """The field of the user record with the flags."""
@@ -24,8 +23,6 @@ class Flag(StrEnum):
 
 
 TRANSACTIONAL: Final = "transactional"
-
-CHOICES_EXAMPLE: Final = '{"recap": false}'
 
 
 def flags(record: Mapping[str, Any] | None) -> dict[Flag, bool]:
@@ -61,14 +58,10 @@ def read_choices(data: object) -> dict[Flag, bool]:
             a boolean, or `data` is empty.
     """
     if not isinstance(data, Mapping) or not data:
-        _refuse(f"preferences must be an object such as {CHOICES_EXAMPLE}.")
+        refuse('preferences must be an object such as {"recap": false}.')
     if TRANSACTIONAL in data:
-        _refuse("The flag transactional cannot be turned off; leave it out.")
+        refuse("The flag transactional cannot be turned off; leave it out.")
     refuse_unknown(data, *Flag, within="preferences")
     if not all(isinstance(value, bool) for value in data.values()):
-        _refuse("Every flag must be true or false.")
+        refuse("Every flag must be true or false.")
     return {Flag(name): value for name, value in data.items()}
-
-
-def _refuse(message: str) -> NoReturn:
-    raise CallError(Code.INVALID_ARGUMENT, message)

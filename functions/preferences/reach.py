@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from functions.preferences.preferences import opted_out_of_recap
+from functions.wall.fields import time
 
 FIELD: Final = "unreachableUntil"
 """The field of the user record with the end of the pause."""
@@ -20,12 +21,6 @@ map from user id to true."""
 
 UNREACHABLE_FOR: Final = timedelta(days=365)
 """Pause after a hard bounce; by then the address may have a new owner."""
-
-
-def unreachable(record: Mapping[str, Any], now: datetime) -> bool:
-    """Whether the address is in its pause after a hard bounce."""
-    until = record.get(FIELD)
-    return isinstance(until, datetime) and until.tzinfo is not None and now < until
 
 
 class SkipReason(StrEnum):
@@ -39,4 +34,5 @@ def skip_reason(record: Mapping[str, Any], now: datetime) -> SkipReason | None:
     """Why the user of `record` gets no recap; None where the user gets one."""
     if opted_out_of_recap(record):
         return SkipReason.OPTED_OUT
-    return SkipReason.UNREACHABLE if unreachable(record, now) else None
+    until = time(record.get(FIELD))
+    return SkipReason.UNREACHABLE if until and now < until else None

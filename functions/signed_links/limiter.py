@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Final, Self
+from typing import Final
 
 from functions import log
 from functions.documents.documents import Documents
@@ -40,31 +40,21 @@ class TooManyCallsError(Exception):
         self.until = until
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
-    """The record `rateLimits/{key}` of one client's calls of one function in one hour.
+def window_of(
+    function: str, client: str, *, secret: str, now: datetime, period: timedelta = PERIOD
+) -> tuple[str, datetime]:
+    """The key of the record `rateLimits/{key}` of a client's calls of a function, and its end.
 
-    Windows begin at full hours, so that counting takes one write and no read. Without the secret
-    `key` reveals nothing about the client.
+    A call of `function` by `client` at `now` is counted in that record. Windows begin at full
+    hours, so that counting takes one write and no read. Without the secret the key reveals nothing
+    about the client.
     """
-
-    key: str
-    expire_at: datetime
-
-    @classmethod
-    def of(
-        cls, function: str, client: str, *, secret: str, now: datetime, period: timedelta = PERIOD
-    ) -> Self:
-        """The window that a call of `function` by `client` falls into at `now`."""
-        number = int(now.timestamp() // period.total_seconds())
-        # A derived key: tokens and record keys, both made with the secret, reveal nothing of it.
-        derived = hmac.digest(secret.encode(), _PURPOSE, hashlib.sha256)
-        counted = f"{function}\n{number}\n{client}".encode()
-        end = datetime.fromtimestamp((number + 1) * period.total_seconds(), UTC)
-        return cls(
-            key=hmac.new(derived, counted, hashlib.sha256).hexdigest()[:_KEY_DIGITS],
-            expire_at=end,
-        )
+    number = int(now.timestamp() // period.total_seconds())
+    # A derived key: tokens and record keys, both made with the secret, reveal nothing of it.
+    derived = hmac.digest(secret.encode(), _PURPOSE, hashlib.sha256)
+    counted = f"{function}\n{number}\n{client}".encode()
+    key = hmac.new(derived, counted, hashlib.sha256).hexdigest()[:_KEY_DIGITS]
+    return key, datetime.fromtimestamp((number + 1) * period.total_seconds(), UTC)
 
 
 @dataclass(eq=False)
@@ -97,12 +87,12 @@ class Limiter:
             TooManyCallsError: this hour's calls are used up.
             Exception: the call could not be counted, and spec 8 does not let it pass.
         """
-        window = Window.of(function, client, secret=secret, now=self.now(), period=period)
-        if self._counted_here(window.key) > at_most:
-            raise TooManyCallsError(window.expire_at)
+        key, end = window_of(function, client, secret=secret, now=self.now(), period=period)
+        if self._counted_here(key) > at_most:
+            raise TooManyCallsError(end)
         # Firestore deletes the record some time after `expireAt`. There is no retry, because the
         # call may have been counted all the same.
-        count = Merge(f"rateLimits/{window.key}", {"expireAt": window.expire_at}, add={"count": 1})
+        count = Merge(f"rateLimits/{key}", {"expireAt": end}, add={"count": 1})
         seconds = SOON if function in _LET_THROUGH else PATIENTLY
         try:
             [written] = self.documents.commit(count, seconds=seconds)
@@ -113,8 +103,8 @@ class Limiter:
             raise
         if written.sums[0] > at_most:
             with self._lock:
-                self._own[window.key] = at_most  # refuses further calls without a write
-            raise TooManyCallsError(window.expire_at)
+                self._own[key] = at_most  # refuses further calls without a write
+            raise TooManyCallsError(end)
 
     def _counted_here(self, key: str) -> int:
         with self._lock:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.access import Caller, Role, check_tenant, staff
+from functions.access import Caller, Role, check_event, staff
 from functions.call_error import CallError, Code
 
 
@@ -85,8 +85,8 @@ def test_the_tenants_decide(
     """Design 3.2: the tenants of caller, event and argument."""
     caller = Caller("u", role, own)
     if code is None:
-        check_tenant(caller, event, asked)
+        check_event(caller, {"tenantId": event}, asked)
     else:
         with pytest.raises(CallError) as refused:
-            check_tenant(caller, event, asked)
+            check_event(caller, {"tenantId": event}, asked)
         assert refused.value.code is code
