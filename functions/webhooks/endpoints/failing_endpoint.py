@@ -140,22 +140,18 @@ class FailingEndpoint:
         """The record once everything that failed by then was sent again."""
         return replace(self, resent_until=until)
 
-    def missed_since(self, acknowledged_at: datetime) -> datetime:
-        """What failed earlier is not sent again once a delivery was acknowledged at that time."""
-        earliest = acknowledged_at - RECOVERED_BACK
-        return max(self.resent_until or earliest, earliest)
-
     def waiting(self, endpoint: Subscription, now: datetime) -> Self:
         """The record with the time of its next check.
 
-        A recovery waits for the next sweep; else the wait grows with the time since the failure.
+        A recovery waits for the next sweep; else the wait grows with the time since the failure,
+        from one sweep to an hour.
         What failed in the last minutes is checked once more, as a record may be late.
         """
         age = now - self.failed_at
         recovers = endpoint.recover and not endpoint.disabled and age < RECOVERED_BACK
         return replace(
             self,
-            due_at=now + (SOONEST if recovers else _wait(age)),
+            due_at=now + (SOONEST if recovers else min(max(age / 10, SOONEST), _LATEST)),
             resent_until=self.resent_until and min(self.resent_until, now - SETTLED),
         )
 
@@ -195,7 +191,8 @@ def what_follows(  # noqa: PLR0911 - a table
     works = answered is not None and answered >= record.since and not latest.failures
     if may_notify and record.told and works:
         return Step.NOTIFY_OF_RECOVERY
-    if works and _is_settled(record, latest, has_people=has_people, now=now):
+    is_told = may_notify or not has_people
+    if works and is_told and _is_settled(record, latest, now):
         return Step.FORGET
     return _rest(record, now)
 
@@ -208,29 +205,15 @@ def _has_answered(record: FailingEndpoint, latest: Latest, now: datetime) -> boo
     return record.resent_until is None or answered > record.resent_until
 
 
-def _is_settled(
-    record: FailingEndpoint, latest: Latest, *, has_people: bool, now: datetime
-) -> bool:
-    """Whether nothing is left to be told, and no failure that is not known yet."""
-    is_told = has_people and (
-        record.told is not None
-        or (record.told_at is not None and now - record.told_at < BETWEEN_NEWS)
-    )
+def _is_settled(record: FailingEndpoint, latest: Latest, now: datetime) -> bool:
+    """Whether no failure is left that is not known yet."""
     answered = latest.acknowledged_at
-    return (
-        not is_told
-        and answered is not None
-        and answered > record.failed_at
-        and now - record.failed_at >= SETTLED
-    )
+    if answered is None or answered <= record.failed_at:
+        return False
+    return now - record.failed_at >= SETTLED
 
 
 def _rest(record: FailingEndpoint, now: datetime) -> Step:
     """Wait, or forget a record that nothing has happened to for a long time."""
     kept = KEPT_FOR if record.told else FAILING_FOR
     return Step.FORGET if now - record.failed_at >= kept else Step.WAIT
-
-
-def _wait(age: timedelta) -> timedelta:
-    """Ever longer, from one sweep to an hour."""
-    return min(max(age / 10, SOONEST), _LATEST)

@@ -28,6 +28,7 @@ from functions.webhooks.endpoints import observer
 from functions.webhooks.endpoints.failing_endpoint import (
     FAILING_FOR,
     FAILURES_TO_GIVE_UP,
+    RECOVERED_BACK,
     FailingEndpoint,
     Latest,
     Step,
@@ -123,13 +124,14 @@ class EndpointSweep:
         and what people have sent again is left alone.
         """
         until = latest.acknowledged_at or now
+        earliest = until - RECOVERED_BACK
         failed = EndedWithin(
-            since=record.missed_since(until),
+            since=max(record.resent_until or earliest, earliest),
             until=until,
             outcomes=(Outcome.FAILED,),
             endpoints=(record.id,),
         )
-        after, reached, resent = None, until, 0
+        after, resent = None, 0
         for _ in range(PAGES_OF_A_CHECK):
             found = self.deliveries.ended(record.event_id, failed, after, self.page)
             resent += sum(
@@ -137,15 +139,13 @@ class EndpointSweep:
                 for delivery in found
                 if not delivery.test and not delivery.round
             )
-            if len(found) < self.page:
-                reached = until
+            after = found[-1].end if len(found) == self.page else None
+            if after is None:
                 break
-            after = found[-1].end
-            reached = after.at
         if resent:
             host = host_of(endpoint.url)
             log.info("webhook.recovered", eventId=record.event_id, host=host, resent=resent)
-        return record.resent(reached)
+        return record.resent(after.at if after else until)
 
 
 def tenants_in_turn(records: Iterable[FailingEndpoint]) -> Iterator[FailingEndpoint]:

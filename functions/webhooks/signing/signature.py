@@ -3,10 +3,10 @@
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
 
-import binascii
 import hmac
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 HEADER: Final = "Wall-Signature"
@@ -41,8 +41,7 @@ def _standard_key(secret: str) -> bytes:
 
     Secrets made before the service knew Standard Webhooks are in no base64 that its libraries read.
     """
-    try:
-        decoded = b64decode(secret.removeprefix(PREFIX), validate=True)
-    except (binascii.Error, ValueError):
-        decoded = b""
-    return decoded if decoded and secret.startswith(PREFIX) else secret.encode()
+    if secret.startswith(PREFIX):
+        with suppress(ValueError):
+            return b64decode(secret.removeprefix(PREFIX), validate=True) or secret.encode()
+    return secret.encode()
