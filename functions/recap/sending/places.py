@@ -4,7 +4,6 @@ Cloud Run admits more calls than that: a body that drips holds a place of Cloud 
 """
 
 import threading
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +21,14 @@ Photo = TypeVar("Photo")
 
 
 @dataclass(slots=True, eq=False)
+class Place:
+    """The place of one call; `is_large` once that call has read many photos."""
+
+    tenant_id: str
+    is_large: bool = False
+
+
+@dataclass(slots=True, eq=False)
 class Places:
     """The places; one instance serves all threads of the process.
 
@@ -30,66 +37,51 @@ class Places:
 
     seconds: float = 20.0
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    _by_tenant: Counter[str] = field(default_factory=Counter)
-    _large: int = 0
+    _taken: list[Place] = field(default_factory=list)
 
     @contextmanager
-    def place(self, tenant_id: str) -> Iterator["Place"]:
+    def place(self, tenant_id: str) -> Iterator[Place]:
         """A place for a call of that tenant.
 
         Raises:
             CallError: `resource-exhausted`, where no place gets free in time.
         """
-        place = Place(self)
+        place = Place(tenant_id)
         with self._changed:
             if not self._changed.wait_for(lambda: self._is_free(tenant_id), self.seconds):
-                all_own = self._by_tenant[tenant_id] >= PER_TENANT
+                all_own = self._taken_by(tenant_id) >= PER_TENANT
                 raise _busy(
                     f"{PER_TENANT} calls for your events are at work"
                     if all_own
                     else "All places are taken"
                 )
-            self._by_tenant[tenant_id] += 1
+            self._taken.append(place)
         try:
             yield place
         finally:
             with self._changed:
-                self._by_tenant -= Counter([tenant_id])
-                self._large -= place.is_large
+                self._taken.remove(place)
                 self._changed.notify_all()
 
     def _is_free(self, tenant_id: str) -> bool:
-        return self._by_tenant[tenant_id] < PER_TENANT and self._by_tenant.total() < PLACES
+        return self._taken_by(tenant_id) < PER_TENANT and len(self._taken) < PLACES
 
-    def admit_large(self) -> None:
-        """Count a large event; the last place is for small ones.
+    def _taken_by(self, tenant_id: str) -> int:
+        return sum(place.tenant_id == tenant_id for place in self._taken)
 
-        Raises:
-            CallError: `resource-exhausted`: waiting would keep the last place.
-        """
-        with self._changed:
-            if self._large == PLACES - 1:
-                raise _busy("Large events have their places")
-            self._large += 1
-
-
-@dataclass(slots=True)
-class Place:
-    """The place of one call; `is_large` once that call has read many photos."""
-
-    _places: Places
-    is_large: bool = False
-
-    def admitted(self, photos: Iterable[Photo]) -> Iterator[Photo]:
-        """The `photos` of an event, one by one.
+    def admitted(self, place: Place, photos: Iterable[Photo]) -> Iterator[Photo]:
+        """The `photos` of an event, one by one, for the call at `place`.
 
         Raises:
-            CallError: as `Places.admit_large` says, as soon as the event turns out to be large.
+            CallError: `resource-exhausted`, as soon as the event turns out to be large and only the
+                last place is left, which is for small ones: waiting would keep it.
         """
         for number, photo in enumerate(photos):
             if number == LARGE_EVENT:
-                self._places.admit_large()
-                self.is_large = True
+                with self._changed:
+                    if sum(each.is_large for each in self._taken) == PLACES - 1:
+                        raise _busy("Large events have their places")
+                    place.is_large = True
             yield photo
 
 

@@ -106,7 +106,9 @@ class RecapPreview:
                 self.links()  # a recap needs them; a preview shows nobody's
                 gathered = self.planner.gather(
                     wanted,
-                    place.admitted(self.planner.guests.approved_photos(wanted.event_id)),
+                    self.places.admitted(
+                        place, self.planner.guests.approved_photos(wanted.event_id)
+                    ),
                     room=mailer.bytes_per_recipient,
                     first=lock is None,
                 )

@@ -82,7 +82,7 @@ def test_a_large_event_does_not_take_the_last_place(places: Places) -> None:
     """Four large events leave the fifth place to small ones, and large ones after them."""
     with ExitStack() as stack:
         held = [stack.enter_context(places.place(f"t{number}")) for number in range(PLACES)]
-        photos = [place.admitted(count()) for place in held]
+        photos = [places.admitted(place, count()) for place in held]
         read = [[next(each) for _ in range(LARGE_EVENT + 1)] for each in photos[:-1]]
         assert read == [list(range(LARGE_EVENT + 1))] * (PLACES - 1)
         assert [next(photos[-1]) for _ in range(LARGE_EVENT)] == read[0][:-1]
@@ -90,7 +90,7 @@ def test_a_large_event_does_not_take_the_last_place(places: Places) -> None:
             next(photos[-1])
     assert refused.value.code is Code.RESOURCE_EXHAUSTED
     with places.place("t1") as place:
-        assert sum(1 for _ in place.admitted(range(LARGE_EVENT + 1))) == LARGE_EVENT + 1
+        assert sum(1 for _ in places.admitted(place, range(LARGE_EVENT + 1))) == LARGE_EVENT + 1
 
 
 def test_without_a_place_nothing_is_read_or_counted(
