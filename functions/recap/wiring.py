@@ -3,6 +3,7 @@
 import secrets
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from functions import parameters
@@ -32,10 +33,6 @@ from functions.signed_links.token import TokenKeys
 _WORD_BYTES: Final = 16
 
 
-def _new_word() -> str:
-    return secrets.token_hex(_WORD_BYTES)
-
-
 @once
 def _planner() -> Planner:
     return Planner(
@@ -46,7 +43,7 @@ def _planner() -> Planner:
         sender=mail.sender,
         shows=PhotoHosts.read(parameters.PHOTO_HOSTS.value, project_id() or "").allow,
         now=CLOCK.now,
-        new_word=_new_word,
+        new_word=partial(secrets.token_hex, _WORD_BYTES),
         limits=RecapLimits(
             per_address=parameters.RECAPS_PER_ADDRESS_A_DAY.value,
             per_tenant=parameters.RECAP_MAILS_PER_DAY.value,

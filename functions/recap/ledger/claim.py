@@ -168,16 +168,13 @@ class Claim:
                 continues from the ledger.
         """
         if failed or recap_state(self.ledger.values()) not in (RecapState.SENT, RecapState.EMPTY):
-            self._read_again()
+            # A write may have succeeded whose answer was lost.
+            recorded = self._recorded_lock()
+            if recorded:
+                self.lock = recorded
+                self.ledger = {batch.number: batch for batch in self.recaps.batches(self.key)}
         state = recap_state(self.ledger.values())
         return RecapState.FAILED if failed and state is RecapState.EMPTY else state
-
-    def _read_again(self) -> None:
-        """Read lock and ledger, as a write may have succeeded whose answer was lost."""
-        recorded = self._recorded_lock()
-        if recorded:
-            self.lock = recorded
-            self.ledger = {batch.number: batch for batch in self.recaps.batches(self.key)}
 
     def release(self, state: RecapState) -> RecapState | None:
         """Release the lock, unless another call has taken it.

@@ -71,7 +71,18 @@ class RecapStore:
             before, at = lock_of(found) if found else None, now()
             lock = taken(before, holder=holder, recap_id=new_id(), at=at)
             locks.append((before, lock))
-            return _taking(wanted.event_id, _head(caller, wanted, tenant_id), before, lock, at)
+            is_new = before is None or before.recap_id != lock.recap_id
+            fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
+            recap = _head(caller, wanted, tenant_id) | fresh
+            taking: list[Write] = [
+                Put(_lock_path(wanted.event_id), _lock_fields(lock)),
+                Merge(RecapKey(wanted.event_id, lock.recap_id).path, recap),
+            ]
+            if before and before.unfinished and is_new:
+                # The cooldown of the older recap is over, so no call can continue it.
+                older = RecapKey(wanted.event_id, before.recap_id)
+                taking.append(Merge(older.path, {"state": RecapState.INTERRUPTED}))
+            return taking
 
         while True:
             with suppress(ChangedMeanwhileError):  # other calls hold the lock only shortly
@@ -169,23 +180,6 @@ def _head(caller: Caller, wanted: RecapArguments, tenant_id: str) -> dict[str, A
         "message": wanted.message,
         "state": RecapState.SENDING,
     }
-
-
-def _taking(
-    event_id: str, head: dict[str, Any], before: Lock | None, lock: Lock, at: datetime
-) -> Sequence[Write]:
-    """The writes that make `before` the lock, which is that of a new or of the same recap."""
-    is_new = before is None or before.recap_id != lock.recap_id
-    fresh = {"startedAt": at, **asdict(Counts()), **asdict(Tally())} if is_new else {}
-    writes: list[Write] = [
-        Put(_lock_path(event_id), _lock_fields(lock)),
-        Merge(RecapKey(event_id, lock.recap_id).path, head | fresh),
-    ]
-    if before and before.unfinished and is_new:
-        # The cooldown of the older recap is over, so no call can continue it.
-        state = {"state": RecapState.INTERRUPTED}
-        writes.append(Merge(RecapKey(event_id, before.recap_id).path, state))
-    return writes
 
 
 def _held(key: RecapKey, lock: Lock) -> Update:
