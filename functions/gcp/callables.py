@@ -12,7 +12,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn
 
 import firebase_admin
 import flask
@@ -48,8 +48,6 @@ _STATUS: Final[Mapping[Code, HTTPStatus]] = {
 
 _FAULT: Final = "Something went wrong on our side; try again."
 
-Handler: TypeAlias = Callable[[CallableRequest[Any]], Any]
-
 
 def anonymous(declared: Any) -> Any:
     """Serve the callable `declared` to everybody; an `Authorization` header is ignored."""
@@ -75,7 +73,7 @@ def _served(
     declared: Any, identify: Callable[[flask.Request], AuthData | None], max_bytes: int
 ) -> Any:
     """A function with the manifest entry of `declared` and the protocol of this module."""
-    handler: Handler = inspect.unwrap(declared)
+    handler: Callable[[CallableRequest[Any]], Any] = inspect.unwrap(declared)
 
     # The SDK's own settings: any page may call, because no cookie is involved.
     @cross_origin(methods="POST", origins="*")

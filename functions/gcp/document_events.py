@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from cloudevents.http import CloudEvent
 from google.events.cloud.firestore import DocumentEventData
@@ -37,9 +37,6 @@ class DocumentWritten:
     after: Document | None
 
 
-Handler: TypeAlias = Callable[[DocumentWritten], None]
-
-
 def trigger(declared: Any) -> Any:
     """Call the trigger `declared` with a `DocumentWritten`; Eventarc repeats a failed call.
 
@@ -47,7 +44,7 @@ def trigger(declared: Any) -> Any:
 
     https://firebase.google.com/docs/functions/retries
     """
-    handler: Handler = inspect.unwrap(declared)
+    handler: Callable[[DocumentWritten], None] = inspect.unwrap(declared)
     endpoint = declared.__firebase_endpoint__
     endpoint.eventTrigger["retry"] = True
     pattern: Final = endpoint.eventTrigger["eventFilterPathPatterns"]["document"]

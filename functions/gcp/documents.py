@@ -70,7 +70,10 @@ class FirestoreDocuments(Documents):
         self, path: str, fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
     ) -> Document | None:
         """See `Documents`."""
-        return self._one(path, fields, seconds)
+        request = _GetDocument(name=self._root + path)
+        if fields:  # an empty mask would return no fields
+            request.mask.field_paths.extend(fields)
+        return self._read(request, seconds)
 
     def get_all(
         self, paths: Sequence[str], fields: Sequence[str] = (), *, seconds: float = CALL_SECONDS
@@ -79,7 +82,8 @@ class FirestoreDocuments(Documents):
         if not paths:
             return []
         if len(paths) == 1:
-            return [self._one(paths[0], fields, seconds)]  # cheaper than a stream
+            # Cheaper than a stream; not `self.get`, which may gather reads for this very method.
+            return [FirestoreDocuments.get(self, paths[0], fields, seconds=seconds)]
         names = [self._root + path for path in paths]
         request = _BatchGetDocuments(database=self._database, documents=dict.fromkeys(names))
         if fields:
@@ -159,12 +163,6 @@ class FirestoreDocuments(Documents):
         ):
             results[place] = _error(status) or _written(result)
         return results
-
-    def _one(self, path: str, fields: Sequence[str], seconds: float) -> Document | None:
-        request = _GetDocument(name=self._root + path)
-        if fields:  # an empty mask would return no fields
-            request.mask.field_paths.extend(fields)
-        return self._read(request, seconds)
 
     def _read(self, request: Any, seconds: float, retry: Retry = RETRY) -> Document | None:
         try:

@@ -1,12 +1,10 @@
 """A decorator for manifest entries that firebase-functions 0.6.0 does not write."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+from typing import Any
 
 
-def called_by(*accounts: str) -> Callable[[_Function], _Function]:
+def called_by(*accounts: str) -> Callable[[Any], Any]:
     """Let only the service `accounts`, which queue the tasks, call the function.
 
     Tasks carry the token of the account that queues them (see `cloud_tasks`). The SDK accepts the

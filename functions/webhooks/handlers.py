@@ -12,8 +12,7 @@ from functions.webhooks import wiring
 
 def photo_written(event: DocumentWritten) -> None:
     """A write of `events/{eventId}/photos/{photoId}`."""
-    photo_id = event.ids["photoId"]
-    before, after = _photo(photo_id, event.before), _photo(photo_id, event.after)
+    before, after = _photo(event.before), _photo(event.after)
     if before and after is None:
         before = replace(before, updated_at=event.at)
     with run_again("photo.not-published"):
@@ -36,10 +35,12 @@ def event_written(event: DocumentWritten) -> None:
         )
 
 
-def _photo(photo_id: str, snapshot: Document | None) -> Photo | None:
+def _photo(snapshot: Document | None) -> Photo | None:
     if snapshot is None:
         return None
-    return Photo.read(photo_id, snapshot.fields, created=snapshot.created, updated=snapshot.written)
+    return Photo.read(
+        snapshot.id, snapshot.fields, created=snapshot.created, updated=snapshot.written
+    )
 
 
 def _wall_event(snapshot: Document | None) -> WallEvent | None:

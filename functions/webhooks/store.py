@@ -1,6 +1,6 @@
 """What the webhooks read of an event in Firestore: photos, milestones."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -58,11 +58,10 @@ class WallStore:
             return Photo.read(first.id, first.fields, created=first.created, updated=first.written)
         return None
 
-    def milestones(self, event_id: str, numbers: Iterable[int]) -> Mapping[int, str | None]:
+    def milestones(self, event_id: str, numbers: Sequence[int]) -> Mapping[int, str | None]:
         """Which of the milestones `numbers` are recorded, each with the photo that reached it."""
-        asked = list(numbers)
-        paths = [f"events/{event_id}/milestones/{number}" for number in asked]
-        found = zip(asked, self.documents.get_all(paths), strict=True)
+        paths = [f"events/{event_id}/milestones/{number}" for number in numbers]
+        found = zip(numbers, self.documents.get_all(paths), strict=True)
         return {
             number: text(milestone.fields.get("photoId"))
             for number, milestone in found

@@ -22,5 +22,5 @@ def failed_delivery(url: str, body: str, ended: datetime) -> dict[str, Any]:
         "attempts": len(RETRY_SCHEDULE),
         "nextAttemptAt": None,
         "endedAt": ended,
-        "log": [attempt | {"attempt": step.attempt} for step in RETRY_SCHEDULE],
+        "log": [attempt | {"attempt": number} for number, _ in enumerate(RETRY_SCHEDULE, 1)],
     }

@@ -25,7 +25,7 @@ from functions.webhooks.messages.payloads import Payload
 from functions.webhooks.settings.webhook_settings import key
 
 KEPT_FOR: Final = timedelta(days=30)
-"""How long a delivery stays recorded; Firestore's TTL policy deletes it after `expire_at`."""
+"""How long a delivery stays recorded; Firestore's TTL policy deletes it after `expireAt`."""
 
 LOG_KEPT: Final = 40
 """The last attempts stay recorded: ten rounds."""
@@ -75,11 +75,6 @@ class Attempt:
     def acknowledged(self) -> bool:
         """Whether the receiver answered 2xx (spec 4.3)."""
         return self.status in ACKNOWLEDGING
-
-    @property
-    def was_slow(self) -> bool:
-        """Whether the attempt held its place for long, acknowledged or not."""
-        return timedelta(milliseconds=self.milliseconds) >= SLOW_AFTER
 
     def is_same(self, other: Self) -> bool:
         """Whether both are one attempt of a delivery, made twice."""
@@ -188,11 +183,6 @@ class Delivery:
         )
 
     @property
-    def expire_at(self) -> datetime:
-        """When the record may be deleted."""
-        return self.created_at + KEPT_FOR
-
-    @property
     def end(self) -> Place:
         """Where a page of ended deliveries stops behind the delivery."""
         return Place(self.ended_at or self.created_at, self.id)
@@ -248,7 +238,8 @@ class Delivery:
             begun=0,
             slow=False,
         )
-        ended = attempt.at + timedelta(milliseconds=attempt.milliseconds)
+        took = timedelta(milliseconds=attempt.milliseconds)
+        ended = attempt.at + took
         if attempt.acknowledged:
             return replace(made, outcome=Outcome.SUCCESS, next_attempt_at=None, ended_at=ended)
         if attempt.number >= len(RETRY_SCHEDULE):
@@ -257,7 +248,7 @@ class Delivery:
             made,
             outcome=Outcome.RETRYING,
             next_attempt_at=ended + step(attempt.number + 1).delay,
-            slow=attempt.was_slow,
+            slow=took >= SLOW_AFTER,
         )
 
     def redelivered(

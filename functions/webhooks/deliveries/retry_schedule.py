@@ -18,7 +18,6 @@ from typing import Final
 class RetryStep:
     """One attempt: the queue (and function) that makes it, and the wait before it."""
 
-    attempt: int
     queue: str
     delay: timedelta
 
@@ -32,10 +31,10 @@ class RetryStep:
 
 
 RETRY_SCHEDULE: Final = (
-    RetryStep(1, "deliverWebhook", timedelta(0)),
-    RetryStep(2, "retryWebhookAfter1s", timedelta(seconds=1)),
-    RetryStep(3, "retryWebhookAfter5s", timedelta(seconds=5)),
-    RetryStep(4, "retryWebhookAfter30s", timedelta(seconds=30)),
+    RetryStep("deliverWebhook", timedelta(0)),
+    RetryStep("retryWebhookAfter1s", timedelta(seconds=1)),
+    RetryStep("retryWebhookAfter5s", timedelta(seconds=5)),
+    RetryStep("retryWebhookAfter30s", timedelta(seconds=30)),
 )
 
 

@@ -199,7 +199,7 @@ def _document(delivery: Delivery) -> dict[str, Any]:
         "endpoint": delivery.endpoint,
         "body": delivery.body,
         "createdAt": delivery.created_at,
-        "expireAt": delivery.expire_at,
+        "expireAt": delivery.created_at + KEPT_FOR,
         **_changing(delivery),
     }
     fixed = {"test": delivery.test, "writtenAt": delivery.written_at}

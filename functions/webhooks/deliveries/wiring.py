@@ -1,6 +1,7 @@
 """The parts that several rooms need of deliveries, made for this process on first use."""
 
 import os
+from functools import partial
 from typing import Final
 
 from functions import parameters
@@ -51,9 +52,9 @@ def _task_queue() -> Enqueue:
     """Cloud Tasks, or the emulator where there is one."""
     emulator = os.environ.get("CLOUD_TASKS_EMULATOR_HOST")
     if emulator:
-        from functions.gcp.emulated_tasks import EmulatedTasks
+        from functions.gcp import emulated_tasks
 
-        return EmulatedTasks.of_environment(emulator).enqueue
+        return partial(emulated_tasks.enqueue, emulator)
     from functions.gcp.cloud_tasks import CloudTasks
 
     return CloudTasks.of_environment().enqueue
