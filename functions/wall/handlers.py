@@ -2,8 +2,9 @@
 
 from functions import log
 from functions.gcp.document_events import DocumentWritten
+from functions.gcp.documents import documents
 from functions.gcp.run_again import run_again
-from functions.wall import wiring
+from functions.wall import public_wall, wiring
 from functions.wall.guest_data import due_at
 from functions.wall.public_photo import public_fields
 from functions.wall.time_up import TimeUpError
@@ -20,12 +21,9 @@ def photo_written(event: DocumentWritten, *, is_public: bool) -> None:
     before = public_fields(event.before)
     if before == public_fields(event.after) or not (before or is_public):
         return
-    wall, ids = wiring.public_wall(), (event.ids["eventId"], event.ids["photoId"])
+    change = public_wall.copy if is_public else public_wall.remove
     with run_again("photo.not-shown"):
-        if is_public:
-            wall.copy(*ids)
-        else:
-            wall.remove(*ids)
+        change(documents(), event.ids["eventId"], event.ids["photoId"])
 
 
 def event_written(event: DocumentWritten) -> None:

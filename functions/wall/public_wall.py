@@ -1,7 +1,6 @@
 """The public wall in Firestore: `events/{eventId}/wall/{photoId}`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from functions.documents.document import Document
 from functions.documents.documents import Documents
@@ -9,26 +8,21 @@ from functions.documents.write import Delete, Put, Write
 from functions.wall.public_photo import public_fields
 
 
-@dataclass(frozen=True, slots=True)
-class PublicWall:
-    """Copies of approved photos."""
+def copy(documents: Documents, event_id: str, photo_id: str) -> None:
+    """Bring the copy of an approved photo up to what the photo is now.
 
-    documents: Documents
+    In one transaction, not from the write of the trigger's event: triggers run late, twice and out
+    of order, and a photo that was taken down must not come back.
+    """
+    copied = f"events/{event_id}/wall/{photo_id}"
 
-    def copy(self, event_id: str, photo_id: str) -> None:
-        """Bring the copy up to what the photo is now.
+    def writes(photo: Document | None) -> Sequence[Write]:
+        fields = public_fields(photo)
+        return [Put(copied, fields) if fields else Delete(copied)]
 
-        In one transaction, not from the write of the trigger's event: triggers run late, twice
-        and out of order, and a photo that was taken down must not come back.
-        """
-        copied = f"events/{event_id}/wall/{photo_id}"
+    documents.transact(f"events/{event_id}/photos/{photo_id}", writes)
 
-        def writes(photo: Document | None) -> Sequence[Write]:
-            fields = public_fields(photo)
-            return [Put(copied, fields) if fields else Delete(copied)]
 
-        self.documents.transact(f"events/{event_id}/photos/{photo_id}", writes)
-
-    def remove(self, event_id: str, photo_id: str) -> None:
-        """Delete the copy, if there is one."""
-        self.documents.commit(Delete(f"events/{event_id}/wall/{photo_id}"))
+def remove(documents: Documents, event_id: str, photo_id: str) -> None:
+    """Delete the copy, if there is one."""
+    documents.commit(Delete(f"events/{event_id}/wall/{photo_id}"))

@@ -6,7 +6,6 @@ from functions.once import once
 from functions.wall.emptying import OrphanCleanup
 from functions.wall.guest_data import Forgetting
 from functions.wall.guest_data_store import GuestPhotoStore
-from functions.wall.public_wall import PublicWall
 from functions.wall.store import DeletedEventStore
 
 
@@ -20,9 +19,3 @@ def emptying() -> OrphanCleanup:
 def forgetting() -> Forgetting:
     """Forgets the guests of archived events."""
     return Forgetting(GuestPhotoStore(documents()), CLOCK)
-
-
-@once
-def public_wall() -> PublicWall:
-    """Copies approved photos for guests."""
-    return PublicWall(documents())

@@ -7,7 +7,7 @@ from google.cloud import firestore
 
 from bench.costs import COSTS
 from emulator.watching import wait_for
-from functions.wall.public_wall import PublicWall
+from functions.wall import public_wall
 from tests.suite.operations import Operations, counting_documents
 from tests.suite.process import FunctionProcess, Written, silenced
 
@@ -77,6 +77,6 @@ def test_what_a_copy_costs(event: firestore.DocumentReference) -> None:
         event.collection("photos").document("p1").set(APPROVED)
     counted = Operations()
 
-    PublicWall(counting_documents(counted)).copy(event.id, "p1")
+    public_wall.copy(counting_documents(counted), event.id, "p1")
 
     assert counted.cost() == COSTS["with PUBLIC_WALL, the copy that an approval makes"]

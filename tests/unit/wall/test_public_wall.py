@@ -1,7 +1,7 @@
 """The copy of a photo for guests follows the photo as it is now."""
 
 from functions.documents.write import Delete, Put, Update
-from functions.wall.public_wall import PublicWall
+from functions.wall import public_wall
 from tests.in_memory.documents import InMemoryDocuments
 
 PHOTO = "events/e1/photos/p1"
@@ -11,15 +11,14 @@ COPY = "events/e1/wall/p1"
 def test_a_copy_comes_and_goes_with_the_approval() -> None:
     """A trigger that runs late copies the photo as it is now."""
     documents = InMemoryDocuments()
-    wall = PublicWall(documents)
     approved = {"status": "approved", "url": "https://example.com/1.jpg", "uploaderName": "Ann"}
     documents.commit(Put(PHOTO, approved | {"uploaderEmail": "ann@example.com"}))
-    wall.copy("e1", "p1")
+    public_wall.copy(documents, "e1", "p1")
     found = documents.get(COPY)
     assert found is not None
     assert (found.fields["url"], found.fields["uploaderName"]) == (approved["url"], "Ann")
     assert "uploaderEmail" not in found.fields
     for write in (Update(PHOTO, {"status": "rejected"}), Delete(PHOTO)):
         documents.commit(Put(COPY, {"url": "late"}), write)
-        wall.copy("e1", "p1")
+        public_wall.copy(documents, "e1", "p1")
         assert documents.get(COPY) is None
