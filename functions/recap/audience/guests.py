@@ -124,9 +124,8 @@ class Audience:
         picture = picture_of(photo, self.shows)
         self.hidden += picture is None and has_address(photo)
         if picture and self.mode is Mode.ALL:
-            by_name = picture._replace(by=greeted_name(photo.uploader_name or ""))
             rank = (photo.featured, photo.approved_at or photo.created_at)
-            self.reel.add(photo.id, rank, by_name)
+            self.reel.add(photo.id, rank, picture)
         spelling = photo.guest
         if spelling is None:
             return

@@ -43,14 +43,10 @@ https://extensions.dev/extensions/firebase/storage-resize-images"""
 
 
 class Picture(NamedTuple):
-    """A photo in a mail: the shown picture, its link, and the photographer's name (may be empty).
-
-    `small` is false where the shown picture is the original.
-    """
+    """A photo in a mail: the shown picture, which is `small` or the original, and its link."""
 
     thumb: str
     url: str
-    by: str = ""
     small: bool = True
 
 

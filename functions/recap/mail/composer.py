@@ -353,10 +353,7 @@ class Composer:
         """The alternative texts of the pictures."""
         text, number = self._texts.text, self._texts.number
         return [
-            text("Photo by %(name)s", name=picture.by)
-            if picture.by and not self._personal
-            else text("Photo %(number)s", number=number(place))
-            for place, picture in enumerate(pictures, start=1)
+            text("Photo %(number)s", number=number(place)) for place in range(1, len(pictures) + 1)
         ]
 
 

@@ -31,7 +31,7 @@ def pseudo_mail(mode: Mode, message: str | None) -> EmailMessage:
         sender=MailSender(address="@operator@ <w@example.com>", address_line="@address@"),
         name="@event@",
         message=message,
-        reel=[picture, picture._replace(by="@by@")],
+        reel=[picture, picture],
         photo_count=9,
         texts=Texts("en", Pseudo()),
     )

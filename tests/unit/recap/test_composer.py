@@ -214,7 +214,7 @@ def test_an_address_that_html_would_change_is_in_no_shared_markup(after: str) ->
 def test_what_people_wrote_is_escaped(mode: Mode) -> None:
     """Names, the message, the event's name and addresses of photos."""
     nasty = "<img src=x onerror=alert(1)>\"'&"
-    picture = Picture("https://example.com/?a=1&b='", "https://example.com/?a=1&b='", nasty)
+    picture = Picture("https://example.com/?a=1&b='", "https://example.com/?a=1&b='")
     composer = composer_of(mode, name=nasty, message=nasty, subject=nasty, reel=[picture])
     message = composer.message([_recipient([picture], name=nasty)])
     text, html = _parts(message)
