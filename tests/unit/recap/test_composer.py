@@ -300,11 +300,11 @@ def test_the_first_photo_comes_before_the_organizers_words() -> None:
         name="Anna & Björn", message="Thank you!\nhttps://example.com/film?a=1&b=2."
     )
     text, html = _parts(composer.message([_recipient(_pictures(8))]))
-    places = [html.index(part) for part in ("<img", "From the organizer:", "/0-t")]
+    places = [html.index(part) for part in ("<img", "From <bdi>Anna &amp; Björn</bdi>:", "/0-t")]
     assert places == sorted(places)
     assert '<a href="https://example.com/film?a=1&amp;b=2"' in html
     assert "Thank you for being part" not in html + text
-    assert "From the organizer:\n\nThank you!\n" in text
+    assert "From Anna & Björn:\nThank you!\n" in text
     assert html.count("See the whole gallery") == 2
 
 
