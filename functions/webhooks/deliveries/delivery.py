@@ -230,25 +230,20 @@ class Delivery:
         An attempt that two tasks have made at once is one attempt: its last result replaces the
         earlier one, so that a round never has more attempts than the schedule.
         """
-        others = [made for made in self.log if not made.is_same(attempt)]
-        made = replace(
-            self,
-            attempts=max(self.attempts, attempt.number if attempt.round == self.round else 0),
-            log=(*others, attempt)[-LOG_KEPT:],
-            begun=0,
-            slow=False,
-        )
         took = timedelta(milliseconds=attempt.milliseconds)
         ended = attempt.at + took
-        if attempt.acknowledged:
-            return replace(made, outcome=Outcome.SUCCESS, next_attempt_at=None, ended_at=ended)
-        if attempt.number >= len(RETRY_SCHEDULE):
-            return replace(made, outcome=Outcome.FAILED, next_attempt_at=None, ended_at=ended)
+        is_final = attempt.acknowledged or attempt.number >= len(RETRY_SCHEDULE)
+        refused = Outcome.FAILED if is_final else Outcome.RETRYING
+        others = [made for made in self.log if not made.is_same(attempt)]
         return replace(
-            made,
-            outcome=Outcome.RETRYING,
-            next_attempt_at=ended + step(attempt.number + 1).delay,
-            slow=took >= SLOW_AFTER,
+            self,
+            outcome=Outcome.SUCCESS if attempt.acknowledged else refused,
+            attempts=max(self.attempts, attempt.number if attempt.round == self.round else 0),
+            next_attempt_at=None if is_final else ended + step(attempt.number + 1).delay,
+            ended_at=ended if is_final else None,
+            log=(*others, attempt)[-LOG_KEPT:],
+            begun=0,
+            slow=not is_final and took >= SLOW_AFTER,
         )
 
     def redelivered(
