@@ -6,11 +6,8 @@ answers, even where it calls no function of ours.
 """
 
 import contextlib
-import heapq
 import io
-import itertools
 import socket
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +15,9 @@ from typing import Any, Final
 
 import flask
 from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, RequestTimeout
+
+from functions.once import once
+from functions.watch import Watch
 
 FIRST_SECONDS: Final = 1.0
 """Deadline for a body, from the first read on; each `BYTES_A_SECOND` that come add a second, as far
@@ -31,9 +31,6 @@ BODY_SECONDS: Final = 5.0
 MAX_BYTES: Final = 1_048_576
 """Limit for any body: a little more than the limit of any function."""
 
-_TICK_SECONDS: Final = 0.05
-"""A body is stopped at most this late: a busy instance sees to many bodies at a time."""
-
 _PIECE: Final = 8192  # bytes after which the deadline is moved
 _INPUT: Final = "wsgi.input"
 _CHUNKED: Final = "HTTP_TRANSFER_ENCODING"
@@ -41,37 +38,10 @@ _CHUNKED: Final = "HTTP_TRANSFER_ENCODING"
 Application = Callable[[dict[str, Any], Callable[..., Any]], Any]
 
 
-class _Alarm:
-    """One timer thread for all bodies; a `threading.Timer` per body takes 0.1 ms of CPU."""
-
-    def __init__(self) -> None:
-        self._due: list[tuple[float, int, Callable[[], None]]] = []
-        self._numbers = itertools.count()
-        self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
-
-    def set(self, seconds: float, call: Callable[[], None]) -> None:
-        """Call `call` after `seconds`."""
-        entry = (time.monotonic() + seconds, next(self._numbers), call)
-        with self._changed:
-            heapq.heappush(self._due, entry)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="bodies", daemon=True)
-                self._thread.start()
-            elif self._due[0] is entry:
-                self._changed.notify()
-
-    def _run(self) -> None:
-        with self._changed:
-            while True:
-                left = self._due[0][0] - time.monotonic() if self._due else None
-                if left is None or left > 0:
-                    self._changed.wait(left and max(left, _TICK_SECONDS))
-                else:
-                    heapq.heappop(self._due)[2]()
-
-
-_ALARM: Final = _Alarm()
+@once
+def _bodies() -> "Watch[TimedBody]":
+    """Made on first use: gunicorn's workers are forks, and threads are not copied."""
+    return Watch(time.monotonic)
 
 
 @dataclass(eq=False, slots=True)
@@ -96,8 +66,8 @@ class TimedBody:
             BadRequest: the body is malformed, or its connection has ended.
         """
         if self._begun is None:
-            self._begun = time.monotonic()
-            _ALARM.set(FIRST_SECONDS, self._look)
+            self._begun = _bodies().monotonic()
+            _bodies().watched.add(self)
         size = self._left if size < 0 else min(size, self._left)
         found = b""
         while len(found) < size and not self._ended:
@@ -108,7 +78,8 @@ class TimedBody:
         """Read the rest in its time, so that a caller whose body is too long gets the answer."""
         with contextlib.suppress(BadRequest):
             self.read()
-        self._stop()
+        self.end()
+        _bodies().watched.discard(self)
 
     def refuse(self) -> None:
         """Stop reading; a body that has arrived whole leaves its connection usable."""
@@ -119,7 +90,7 @@ class TimedBody:
             with contextlib.suppress(BadRequest):
                 self.read()
             self.connection.settimeout(None)
-        self._stop()
+        self.end()
         self._ended = True
 
     def _piece(self, size: int) -> bytes:
@@ -138,18 +109,15 @@ class TimedBody:
         self._ended = len(piece) < size
         return piece
 
-    def _look(self) -> None:
-        """Stop a body that is late, or look again when it will be."""
+    @property
+    def deadline(self) -> float:
+        """See `Timed`."""
         timed = min(self._read, self.timed_bytes)
         seconds = min(FIRST_SECONDS + timed / BYTES_A_SECOND, BODY_SECONDS)
-        left = (self._begun or 0.0) + seconds - time.monotonic()
-        if left > 0 and not self._ended:
-            _ALARM.set(left, self._look)
-        else:
-            self._stop()
+        return (self._begun or 0.0) + seconds
 
-    def _stop(self) -> None:
-        """End the body: a waiting read returns."""
+    def end(self) -> None:
+        """End a body that has not ended: a waiting read returns."""
         if self._ended:
             return
         self.late = True
